@@ -1,0 +1,88 @@
+import type { Address } from "../primitives/address.ts";
+
+/** Who calls: the account and wallet an API key stands for. */
+export interface Principal {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly wallet: Address;
+}
+
+export interface KeyDirectory {
+  /**
+   * Whose key this is. Synchronous while the key is in memory; a first use asks the store.
+   * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), unknown or revoked, told apart in the message
+   */
+  authenticate(apiKey: string): Principal | Promise<Principal>;
+}
+
+/** An API key as its owner may see it; the secret itself is shown once, at registration. */
+export interface KeySummary {
+  readonly keyId: string;
+  readonly label: string;
+  readonly createdAtMs: number;
+  readonly revokedAtMs: number | undefined;
+}
+
+export interface Challenge {
+  readonly message: string;
+  readonly expiresAtMs: number;
+}
+
+export interface Registered {
+  readonly apiKey: string;
+  readonly keyId: string;
+  readonly wallet: Address;
+}
+
+export interface Accounts {
+  /** A Sign-In-With-Solana text for the wallet to sign: single use, five minutes, bound to this host. */
+  createChallenge(wallet: Address): Promise<Challenge>;
+  /** @throws TradewireError VALIDATION_ERROR, INVALID_SIGNATURE, CONFLICT_ERROR (challenge used before) */
+  register(proof: {
+    readonly wallet: Address;
+    readonly message: string;
+    readonly signature: Uint8Array;
+    readonly label: string;
+    readonly revokeOthers: boolean;
+  }): Promise<Registered>;
+  profile(
+    principal: Principal,
+  ): Promise<{ readonly accountId: string; readonly wallet: Address; readonly createdAtMs: number }>;
+  listKeys(principal: Principal): Promise<readonly KeySummary[]>;
+  /** @throws TradewireError NOT_FOUND when the key is not one of this account */
+  revokeKey(principal: Principal, keyId: string): Promise<void>;
+}
+
+/** A submit as claimed before its first broadcast; the token and the bytes are a complete recovery record. */
+export interface SubmissionClaim {
+  /** SHA-256 of the message, hexadecimal: what the chain executes at most once. */
+  readonly messageHash: string;
+  /** Base58 transaction signature. */
+  readonly signature: string;
+  readonly accountId: string;
+  readonly submissionToken: string;
+  readonly transaction: Uint8Array;
+  readonly lastValidBlockHeight: bigint;
+  readonly claimedAtMs: number;
+}
+
+export interface SubmissionRecord extends SubmissionClaim {
+  /** The one terminal answer as JSON text, once there is one. */
+  readonly outcome: string | undefined;
+}
+
+/** The durable side of submitting: reporting, never safety (the chain itself executes a message at most once). */
+export interface Submissions {
+  /** Claims the message for this process, or returns what an earlier claim holds. Takes over a claim whose lease has run out. */
+  claim(
+    claim: SubmissionClaim,
+    lease: { readonly owner: string; readonly untilMs: number },
+  ): Promise<"claimed" | SubmissionRecord>;
+  /** Prolongs an own lease; false when another process holds it now. */
+  renew(messageHash: string, lease: { readonly owner: string; readonly untilMs: number }): Promise<boolean>;
+  /** Writes the terminal outcome once, by compare-and-set, and returns the one that stands. */
+  finish(messageHash: string, outcome: string): Promise<string>;
+  byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
+  /** A submission of this account by its signature. */
+  bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined>;
+}

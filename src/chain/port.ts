@@ -1,0 +1,109 @@
+import type { Address } from "../primitives/address.ts";
+import type { Account, ChainClock } from "../solana/account.ts";
+
+/** A batch of accounts read at one slot: in the order asked, null where there is none. */
+export interface AccountsAtSlot {
+  readonly slot: bigint;
+  readonly accounts: readonly (Account | null)[];
+}
+
+export interface ProgramFilter {
+  readonly program: Address;
+  readonly dataSize?: number;
+  readonly memcmp: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+}
+
+/** Reads of account state across the network. */
+export interface AccountReader {
+  /** Any number of accounts; split into calls of at most 100. @throws TradewireError UPSTREAM_ERROR */
+  fetchAccounts(addresses: readonly Address[]): Promise<AccountsAtSlot>;
+  /** Accounts of a program by filter, or "refused" when the node does not serve such a search. @throws TradewireError UPSTREAM_ERROR */
+  fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused">;
+}
+
+/** A recent blockhash and how long a message built on it can land. */
+export interface Lifetime {
+  readonly blockhash: Uint8Array;
+  readonly lastValidBlockHeight: bigint;
+  /** Slot at which the blockhash was read. */
+  readonly slot: bigint;
+}
+
+export type Priority = "economy" | "fast" | "faster" | "fastest";
+
+/** What is known of the chain's head right now. Everything answers from memory; nothing waits. */
+export interface ChainHead {
+  /** The newest confirmed blockhash. @throws TradewireError STATE_STALE when it is older than the set age */
+  lifetime(): Lifetime;
+  /** @throws TradewireError STATE_STALE */
+  clock(): ChainClock;
+  /** Estimated current block height. */
+  blockHeight(): bigint;
+  /** Measured time of one slot in milliseconds. */
+  slotMs(): number;
+  /** Lamports an account of `space` data bytes must hold to exist. */
+  rentExemption(space: number): bigint;
+  /** Base58 genesis hash: names the network in every submission token. */
+  genesisHash(): string;
+}
+
+/** Prices of priority. */
+export interface PriorityFees {
+  /** Micro-lamports per compute unit for a level, for a message that writes to these accounts. From memory. */
+  priceMicroLamportsPerCu(level: Priority, writable: readonly Address[]): bigint;
+}
+
+/** The life of one broadcast transaction, as proven by the chain. */
+export type TransactionFate =
+  | {
+      readonly kind: "landed";
+      readonly slot: bigint;
+      readonly commitment: "processed" | "confirmed" | "finalized";
+      readonly error: unknown | null;
+    }
+  /** Proven: finalized height passed the last valid height and the signature is in no block. */
+  | { readonly kind: "expired" }
+  /** Not decided when the waiting ended. */
+  | { readonly kind: "pending" };
+
+export interface Landing {
+  /**
+   * Sends the bytes on every lane, again and again until the fate is known or `deadlineMs` (epoch) has passed.
+   * A fate of `landed` is at least confirmed.
+   */
+  land(order: {
+    readonly transaction: Uint8Array;
+    /** Base58. */
+    readonly signature: string;
+    readonly lastValidBlockHeight: bigint;
+    readonly deadlineMs: number;
+  }): Promise<TransactionFate>;
+}
+
+/** One token balance of a transaction's record. */
+export interface TokenBalanceRecord {
+  readonly accountIndex: number;
+  readonly mint: Address;
+  readonly owner: Address | undefined;
+  readonly amount: bigint;
+}
+
+/** The chain's own record of a landed transaction. */
+export interface TransactionRecord {
+  readonly slot: bigint;
+  readonly error: unknown | null;
+  readonly feeLamports: bigint;
+  /** All accounts in message order, loaded addresses at the end. */
+  readonly accounts: readonly Address[];
+  readonly preBalances: readonly bigint[];
+  readonly postBalances: readonly bigint[];
+  readonly preTokenBalances: readonly TokenBalanceRecord[];
+  readonly postTokenBalances: readonly TokenBalanceRecord[];
+  readonly logs: readonly string[];
+  readonly computeUnitsConsumed: bigint | undefined;
+}
+
+export interface TransactionReader {
+  /** The record at confirmed commitment, or null when the node does not have it (yet). @throws TradewireError UPSTREAM_ERROR */
+  fetchTransaction(signature: string): Promise<TransactionRecord | null>;
+}

@@ -1,0 +1,43 @@
+import { U64_MAX } from "./integer.ts";
+
+/** Lamports in one SOL. */
+export const LAMPORTS_PER_SOL = 1_000_000_000n;
+
+/** Decimals of SOL and of wrapped SOL. */
+export const SOL_DECIMALS = 9;
+
+/**
+ * Base units of a JSON number of whole units. The number is read as the shortest decimal that prints it (0.1 is exactly
+ * one tenth), then truncated toward zero.
+ *
+ * @returns undefined when the amount is not finite, not positive, zero after truncation, or above u64
+ */
+export function parseAmount(wholeUnits: number, decimals: number): bigint | undefined {
+  if (!(wholeUnits > 0) || wholeUnits === Number.POSITIVE_INFINITY) return undefined;
+  const amount = scaleDecimal(String(wholeUnits), decimals);
+  return amount > 0n && amount <= U64_MAX ? amount : undefined;
+}
+
+/** `text` (decimal or exponent notation, not negative) × 10^decimals, truncated toward zero. */
+function scaleDecimal(text: string, decimals: number): bigint {
+  const [mantissa = "", exponent = "0"] = text.split("e");
+  const [integer = "", fraction = ""] = mantissa.split(".");
+  const shift = decimals + Number(exponent) - fraction.length;
+  const digits = integer + fraction;
+  if (shift >= 0) return shift > 60 ? U64_MAX + 1n : BigInt(digits + "0".repeat(shift));
+  return -shift >= digits.length ? 0n : BigInt(digits.slice(0, shift));
+}
+
+/** A base-unit amount as the JSON number of whole units nearest to it. Display only: the exact value travels as text. */
+export function toWholeUnits(amount: bigint, decimals: number): number {
+  return Number(formatAmount(amount, decimals));
+}
+
+/** A base-unit amount as exact decimal text of whole units, without trailing zeros. */
+export function formatAmount(amount: bigint, decimals: number): string {
+  const sign = amount < 0n ? "-" : "";
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, "0");
+  const integer = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return sign + (fraction === "" ? integer : `${integer}.${fraction}`);
+}

@@ -1,0 +1,70 @@
+/** Little-endian readers over account and message bytes. All throw RangeError past the end. */
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Unsigned 64-bit little-endian integer at `offset`. */
+export function readU64(bytes: Uint8Array, offset: number): bigint {
+  return viewOf(bytes).getBigUint64(offset, true);
+}
+
+/** Unsigned 128-bit little-endian integer at `offset`. */
+export function readU128(bytes: Uint8Array, offset: number): bigint {
+  const view = viewOf(bytes);
+  return view.getBigUint64(offset, true) | (view.getBigUint64(offset + 8, true) << 64n);
+}
+
+/** Signed 128-bit little-endian integer at `offset`. */
+export function readI128(bytes: Uint8Array, offset: number): bigint {
+  return BigInt.asIntN(128, readU128(bytes, offset));
+}
+
+/** Writes `value` as an unsigned 64-bit little-endian integer. */
+export function writeU64(bytes: Uint8Array, offset: number, value: bigint): void {
+  viewOf(bytes).setBigUint64(offset, value, true);
+}
+
+/** Writes `value` as an unsigned 32-bit little-endian integer. */
+export function writeU32(bytes: Uint8Array, offset: number, value: number): void {
+  viewOf(bytes).setUint32(offset, value, true);
+}
+
+/** True when `bytes` holds `expected` at `offset`. */
+export function hasBytesAt(bytes: Uint8Array, offset: number, expected: Uint8Array): boolean {
+  if (offset + expected.length > bytes.length) return false;
+  for (let i = 0; i < expected.length; i++) if (bytes[offset + i] !== expected[i]) return false;
+  return true;
+}
+
+/** True when both hold the same bytes. Not constant-time: never for secrets. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && hasBytesAt(a, 0, b);
+}
+
+/** The bytes written as hexadecimal text, for constants such as discriminators. */
+export function hex(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+/** One array holding all parts in order. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+const utf8 = new TextEncoder();
+
+/** UTF-8 bytes of a text: seeds of derived addresses, hashed strings. */
+export function textBytes(text: string): Uint8Array {
+  return utf8.encode(text);
+}

@@ -1,0 +1,19 @@
+import type { Address } from "../primitives/address.ts";
+
+/** An account an instruction names, with the rights it asks for. */
+export interface AccountMeta {
+  readonly address: Address;
+  readonly writable: boolean;
+  readonly signer: boolean;
+}
+
+export interface Instruction {
+  readonly program: Address;
+  readonly accounts: readonly AccountMeta[];
+  readonly data: Uint8Array;
+}
+
+export const readonly = (address: Address): AccountMeta => ({ address, writable: false, signer: false });
+export const writable = (address: Address): AccountMeta => ({ address, writable: true, signer: false });
+export const readonlySigner = (address: Address): AccountMeta => ({ address, writable: false, signer: true });
+export const writableSigner = (address: Address): AccountMeta => ({ address, writable: true, signer: true });

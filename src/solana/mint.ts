@@ -1,0 +1,96 @@
+import type { Address } from "../primitives/address.ts";
+import { readU64, viewOf } from "../primitives/bytes.ts";
+import type { Account } from "./account.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { decodeTransferFees, type TransferFees } from "./transfer-fee.ts";
+
+const MINT_SIZE = 82;
+/** In Token-2022, extensions follow an account-type byte that sits where a plain token account ends. */
+const ACCOUNT_TYPE_OFFSET = 165;
+const ACCOUNT_TYPE_MINT = 1;
+
+/** Token-2022 extension type numbers this service looks at. @see spl-token-2022 `extension/mod.rs`, enum ExtensionType */
+const EXTENSION = {
+  transferFeeConfig: 1,
+  confidentialTransferMint: 4,
+  defaultAccountState: 6,
+  nonTransferable: 9,
+  permanentDelegate: 12,
+  transferHook: 14,
+  pausable: 26,
+} as const;
+
+const ACCOUNT_STATE_FROZEN = 2;
+
+/** A token's mint, as far as trading it depends on it. */
+export interface Mint {
+  readonly address: Address;
+  readonly program: Address;
+  readonly decimals: number;
+  readonly supply: bigint;
+  /** Absent: transfers of this token are free. */
+  readonly transferFees: TransferFees | undefined;
+  /** Why this token cannot be traded here, in words; undefined when it can. */
+  readonly unsupported: string | undefined;
+}
+
+/** True when the account belongs to one of the two token programs and is an initialised mint. */
+export function isMint(account: Account): boolean {
+  if (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM) return false;
+  const { data } = account;
+  if (data.length < MINT_SIZE || data[45] !== 1) return false;
+  return (
+    data.length === MINT_SIZE ||
+    (account.owner === TOKEN_2022_PROGRAM && data[ACCOUNT_TYPE_OFFSET] === ACCOUNT_TYPE_MINT)
+  );
+}
+
+/** Reads a mint, plain or with Token-2022 extensions. @throws TypeError when the account is not a mint */
+export function decodeMint(account: Account): Mint {
+  if (!isMint(account)) throw new TypeError(`${account.address} is not a mint`);
+  const { data } = account;
+  let transferFees: TransferFees | undefined;
+  let unsupported: string | undefined;
+  for (const { type, start, length } of extensionsOf(data)) {
+    switch (type) {
+      case EXTENSION.transferFeeConfig:
+        transferFees = decodeTransferFees(data.subarray(start, start + length));
+        break;
+      case EXTENSION.defaultAccountState:
+        if (data[start] === ACCOUNT_STATE_FROZEN) unsupported = "its token accounts start frozen";
+        break;
+      case EXTENSION.nonTransferable:
+        unsupported = "it cannot be transferred";
+        break;
+      case EXTENSION.transferHook:
+        if (data.subarray(start + 32, start + 64).some((byte) => byte !== 0))
+          unsupported = "it has an active transfer hook";
+        break;
+      case EXTENSION.pausable:
+        if (data[start + 32] === 1) unsupported = "its transfers are paused";
+        break;
+    }
+  }
+  return {
+    address: account.address,
+    program: account.owner,
+    decimals: data[44]!,
+    supply: readU64(data, 36),
+    transferFees,
+    unsupported,
+  };
+}
+
+/** The extension entries of a Token-2022 mint or token account: type, and where its value lies in `data`. */
+export function* extensionsOf(data: Uint8Array): Generator<{ type: number; start: number; length: number }> {
+  const view = viewOf(data);
+  let at = ACCOUNT_TYPE_OFFSET + 1;
+  while (at + 4 <= data.length) {
+    const type = view.getUint16(at, true);
+    const length = view.getUint16(at + 2, true);
+    const start = at + 4;
+    if (type === 0 || start + length > data.length) return;
+    yield { type, start, length };
+    at = start + length;
+  }
+}

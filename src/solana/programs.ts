@@ -1,0 +1,18 @@
+import { Address } from "../primitives/address.ts";
+
+/** Program ids and sysvars of the base chain. Venue programs live with their venues. */
+export const SYSTEM_PROGRAM = Address.of("11111111111111111111111111111111");
+export const TOKEN_PROGRAM = Address.of("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
+export const TOKEN_2022_PROGRAM = Address.of("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
+export const ASSOCIATED_TOKEN_PROGRAM = Address.of("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+export const COMPUTE_BUDGET_PROGRAM = Address.of("ComputeBudget111111111111111111111111111111");
+export const MEMO_PROGRAM = Address.of("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+export const INSTRUCTIONS_SYSVAR = Address.of("Sysvar1nstructions1111111111111111111111111");
+export const CLOCK_SYSVAR = Address.of("SysvarC1ock11111111111111111111111111111111");
+export const RENT_SYSVAR = Address.of("SysvarRent111111111111111111111111111111111");
+
+/** The mint of wrapped SOL, and what SOL is called on every wire. */
+export const SOL_MINT = Address.of("So11111111111111111111111111111111111111112");
+
+/** The native pseudo-mint some callers write for SOL; accepted, never answered. */
+export const NATIVE_PSEUDO_MINT = Address.of("So11111111111111111111111111111111111111111");

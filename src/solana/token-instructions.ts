@@ -1,0 +1,51 @@
+import type { Address } from "../primitives/address.ts";
+import { writeU32, writeU64 } from "../primitives/bytes.ts";
+import { type Instruction, readonly, readonlySigner, writable, writableSigner } from "./instruction.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./programs.ts";
+
+const CREATE_IDEMPOTENT = Uint8Array.of(1);
+const SYNC_NATIVE = Uint8Array.of(17);
+const CLOSE_ACCOUNT = Uint8Array.of(9);
+
+/** Creates the associated token account `account` of `owner` if it is not there yet; `owner` pays its rent. */
+export function createTokenAccount(
+  account: Address,
+  owner: Address,
+  mint: Address,
+  tokenProgram: Address,
+): Instruction {
+  return {
+    program: ASSOCIATED_TOKEN_PROGRAM,
+    accounts: [
+      writableSigner(owner),
+      writable(account),
+      readonly(owner),
+      readonly(mint),
+      readonly(SYSTEM_PROGRAM),
+      readonly(tokenProgram),
+    ],
+    data: CREATE_IDEMPOTENT,
+  };
+}
+
+/** Moves lamports between system accounts. */
+export function transferLamports(from: Address, to: Address, lamports: bigint): Instruction {
+  const data = new Uint8Array(12);
+  writeU32(data, 0, 2);
+  writeU64(data, 4, lamports);
+  return { program: SYSTEM_PROGRAM, accounts: [writableSigner(from), writable(to)], data };
+}
+
+/** Makes a wrapped-SOL account's token balance follow its lamports. */
+export function syncNative(account: Address, tokenProgram: Address): Instruction {
+  return { program: tokenProgram, accounts: [writable(account)], data: SYNC_NATIVE };
+}
+
+/** Closes a token account of `owner`; all its lamports go to `owner`. */
+export function closeTokenAccount(account: Address, owner: Address, tokenProgram: Address): Instruction {
+  return {
+    program: tokenProgram,
+    accounts: [writable(account), writable(owner), readonlySigner(owner)],
+    data: CLOSE_ACCOUNT,
+  };
+}

@@ -1,0 +1,141 @@
+import type { Address } from "../primitives/address.ts";
+import type { Account, AccountView, ChainClock } from "../solana/account.ts";
+import type { Instruction } from "../solana/instruction.ts";
+
+/** Public, permanent names of the venues: `platform` on every wire. */
+export type VenueId =
+  | "pump_fun"
+  | "pump_swap"
+  | "raydium_amm_v4"
+  | "raydium_cpmm"
+  | "raydium_clmm"
+  | "raydium_launchlab"
+  | "meteora_dlmm"
+  | "meteora_damm_v1"
+  | "meteora_damm_v2"
+  | "meteora_dbc"
+  | "orca_whirlpool";
+
+/** Two mints somebody wants to trade for one another, in no particular order. SOL is the wrapped-SOL mint. */
+export interface MintPair {
+  readonly a: Address;
+  readonly b: Address;
+}
+
+/** Where markets of a pair may be found. Data only: the market layer does the reading. */
+export type MarketSearch =
+  /** Addresses at which a market account may exist. */
+  | { readonly kind: "probe"; readonly addresses: readonly Address[] }
+  /** Accounts of `program` to filter, for markets whose address cannot be derived. */
+  | {
+      readonly kind: "filter";
+      readonly program: Address;
+      readonly dataSize?: number;
+      readonly memcmp: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+    };
+
+/** One market: an account of a venue where two mints trade. Venues extend it with what their instructions need. */
+export interface Market {
+  readonly venue: VenueId;
+  readonly address: Address;
+  /** The two mints, in the venue's own order. SOL is the wrapped-SOL mint, also where lamports move. */
+  readonly mints: readonly [Address, Address];
+  /** True when the SOL side moves as lamports of the wallet, so that nothing is wrapped or unwrapped. */
+  readonly nativeSol: boolean;
+}
+
+/** exactIn: `amount` is what the wallet gives. exactOut: `amount` is what the wallet gets. */
+export type SwapMode = "exactIn" | "exactOut";
+
+/** What is asked of one market. Amounts are the wallet's side: what leaves it and what arrives in it. */
+export interface Ask {
+  readonly mode: SwapMode;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  /** Base units of `inMint` for exactIn, of `outMint` for exactOut. */
+  readonly amount: bigint;
+  /** The clock the trade is expected to run under: fees that depend on time or epoch are taken at it. */
+  readonly clock: ChainClock;
+}
+
+/** What the program would do now, to the base unit. */
+export interface Quote<Fill = unknown> {
+  readonly mode: SwapMode;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  /** What leaves the wallet, all venue, creator and transfer fees included. */
+  readonly inAmount: bigint;
+  /** What arrives in the wallet, all venue, creator and transfer fees taken off. */
+  readonly outAmount: bigint;
+  /** Fraction by which the trade is worse than the price before it, fees excluded. 0 ≤ impact ≤ 1. */
+  readonly priceImpact: number;
+  /** What `swap` needs beside the amounts, so that nothing is priced twice. */
+  readonly fill: Fill;
+}
+
+/** Who trades, with which token accounts, and how far the price may move. */
+export interface SwapTerms {
+  readonly wallet: Address;
+  /** The wallet's token account of the input mint; where SOL is native, its wrapped-SOL address (which need not exist). */
+  readonly source: Address;
+  /** The wallet's token account of the output mint; where SOL is native, its wrapped-SOL address (which need not exist). */
+  readonly destination: Address;
+  /** exactIn: the least output accepted, as the venue's program checks it. exactOut: the most input. Wallet-side base units. */
+  readonly threshold: bigint;
+  /** Any number, to spread write locks where a program accepts one of several accounts (fee recipients). */
+  readonly salt: number;
+}
+
+/** The instructions of one swap, and what they cost. */
+export interface SwapLeg {
+  readonly instructions: readonly Instruction[];
+  /** Upper bound of compute units used by `instructions`, measured on the program, without a safety margin. */
+  readonly computeUnits: number;
+  /** Accounts the program itself may create at the wallet's expense, with their data sizes: rent, not trade. */
+  readonly creates: readonly { readonly address: Address; readonly space: number }[];
+}
+
+/**
+ * A trading venue. It describes; the core performs: every member is synchronous and pure, with no RPC, no wall clock and
+ * no cache of its own.
+ */
+export interface Venue<M extends Market = Market, State = unknown, Fill = unknown> {
+  readonly id: VenueId;
+  readonly programs: readonly Address[];
+  readonly supports: Readonly<{ exactOut: boolean; token2022: boolean }>;
+  /** Where markets of the pair may be. */
+  search(pair: MintPair): readonly MarketSearch[];
+  /** The market in an account, or undefined when the account is not a market of this venue. */
+  decode(account: Account): M | undefined;
+  /** Accounts still missing from `have` before `read` can be called; empty when ready. Asked again after each round of reads. */
+  needs(market: M, have: AccountView): readonly Address[];
+  /**
+   * The market's state, decoded once per change of its accounts.
+   * Mints are among `needs`, so that transfer fees and token programs are known.
+   * @throws TradewireError VENUE_DEGRADED when an account is not what the program's layout says
+   */
+  read(market: M, have: AccountView): State;
+  /**
+   * What the program would do, to the base unit.
+   * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed, not open yet: the message says which), VALIDATION_ERROR (too small to trade)
+   */
+  quote(state: State, ask: Ask): Quote<Fill>;
+  /** The instructions that make the trade of `quote`; from its fill, never pricing again. */
+  swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
+  /** What a failure of one of this venue's programs means, by Anchor error name first, by number second. */
+  readonly errors: ProgramErrors;
+}
+
+/** The public code of a failed program's error. */
+export type ProgramErrorCode =
+  | "SLIPPAGE_EXCEEDED"
+  | "INSUFFICIENT_LIQUIDITY"
+  | "INSUFFICIENT_SOL"
+  | "INSUFFICIENT_TOKEN_BALANCE"
+  | "NO_ROUTE"
+  | "VENUE_DEGRADED";
+
+export interface ProgramErrors {
+  readonly byName: Readonly<Record<string, ProgramErrorCode>>;
+  readonly byNumber: Readonly<Record<number, ProgramErrorCode>>;
+}

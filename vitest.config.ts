@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["test/venues/**", "test/oracles/**", "**/node_modules/**"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,40 @@
+import { writeU32, writeU64 } from "../primitives/bytes.ts";
+import type { Instruction } from "./instruction.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
+
+const instruction = (data: Uint8Array): Instruction => ({ program: COMPUTE_BUDGET_PROGRAM, accounts: [], data });
+
+/** The most compute units one transaction may ask for. */
+export const MAX_COMPUTE_UNITS = 1_400_000;
+
+/** Micro-lamports in one lamport: the unit of compute-unit prices. */
+export const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
+
+/** Limits the compute units of the transaction. */
+export function setComputeUnitLimit(units: number): Instruction {
+  const data = new Uint8Array(5);
+  data[0] = 2;
+  writeU32(data, 1, units);
+  return instruction(data);
+}
+
+/** Sets what is paid per compute unit asked for, in micro-lamports. */
+export function setComputeUnitPrice(microLamports: bigint): Instruction {
+  const data = new Uint8Array(9);
+  data[0] = 3;
+  writeU64(data, 1, microLamports);
+  return instruction(data);
+}
+
+/** Limits the bytes of account data the transaction may load; a smaller limit ranks higher with the scheduler. */
+export function setLoadedAccountsDataSizeLimit(bytes: number): Instruction {
+  const data = new Uint8Array(5);
+  data[0] = 4;
+  writeU32(data, 1, bytes);
+  return instruction(data);
+}
+
+/** Lamports charged for priority: ceil(units × price / 1 000 000), as the runtime computes it. */
+export function priorityFeeLamports(computeUnitLimit: number, priceMicroLamports: bigint): bigint {
+  return (BigInt(computeUnitLimit) * priceMicroLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
+}

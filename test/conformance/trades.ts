@@ -1,0 +1,212 @@
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import type { Random } from "../../src/primitives/random.ts";
+import type { AccountView } from "../../src/solana/account.ts";
+import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
+import type { Instruction } from "../../src/solana/instruction.ts";
+import { decodeMint } from "../../src/solana/mint.ts";
+import { associatedTokenAddress } from "../../src/solana/pda.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { classifyFailure, parseProgramFailure } from "../../src/trade/program-failure.ts";
+import type { Market, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
+import type { Executed, Svm } from "../support/svm.ts";
+
+/** What happened to one asked trade. */
+export interface TradeOutcome {
+  readonly mode: SwapMode;
+  readonly inMint: Address;
+  readonly amount: bigint;
+  /** The refusal of the quote, where there was one. */
+  readonly refused: string | undefined;
+  readonly quoted: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
+  readonly executed: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
+  readonly failure: string | undefined;
+  readonly computeUnits: number;
+  readonly computeUnitBound: number;
+  readonly transactionBytes: number;
+  /** Code the program's refusal of a bound one unit too tight maps to; undefined when not tried. */
+  readonly guard: string | undefined;
+}
+
+export interface TradePlan {
+  readonly svm: Svm;
+  readonly venue: Venue;
+  /** Address of the market account. */
+  readonly market: Address;
+  readonly wallet: Address;
+  readonly random: Random;
+  readonly count: number;
+  /** Largest amount to ask for on a mint, exclusive of nothing: sizes spread over orders of magnitude from 1 up to it. */
+  readonly limit: (mint: Address, mode: SwapMode) => bigint;
+  /** Called before each trade, to move clocks or refill the wallet. */
+  readonly before?: (index: number) => void;
+  /** Try a bound one unit too tight before each trade (default true). */
+  readonly guards?: boolean;
+}
+
+/** Everything `venue` needs for a market, read from the chain as the market layer would: round by round. @throws Error after more than three rounds */
+export function readMarket<M extends Market, S>(
+  svm: AccountView,
+  venue: Venue<M, S>,
+  address: Address,
+): { market: M; state: S; rounds: number } {
+  const account = svm.get(address);
+  const market = account ? venue.decode(account) : undefined;
+  if (market === undefined) throw new Error(`${address} is not a market of ${venue.id}`);
+  const known = new Map<Address, ReturnType<AccountView["get"]>>([[address, account]]);
+  const view: AccountView = { get: (key) => known.get(key) };
+  let rounds = 1;
+  for (let missing = venue.needs(market, view); missing.length > 0; missing = venue.needs(market, view)) {
+    if (++rounds > 3) throw new Error(`${venue.id} ${address} needs more than three rounds of reads`);
+    for (const key of missing) known.set(key, svm.get(key) ?? null);
+  }
+  return { market, state: venue.read(market, view), rounds };
+}
+
+/**
+ * Makes seeded random trades one after another on one market, state re-read from the chain before each: quote, build,
+ * execute, and compare what the wallet's balances did with what was quoted.
+ * The wallet's token accounts are created and funded by the caller (wrapped SOL too).
+ */
+export function runTrades(plan: TradePlan): TradeOutcome[] {
+  return Array.from({ length: plan.count }, (_, index) => {
+    plan.before?.(index);
+    return runTrade(plan);
+  });
+}
+
+function runTrade({ svm, venue, market: address, wallet, random, limit, guards = true }: TradePlan): TradeOutcome {
+  const { market, state } = readMarket(svm, venue, address);
+  const forwards = random.chance(0.5);
+  const [inMint, outMint] = forwards ? market.mints : [market.mints[1], market.mints[0]];
+  const mode: SwapMode = venue.supports.exactOut && random.chance(0.5) ? "exactOut" : "exactIn";
+  const amount = random.magnitude(limit(mode === "exactIn" ? inMint : outMint, mode));
+  const base = {
+    mode,
+    inMint,
+    amount,
+    executed: undefined,
+    failure: undefined,
+    computeUnits: 0,
+    computeUnitBound: 0,
+    transactionBytes: 0,
+  };
+
+  let quote: Quote;
+  try {
+    quote = venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
+  } catch (error) {
+    if (!(error instanceof TradewireError)) throw error;
+    return { ...base, refused: `${error.code}: ${error.message}`, quoted: undefined, guard: undefined };
+  }
+  const source = tokenAccount(svm, wallet, inMint);
+  const destination = tokenAccount(svm, wallet, outMint);
+  const terms = (threshold: bigint) => ({ wallet, source, destination, threshold, salt: random.u32() });
+  const threshold = mode === "exactIn" ? quote.outAmount : quote.inAmount;
+  const leg = venue.swap(state, quote, terms(threshold));
+
+  let guard: string | undefined;
+  if (guards) {
+    const tight = mode === "exactIn" ? threshold + 1n : threshold - 1n;
+    const refused = svm.simulate(wallet, withBudget(venue.swap(state, quote, terms(tight)).instructions, 1_400_000));
+    guard = refused.ok ? "NOT_REFUSED" : failureCode(refused, venue);
+  }
+
+  const before = balances(svm, market, wallet, inMint, outMint, leg.creates);
+  const instructions = withBudget(leg.instructions, 1_400_000);
+  const done = svm.send(wallet, instructions);
+  const after = balances(svm, market, wallet, inMint, outMint, leg.creates);
+  return {
+    ...base,
+    refused: undefined,
+    quoted: { inAmount: quote.inAmount, outAmount: quote.outAmount },
+    executed: done.ok ? { inAmount: before.in - after.in, outAmount: after.out - before.out } : undefined,
+    failure: done.ok ? undefined : `${done.error}\n${done.logs.slice(-6).join("\n")}`,
+    computeUnits: done.computeUnits - BUDGET_UNITS,
+    computeUnitBound: leg.computeUnits,
+    transactionBytes: svm.wire(wallet, instructions).length,
+    guard,
+  };
+}
+
+/** Units the compute-budget instruction itself uses. */
+const BUDGET_UNITS = 150;
+
+const withBudget = (instructions: readonly Instruction[], units: number): Instruction[] => [
+  setComputeUnitLimit(units),
+  ...instructions,
+];
+
+const failureCode = (executed: Executed, venue: Venue): string => {
+  const failure = parseProgramFailure(executed.logs);
+  return failure === undefined ? executed.error : classifyFailure(failure, [venue]);
+};
+
+function tokenAccount(svm: Svm, wallet: Address, mint: Address): Address {
+  const account = svm.get(mint);
+  if (account === null) throw new Error(`no mint ${mint}`);
+  return associatedTokenAddress(wallet, mint, decodeMint(account).program);
+}
+
+/** What the wallet holds of both sides. Native SOL counts the wallet's lamports plus rent the trade put into new accounts. */
+function balances(
+  svm: Svm,
+  market: Market,
+  wallet: Address,
+  inMint: Address,
+  outMint: Address,
+  creates: readonly { readonly address: Address; readonly space: number }[],
+): { in: bigint; out: bigint } {
+  const held = (mint: Address): bigint => {
+    if (!(market.nativeSol && mint === SOL_MINT)) return svm.tokens(tokenAccount(svm, wallet, mint));
+    const rent = creates.reduce(
+      (sum, { address, space }) => sum + (svm.lamports(address) > 0n ? svm.rent(space) : 0n),
+      0n,
+    );
+    return svm.lamports(wallet) + rent;
+  };
+  return { in: held(inMint), out: held(outMint) };
+}
+
+/** The table row of a run, and every outcome that breaks a promise, in words. */
+export function judge(outcomes: readonly TradeOutcome[]): {
+  trades: number;
+  refused: number;
+  faults: string[];
+  maxUnits: number;
+  worstUnitRatio: number;
+  maxBytes: number;
+} {
+  const faults: string[] = [];
+  let refused = 0;
+  let maxUnits = 0;
+  let worstUnitRatio = 0;
+  let maxBytes = 0;
+  for (const [index, outcome] of outcomes.entries()) {
+    const what = `#${index} ${outcome.mode} ${outcome.amount} of ${outcome.inMint} in`;
+    if (outcome.refused !== undefined) {
+      refused++;
+      continue;
+    }
+    if (outcome.executed === undefined) faults.push(`${what}: failed: ${outcome.failure}`);
+    else if (
+      outcome.executed.inAmount !== outcome.quoted!.inAmount ||
+      outcome.executed.outAmount !== outcome.quoted!.outAmount
+    ) {
+      faults.push(`${what}: quoted ${show(outcome.quoted!)}, executed ${show(outcome.executed)}`);
+    } else {
+      if (outcome.computeUnits > outcome.computeUnitBound) {
+        faults.push(`${what}: used ${outcome.computeUnits} compute units, bound ${outcome.computeUnitBound}`);
+      }
+      maxUnits = Math.max(maxUnits, outcome.computeUnits);
+      worstUnitRatio = Math.max(worstUnitRatio, outcome.computeUnitBound / outcome.computeUnits);
+      maxBytes = Math.max(maxBytes, outcome.transactionBytes);
+    }
+    if (outcome.guard !== undefined && outcome.guard !== "SLIPPAGE_EXCEEDED")
+      faults.push(`${what}: a bound one unit too tight gave ${outcome.guard}`);
+  }
+  return { trades: outcomes.length - refused, refused, faults, maxUnits, worstUnitRatio, maxBytes };
+}
+
+const show = ({ inAmount, outAmount }: { readonly inAmount: bigint; readonly outAmount: bigint }): string =>
+  `${inAmount} → ${outAmount}`;

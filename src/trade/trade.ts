@@ -118,6 +118,11 @@ export interface Trades {
   }): Promise<SubmittedTrade>;
   /** A trade submitted by this account. @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in */
   find(principal: Principal, signature: string): Promise<SubmittedTrade>;
+  /**
+   * The same, at once and again on every change, ending after "finalized" or when `signal` aborts.
+   * @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in
+   */
+  watch(principal: Principal, signature: string, signal: AbortSignal): AsyncIterable<SubmittedTrade>;
   /** What priority costs now, per level. */
   priorities(): readonly {
     readonly level: Priority;

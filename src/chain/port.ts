@@ -15,10 +15,33 @@ export interface ProgramFilter {
 
 /** Reads of account state across the network. */
 export interface AccountReader {
-  /** Any number of accounts; split into calls of at most 100. @throws TradewireError UPSTREAM_ERROR */
-  fetchAccounts(addresses: readonly Address[]): Promise<AccountsAtSlot>;
+  /**
+   * Any number of accounts; split into calls of at most 100. The slot is the oldest of those calls.
+   * With `minContextSlot`, a node that has not come that far refuses instead of answering with older state.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot>;
   /** Accounts of a program by filter, or "refused" when the node does not serve such a search. @throws TradewireError UPSTREAM_ERROR */
   fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused">;
+}
+
+/**
+ * Where changes of accounts come from. Whatever the transport, each account is delivered in order: never an older state after
+ * a newer one.
+ */
+export interface StateSource {
+  /** Who hears the state of followed accounts: at first, and after each change. Set once, before anything is followed. */
+  onAccount(listener: (address: Address, account: Account | null, slot: bigint) => void): void;
+  /**
+   * Follows accounts until `unfollow`. Resolves when the first state of each has been delivered. When that read fails it
+   * rejects, and goes on trying for as long as the account is followed.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  follow(addresses: readonly Address[]): Promise<void>;
+  unfollow(addresses: readonly Address[]): void;
+  /** The moment (epoch milliseconds) up to which what was delivered of a followed account is known to be complete. Never goes back. */
+  currentAtMs(address: Address): number;
+  close(): void;
 }
 
 /** A recent blockhash and how long a message built on it can land. */

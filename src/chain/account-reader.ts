@@ -1,0 +1,74 @@
+import bs58 from "bs58";
+import type { Address } from "../primitives/address.ts";
+import type { Account } from "../solana/account.ts";
+import type { AccountReader, AccountsAtSlot, ProgramFilter } from "./port.ts";
+import { isRefusal } from "./rpc-error.ts";
+import type { RpcPool } from "./rpc-pool.ts";
+import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
+
+export interface AccountReaderOptions {
+  readonly pool: RpcPool;
+  /** How sure the chain must be of the state read. Prices are taken from "processed". */
+  readonly commitment: "processed" | "confirmed";
+}
+
+const MAX_PER_CALL = 100;
+
+/** Reads accounts by getMultipleAccounts and getProgramAccounts. */
+export function createAccountReader({ pool, commitment }: AccountReaderOptions): AccountReader {
+  async function fetchChunk(addresses: readonly Address[], minContextSlot: bigint | undefined): Promise<AccountsAtSlot> {
+    const result = await pool.read("getMultipleAccounts", [
+      addresses.map(String),
+      {
+        encoding: "base64",
+        commitment,
+        ...(minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) }),
+      },
+    ]);
+    const { slot, value } = asContext(result, "accounts");
+    const values = asList(value, "accounts");
+    return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i] ?? null, slot)) };
+  }
+
+  return {
+    async fetchAccounts(addresses, minContextSlot) {
+      const chunks: Promise<AccountsAtSlot>[] = [];
+      for (let at = 0; at < addresses.length; at += MAX_PER_CALL)
+        chunks.push(fetchChunk(addresses.slice(at, at + MAX_PER_CALL), minContextSlot));
+      const answers = await Promise.all(chunks);
+      return {
+        slot: answers.reduce((least, { slot }) => (slot < least ? slot : least), answers[0]?.slot ?? 0n),
+        accounts: answers.flatMap(({ accounts }) => accounts),
+      };
+    },
+
+    async fetchProgramAccounts({ program, dataSize, memcmp }: ProgramFilter) {
+      let result: unknown;
+      try {
+        result = await pool.read("getProgramAccounts", [
+          program.toString(),
+          {
+            encoding: "base64",
+            commitment,
+            withContext: true,
+            filters: [
+              ...(dataSize === undefined ? [] : [{ dataSize }]),
+              ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
+            ],
+          },
+        ]);
+      } catch (error) {
+        if (isRefusal(error)) return "refused";
+        throw error;
+      }
+      const { slot, value } = asContext(result, "a program's accounts");
+      const found: Account[] = [];
+      for (const entry of asList(value, "a program's accounts")) {
+        const { pubkey, account } = asRecord(entry, "a program's accounts");
+        const decoded = asAccount(asAddress(pubkey, "a program's accounts"), account, slot);
+        if (decoded !== null) found.push(decoded);
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import bs58 from "bs58";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import { readU64 } from "../primitives/bytes.ts";
+import type { Now } from "../primitives/clock.ts";
+import { ceilDiv } from "../primitives/integer.ts";
+import type { ChainClock } from "../solana/account.ts";
+import { CLOCK_SYSVAR } from "../solana/programs.ts";
+import type { ChainHead, Lifetime } from "./port.ts";
+import type { RpcPool } from "./rpc-pool.ts";
+import { asAccount, asContext, asInteger, asList, asRecord, asText } from "./rpc-values.ts";
+import { RpcError } from "./rpc-error.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+export interface LiveChainHead extends ChainHead {
+  /** The newest slot known. */
+  slot(): bigint;
+  /** Milliseconds since the slot last moved: how long nothing has been known to happen. */
+  slotAgeMs(): number;
+  close(): void;
+}
+
+export interface ChainHeadOptions {
+  readonly pool: RpcPool;
+  readonly subscriptions: Subscriptions;
+  readonly now: Now;
+  readonly warn: (message: string) => void;
+  /** Oldest blockhash and clock answered. */
+  readonly maxAgeMs?: number;
+  /** How often blockhash and clock are read. */
+  readonly refreshMs?: number;
+  /** How often what changes slowly is read: rent, and the distance between slot and block height. */
+  readonly slowRefreshMs?: number;
+}
+
+const DEFAULT_MAX_AGE_MS = 2_000;
+const DEFAULT_REFRESH_MS = 400;
+const DEFAULT_SLOW_REFRESH_MS = 10_000;
+/** Slot times are averaged over about this long: long enough to smooth bursts, short enough to follow a change within seconds. */
+const SLOT_TIME_MEMORY_MS = 2_500;
+/** A longer silence was a lost connection, not a slot. */
+const LONGEST_SLOT_STEP_MS = 5_000;
+/** The two account sizes rent is read at; it is linear in the size. */
+const RENT_SIZES = [0, 10_000] as const;
+const START_PATIENCE_MS = 10_000;
+
+/**
+ * Follows the head of the chain. Resolves when everything can be answered.
+ *
+ * @throws TradewireError UPSTREAM_ERROR when no endpoint tells the first facts
+ */
+export async function createChainHead({
+  pool,
+  subscriptions,
+  now,
+  warn,
+  maxAgeMs = DEFAULT_MAX_AGE_MS,
+  refreshMs = DEFAULT_REFRESH_MS,
+  slowRefreshMs = DEFAULT_SLOW_REFRESH_MS,
+}: ChainHeadOptions): Promise<LiveChainHead> {
+  let slot = 0n;
+  let slotAtMs = now();
+  let slotMs = 0;
+  let lifetime: Lifetime | undefined;
+  let lifetimeAtMs = 0;
+  let clock: ChainClock | undefined;
+  let clockAtMs = 0;
+  /** Slot minus block height: grows by one for each skipped slot. */
+  let skippedSlots = 0n;
+  let rentBase = 0n;
+  let rentPerSpan = 0n;
+
+  function noteSlot(seen: bigint): void {
+    if (seen <= slot) return;
+    const atMs = now();
+    const elapsedMs = atMs - slotAtMs;
+    if (slot > 0n && elapsedMs >= 0 && elapsedMs < LONGEST_SLOT_STEP_MS) {
+      const stepMs = elapsedMs / Number(seen - slot);
+      const weight = slotMs === 0 ? 1 : 1 - Math.exp(-elapsedMs / SLOT_TIME_MEMORY_MS);
+      slotMs += weight * (stepMs - slotMs);
+    }
+    slot = seen;
+    slotAtMs = atMs;
+  }
+
+  async function refreshLifetime(): Promise<void> {
+    const askedAtMs = now();
+    const { slot: at, value } = asContext(
+      await pool.read("getLatestBlockhash", [{ commitment: "confirmed" }]),
+      "a blockhash",
+    );
+    const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
+    const bytes = bs58.decodeUnsafe(asText(blockhash, "a blockhash"));
+    if (bytes?.length !== 32) throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
+    // An endpoint that lags, or stands still, neither takes the blockhash back nor makes it look new.
+    if (lifetime !== undefined && at <= lifetime.slot) return;
+    lifetime = { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot: at };
+    lifetimeAtMs = askedAtMs;
+    noteSlot(at);
+  }
+
+  async function refreshClock(): Promise<void> {
+    const askedAtMs = now();
+    const { slot: at, value } = asContext(
+      await pool.read("getMultipleAccounts", [
+        [CLOCK_SYSVAR.toString()],
+        { encoding: "base64", commitment: "processed" },
+      ]),
+      "the clock",
+    );
+    const account = asAccount(CLOCK_SYSVAR, asList(value, "the clock")[0] ?? null, at);
+    if (account === null || account.data.length < 40) throw new RpcError("malformed", "A Solana node has no clock account.");
+    noteSlot(at);
+    const seen = {
+      slot: readU64(account.data, 0),
+      epoch: readU64(account.data, 16),
+      unixTimestamp: BigInt.asIntN(64, readU64(account.data, 32)),
+    };
+    if (clock !== undefined && seen.slot <= clock.slot) return;
+    clock = seen;
+    clockAtMs = askedAtMs;
+  }
+
+  async function refreshHeight(): Promise<void> {
+    const info = asRecord(await pool.read("getEpochInfo", [{ commitment: "processed" }]), "epoch info");
+    const absoluteSlot = asInteger(info.absoluteSlot, "epoch info");
+    noteSlot(absoluteSlot);
+    skippedSlots = absoluteSlot - asInteger(info.blockHeight, "epoch info");
+  }
+
+  async function refreshRent(): Promise<void> {
+    const [base, far] = await Promise.all(
+      RENT_SIZES.map(async (size) => asInteger(await pool.read("getMinimumBalanceForRentExemption", [size]), "rent")),
+    );
+    rentBase = base!;
+    rentPerSpan = far! - base!;
+  }
+
+  const fast = () => Promise.all([refreshLifetime(), refreshClock()]);
+  const slow = () => Promise.all([refreshHeight(), refreshRent()]);
+
+  /** Repeats `work` every `periodMs`, never overlapping; says so once when it begins to fail. */
+  function repeat(work: () => Promise<unknown>, periodMs: number, what: string): () => void {
+    let running = false;
+    let failing = false;
+    const timer = setInterval(async () => {
+      if (running) return;
+      running = true;
+      try {
+        await work();
+        failing = false;
+      } catch (error) {
+        if (!failing) warn(`Cannot refresh ${what}: ${String(error)}`);
+        failing = true;
+      } finally {
+        running = false;
+      }
+    }, periodMs);
+    return () => clearInterval(timer);
+  }
+
+  const stops = [subscriptions.onSlot(noteSlot)];
+  const close = () => {
+    for (const stop of stops) stop();
+  };
+
+  let genesisHash: string;
+  try {
+    const [genesis] = await Promise.all([pool.read("getGenesisHash", []), fast(), slow()]);
+    genesisHash = asText(genesis, "a genesis hash");
+    stops.push(repeat(fast, refreshMs, "blockhash and clock"), repeat(slow, slowRefreshMs, "rent and block height"));
+    slotMs ||= await sampleSlotMs(pool);
+    await until(() => slotMs > 0);
+  } catch (error) {
+    close();
+    throw error;
+  }
+
+  const stale = (what: string, ageMs: number) =>
+    new TradewireError("STATE_STALE", `The newest ${what} is ${Math.round(ageMs)} ms old. The Solana node lags; try again shortly.`, {
+      retryAfterMs: refreshMs,
+    });
+
+  return {
+    lifetime() {
+      const ageMs = now() - lifetimeAtMs;
+      if (lifetime === undefined || ageMs > maxAgeMs) throw stale("blockhash", ageMs);
+      return lifetime;
+    },
+    clock() {
+      const ageMs = now() - clockAtMs;
+      if (clock === undefined || ageMs > maxAgeMs) throw stale("chain clock", ageMs);
+      return clock;
+    },
+    blockHeight: () => slot - skippedSlots,
+    slotMs: () => slotMs,
+    rentExemption: (space) => rentBase + ceilDiv(rentPerSpan * BigInt(space), BigInt(RENT_SIZES[1])),
+    genesisHash: () => genesisHash,
+    slot: () => slot,
+    slotAgeMs: () => now() - slotAtMs,
+    close,
+  };
+}
+
+/** The node's own measure of the last minute's slots; 0 when it has none. */
+async function sampleSlotMs(pool: RpcPool): Promise<number> {
+  try {
+    const [sample] = asList(await pool.read("getRecentPerformanceSamples", [1]), "performance samples");
+    if (sample === undefined) return 0;
+    const { numSlots, samplePeriodSecs } = asRecord(sample, "performance samples");
+    const slots = Number(asInteger(numSlots, "performance samples"));
+    return slots === 0 ? 0 : (Number(asInteger(samplePeriodSecs, "performance samples")) * 1000) / slots;
+  } catch {
+    // A node without samples: the slots themselves tell, a little later.
+    return 0;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const startedAt = performance.now();
+  while (!condition()) {
+    if (performance.now() - startedAt > START_PATIENCE_MS)
+      throw new RpcError("unreachable", "The Solana node's slot does not move. Check that it is running and in step.");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,124 @@
+import type { Now } from "../primitives/clock.ts";
+import { RpcError } from "./rpc-error.ts";
+import { asRecord, parseRpcJson } from "./rpc-values.ts";
+
+/** One Solana node, spoken to over JSON-RPC. */
+export interface RpcEndpoint {
+  /** Host of the node. Never the whole URL: those carry keys. */
+  readonly name: string;
+  /** One call. @throws TradewireError UPSTREAM_ERROR, as an RpcError */
+  call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
+  /** True for a while after failures to reach the node, longer after each: others go first. */
+  isCooling(): boolean;
+}
+
+export interface RpcEndpointOptions {
+  readonly url: string;
+  readonly now: Now;
+  /** Longest wait for a whole answer. */
+  readonly timeoutMs?: number;
+  /** Largest answer read. */
+  readonly maxResponseBytes?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 4_000;
+const DEFAULT_MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+const FIRST_COOLING_MS = 125;
+const LONGEST_COOLING_MS = 4_000;
+
+/** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
+const REFUSAL_CODES = new Set([-32601, -32010]);
+const REFUSAL_WORDS = /method not found|not (?:supported|available|enabled|allowed)|is disabled|excluded from account secondary/i;
+/** "Transaction history is not available from this node" and unsupported versions concern one question, not the method. */
+const PLAIN_CODES = new Set([-32011, -32015]);
+
+/** A node at a URL. Answers are untrusted: bounded in size and time, matched by id, never redirected. */
+export function createRpcEndpoint({
+  url,
+  now,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
+}: RpcEndpointOptions): RpcEndpoint {
+  const name = new URL(url).host;
+  let lastId = 0;
+  let failures = 0;
+  let coolUntilMs = 0;
+
+  const reached = () => {
+    failures = 0;
+    coolUntilMs = 0;
+  };
+  const missed = (message: string, cause?: unknown): RpcError => {
+    coolUntilMs = now() + Math.min(FIRST_COOLING_MS * 2 ** failures, LONGEST_COOLING_MS);
+    failures += 1;
+    return new RpcError("unreachable", message, { cause });
+  };
+
+  async function call(method: string, params: readonly unknown[], callTimeoutMs = timeoutMs): Promise<unknown> {
+    const id = ++lastId;
+    let status: number;
+    let text: string | undefined;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+        redirect: "error",
+        signal: AbortSignal.timeout(callTimeoutMs),
+      });
+      status = response.status;
+      text = await readText(response, maxResponseBytes);
+    } catch (cause) {
+      throw missed(`The Solana node ${name} did not answer ${method} within ${callTimeoutMs} ms.`, cause);
+    }
+    if (text === undefined)
+      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with more than ${maxResponseBytes} bytes.`);
+    if (status === 429 || status >= 500) throw missed(`The Solana node ${name} is overloaded: HTTP ${status} to ${method}.`);
+
+    let answer: Readonly<Record<string, unknown>>;
+    try {
+      answer = asRecord(parseRpcJson(text), "an answer");
+    } catch (cause) {
+      if (status === 403 || status === 405 || status === 410)
+        throw new RpcError("refused", `The Solana node ${name} does not serve ${method}: HTTP ${status}.`);
+      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with HTTP ${status} and no JSON.`, { cause });
+    }
+    if (answer.error !== undefined && answer.error !== null) {
+      reached();
+      throw answeredError(name, method, status, asRecord(answer.error, "an error"));
+    }
+    if (answer.id !== id || !("result" in answer))
+      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with another call's answer.`);
+    reached();
+    return answer.result;
+  }
+
+  return { name, call, isCooling: () => now() < coolUntilMs };
+}
+
+function answeredError(name: string, method: string, status: number, error: Readonly<Record<string, unknown>>): RpcError {
+  const rpcCode = typeof error.code === "number" ? error.code : 0;
+  const words = typeof error.message === "string" ? error.message.slice(0, 300) : "no message";
+  const refused =
+    REFUSAL_CODES.has(rpcCode) ||
+    status === 403 ||
+    (method !== "sendTransaction" && !PLAIN_CODES.has(rpcCode) && REFUSAL_WORDS.test(words));
+  return new RpcError(
+    refused ? "refused" : "answered",
+    `The Solana node ${name} refused ${method}: ${words} (${rpcCode}).`,
+    { rpcCode },
+  );
+}
+
+/** The body as text, or undefined as soon as it proves larger than `limit`. */
+async function readText(response: Response, limit: number): Promise<string | undefined> {
+  if (response.body === null) return "";
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body) {
+    length += chunk.length;
+    if (length > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length).toString("utf8");
+}

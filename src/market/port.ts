@@ -37,4 +37,6 @@ export interface Markets {
   account(address: Address): Account | null | undefined;
   /** Makes accounts hot and waits for their first read. */
   warm(addresses: readonly Address[]): Promise<void>;
+  /** Reads accounts again across the network, as when an answer is about to be refused on what is remembered. */
+  refresh(addresses: readonly Address[]): Promise<void>;
 }

@@ -1,0 +1,46 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { Address } from "../primitives/address.ts";
+import { concatBytes, textBytes, writeU32, writeU64 } from "../primitives/bytes.ts";
+import { type Instruction, readonly, writable, writableSigner } from "./instruction.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
+
+const CREATE_WITH_SEED = 3;
+const INITIALIZE_ACCOUNT_3 = 18;
+
+/** The address of the account that `seed` (at most 32 characters) makes for `base` under `program`. @see System program `create_address_with_seed` */
+export function seededAddress(base: Address, seed: string, program: Address): Address {
+  return Address.from(sha256(concatBytes(base.bytes, textBytes(seed), program.bytes)));
+}
+
+/**
+ * Creates a wrapped-SOL account that lives for one transaction, holding `lamports` beside its rent. A seeded account is
+ * used instead of the wallet's associated one, so that wrapped SOL the wallet already holds is never touched.
+ *
+ * @param rent lamports that make a token account rent exempt; they return when the account is closed
+ */
+export function openWrappedSol(order: {
+  readonly account: Address;
+  readonly wallet: Address;
+  readonly seed: string;
+  readonly lamports: bigint;
+  readonly rent: bigint;
+}): readonly Instruction[] {
+  const seed = textBytes(order.seed);
+  const create = new Uint8Array(4 + 32 + 8 + seed.length + 8 + 8 + 32);
+  writeU32(create, 0, CREATE_WITH_SEED);
+  create.set(order.wallet.bytes, 4);
+  writeU64(create, 36, BigInt(seed.length));
+  create.set(seed, 44);
+  writeU64(create, 44 + seed.length, order.rent + order.lamports);
+  writeU64(create, 52 + seed.length, BigInt(TOKEN_ACCOUNT_SIZE));
+  create.set(TOKEN_PROGRAM.bytes, 60 + seed.length);
+
+  const initialize = new Uint8Array(33);
+  initialize[0] = INITIALIZE_ACCOUNT_3;
+  initialize.set(order.wallet.bytes, 1);
+  return [
+    { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), writable(order.account)], data: create },
+    { program: TOKEN_PROGRAM, accounts: [writable(order.account), readonly(SOL_MINT)], data: initialize },
+  ];
+}

@@ -1,0 +1,65 @@
+import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
+import type { Address } from "../primitives/address.ts";
+import { parseAmount, toWholeUnits } from "../primitives/amount.ts";
+import { parseSlippage } from "../primitives/slippage.ts";
+import type { Mint } from "../solana/mint.ts";
+import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../solana/programs.ts";
+import type { SwapMode } from "../venues/venue.ts";
+import type { TradeRequest } from "./trade.ts";
+
+/** What is asked for, in base units and against mints that exist. */
+export interface Intent {
+  readonly inMint: Mint;
+  readonly outMint: Mint;
+  readonly mode: SwapMode;
+  /** Base units of the exact side. */
+  readonly amount: bigint;
+  readonly slippagePpb: bigint;
+}
+
+type Asked = Pick<TradeRequest, "mode" | "amount" | "amountField" | "mintFields" | "slippage">;
+
+/** The mint a request means: SOL under any of its names is the wrapped-SOL mint. */
+export function canonicalMint(mint: Address): Address {
+  return mint === NATIVE_PSEUDO_MINT ? SOL_MINT : mint;
+}
+
+/**
+ * Resolves a request against its two mints; `null` is a mint that does not exist.
+ * @throws TradewireError TOKEN_NOT_FOUND, UNSUPPORTED_TOKEN_EXTENSION, VALIDATION_ERROR
+ */
+export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint | null): Intent {
+  if (inMint === null) throw unknownToken(asked.mintFields.in);
+  if (outMint === null) throw unknownToken(asked.mintFields.out);
+  if (inMint.address === outMint.address) {
+    throw invalidField(asked.mintFields.out, "A trade needs two different mints; both are the same.");
+  }
+  refuseUnsupported(inMint, asked.mintFields.in);
+  refuseUnsupported(outMint, asked.mintFields.out);
+  const slippagePpb = parseSlippage(asked.slippage);
+  if (slippagePpb === undefined)
+    throw invalidField("slippage", "slippage is a fraction: 0 ≤ slippage < 1 (0.05 is 5 %).");
+  const exact = asked.mode === "exactIn" ? inMint : outMint;
+  const amount = parseAmount(asked.amount, exact.decimals);
+  if (amount === undefined) {
+    const least = toWholeUnits(1n, exact.decimals);
+    throw invalidField(
+      asked.amountField,
+      `${asked.amountField} must be at least ${least} (one base unit) and fit 64 bits of base units.`,
+    );
+  }
+  return { inMint, outMint, mode: asked.mode, amount, slippagePpb };
+}
+
+function unknownToken(field: string): TradewireError {
+  return new TradewireError("TOKEN_NOT_FOUND", `There is no token mint at the address given as ${field}.`, { field });
+}
+
+function refuseUnsupported(mint: Mint, field: string): void {
+  if (mint.unsupported === undefined) return;
+  throw new TradewireError(
+    "UNSUPPORTED_TOKEN_EXTENSION",
+    `${mint.address} cannot be traded here: ${mint.unsupported}.`,
+    { field },
+  );
+}

@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The folder of the stand-in programs: their sources, the headers they share, and what was built from them. */
+export const PROGRAMS_FOLDER = import.meta.dirname;
+
+/** File that says what each binary was built from. */
+export const MANIFEST_FILE = join(PROGRAMS_FOLDER, "manifest.json");
+
+/** What one binary was built from. Hashes are SHA-256 in hexadecimal. */
+export interface ProgramRecord {
+  readonly source: string;
+  readonly binary: string;
+}
+
+export interface Manifest {
+  /** First line of the compiler's version, and its flags. */
+  readonly compiler: string;
+  readonly flags: readonly string[];
+  /** By program name. */
+  readonly programs: Readonly<Record<string, ProgramRecord>>;
+}
+
+/** Names of the programs that have a source here, in order. */
+export function programNames(): string[] {
+  return filesEndingWith(".c").map((file) => file.slice(0, -2));
+}
+
+/** Hash of a program's source together with every shared header and the tools that link it: what its binary depends on. */
+export function sourceHash(name: string): string {
+  const hash = createHash("sha256");
+  for (const file of [`${name}.c`, ...filesEndingWith(".h"), "elf-object.ts", "link.ts"]) {
+    hash.update(`${file}\0`).update(readFileSync(join(PROGRAMS_FOLDER, file)));
+  }
+  return hash.digest("hex");
+}
+
+/** Path of a program's committed binary. */
+export function binaryPath(name: string): string {
+  return join(PROGRAMS_FOLDER, `${name}.so`);
+}
+
+/** Hash of a program's committed binary. */
+export function binaryHash(name: string): string {
+  return createHash("sha256").update(readFileSync(binaryPath(name))).digest("hex");
+}
+
+export function readManifest(): Manifest {
+  return JSON.parse(readFileSync(MANIFEST_FILE, "utf8")) as Manifest;
+}
+
+function filesEndingWith(ending: string): string[] {
+  return readdirSync(PROGRAMS_FOLDER)
+    .filter((file) => file.endsWith(ending))
+    .sort();
+}

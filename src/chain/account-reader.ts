@@ -1,5 +1,6 @@
 import bs58 from "bs58";
 import type { Address } from "../primitives/address.ts";
+import { minOf } from "../primitives/integer.ts";
 import type { Account } from "../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "./port.ts";
 import { isRefusal } from "./rpc-error.ts";
@@ -16,7 +17,10 @@ const MAX_PER_CALL = 100;
 
 /** Reads accounts by getMultipleAccounts and getProgramAccounts. */
 export function createAccountReader({ pool, commitment }: AccountReaderOptions): AccountReader {
-  async function fetchChunk(addresses: readonly Address[], minContextSlot: bigint | undefined): Promise<AccountsAtSlot> {
+  async function fetchChunk(
+    addresses: readonly Address[],
+    minContextSlot: bigint | undefined,
+  ): Promise<AccountsAtSlot> {
     const result = await pool.read("getMultipleAccounts", [
       addresses.map(String),
       {
@@ -37,7 +41,7 @@ export function createAccountReader({ pool, commitment }: AccountReaderOptions):
         chunks.push(fetchChunk(addresses.slice(at, at + MAX_PER_CALL), minContextSlot));
       const answers = await Promise.all(chunks);
       return {
-        slot: answers.reduce((least, { slot }) => (slot < least ? slot : least), answers[0]?.slot ?? 0n),
+        slot: answers.reduce((least, { slot }) => minOf(slot, least), answers[0]?.slot ?? 0n),
         accounts: answers.flatMap(({ accounts }) => accounts),
       };
     },

@@ -6,9 +6,9 @@ import { ceilDiv } from "../primitives/integer.ts";
 import type { ChainClock } from "../solana/account.ts";
 import { CLOCK_SYSVAR } from "../solana/programs.ts";
 import type { ChainHead, Lifetime } from "./port.ts";
+import { RpcError } from "./rpc-error.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asAccount, asContext, asInteger, asList, asRecord, asText } from "./rpc-values.ts";
-import { RpcError } from "./rpc-error.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 export interface LiveChainHead extends ChainHead {
@@ -90,7 +90,8 @@ export async function createChainHead({
     );
     const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
     const bytes = bs58.decodeUnsafe(asText(blockhash, "a blockhash"));
-    if (bytes?.length !== 32) throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
+    if (bytes?.length !== 32)
+      throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
     // An endpoint that lags, or stands still, neither takes the blockhash back nor makes it look new.
     if (lifetime !== undefined && at <= lifetime.slot) return;
     lifetime = { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot: at };
@@ -108,7 +109,8 @@ export async function createChainHead({
       "the clock",
     );
     const account = asAccount(CLOCK_SYSVAR, asList(value, "the clock")[0] ?? null, at);
-    if (account === null || account.data.length < 40) throw new RpcError("malformed", "A Solana node has no clock account.");
+    if (account === null || account.data.length < 40)
+      throw new RpcError("malformed", "A Solana node has no clock account.");
     noteSlot(at);
     const seen = {
       slot: readU64(account.data, 0),
@@ -176,9 +178,13 @@ export async function createChainHead({
   }
 
   const stale = (what: string, ageMs: number) =>
-    new TradewireError("STATE_STALE", `The newest ${what} is ${Math.round(ageMs)} ms old. The Solana node lags; try again shortly.`, {
-      retryAfterMs: refreshMs,
-    });
+    new TradewireError(
+      "STATE_STALE",
+      `The newest ${what} is ${Math.round(ageMs)} ms old. The Solana node lags; try again shortly.`,
+      {
+        retryAfterMs: refreshMs,
+      },
+    );
 
   return {
     lifetime() {

@@ -28,7 +28,8 @@ const LONGEST_COOLING_MS = 4_000;
 
 /** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
 const REFUSAL_CODES = new Set([-32601, -32010]);
-const REFUSAL_WORDS = /method not found|not (?:supported|available|enabled|allowed)|is disabled|excluded from account secondary/i;
+const REFUSAL_WORDS =
+  /method not found|not (?:supported|available|enabled|allowed)|is disabled|excluded from account secondary/i;
 /** "Transaction history is not available from this node" and unsupported versions concern one question, not the method. */
 const PLAIN_CODES = new Set([-32011, -32015]);
 
@@ -72,8 +73,12 @@ export function createRpcEndpoint({
       throw missed(`The Solana node ${name} did not answer ${method} within ${callTimeoutMs} ms.`, cause);
     }
     if (text === undefined)
-      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with more than ${maxResponseBytes} bytes.`);
-    if (status === 429 || status >= 500) throw missed(`The Solana node ${name} is overloaded: HTTP ${status} to ${method}.`);
+      throw new RpcError(
+        "malformed",
+        `The Solana node ${name} answered ${method} with more than ${maxResponseBytes} bytes.`,
+      );
+    if (status === 429 || status >= 500)
+      throw missed(`The Solana node ${name} is overloaded: HTTP ${status} to ${method}.`);
 
     let answer: Readonly<Record<string, unknown>>;
     try {
@@ -81,7 +86,9 @@ export function createRpcEndpoint({
     } catch (cause) {
       if (status === 403 || status === 405 || status === 410)
         throw new RpcError("refused", `The Solana node ${name} does not serve ${method}: HTTP ${status}.`);
-      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with HTTP ${status} and no JSON.`, { cause });
+      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with HTTP ${status} and no JSON.`, {
+        cause,
+      });
     }
     if (answer.error !== undefined && answer.error !== null) {
       reached();
@@ -96,7 +103,12 @@ export function createRpcEndpoint({
   return { name, call, isCooling: () => now() < coolUntilMs };
 }
 
-function answeredError(name: string, method: string, status: number, error: Readonly<Record<string, unknown>>): RpcError {
+function answeredError(
+  name: string,
+  method: string,
+  status: number,
+  error: Readonly<Record<string, unknown>>,
+): RpcError {
   const rpcCode = typeof error.code === "number" ? error.code : 0;
   const words = typeof error.message === "string" ? error.message.slice(0, 300) : "no message";
   const refused =

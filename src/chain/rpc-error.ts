@@ -12,7 +12,11 @@ export class RpcError extends TradewireError {
   /** JSON-RPC error number, where the node gave one. */
   readonly rpcCode: number | undefined;
 
-  constructor(kind: RpcErrorKind, message: string, facts: { readonly rpcCode?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    kind: RpcErrorKind,
+    message: string,
+    facts: { readonly rpcCode?: number; readonly cause?: unknown } = {},
+  ) {
     super("UPSTREAM_ERROR", message, facts.cause === undefined ? {} : { cause: facts.cause });
     this.kind = kind;
     this.rpcCode = facts.rpcCode;

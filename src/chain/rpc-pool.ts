@@ -59,7 +59,9 @@ export function createRpcPool({ endpoints, now, warn, refusalMs = DEFAULT_REFUSA
         failure = error;
         if (isRefusal(error)) {
           refusedUntilMs[index]!.set(method, now() + refusalMs);
-          warn(`The Solana node ${endpoint.name} does not serve ${method}; it is not asked again for ${refusalMs / 1000} s.`);
+          warn(
+            `The Solana node ${endpoint.name} does not serve ${method}; it is not asked again for ${refusalMs / 1000} s.`,
+          );
         }
       }
     }

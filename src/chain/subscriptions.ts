@@ -79,9 +79,16 @@ export function createSubscriptions({
   let lastSlot = 0n;
   let lastSlotAtMs = 0;
 
+  /** True once the present connection has told of a slot: only from then on can anything else be subscribed to and dated. */
+  let ready = false;
+
   const isOpen = () => socket?.readyState === WebSocket.OPEN;
 
-  function send(method: string, params: readonly unknown[], onAnswer?: (subscriptionId: number | undefined) => void): void {
+  function send(
+    method: string,
+    params: readonly unknown[],
+    onAnswer?: (subscriptionId: number | undefined) => void,
+  ): void {
     const id = ++lastId;
     if (onAnswer !== undefined) pending.set(id, onAnswer);
     socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
@@ -105,6 +112,10 @@ export function createSubscriptions({
     aliveAtMs = lastSlotAtMs = now();
     retryMs = FIRST_RETRY_MS;
     if (slot > lastSlot) lastSlot = slot;
+    if (!ready) {
+      ready = true;
+      for (const entry of held) activate(entry);
+    }
     for (const listener of slotListeners) listener(slot);
   }
 
@@ -135,7 +146,6 @@ export function createSubscriptions({
     opened.on("open", () => {
       aliveAtMs = now();
       send("slotSubscribe", [], () => {});
-      for (const entry of held) activate(entry);
     });
     opened.on("message", (data) => {
       try {
@@ -148,6 +158,7 @@ export function createSubscriptions({
     opened.on("close", () => {
       if (socket !== opened) return;
       socket = undefined;
+      ready = false;
       pending.clear();
       active.clear();
       for (const entry of held) entry.id = undefined;
@@ -171,7 +182,7 @@ export function createSubscriptions({
     subscribe(request) {
       const entry: Held = { request, id: undefined, cancelled: false };
       held.add(entry);
-      if (isOpen()) activate(entry);
+      if (ready) activate(entry);
       return () => {
         if (entry.cancelled) return;
         entry.cancelled = true;

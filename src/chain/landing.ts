@@ -1,0 +1,240 @@
+import type { Now } from "../primitives/clock.ts";
+import { ruleOnExpiry } from "./expiry.ts";
+import type { Landing, TransactionFate } from "./port.ts";
+import type { RpcEndpoint } from "./rpc-endpoint.ts";
+import type { RpcPool } from "./rpc-pool.ts";
+import { asContext, asList, asRecord } from "./rpc-values.ts";
+import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+export interface LiveLanding extends Landing {
+  /** Ends all waiting; what is undecided is pending. */
+  close(): void;
+}
+
+export interface LandingOptions {
+  readonly pool: RpcPool;
+  readonly subscriptions: Subscriptions;
+  readonly head: { blockHeight(): bigint; slotMs(): number };
+  readonly now: Now;
+  readonly warn: (message: string) => void;
+  /** Spreads re-broadcasts; 0 ≤ value < 1. */
+  readonly random?: () => number;
+  /** Slots between broadcasts of the same transaction. */
+  readonly rebroadcastSlots?: number;
+  /** Longest wait for one endpoint to take a broadcast. */
+  readonly sendTimeoutMs?: number;
+}
+
+const DEFAULT_REBROADCAST_SLOTS = 2;
+const DEFAULT_SEND_TIMEOUT_MS = 1_000;
+const LEAST_PERIOD_MS = 100;
+const MAX_SIGNATURES_PER_CALL = 256;
+/** Broadcasting goes on this many blocks past the last valid height: our height is an estimate. */
+const HEIGHT_MARGIN = 4n;
+/** Slots between two attempts to prove an expiry. */
+const EXPIRY_CHECK_SLOTS = 4;
+/** Reads that may fail to know a signature the subscription has told of before the notice alone is believed. */
+const READS_AFTER_NOTICE = 5;
+
+/** One transaction on its way, waited for by one caller or several. */
+interface Flight {
+  readonly signature: string;
+  readonly encoded: string;
+  readonly lastValidBlockHeight: bigint;
+  readonly waiters: Set<(fate: TransactionFate) => void>;
+  /** Endpoints that have not yet answered the previous broadcast: they get no second one. */
+  readonly sending: Set<RpcEndpoint>;
+  /** What the subscription has told, and how many reads since then did not know of it. */
+  notice: { readonly slot: bigint; readonly error: unknown | null; unseen: number } | undefined;
+  cancelSubscription: () => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Broadcasts to every endpoint in parallel, again and again on its own schedule, and finds out what became of it: by
+ * subscription and by polling, whichever comes first. Sending identical bytes more than once is safe: the chain executes
+ * a message at most once. No endpoint's refusal of a broadcast decides anything; only blocks do.
+ */
+export function createLanding({
+  pool,
+  subscriptions,
+  head,
+  now,
+  warn,
+  random = Math.random,
+  rebroadcastSlots = DEFAULT_REBROADCAST_SLOTS,
+  sendTimeoutMs = DEFAULT_SEND_TIMEOUT_MS,
+}: LandingOptions): LiveLanding {
+  const { endpoints } = pool;
+  const flights = new Map<string, Flight>();
+  let pollTimer: NodeJS.Timeout | undefined;
+  let polling = false;
+  let pollAgain = false;
+  let polls = 0;
+  let pollFailing = false;
+  let ruling = false;
+  let nextRulingAtMs = 0;
+
+  function settle(flight: Flight, fate: TransactionFate): void {
+    if (flights.get(flight.signature) !== flight) return;
+    flights.delete(flight.signature);
+    clearTimeout(flight.timer);
+    flight.cancelSubscription();
+    for (const resolve of flight.waiters) resolve(fate);
+    if (flights.size === 0) clearTimeout(pollTimer);
+  }
+
+  function hearStatus(flight: Flight, status: SignatureStatus | null): void {
+    const { notice } = flight;
+    if (status !== null && (status.commitment !== "processed" || notice !== undefined)) {
+      // The subscription was for "confirmed"; a node that still says "processed" merely lags.
+      const commitment = status.commitment === "processed" ? "confirmed" : status.commitment;
+      settle(flight, { kind: "landed", slot: status.slot, error: status.error, commitment });
+    } else if (notice !== undefined && ++notice.unseen >= READS_AFTER_NOTICE) {
+      settle(flight, { kind: "landed", slot: notice.slot, error: notice.error, commitment: "confirmed" });
+    }
+  }
+
+  async function send(flight: Flight, endpoint: RpcEndpoint): Promise<void> {
+    if (flight.sending.has(endpoint)) return;
+    flight.sending.add(endpoint);
+    try {
+      await endpoint.call(
+        "sendTransaction",
+        [flight.encoded, { encoding: "base64", skipPreflight: true, maxRetries: 0 }],
+        sendTimeoutMs,
+      );
+    } catch {
+      // Not final, whatever it says: the same bytes may land through another endpoint, or have landed already.
+    } finally {
+      flight.sending.delete(endpoint);
+    }
+  }
+
+  function broadcast(flight: Flight): void {
+    const ready = endpoints.filter((endpoint) => !endpoint.isCooling());
+    for (const endpoint of ready.length === 0 ? endpoints : ready) void send(flight, endpoint);
+    flight.timer = setTimeout(
+      () => {
+        if (head.blockHeight() <= flight.lastValidBlockHeight + HEIGHT_MARGIN) broadcast(flight);
+      },
+      Math.max(LEAST_PERIOD_MS, rebroadcastSlots * head.slotMs()) * (0.75 + random() / 2),
+    );
+  }
+
+  /** Asks for the status of everything on its way, in as few calls as possible; a different endpoint first each time. */
+  async function poll(): Promise<void> {
+    if (polling) {
+      pollAgain = true;
+      return;
+    }
+    clearTimeout(pollTimer);
+    polling = true;
+    pollAgain = false;
+    polls += 1;
+    const all = [...flights.values()];
+    const chunks: Flight[][] = [];
+    for (let at = 0; at < all.length; at += MAX_SIGNATURES_PER_CALL)
+      chunks.push(all.slice(at, at + MAX_SIGNATURES_PER_CALL));
+    await Promise.all(chunks.map(pollChunk));
+    polling = false;
+    if (now() >= nextRulingAtMs) void rule();
+    if (flights.size === 0) return;
+    if (pollAgain) void poll();
+    else pollTimer = setTimeout(() => void poll(), Math.max(LEAST_PERIOD_MS, head.slotMs()));
+  }
+
+  async function pollChunk(chunk: readonly Flight[]): Promise<void> {
+    // Nodes remember the last few hundred slots; what may be older must be searched for.
+    const searchTransactionHistory = chunk.some((flight) => head.blockHeight() > flight.lastValidBlockHeight);
+    try {
+      const { value } = asContext(
+        await pool.read(
+          "getSignatureStatuses",
+          [chunk.map(({ signature }) => signature), { searchTransactionHistory }],
+          { startAt: polls },
+        ),
+        "signature statuses",
+      );
+      const statuses = asList(value, "signature statuses");
+      chunk.forEach((flight, i) => {
+        hearStatus(flight, decodeStatus(statuses[i]));
+      });
+      pollFailing = false;
+    } catch (error) {
+      if (!pollFailing) warn(`Cannot read signature statuses; subscriptions may still tell: ${String(error)}`);
+      pollFailing = true;
+      for (const flight of chunk) hearStatus(flight, null);
+    }
+  }
+
+  async function rule(): Promise<void> {
+    const overdue = [...flights.values()]
+      .filter(({ lastValidBlockHeight }) => head.blockHeight() > lastValidBlockHeight)
+      .slice(0, MAX_SIGNATURES_PER_CALL);
+    if (ruling || overdue.length === 0) return;
+    ruling = true;
+    nextRulingAtMs = now() + EXPIRY_CHECK_SLOTS * head.slotMs();
+    const rulings = await ruleOnExpiry(endpoints, overdue);
+    ruling = false;
+    for (const flight of overdue) {
+      const one = rulings.get(flight.signature);
+      if (one?.kind === "seen") hearStatus(flight, one.status);
+      else if (one?.kind === "expired") settle(flight, { kind: "expired" });
+    }
+  }
+
+  function takeOff(order: Parameters<Landing["land"]>[0]): Flight {
+    const flight: Flight = {
+      signature: order.signature,
+      encoded: Buffer.from(order.transaction).toString("base64"),
+      lastValidBlockHeight: order.lastValidBlockHeight,
+      waiters: new Set(),
+      sending: new Set(),
+      notice: undefined,
+      cancelSubscription: () => {},
+      timer: undefined,
+    };
+    flights.set(order.signature, flight);
+    broadcast(flight);
+    flight.cancelSubscription = subscriptions.subscribe({
+      kind: "signature",
+      params: [order.signature, { commitment: "confirmed" }],
+      onNotice(result) {
+        const { slot, value } = asContext(result, "a signature notice");
+        if (value === "receivedSignature") return;
+        // The notice's slot may be a later one than the transaction's: the status tells the right one.
+        flight.notice = { slot, error: asRecord(value, "a signature notice").err ?? null, unseen: 0 };
+        void poll();
+      },
+    });
+    void poll();
+    return flight;
+  }
+
+  return {
+    land(order) {
+      return new Promise((resolve) => {
+        const flight = flights.get(order.signature) ?? takeOff(order);
+        const waiter = (fate: TransactionFate) => {
+          clearTimeout(deadline);
+          resolve(fate);
+        };
+        const deadline = setTimeout(
+          () => {
+            flight.waiters.delete(waiter);
+            if (flight.waiters.size === 0) settle(flight, { kind: "pending" });
+            resolve({ kind: "pending" });
+          },
+          Math.max(0, order.deadlineMs - now()),
+        );
+        flight.waiters.add(waiter);
+      });
+    },
+    close() {
+      for (const flight of [...flights.values()]) settle(flight, { kind: "pending" });
+      clearTimeout(pollTimer);
+    },
+  };
+}

@@ -7,8 +7,8 @@ import {
   binaryHash,
   binaryPath,
   MANIFEST_FILE,
-  type ProgramRecord,
   PROGRAMS_FOLDER,
+  type ProgramRecord,
   programNames,
   sourceHash,
 } from "./manifest.ts";

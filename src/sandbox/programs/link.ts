@@ -13,7 +13,15 @@ const SEGMENT = { load: 1, dynamic: 2 } as const;
 const FLAG = { execute: 1, write: 2, read: 4 } as const;
 const SECTION_FLAG = { write: 1, alloc: 2, execute: 4 } as const;
 const SECTION = { bits: 1, strings: 3, dynamic: 6, relocations: 9, symbols: 11 } as const;
-const DYNAMIC = { end: 0, strings: 5, symbols: 6, relocations: 17, relocationsSize: 18, relocationSize: 19, flags: 30 } as const;
+const DYNAMIC = {
+  end: 0,
+  strings: 5,
+  symbols: 6,
+  relocations: 17,
+  relocationsSize: 18,
+  relocationSize: 19,
+  flags: 30,
+} as const;
 const FLAG_TEXT_RELOCATIONS = 4;
 const GLOBAL_SYMBOL = 0x10;
 

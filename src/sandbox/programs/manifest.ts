@@ -43,7 +43,9 @@ export function binaryPath(name: string): string {
 
 /** Hash of a program's committed binary. */
 export function binaryHash(name: string): string {
-  return createHash("sha256").update(readFileSync(binaryPath(name))).digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(binaryPath(name)))
+    .digest("hex");
 }
 
 export function readManifest(): Manifest {

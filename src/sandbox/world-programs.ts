@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Address } from "../primitives/address.ts";
+import { binaryPath } from "./programs/manifest.ts";
+import { CPMM_PROGRAM } from "./world-cpmm.ts";
+
+/** A program deployed in the world. */
+export interface WorldProgram {
+  readonly id: Address;
+  /** Name of its stand-in, and of the file that replaces it. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const PROGRAMS: readonly { readonly id: Address; readonly name: string }[] = [
+  { id: CPMM_PROGRAM, name: "raydium_cpmm" },
+];
+
+/**
+ * The programs of the world. A file `<name>.so` in `folder` takes the place of the stand-in of that name.
+ *
+ * @throws Error when a binary cannot be read
+ */
+export function readWorldPrograms(folder: string | undefined): WorldProgram[] {
+  return PROGRAMS.map(({ id, name }) => {
+    const replacement = folder === undefined ? undefined : join(folder, `${name}.so`);
+    const path = replacement !== undefined && existsSync(replacement) ? replacement : binaryPath(name);
+    return { id, name, bytes: readFileSync(path) };
+  });
+}

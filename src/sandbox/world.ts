@@ -1,0 +1,211 @@
+import { Address } from "../primitives/address.ts";
+import { createRandom, type Random } from "../primitives/random.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
+import { type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
+import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./world-ledger.ts";
+import { readWorldPrograms, type WorldProgram } from "./world-programs.ts";
+
+/** The dollar token of the world, at the mint venues know by name. */
+export const USDC_MINT = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+
+/** A token at one of its markets. A token with several markets is listed once for each. */
+export interface WorldToken {
+  readonly mint: Address;
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** Its token program. */
+  readonly program: Address;
+  readonly venue: "pump_fun" | "pump_swap" | "raydium_cpmm";
+  readonly market: Address;
+  /** What it trades against there. */
+  readonly quoteMint: Address;
+  /** What Token-2022 withholds of every transfer, in hundredths of a percent. */
+  readonly transferFeeBps: number;
+}
+
+/** Everything an embedded chain starts from. */
+export interface World {
+  readonly programs: readonly WorldProgram[];
+  readonly accounts: readonly WorldAccount[];
+  readonly tokens: readonly WorldToken[];
+}
+
+export interface WorldOptions {
+  /** Any whole number; the same one gives the same world. */
+  readonly seed: number;
+  /** The chain's first moment, in seconds since 1970. */
+  readonly unixTimestamp: bigint;
+  /** The chain's first slot. */
+  readonly slot: bigint;
+  /** A folder whose `<name>.so` files take the place of the stand-in programs. */
+  readonly programsDir?: string;
+}
+
+const SOL = 1_000_000_000n;
+const USDC = 1_000_000n;
+/** Markets opened this long before the chain's first moment. */
+const SECONDS_OPEN = 86_400n;
+const SLOTS_PER_EPOCH = 432_000n;
+
+/** A token that trades on constant product pools from the start. */
+interface PoolToken {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  readonly program: Address;
+  readonly transferFee?: { readonly bps: number; readonly maximum: bigint };
+  readonly pools: readonly {
+    readonly config: number;
+    readonly quote: Address;
+    /** What the pool holds: whole tokens, and base units of the quote. */
+    readonly tokens: bigint;
+    readonly quoteAmount: bigint;
+    readonly creatorFeeOn?: "input" | "quote";
+  }[];
+}
+
+const POOL_TOKENS: readonly PoolToken[] = [
+  {
+    symbol: "EMBER",
+    name: "Ember",
+    decimals: 6,
+    program: TOKEN_PROGRAM,
+    pools: [
+      { config: 0, quote: SOL_MINT, tokens: 42_000_000n, quoteAmount: 1_150n * SOL },
+      { config: 1, quote: SOL_MINT, tokens: 180_000_000n, quoteAmount: 4_900n * SOL },
+      { config: 0, quote: USDC_MINT, tokens: 20_000_000n, quoteAmount: 82_000n * USDC },
+    ],
+  },
+  {
+    symbol: "QRTZ",
+    name: "Quartz",
+    decimals: 9,
+    program: TOKEN_PROGRAM,
+    pools: [{ config: 1, quote: SOL_MINT, tokens: 900_000n, quoteAmount: 260n * SOL }],
+  },
+  {
+    symbol: "MINTS",
+    name: "Two Decimal Mints",
+    decimals: 2,
+    program: TOKEN_PROGRAM,
+    pools: [{ config: 0, quote: SOL_MINT, tokens: 3_000_000n, quoteAmount: 75n * SOL }],
+  },
+  {
+    symbol: "LUMEN",
+    name: "Lumen",
+    decimals: 6,
+    program: TOKEN_2022_PROGRAM,
+    pools: [{ config: 0, quote: SOL_MINT, tokens: 12_000_000n, quoteAmount: 640n * SOL }],
+  },
+  {
+    symbol: "TITHE",
+    name: "Tithe",
+    decimals: 9,
+    program: TOKEN_2022_PROGRAM,
+    transferFee: { bps: 150, maximum: 5_000_000_000_000n },
+    pools: [{ config: 2, quote: SOL_MINT, tokens: 5_000_000n, quoteAmount: 310n * SOL }],
+  },
+  {
+    symbol: "GUILD",
+    name: "Guild",
+    decimals: 6,
+    program: TOKEN_PROGRAM,
+    pools: [{ config: 1, quote: SOL_MINT, tokens: 60_000_000n, quoteAmount: 420n * SOL, creatorFeeOn: "quote" }],
+  },
+];
+
+/**
+ * Makes the world of an embedded chain out of a number: programs, every account they need, and the tokens that trade.
+ * Supplies equal the sum of balances, and every account holds its rent.
+ *
+ * With `programsDir` the real Raydium program may replace its stand-in; a build from before creator fees charges none on
+ * the one pool that has them (GUILD).
+ *
+ * @throws Error when a program's binary cannot be read
+ */
+export function createWorld(options: WorldOptions): World {
+  const ledger = createWorldLedger();
+  const age = { openTime: options.unixTimestamp - SECONDS_OPEN, epoch: options.slot / SLOTS_PER_EPOCH };
+  const tokens = putPoolTokens(ledger, createRandom(options.seed), age);
+  return { programs: readWorldPrograms(options.programsDir), accounts: ledger.accounts(), tokens };
+}
+
+function putPoolTokens(
+  ledger: WorldLedger,
+  random: Random,
+  age: Pick<CpmmPoolPlan, "openTime" | "epoch">,
+): WorldToken[] {
+  const [creator, reserve, protocolOwner, fundOwner] = [0, 1, 2, 3].map(() => newAddress(random)) as [
+    Address,
+    Address,
+    Address,
+    Address,
+  ];
+  for (const wallet of [creator, reserve, protocolOwner, fundOwner]) putWallet(ledger, wallet, SOL);
+  putCpmmConfigs(ledger, protocolOwner, fundOwner);
+
+  const usdc: MintPlan = { mint: USDC_MINT, program: TOKEN_PROGRAM, decimals: 6, name: "USD Coin", symbol: "USDC" };
+  ledger.mint(usdc);
+  ledger.holdAssociated(reserve, USDC_MINT, 10_000_000_000n * USDC);
+  const market = putCpmmPool(ledger, {
+    config: 0,
+    creator,
+    ...age,
+    sides: [
+      { mint: SOL_MINT, decimals: 9, amount: vary(random, 48_000n * SOL) },
+      { mint: USDC_MINT, decimals: 6, amount: vary(random, 7_200_000n * USDC) },
+    ],
+  });
+  const tokens: WorldToken[] = [worldToken(usdc, "raydium_cpmm", market, SOL_MINT)];
+
+  for (const plan of POOL_TOKENS) {
+    const { pools, ...rest } = plan;
+    const mintPlan: MintPlan = { ...rest, mint: newAddress(random), metadata: rest.program === TOKEN_2022_PROGRAM };
+    const unit = 10n ** BigInt(plan.decimals);
+    ledger.mint(mintPlan);
+    ledger.holdAssociated(reserve, mintPlan.mint, 500_000_000n * unit);
+    for (const pool of pools) {
+      const quoteSide = { mint: pool.quote, decimals: pool.quote === SOL_MINT ? 9 : 6 };
+      const tokenFirst = Buffer.compare(mintPlan.mint.bytes, pool.quote.bytes) < 0;
+      const creatorFeeOn: CreatorFeeOn | undefined =
+        pool.creatorFeeOn === "quote" ? (tokenFirst ? "token1" : "token0") : pool.creatorFeeOn;
+      const address = putCpmmPool(ledger, {
+        config: pool.config,
+        creator,
+        ...age,
+        sides: [
+          { mint: mintPlan.mint, decimals: plan.decimals, amount: vary(random, pool.tokens * unit) },
+          { ...quoteSide, amount: vary(random, pool.quoteAmount) },
+        ],
+        ...(creatorFeeOn === undefined ? {} : { creatorFeeOn }),
+      });
+      tokens.push(worldToken(mintPlan, "raydium_cpmm", address, pool.quote));
+    }
+  }
+  return tokens;
+}
+
+/** An address that nobody holds the key of. */
+function newAddress(random: Random): Address {
+  return Address.from(random.bytes(32));
+}
+
+/** The amount, up to a twentieth more or less: no round numbers in a world that is to find rounding errors. */
+function vary(random: Random, amount: bigint): bigint {
+  return random.between((amount * 19n) / 20n, (amount * 21n) / 20n);
+}
+
+function worldToken(plan: MintPlan, venue: WorldToken["venue"], market: Address, quoteMint: Address): WorldToken {
+  return {
+    mint: plan.mint,
+    symbol: plan.symbol,
+    name: plan.name,
+    decimals: plan.decimals,
+    program: plan.program,
+    venue,
+    market,
+    quoteMint,
+    transferFeeBps: plan.transferFee?.bps ?? 0,
+  };
+}

@@ -1,0 +1,261 @@
+import { hash, randomBytes } from "node:crypto";
+import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
+import type { Address } from "../primitives/address.ts";
+import { textBytes } from "../primitives/bytes.ts";
+import type { Now } from "../primitives/clock.ts";
+import { isWalletKey, verifySignature } from "../primitives/ed25519.ts";
+import { createApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
+import { isForDomain, writeChallenge } from "./challenge-text.ts";
+import type { LiveKeyDirectory } from "./key-directory.ts";
+import type { Accounts, Challenge, KeySummary, Principal, Registered } from "./port.ts";
+import type { Database } from "./schema.ts";
+import type { Store } from "./store.ts";
+
+const CHALLENGE_LIFE_MS = 300_000;
+const MAX_LABEL_LENGTH = 64;
+
+export interface AccountsOptions {
+  readonly store: Store;
+  /** Told of every revocation made here. */
+  readonly keys: Pick<LiveKeyDirectory, "forget">;
+  /** The server's secret that stored key hashes are made with. */
+  readonly pepper: Uint8Array;
+  /** Where callers reach this service: challenges are bound to its host. */
+  readonly publicUrl: string;
+  /** The network named in challenges: mainnet, devnet, testnet or localnet. */
+  readonly chainId: string;
+  readonly maxKeysPerAccount: number;
+  readonly now: Now;
+}
+
+/** Registration by signed challenge, and the keys of an account. */
+export function createAccounts(options: AccountsOptions): Accounts {
+  return new StoredAccounts(options);
+}
+
+type Proof = Parameters<Accounts["register"]>[0];
+
+class StoredAccounts implements Accounts {
+  readonly #options: AccountsOptions;
+  readonly #domain: string;
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+    this.#domain = new URL(options.publicUrl).host;
+  }
+
+  async createChallenge(wallet: Address): Promise<Challenge> {
+    requireWallet(wallet);
+    const { store, publicUrl, chainId, now } = this.#options;
+    const issuedAtMs = now();
+    const expiresAtMs = issuedAtMs + CHALLENGE_LIFE_MS;
+    const nonce = randomBytes(16).toString("hex");
+    const message = writeChallenge({
+      domain: this.#domain,
+      wallet,
+      uri: publicUrl,
+      chainId,
+      nonce,
+      issuedAtMs,
+      expiresAtMs,
+    });
+    await store.run((db) =>
+      db
+        .insertInto("challenges")
+        .values({
+          message_hash: hashMessage(message),
+          wallet: wallet.toString(),
+          expires_at_ms: expiresAtMs,
+          used_at_ms: null,
+        })
+        .execute(),
+    );
+    return { message, expiresAtMs };
+  }
+
+  async register(proof: Proof): Promise<Registered> {
+    const { store, keys, pepper, now } = this.#options;
+    requireWallet(proof.wallet);
+    requireLabel(proof.label);
+    await this.#requireProof(proof);
+
+    const apiKey = createApiKey();
+    const keyId = keyIdOf(apiKey);
+    const revoked = await store.transact(async (db) => {
+      const atMs = now();
+      await consumeChallenge(db, proof.message, atMs);
+      const accountId = await openAccount(db, proof.wallet, atMs);
+      const retired = proof.revokeOthers ? await revokeKeys(db, accountId, undefined, atMs) : [];
+      await this.#requireRoom(db, accountId);
+      await db
+        .insertInto("api_keys")
+        .values({
+          id: keyId,
+          account_id: accountId,
+          hash: hashApiKey(apiKey, pepper),
+          label: proof.label,
+          created_at_ms: atMs,
+          revoked_at_ms: null,
+        })
+        .execute();
+      return retired;
+    });
+    if (revoked.length > 0) keys.forget(revoked);
+    return { apiKey, keyId, wallet: proof.wallet };
+  }
+
+  /** Everything that can be judged without changing anything: a proof that fails leaves its challenge usable. */
+  async #requireProof(proof: Proof): Promise<void> {
+    const { store, now } = this.#options;
+    const challenge = await store.run((db) =>
+      db
+        .selectFrom("challenges")
+        .select(["wallet", "expires_at_ms as expiresAtMs", "used_at_ms as usedAtMs"])
+        .where("message_hash", "=", hashMessage(proof.message))
+        .executeTakeFirst(),
+    );
+    if (challenge === undefined || !isForDomain(proof.message, this.#domain)) {
+      throw invalidField(
+        "message",
+        `This is not a challenge of ${this.#domain}, or it is long gone. Ask for a new one and sign exactly its text.`,
+      );
+    }
+    if (challenge.wallet !== proof.wallet.toString()) {
+      throw invalidField("message", "This challenge was made for another wallet. Ask for one for this wallet.");
+    }
+    if (now() >= challenge.expiresAtMs) {
+      throw invalidField("message", "This challenge has expired. Ask for a new one and sign it within five minutes.");
+    }
+    if (!verifySignature(proof.wallet.bytes, textBytes(proof.message), proof.signature)) {
+      throw new TradewireError(
+        "INVALID_SIGNATURE",
+        "The signature is not this wallet's Ed25519 signature of the challenge text. Sign its UTF-8 bytes, unchanged.",
+        { field: "signature" },
+      );
+    }
+    if (challenge.usedAtMs !== null) throw challengeUsed();
+  }
+
+  /** @throws TradewireError CONFLICT_ERROR when the account has as many live keys as it may */
+  async #requireRoom(db: Database, accountId: string): Promise<void> {
+    const live = await db
+      .selectFrom("api_keys")
+      .select("id")
+      .where("account_id", "=", accountId)
+      .where("revoked_at_ms", "is", null)
+      .execute();
+    const { maxKeysPerAccount } = this.#options;
+    if (live.length < maxKeysPerAccount) return;
+    throw new TradewireError(
+      "CONFLICT_ERROR",
+      `This account has ${live.length} API keys in use, the most it may have. Revoke one, or register with revokeOthers.`,
+      { details: { maxKeysPerAccount } },
+    );
+  }
+
+  async profile(principal: Principal): ReturnType<Accounts["profile"]> {
+    const { accountId, wallet } = principal;
+    const row = await this.#options.store.run((db) =>
+      db.selectFrom("accounts").select("created_at_ms as createdAtMs").where("id", "=", accountId).executeTakeFirst(),
+    );
+    if (row === undefined) throw new TradewireError("NOT_FOUND", "This account no longer exists.");
+    return { accountId, wallet, createdAtMs: row.createdAtMs };
+  }
+
+  async listKeys(principal: Principal): Promise<readonly KeySummary[]> {
+    const rows = await this.#options.store.run((db) =>
+      db
+        .selectFrom("api_keys")
+        .select(["id", "label", "created_at_ms", "revoked_at_ms"])
+        .where("account_id", "=", principal.accountId)
+        .orderBy("created_at_ms")
+        .orderBy("id")
+        .execute(),
+    );
+    return rows.map((row) => ({
+      keyId: row.id,
+      label: row.label,
+      createdAtMs: row.created_at_ms,
+      revokedAtMs: row.revoked_at_ms ?? undefined,
+    }));
+  }
+
+  async revokeKey(principal: Principal, keyId: string): Promise<void> {
+    const { store, keys, now } = this.#options;
+    await store.transact(async (db) => {
+      const key = await db
+        .selectFrom("api_keys")
+        .select("id")
+        .where("id", "=", keyId)
+        .where("account_id", "=", principal.accountId)
+        .executeTakeFirst();
+      if (key === undefined) {
+        throw new TradewireError("NOT_FOUND", "This account has no such key. List its keys to see their ids.", {
+          field: "keyId",
+        });
+      }
+      await revokeKeys(db, principal.accountId, keyId, now());
+    });
+    keys.forget([keyId]);
+  }
+}
+
+/** @throws TradewireError CONFLICT_ERROR when another registration used the challenge first */
+async function consumeChallenge(db: Database, message: string, atMs: number): Promise<void> {
+  const consumed = await db
+    .updateTable("challenges")
+    .set({ used_at_ms: atMs })
+    .where("message_hash", "=", hashMessage(message))
+    .where("used_at_ms", "is", null)
+    .returning("message_hash")
+    .executeTakeFirst();
+  if (consumed === undefined) throw challengeUsed();
+}
+
+/** The id of the wallet's account, made if it is new. Holds the account's row, so that registrations of one wallet queue. */
+async function openAccount(db: Database, wallet: Address, atMs: number): Promise<string> {
+  const { id } = await db
+    .insertInto("accounts")
+    .values({ id: `acc_${randomBytes(12).toString("hex")}`, wallet: wallet.toString(), created_at_ms: atMs })
+    // An update that changes nothing: unlike "do nothing" it locks the row that was there, and returns it.
+    .onConflict((conflict) => conflict.column("wallet").doUpdateSet({ wallet: wallet.toString() }))
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Revokes one live key of the account, or all of them; returns those it revoked. Every process is told by the count. */
+async function revokeKeys(db: Database, accountId: string, keyId: string | undefined, atMs: number): Promise<string[]> {
+  let revocation = db
+    .updateTable("api_keys")
+    .set({ revoked_at_ms: atMs })
+    .where("account_id", "=", accountId)
+    .where("revoked_at_ms", "is", null);
+  if (keyId !== undefined) revocation = revocation.where("id", "=", keyId);
+  const revoked = await revocation.returning("id").execute();
+  if (revoked.length > 0) {
+    await db
+      .updateTable("revocation_count")
+      .set((row) => ({ count: row("count", "+", 1) }))
+      .execute();
+  }
+  return revoked.map(({ id }) => id);
+}
+
+function requireWallet(wallet: Address): void {
+  if (isWalletKey(wallet.bytes)) return;
+  throw invalidField("walletAddress", `${wallet} is no wallet: nobody can hold a private key for this address.`);
+}
+
+function requireLabel(label: string): void {
+  if (label.length <= MAX_LABEL_LENGTH) return;
+  throw invalidField("label", `A label has at most ${MAX_LABEL_LENGTH} characters.`);
+}
+
+function challengeUsed(): TradewireError {
+  return new TradewireError("CONFLICT_ERROR", "This challenge has been used. Ask for a new one and sign that.", {
+    field: "message",
+  });
+}
+
+const hashMessage = (message: string): string => hash("sha256", message, "hex");

@@ -1,0 +1,179 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import { Address } from "../primitives/address.ts";
+import type { Now } from "../primitives/clock.ts";
+import { checkApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
+import type { KeyDirectory, Principal } from "./port.ts";
+import type { Store } from "./store.ts";
+
+/** How often other processes' revocations are looked for. Twice this is the longest a revoked key is accepted anywhere. */
+const POLL_MS = 1_000;
+
+/**
+ * How long keys already in memory are trusted while the database does not answer. Trading goes on through a short outage;
+ * a revocation made elsewhere in that time is seen when it ends.
+ */
+const OUTAGE_GRACE_MS = 300_000;
+
+const MAX_KEYS_IN_MEMORY = 50_000;
+
+const KEYS_PER_QUERY = 500;
+
+export interface LiveKeyDirectory extends KeyDirectory {
+  /** Drops revoked keys from this process at once. */
+  forget(keyIds: readonly string[]): void;
+  /** Looks now for revocations by other processes. @throws TradewireError UPSTREAM_ERROR */
+  refresh(): Promise<void>;
+  /** Stops looking for revocations. */
+  close(): void;
+}
+
+export interface KeyDirectoryOptions {
+  readonly store: Store;
+  /** The server's secret that stored key hashes are made with. */
+  readonly pepper: Uint8Array;
+  readonly now: Now;
+  /** Milliseconds between looks for revocations. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Finds whose key a request carries: from memory when the key was used before, else from the store. It looks for
+ * revocations until closed.
+ */
+export function createKeyDirectory(options: KeyDirectoryOptions): LiveKeyDirectory {
+  return new CachedKeyDirectory(options);
+}
+
+class CachedKeyDirectory implements LiveKeyDirectory {
+  readonly #store: Store;
+  readonly #pepper: Uint8Array;
+  readonly #now: Now;
+  readonly #timer: NodeJS.Timeout;
+
+  /**
+   * Principals by the SHA-256 of their key. Not by the key, so that no live key stays in memory between requests; not by
+   * the peppered hash, which costs six times as much. Nobody can steer a SHA-256, so how long a look-up takes tells nothing.
+   */
+  readonly #byDigest = new Map<string, Principal>();
+  readonly #digestOfKeyId = new Map<string, string>();
+  readonly #lookUps = new Map<string, Promise<Principal>>();
+
+  /** Raised by every revocation seen: a look-up that began before one must not put its answer into memory after it. */
+  #generation = 0;
+  #revocationCount: number | undefined;
+  #checkedAtMs: number;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: KeyDirectoryOptions) {
+    this.#store = options.store;
+    this.#pepper = options.pepper;
+    this.#now = options.now;
+    this.#checkedAtMs = options.now();
+    // An outage is not this timer's to report: the age of the last look bounds what memory is trusted with.
+    this.#timer = setInterval(() => this.refresh().catch(() => {}), options.pollMs ?? POLL_MS);
+    this.#timer.unref();
+  }
+
+  authenticate(apiKey: string): Principal | Promise<Principal> {
+    const digest = hash("sha256", apiKey, "base64");
+    const known = this.#byDigest.get(digest);
+    if (known !== undefined && this.#now() - this.#checkedAtMs < OUTAGE_GRACE_MS) return known;
+    checkApiKey(apiKey);
+    let lookUp = this.#lookUps.get(digest);
+    if (lookUp === undefined) {
+      lookUp = this.#lookUp(apiKey, digest).finally(() => this.#lookUps.delete(digest));
+      this.#lookUps.set(digest, lookUp);
+    }
+    return lookUp;
+  }
+
+  async #lookUp(apiKey: string, digest: string): Promise<Principal> {
+    const generation = this.#generation;
+    const keyId = keyIdOf(apiKey);
+    const row = await this.#store.run((db) =>
+      db
+        .selectFrom("api_keys")
+        .innerJoin("accounts", "accounts.id", "api_keys.account_id")
+        .select([
+          "accounts.id as accountId",
+          "accounts.wallet",
+          "api_keys.hash",
+          "api_keys.revoked_at_ms as revokedAtMs",
+        ])
+        .where("api_keys.id", "=", keyId)
+        .executeTakeFirst(),
+    );
+    if (row === undefined || !timingSafeEqual(row.hash, hashApiKey(apiKey, this.#pepper))) {
+      throw new TradewireError("AUTH_ERROR", "This API key is unknown here. Register the wallet to receive one.");
+    }
+    if (row.revokedAtMs !== null) {
+      throw new TradewireError(
+        "AUTH_ERROR",
+        "This API key has been revoked. Register the wallet again to receive another.",
+      );
+    }
+    const principal = Object.freeze({ accountId: row.accountId, keyId, wallet: Address.of(row.wallet) });
+    if (generation === this.#generation) this.#remember(digest, principal);
+    return principal;
+  }
+
+  #remember(digest: string, principal: Principal): void {
+    if (this.#byDigest.size >= MAX_KEYS_IN_MEMORY) this.#dropOldest();
+    this.#byDigest.set(digest, principal);
+    this.#digestOfKeyId.set(principal.keyId, digest);
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#byDigest.values().next().value;
+    if (oldest !== undefined) this.#drop(oldest.keyId);
+  }
+
+  forget(keyIds: readonly string[]): void {
+    this.#generation++;
+    for (const keyId of keyIds) this.#drop(keyId);
+  }
+
+  #drop(keyId: string): void {
+    const digest = this.#digestOfKeyId.get(keyId);
+    if (digest === undefined) return;
+    this.#digestOfKeyId.delete(keyId);
+    this.#byDigest.delete(digest);
+  }
+
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const askedAtMs = this.#now();
+    const { count } = await this.#store.run((db) =>
+      db.selectFrom("revocation_count").select("count").executeTakeFirstOrThrow(),
+    );
+    if (count !== this.#revocationCount) {
+      this.#generation++;
+      this.forget(await this.#revokedAmong([...this.#digestOfKeyId.keys()]));
+      this.#revocationCount = count;
+    }
+    this.#checkedAtMs = askedAtMs;
+  }
+
+  async #revokedAmong(keyIds: readonly string[]): Promise<string[]> {
+    const revoked: string[] = [];
+    for (let at = 0; at < keyIds.length; at += KEYS_PER_QUERY) {
+      const some = keyIds.slice(at, at + KEYS_PER_QUERY);
+      const rows = await this.#store.run((db) =>
+        db.selectFrom("api_keys").select("id").where("id", "in", some).where("revoked_at_ms", "is not", null).execute(),
+      );
+      for (const { id } of rows) revoked.push(id);
+    }
+    return revoked;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,73 @@
+import { type ColumnDataType, type Kysely, sql } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import type { Database } from "./schema.ts";
+
+/** Whole milliseconds, counters and block heights: 64 bits in both databases. */
+const INTEGER: ColumnDataType = "bigint";
+/** PostgreSQL's name for bytes. SQLite takes any type name and keeps bytes as they are. */
+const BYTES: ColumnDataType = "bytea";
+
+/** In order of their names. A migration that has shipped is never edited; a change is a new one at the end. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-accounts": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("accounts")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("wallet", "text", (column) => column.notNull().unique())
+        .addColumn("created_at_ms", INTEGER, (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("api_keys")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
+        .addColumn("hash", BYTES, (column) => column.notNull())
+        .addColumn("label", "text", (column) => column.notNull())
+        .addColumn("created_at_ms", INTEGER, (column) => column.notNull())
+        .addColumn("revoked_at_ms", INTEGER)
+        .execute();
+      await db.schema.createIndex("api_keys_by_account").on("api_keys").column("account_id").execute();
+      await db.schema
+        .createTable("revocation_count")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("count", INTEGER, (column) => column.notNull())
+        .execute();
+      await sql`insert into revocation_count (id, count) values (1, 0)`.execute(db);
+      await db.schema
+        .createTable("challenges")
+        .addColumn("message_hash", "text", (column) => column.primaryKey())
+        .addColumn("wallet", "text", (column) => column.notNull())
+        .addColumn("expires_at_ms", INTEGER, (column) => column.notNull())
+        .addColumn("used_at_ms", INTEGER)
+        .execute();
+      await db.schema.createIndex("challenges_by_expiry").on("challenges").column("expires_at_ms").execute();
+    },
+  },
+  "0002-submissions": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("submissions")
+        .addColumn("message_hash", "text", (column) => column.primaryKey())
+        .addColumn("signature", "text", (column) => column.notNull())
+        .addColumn("account_id", "text", (column) => column.notNull())
+        .addColumn("submission_token", "text", (column) => column.notNull())
+        .addColumn("transaction_bytes", BYTES, (column) => column.notNull())
+        .addColumn("last_valid_block_height", INTEGER, (column) => column.notNull())
+        .addColumn("claimed_at_ms", INTEGER, (column) => column.notNull())
+        .addColumn("lease_owner", "text", (column) => column.notNull())
+        .addColumn("lease_until_ms", INTEGER, (column) => column.notNull())
+        .addColumn("outcome", "text")
+        .addColumn("finished_at_ms", INTEGER)
+        .execute();
+      await db.schema.createIndex("submissions_by_signature").on("submissions").column("signature").execute();
+      await db.schema.createIndex("submissions_by_finish").on("submissions").column("finished_at_ms").execute();
+    },
+  },
+};
+
+/** Brings the database to the newest schema; several processes may start at once. @throws the database's own error */
+export async function migrate(db: Database): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}

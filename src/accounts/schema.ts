@@ -1,0 +1,60 @@
+import type { Insertable, Kysely, Selectable } from "kysely";
+
+/** Tables of the store. Column types are what both databases hold alike: text, whole milliseconds since 1970, and bytes. */
+export interface Schema {
+  accounts: AccountTable;
+  api_keys: ApiKeyTable;
+  revocation_count: RevocationCountTable;
+  challenges: ChallengeTable;
+  submissions: SubmissionTable;
+}
+
+interface AccountTable {
+  id: string;
+  /** Base58. */
+  wallet: string;
+  created_at_ms: number;
+}
+
+interface ApiKeyTable {
+  /** The public part of the key. */
+  id: string;
+  account_id: string;
+  /** HMAC-SHA-256 of the whole key under the pepper; the key itself is stored nowhere. */
+  hash: Uint8Array;
+  label: string;
+  created_at_ms: number;
+  revoked_at_ms: number | null;
+}
+
+/** One row, raised in the transaction of every revocation: a process that sees it unchanged has missed none. */
+interface RevocationCountTable {
+  id: number;
+  count: number;
+}
+
+interface ChallengeTable {
+  /** SHA-256 of the challenge text, hexadecimal: finding the row proves the text is exactly the one issued. */
+  message_hash: string;
+  wallet: string;
+  expires_at_ms: number;
+  used_at_ms: number | null;
+}
+
+interface SubmissionTable {
+  message_hash: string;
+  signature: string;
+  account_id: string;
+  submission_token: string;
+  transaction_bytes: Uint8Array;
+  last_valid_block_height: number;
+  claimed_at_ms: number;
+  lease_owner: string;
+  lease_until_ms: number;
+  outcome: string | null;
+  finished_at_ms: number | null;
+}
+
+export type Database = Kysely<Schema>;
+export type SubmissionRow = Selectable<SubmissionTable>;
+export type NewSubmission = Insertable<SubmissionTable>;

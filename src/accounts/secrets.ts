@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** One key of the ring submission tokens are sealed with. */
+export interface TokenKey {
+  /** Names the key inside a token. */
+  readonly kid: string;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  /** False: opens tokens sealed before, seals no new ones. */
+  readonly seals: boolean;
+}
+
+export interface Secrets {
+  /** Key of the hashes API keys are stored as. */
+  readonly keyPepper: Uint8Array;
+  /** The first key that seals is the one used; all of them open. */
+  readonly tokenKeys: readonly TokenKey[];
+}
+
+const SECRET_BYTES = 32;
+const MADE_KID = "local";
+
+/**
+ * The secrets as set, and for those that are not, ones made once and kept in `dataDir`, readable by their owner alone.
+ *
+ * @throws Error when a file of `dataDir` cannot be read or does not hold a secret
+ */
+export function loadSecrets(
+  dataDir: string,
+  set: { readonly keyPepper?: Uint8Array | undefined; readonly tokenKeys?: readonly TokenKey[] | undefined },
+): Secrets {
+  return {
+    keyPepper: set.keyPepper ?? keptSecret(dataDir, "key-pepper"),
+    tokenKeys: set.tokenKeys ?? [{ kid: MADE_KID, key: keptSecret(dataDir, "token-key"), seals: true }],
+  };
+}
+
+function keptSecret(dataDir: string, name: string): Uint8Array {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, name);
+  return readSecret(path) ?? makeSecret(path);
+}
+
+/** A secret is kept as one line of hexadecimal. */
+function readSecret(path: string): Uint8Array | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  if (!/^[0-9a-f]{64}$/.test(text)) {
+    throw new Error(
+      `${path} does not hold a secret of ${SECRET_BYTES} bytes in hexadecimal. Restore it from a backup.`,
+    );
+  }
+  return Buffer.from(text, "hex");
+}
+
+/** Of several processes that start at once, one makes the secret and all read that one: it is linked into place whole. */
+function makeSecret(path: string): Uint8Array {
+  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(file, `${randomBytes(SECRET_BYTES).toString("hex")}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  return readSecret(path)!;
+}

@@ -1,0 +1,136 @@
+import { TradewireError } from "../errors/tradewire-error.ts";
+import type { Now } from "../primitives/clock.ts";
+import type { SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
+import type { NewSubmission, SubmissionRow } from "./schema.ts";
+import type { Store } from "./store.ts";
+
+type Lease = Parameters<Submissions["renew"]>[1];
+
+/** What was submitted and how it ended, kept so that every process gives the same answer. */
+export function createSubmissions(store: Store, now: Now): Submissions {
+  return new StoredSubmissions(store, now);
+}
+
+class StoredSubmissions implements Submissions {
+  readonly #store: Store;
+  readonly #now: Now;
+
+  constructor(store: Store, now: Now) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  async claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord> {
+    const inserted = await this.#store.run((db) =>
+      db
+        .insertInto("submissions")
+        .values(rowOf(claim, lease))
+        .onConflict((conflict) => conflict.column("message_hash").doNothing())
+        .returning("message_hash")
+        .executeTakeFirst(),
+    );
+    if (inserted !== undefined || (await this.#takeOver(claim.messageHash, lease))) return "claimed";
+    const record = await this.byMessageHash(claim.messageHash);
+    if (record === undefined) {
+      throw new TradewireError(
+        "UPSTREAM_ERROR",
+        "The record of this submission has just been removed. Submit it again.",
+      );
+    }
+    return record;
+  }
+
+  /** Compare and set: of several processes that see the lease run out, one gets it. */
+  async #takeOver(messageHash: string, lease: Lease): Promise<boolean> {
+    const taken = await this.#store.run((db) =>
+      db
+        .updateTable("submissions")
+        .set({ lease_owner: lease.owner, lease_until_ms: lease.untilMs })
+        .where("message_hash", "=", messageHash)
+        .where("outcome", "is", null)
+        .where("lease_until_ms", "<", this.#now())
+        .returning("message_hash")
+        .executeTakeFirst(),
+    );
+    return taken !== undefined;
+  }
+
+  async renew(messageHash: string, lease: Lease): Promise<boolean> {
+    const renewed = await this.#store.run((db) =>
+      db
+        .updateTable("submissions")
+        .set({ lease_until_ms: lease.untilMs })
+        .where("message_hash", "=", messageHash)
+        .where("lease_owner", "=", lease.owner)
+        .where("outcome", "is", null)
+        .returning("message_hash")
+        .executeTakeFirst(),
+    );
+    return renewed !== undefined;
+  }
+
+  /** A submission that was never claimed, for want of a database, has no row: the outcome given stands. */
+  async finish(messageHash: string, outcome: string): Promise<string> {
+    const finished = await this.#store.run((db) =>
+      db
+        .updateTable("submissions")
+        .set({ outcome, finished_at_ms: this.#now() })
+        .where("message_hash", "=", messageHash)
+        .where("outcome", "is", null)
+        .returning("outcome")
+        .executeTakeFirst(),
+    );
+    if (finished !== undefined) return outcome;
+    const standing = await this.byMessageHash(messageHash);
+    return standing?.outcome ?? outcome;
+  }
+
+  async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {
+    const row = await this.#store.run((db) =>
+      db.selectFrom("submissions").selectAll().where("message_hash", "=", messageHash).executeTakeFirst(),
+    );
+    return row === undefined ? undefined : recordOf(row);
+  }
+
+  async bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined> {
+    const row = await this.#store.run((db) =>
+      db
+        .selectFrom("submissions")
+        .selectAll()
+        .where("signature", "=", signature)
+        .where("account_id", "=", accountId)
+        .executeTakeFirst(),
+    );
+    return row === undefined ? undefined : recordOf(row);
+  }
+}
+
+function rowOf(claim: SubmissionClaim, lease: Lease): NewSubmission {
+  return {
+    message_hash: claim.messageHash,
+    signature: claim.signature,
+    account_id: claim.accountId,
+    submission_token: claim.submissionToken,
+    transaction_bytes: claim.transaction,
+    // Block heights stay far below 2^53, where a number is exact.
+    last_valid_block_height: Number(claim.lastValidBlockHeight),
+    claimed_at_ms: claim.claimedAtMs,
+    lease_owner: lease.owner,
+    lease_until_ms: lease.untilMs,
+    outcome: null,
+    finished_at_ms: null,
+  };
+}
+
+function recordOf(row: SubmissionRow): SubmissionRecord {
+  return {
+    messageHash: row.message_hash,
+    signature: row.signature,
+    accountId: row.account_id,
+    submissionToken: row.submission_token,
+    transaction: new Uint8Array(row.transaction_bytes),
+    lastValidBlockHeight: BigInt(row.last_valid_block_height),
+    claimedAtMs: row.claimed_at_ms,
+    outcome: row.outcome ?? undefined,
+  };
+}

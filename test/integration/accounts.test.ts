@@ -1,0 +1,514 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/key-directory.ts";
+import type { Accounts, Principal, Registered, SubmissionClaim } from "../../src/accounts/port.ts";
+import { sweepStore } from "../../src/accounts/retention.ts";
+import { openStore, type Store } from "../../src/accounts/store.ts";
+import { createSubmissions } from "../../src/accounts/submissions.ts";
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { createTestWallet, type TestWallet } from "../support/wallet.ts";
+
+const postgres: TestPostgres | undefined = await startPostgres();
+afterAll(() => postgres?.stop());
+
+interface Place {
+  readonly dataDir: string;
+  readonly databaseUrl?: string;
+}
+
+interface Home {
+  readonly name: string;
+  place(): Promise<Place>;
+}
+
+const folders: string[] = [];
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tradewire-accounts-"));
+  folders.push(folder);
+  return folder;
+}
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const homes: Home[] = [{ name: "embedded", place: async () => ({ dataDir: newFolder() }) }];
+if (postgres !== undefined) {
+  homes.push({
+    name: "postgres",
+    place: async () => ({ dataDir: newFolder(), databaseUrl: await postgres.createDatabase() }),
+  });
+}
+
+const PEPPER = Buffer.alloc(32, 7);
+const START_MS = Date.UTC(2026, 10, 20, 12);
+
+/** One process of the service as far as accounts go, on a clock the test sets. */
+interface Process {
+  readonly store: Store;
+  readonly keys: LiveKeyDirectory;
+  readonly accounts: Accounts;
+  readonly clock: { nowMs: number };
+}
+
+const open: Process[] = [];
+afterEach(async () => {
+  for (const process of open.splice(0)) {
+    process.keys.close();
+    await process.store.close();
+  }
+});
+
+async function start(place: Place, options: { publicUrl?: string; pollMs?: number } = {}): Promise<Process> {
+  const clock = { nowMs: START_MS };
+  const now = () => clock.nowMs;
+  const store = await openStore(place);
+  const keys = createKeyDirectory({ store, pepper: PEPPER, now, pollMs: options.pollMs ?? 3_600_000 });
+  const accounts = createAccounts({
+    store,
+    keys,
+    pepper: PEPPER,
+    publicUrl: options.publicUrl ?? "https://trade.example",
+    chainId: "mainnet",
+    maxKeysPerAccount: 3,
+    now,
+  });
+  const process = { store, keys, accounts, clock };
+  open.push(process);
+  return process;
+}
+
+async function register(
+  accounts: Accounts,
+  wallet: TestWallet,
+  choice: { label?: string; revokeOthers?: boolean } = {},
+): Promise<Registered> {
+  const { message } = await accounts.createChallenge(wallet.address);
+  return accounts.register({
+    wallet: wallet.address,
+    message,
+    signature: wallet.sign(message),
+    label: choice.label ?? "",
+    revokeOthers: choice.revokeOthers ?? false,
+  });
+}
+
+/** The code of the error a call ends in. */
+async function codeOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof TradewireError) return error.code;
+    throw error;
+  }
+  return "no error";
+}
+
+const messageOf = async (work: () => unknown): Promise<string> => {
+  try {
+    await work();
+  } catch (error) {
+    return String(error);
+  }
+  return "";
+};
+
+describe.each(homes)("accounts on $name", (home) => {
+  it("registers a wallet and knows its key, at once and from memory", async () => {
+    const { accounts, keys } = await start(await home.place());
+    const wallet = createTestWallet();
+    const { apiKey, keyId } = await register(accounts, wallet, { label: "desk" });
+    const principal = await keys.authenticate(apiKey);
+    expect(principal).toMatchObject({ keyId, wallet: wallet.address });
+    expect(keys.authenticate(apiKey)).toBe(principal);
+    expect(await accounts.profile(principal)).toEqual({
+      accountId: principal.accountId,
+      wallet: wallet.address,
+      createdAtMs: START_MS,
+    });
+    expect(await accounts.listKeys(principal)).toEqual([
+      { keyId, label: "desk", createdAtMs: START_MS, revokedAtMs: undefined },
+    ]);
+  });
+
+  it("writes the challenge as wallets read it", async () => {
+    const { accounts } = await start(await home.place(), { publicUrl: "http://localhost:8080" });
+    const { address } = createTestWallet();
+    const { message, expiresAtMs } = await accounts.createChallenge(address);
+    expect(expiresAtMs).toBe(START_MS + 300_000);
+    expect(message.replace(/Nonce: [0-9a-f]{32}/, "Nonce: …").split("\n")).toEqual([
+      "localhost:8080 wants you to sign in with your Solana account:",
+      address.toString(),
+      "",
+      "Sign to prove this wallet is yours and receive an API key. This moves no funds and costs nothing.",
+      "",
+      "URI: http://localhost:8080",
+      "Version: 1",
+      "Chain ID: mainnet",
+      "Nonce: …",
+      "Issued At: 2026-11-20T12:00:00.000Z",
+      "Expiration Time: 2026-11-20T12:05:00.000Z",
+    ]);
+  });
+
+  it("gives a second key for a second proof, to the same account", async () => {
+    const { accounts, keys } = await start(await home.place());
+    const wallet = createTestWallet();
+    const first = await keys.authenticate((await register(accounts, wallet)).apiKey);
+    const second = await keys.authenticate((await register(accounts, wallet)).apiKey);
+    expect(second.accountId).toBe(first.accountId);
+    expect(second.keyId).not.toBe(first.keyId);
+    const other = await keys.authenticate((await register(accounts, createTestWallet())).apiKey);
+    expect(other.accountId).not.toBe(first.accountId);
+  });
+
+  it("uses a challenge once, however many race for it", async () => {
+    const place = await home.place();
+    const processes = [await start(place), await start(place)];
+    const wallet = createTestWallet();
+    const { message } = await processes[0]!.accounts.createChallenge(wallet.address);
+    const proof = {
+      wallet: wallet.address,
+      message,
+      signature: wallet.sign(message),
+      label: "",
+      revokeOthers: false,
+    };
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => codeOf(() => processes[i % 2]!.accounts.register(proof))),
+    );
+    expect(outcomes.sort()).toEqual([...Array<string>(19).fill("CONFLICT_ERROR"), "no error"]);
+  });
+
+  it("refuses proofs that prove nothing, and leaves their challenge usable", async () => {
+    const process = await start(await home.place());
+    const { accounts, clock } = process;
+    const wallet = createTestWallet();
+    const stranger = createTestWallet();
+    const { message } = await accounts.createChallenge(wallet.address);
+    const good = { wallet: wallet.address, message, signature: wallet.sign(message), label: "", revokeOthers: false };
+    const flipped = Uint8Array.from(good.signature, (byte, i) => (i === 40 ? byte ^ 1 : byte));
+
+    expect(await codeOf(() => accounts.register({ ...good, signature: flipped }))).toBe("INVALID_SIGNATURE");
+    expect(await codeOf(() => accounts.register({ ...good, signature: stranger.sign(message) }))).toBe(
+      "INVALID_SIGNATURE",
+    );
+    expect(await codeOf(() => accounts.register({ ...good, signature: good.signature.subarray(1) }))).toBe(
+      "INVALID_SIGNATURE",
+    );
+    const theirs = { ...good, wallet: stranger.address, signature: stranger.sign(message) };
+    expect(await codeOf(() => accounts.register(theirs))).toBe("VALIDATION_ERROR");
+    const altered = message.replace("Version: 1", "Version: 2");
+    const alteredProof = { ...good, message: altered, signature: wallet.sign(altered) };
+    expect(await codeOf(() => accounts.register(alteredProof))).toBe("VALIDATION_ERROR");
+    expect(await codeOf(() => accounts.register({ ...good, label: "x".repeat(65) }))).toBe("VALIDATION_ERROR");
+
+    clock.nowMs += 300_000;
+    expect(await messageOf(() => accounts.register(good))).toContain("has expired");
+    clock.nowMs -= 1;
+    expect(await codeOf(() => accounts.register(good))).toBe("no error");
+  });
+
+  it("refuses a challenge of another host on the same database", async () => {
+    const place = await home.place();
+    const here = await start(place);
+    const there = await start(place, { publicUrl: "https://other.example" });
+    const wallet = createTestWallet();
+    const { message } = await there.accounts.createChallenge(wallet.address);
+    const proof = { wallet: wallet.address, message, signature: wallet.sign(message), label: "", revokeOthers: false };
+    expect(await codeOf(() => here.accounts.register(proof))).toBe("VALIDATION_ERROR");
+  });
+
+  it("gives no challenge to an address that cannot sign", async () => {
+    const { accounts } = await start(await home.place());
+    for (const address of [
+      "11111111111111111111111111111111",
+      "5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1", // the authority of Raydium's pools: a derived address
+    ]) {
+      expect(await codeOf(() => accounts.createChallenge(Address.of(address)))).toBe("VALIDATION_ERROR");
+    }
+  });
+
+  it("bounds the live keys of an account, and revokeOthers makes room", async () => {
+    const { accounts, keys } = await start(await home.place());
+    const wallet = createTestWallet();
+    const old: string[] = [];
+    for (let i = 0; i < 3; i++) old.push((await register(accounts, wallet)).apiKey);
+    for (const key of old) await keys.authenticate(key);
+    expect(await codeOf(() => register(accounts, wallet))).toBe("CONFLICT_ERROR");
+
+    const { apiKey } = await register(accounts, wallet, { revokeOthers: true });
+    const principal = await keys.authenticate(apiKey);
+    for (const key of old) expect(await messageOf(() => keys.authenticate(key))).toContain("has been revoked");
+    const listed = await accounts.listKeys(principal);
+    expect(listed.filter((key) => key.revokedAtMs === undefined).map((key) => key.keyId)).toEqual([principal.keyId]);
+    expect(listed).toHaveLength(4);
+  });
+
+  it("holds that bound when registrations of one wallet race", async () => {
+    const place = await home.place();
+    const processes = [await start(place), await start(place)];
+    const wallet = createTestWallet();
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => codeOf(() => register(processes[i % 2]!.accounts, wallet))),
+    );
+    expect(outcomes.filter((outcome) => outcome === "no error")).toHaveLength(3);
+  });
+
+  it("revokes a key of the account alone: at once here, by the next look elsewhere", async () => {
+    const place = await home.place();
+    const here = await start(place);
+    const there = await start(place);
+    const wallet = createTestWallet();
+    const { apiKey, keyId } = await register(here.accounts, wallet);
+    const kept = (await register(here.accounts, wallet)).apiKey;
+    const principal = await here.keys.authenticate(apiKey);
+    for (const key of [apiKey, kept]) await there.keys.authenticate(key);
+    const stranger = await here.keys.authenticate((await register(here.accounts, createTestWallet())).apiKey);
+
+    expect(await codeOf(() => here.accounts.revokeKey(stranger, keyId))).toBe("NOT_FOUND");
+    expect(await codeOf(() => here.accounts.revokeKey(principal, "nosuchid"))).toBe("NOT_FOUND");
+    await here.accounts.revokeKey(principal, keyId);
+    await here.accounts.revokeKey(principal, keyId);
+
+    expect(await codeOf(() => here.keys.authenticate(apiKey))).toBe("AUTH_ERROR");
+    await there.keys.refresh();
+    expect(await codeOf(() => there.keys.authenticate(apiKey))).toBe("AUTH_ERROR");
+    expect(there.keys.authenticate(kept)).toMatchObject({ wallet: wallet.address });
+  });
+
+  it("sees revocations made elsewhere within two seconds, unasked", async () => {
+    const place = await home.place();
+    const here = await start(place);
+    const there = await start(place, { pollMs: 1_000 });
+    const { apiKey, keyId } = await register(here.accounts, createTestWallet());
+    const principal = await there.keys.authenticate(apiKey);
+    await here.accounts.revokeKey(principal, keyId);
+    await expect
+      .poll(() => codeOf(() => there.keys.authenticate(apiKey)), { timeout: 2_000, interval: 20 })
+      .toBe("AUTH_ERROR");
+  });
+
+  it("never keeps a key whose look-up a revocation overtook", async () => {
+    const place = await home.place();
+    const process = await start(place);
+    const { apiKey, keyId } = await register(process.accounts, createTestWallet());
+    const principal = await process.keys.authenticate(apiKey);
+    for (let i = 0; i < 20; i++) {
+      const wallet = createTestWallet();
+      const raced = await register(process.accounts, wallet);
+      const owner: Principal = { ...principal, accountId: (await process.keys.authenticate(raced.apiKey)).accountId };
+      process.keys.forget([raced.keyId]);
+      await Promise.allSettled([
+        process.keys.authenticate(raced.apiKey),
+        process.accounts.revokeKey(owner, raced.keyId),
+        process.keys.authenticate(raced.apiKey),
+      ]);
+      expect(await codeOf(() => process.keys.authenticate(raced.apiKey))).toBe("AUTH_ERROR");
+    }
+    expect(keyId).toBe(principal.keyId);
+  });
+
+  it("tells missing, mistyped and unknown keys apart", async () => {
+    const { accounts, keys } = await start(await home.place());
+    const { apiKey } = await register(accounts, createTestWallet());
+    const mistyped = apiKey.slice(0, 20) + (apiKey[20] === "x" ? "y" : "x") + apiKey.slice(21);
+    const elsewhere = await start({ dataDir: newFolder() });
+    const unknown = (await register(elsewhere.accounts, createTestWallet())).apiKey;
+    expect(await messageOf(() => keys.authenticate(""))).toContain("has no API key");
+    expect(await messageOf(() => keys.authenticate("api_short"))).toContain("not an API key");
+    expect(await messageOf(() => keys.authenticate(mistyped))).toContain("mistyped");
+    expect(await messageOf(() => keys.authenticate(unknown))).toContain("unknown here");
+  });
+
+  it("keeps no key in the clear", async () => {
+    const { accounts, store } = await start(await home.place());
+    const { apiKey } = await register(accounts, createTestWallet());
+    const rows = await store.run((db) => db.selectFrom("api_keys").selectAll().execute());
+    expect(rows).toHaveLength(1);
+    const [row] = rows;
+    expect(row!.hash).toHaveLength(32);
+    expect(JSON.stringify(row)).not.toContain(apiKey.slice(12, 36));
+    expect(Buffer.from(row!.hash).includes(apiKey.slice(12, 36))).toBe(false);
+  });
+
+  it("comes up once when several processes start on an empty database", async () => {
+    const place = await home.place();
+    const processes = await Promise.all(Array.from({ length: 6 }, () => start(place)));
+    const { apiKey } = await register(processes[0]!.accounts, createTestWallet());
+    for (const { keys } of processes) expect(await codeOf(() => keys.authenticate(apiKey))).toBe("no error");
+  });
+});
+
+describe.each(homes)("submissions on $name", (home) => {
+  const claimOf = (messageHash: string): SubmissionClaim => ({
+    messageHash,
+    signature: `signature-of-${messageHash}`,
+    accountId: "acc_1",
+    submissionToken: "tw1.token",
+    transaction: Uint8Array.of(1, 2, 0, 255),
+    lastValidBlockHeight: 402_000_151n,
+    claimedAtMs: START_MS,
+  });
+  const lease = (owner: string, untilMs = START_MS + 5_000) => ({ owner, untilMs });
+
+  it("lets one process claim a message and shows the others what it holds", async () => {
+    const place = await home.place();
+    const processes = await Promise.all([start(place), start(place), start(place)]);
+    const claim = claimOf("aa");
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => {
+        const { store, clock } = processes[i % 3]!;
+        return createSubmissions(store, () => clock.nowMs).claim(claim, lease(`process-${i}`));
+      }),
+    );
+    expect(answers.filter((answer) => answer === "claimed")).toHaveLength(1);
+    for (const answer of answers) if (answer !== "claimed") expect(answer).toEqual({ ...claim, outcome: undefined });
+  });
+
+  it("hands a claim on when its lease has run out, to one process", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    const claim = claimOf("bb");
+    expect(await submissions.claim(claim, lease("first"))).toBe("claimed");
+    clock.nowMs += 5_000;
+    expect(await submissions.claim(claim, lease("second", clock.nowMs + 5_000))).not.toBe("claimed");
+    expect(await submissions.renew("bb", lease("first", clock.nowMs + 1_000))).toBe(true);
+    clock.nowMs += 1_001;
+    const takers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => submissions.claim(claim, lease(`taker-${i}`, clock.nowMs + 5_000))),
+    );
+    expect(takers.filter((answer) => answer === "claimed")).toHaveLength(1);
+    expect(await submissions.renew("bb", lease("first", clock.nowMs + 9_000))).toBe(false);
+  });
+
+  it("writes one terminal outcome and gives it to all", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    await submissions.claim(claimOf("cc"), lease("owner"));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => submissions.finish("cc", JSON.stringify({ status: "confirmed", by: i }))),
+    );
+    expect(new Set(answers).size).toBe(1);
+    const record = await submissions.byMessageHash("cc");
+    expect(record?.outcome).toBe(answers[0]);
+    clock.nowMs += 60_000;
+    expect(await submissions.claim(claimOf("cc"), lease("late", clock.nowMs + 5_000))).toEqual(record);
+    expect(await submissions.renew("cc", lease("owner", clock.nowMs + 5_000))).toBe(false);
+  });
+
+  it("finds a submission by signature for its account alone", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    await submissions.claim(claimOf("dd"), lease("owner"));
+    expect(await submissions.bySignature("acc_1", "signature-of-dd")).toEqual({ ...claimOf("dd"), outcome: undefined });
+    expect(await submissions.bySignature("acc_2", "signature-of-dd")).toBeUndefined();
+    expect(await submissions.byMessageHash("ee")).toBeUndefined();
+    expect(await submissions.finish("ee", "never claimed")).toBe("never claimed");
+  });
+
+  it("removes outcomes a day old and challenges long gone, and nothing else", async () => {
+    const { store, clock, accounts } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    await submissions.claim(claimOf("old"), lease("owner"));
+    await submissions.claim(claimOf("open"), lease("owner"));
+    await submissions.finish("old", "done");
+    const wallet = createTestWallet();
+    const { message } = await accounts.createChallenge(wallet.address);
+    const proof = { wallet: wallet.address, message, signature: wallet.sign(message), label: "", revokeOthers: false };
+    clock.nowMs += 3_900_000;
+    await sweepStore(store, clock.nowMs);
+    expect(await messageOf(() => accounts.register(proof))).toContain("has expired");
+    clock.nowMs = START_MS + 24 * 3_600_000;
+    await sweepStore(store, clock.nowMs);
+    expect(await submissions.byMessageHash("old")).toBeDefined();
+    await sweepStore(store, clock.nowMs + 1);
+    expect(await submissions.byMessageHash("old")).toBeUndefined();
+    expect(await submissions.byMessageHash("open")).toBeDefined();
+    expect(await messageOf(() => accounts.register(proof))).toContain("long gone");
+  });
+
+  it("loses no acknowledged write to kill -9", { timeout: 120_000 }, async () => {
+    const place = await home.place();
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 5; round++) acknowledged.push(...(await claimUntilKilled(place, round)));
+    expect(acknowledged.length).toBeGreaterThan(50);
+    const { store, clock } = await start(place);
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    for (const messageHash of acknowledged) {
+      expect((await submissions.byMessageHash(messageHash))?.outcome, messageHash).toBe(`outcome of ${messageHash}`);
+    }
+  });
+});
+
+/** Runs a process that claims and finishes without end, kills it in the middle, and returns what it had acknowledged. */
+async function claimUntilKilled(place: Place, round: number): Promise<string[]> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "../support/claim-forever.ts"), place.dataDir, place.databaseUrl ?? "", `${round}`],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const lines: string[] = [];
+  const enough = 20 + round * 7;
+  for await (const line of createInterface({ input: child.stdout! })) {
+    lines.push(line);
+    if (lines.length === enough) child.kill("SIGKILL");
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  expect(child.signalCode).toBe("SIGKILL");
+  return lines;
+}
+
+describe("the embedded store", () => {
+  it("is readable by its owner alone", async () => {
+    const dataDir = join(newFolder(), "data");
+    await start({ dataDir });
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o077, file).toBe(0);
+  });
+
+  it("holds no key anywhere on its disk", async () => {
+    const dataDir = newFolder();
+    const { accounts } = await start({ dataDir });
+    const { apiKey } = await register(accounts, createTestWallet());
+    for (const file of readdirSync(dataDir)) {
+      expect(readFileSync(join(dataDir, file)).includes(apiKey.slice(12)), file).toBe(false);
+    }
+  });
+});
+
+describe("an outage of the database", () => {
+  let process: Process;
+  let principal: Principal;
+  let apiKey: string;
+  beforeAll(async () => {
+    process = await start({ dataDir: newFolder() });
+    ({ apiKey } = await register(process.accounts, createTestWallet()));
+    principal = await process.keys.authenticate(apiKey);
+    await process.store.close();
+    open.length = 0;
+  });
+  afterAll(() => process.keys.close());
+
+  it("is said to be one", async () => {
+    expect(await codeOf(() => process.accounts.listKeys(principal))).toBe("UPSTREAM_ERROR");
+    expect(await codeOf(() => openStore({ dataDir: "", databaseUrl: "postgres://nobody@127.0.0.1:1/none" }))).toBe(
+      "UPSTREAM_ERROR",
+    );
+  });
+
+  it("leaves known keys working for five minutes", async () => {
+    expect(process.keys.authenticate(apiKey)).toBe(principal);
+    process.clock.nowMs += 299_999;
+    expect(process.keys.authenticate(apiKey)).toBe(principal);
+    process.clock.nowMs += 1;
+    expect(await codeOf(() => process.keys.authenticate(apiKey))).toBe("UPSTREAM_ERROR");
+  });
+});

@@ -1,0 +1,110 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
+const DEBIAN_SERVERS = "/usr/lib/postgresql";
+const START_MS = 30_000;
+
+export interface TestPostgres {
+  /** Makes an empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The PostgreSQL that tests run on: the one TEST_DATABASE_URL names, else a throw-away server of this machine's own
+ * installation. Undefined where there is neither.
+ */
+export async function startPostgres(): Promise<TestPostgres | undefined> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url !== undefined && url !== "") return { createDatabase: () => createDatabase(url), stop: async () => {} };
+  const programs = installedServer();
+  return programs === undefined ? undefined : startServer(programs);
+}
+
+/** The folder with the newest installed server's programs. */
+function installedServer(): string | undefined {
+  if (!existsSync(DEBIAN_SERVERS)) return undefined;
+  return readdirSync(DEBIAN_SERVERS)
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(DEBIAN_SERVERS, version, "bin"))
+    .find((folder) => existsSync(join(folder, "initdb")));
+}
+
+async function startServer(programs: string): Promise<TestPostgres> {
+  const home = mkdtempSync(join(tmpdir(), "tradewire-postgres-"));
+  const user = serverUser();
+  if (user.uid !== undefined) chownSync(home, user.uid, user.gid!);
+  const data = join(home, "data");
+  const options = { ...user, cwd: home };
+  execFileSync(join(programs, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-N"], {
+    ...options,
+    stdio: "ignore",
+  });
+  const port = await freePort();
+  const server = spawn(
+    join(programs, "postgres"),
+    ["-D", data, "-p", `${port}`, "-k", home, "-c", "listen_addresses=127.0.0.1"],
+    { ...options, stdio: "ignore" },
+  );
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await answered(url, server);
+  return {
+    createDatabase: () => createDatabase(url),
+    stop: async () => {
+      const ended = new Promise((resolve) => server.once("exit", resolve));
+      server.kill("SIGINT");
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The server refuses to run as root; its package brings a user for it. */
+function serverUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (kind: string) => Number(execFileSync("id", [kind, "postgres"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+async function answered(url: string, server: ChildProcess): Promise<void> {
+  for (const deadline = Date.now() + START_MS; ; ) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() > deadline) throw error;
+      await sleep(50);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
+
+let databases = 0;
+
+async function createDatabase(url: string): Promise<string> {
+  const name = `tradewire_${process.pid}_${Date.now()}_${databases++}`;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const made = new URL(url);
+  made.pathname = `/${name}`;
+  return made.href;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

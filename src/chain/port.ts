@@ -89,18 +89,25 @@ export type TransactionFate =
   /** Not decided when the waiting ended. */
   | { readonly kind: "pending" };
 
+/** A signed transaction on its way. */
+export interface LandingOrder {
+  readonly transaction: Uint8Array;
+  /** Base58. */
+  readonly signature: string;
+  readonly lastValidBlockHeight: bigint;
+  readonly deadlineMs: number;
+  /** Called when the transaction is first seen in a block that may still be dropped. */
+  readonly onProcessed?: (slot: bigint) => void;
+}
+
 export interface Landing {
   /**
-   * Sends the bytes on every lane, again and again until the fate is known or `deadlineMs` (epoch) has passed.
-   * A fate of `landed` is at least confirmed.
+   * Sends the bytes on every lane, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
+   * once the block height has passed the last valid one. A fate of `landed` is at least confirmed.
    */
-  land(order: {
-    readonly transaction: Uint8Array;
-    /** Base58. */
-    readonly signature: string;
-    readonly lastValidBlockHeight: bigint;
-    readonly deadlineMs: number;
-  }): Promise<TransactionFate>;
+  land(order: LandingOrder): Promise<TransactionFate>;
+  /** Asks the chain once how far a transaction got; undefined when it is in no block. @throws TradewireError UPSTREAM_ERROR */
+  fetchCommitment(signature: string): Promise<"processed" | "confirmed" | "finalized" | undefined>;
 }
 
 /** One token balance of a transaction's record. */

@@ -1,0 +1,32 @@
+import { createPublicKey, verify } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { concatBytes, hex } from "./bytes.ts";
+
+/** What stands before the 32 bytes of an Ed25519 key in its DER form. @see RFC 8410 section 4 */
+const SPKI_PREFIX = hex("302a300506032b6570032100");
+
+/**
+ * True when somebody can hold the private key of these 32 bytes: a canonical point of the curve that is not of small order.
+ * For a small-order key one constant signature fits many messages, so it proves nothing; a program's address is on no curve.
+ */
+export function isWalletKey(publicKey: Uint8Array): boolean {
+  try {
+    return !ed25519.Point.fromBytes(publicKey).isSmallOrder();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * True when `signature` over `message` was made by the key. Strict: OpenSSL's check, without the cofactor and with
+ * canonical scalars only, and never true for a key that is no wallet's.
+ */
+export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length !== 64 || !isWalletKey(publicKey)) return false;
+  const key = createPublicKey({
+    key: Buffer.from(concatBytes(SPKI_PREFIX, publicKey)),
+    format: "der",
+    type: "spki",
+  });
+  return verify(null, message, key, signature);
+}

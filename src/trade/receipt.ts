@@ -1,0 +1,46 @@
+import type { TokenBalanceRecord, TransactionRecord } from "../chain/port.ts";
+import type { Address } from "../primitives/address.ts";
+import { minOf } from "../primitives/integer.ts";
+import { SOL_MINT } from "../solana/programs.ts";
+import type { SealedTrade } from "./sealed-trade.ts";
+import type { Costs, TradeAmounts } from "./trade.ts";
+
+/** What a landed transaction moved and cost, from the chain's own record. */
+export interface Receipt {
+  readonly result: TradeAmounts;
+  readonly costs: Costs;
+}
+
+/**
+ * Measures a trade on the record of its transaction: token sides by the wallet's token balances, the SOL side by its
+ * lamports with fee, tip and rent taken out. Exact to the base unit.
+ */
+export function readReceipt(sealed: SealedTrade, record: TransactionRecord): Receipt {
+  const costs = costsOf(sealed, record);
+  const gained = (mint: Address): bigint =>
+    mint === SOL_MINT ? gainedLamports(sealed, record, costs) : gainedTokens(sealed.wallet, mint, record);
+  return { result: { inAmount: -gained(sealed.inMint), outAmount: gained(sealed.outMint) }, costs };
+}
+
+function gainedTokens(wallet: Address, mint: Address, record: TransactionRecord): bigint {
+  const held = (balances: readonly TokenBalanceRecord[]) =>
+    balances.reduce((sum, entry) => (entry.owner === wallet && entry.mint === mint ? sum + entry.amount : sum), 0n);
+  return held(record.postTokenBalances) - held(record.preTokenBalances);
+}
+
+function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: Costs): bigint {
+  const payer = record.accounts.indexOf(sealed.wallet);
+  const change = record.postBalances[payer]! - record.preBalances[payer]!;
+  return change + record.feeLamports + costs.tip + costs.rentPaid - costs.rentReturned;
+}
+
+function costsOf({ costs, creates }: SealedTrade, record: TransactionRecord): Costs {
+  let rentPaid = 0n;
+  for (const { address, space, rent } of creates) {
+    const index = record.accounts.indexOf(address);
+    if (index < 0 || record.preBalances[index] !== 0n) continue;
+    const held = record.postBalances[index]!;
+    rentPaid += space === 0 ? minOf(held, rent) : held;
+  }
+  return { ...costs, baseFee: record.feeLamports - costs.priorityFee, rentPaid };
+}

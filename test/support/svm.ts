@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { getTransactionDecoder, address as kitAddress, lamports } from "@solana/kit";
 import { Clock, FailedTransactionMetadata, LiteSVM, Rent } from "litesvm";
 import { Address } from "../../src/primitives/address.ts";
-import { writeU64 } from "../../src/primitives/bytes.ts";
+import { concatBytes, writeU64 } from "../../src/primitives/bytes.ts";
 import type { Account, AccountView, ChainClock } from "../../src/solana/account.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
-import { compileMessage, type LookupTable, unsignedTransaction } from "../../src/solana/message.ts";
+import { compileMessage, type LookupTable, SIGNATURE_SIZE } from "../../src/solana/message.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../src/solana/token-account.ts";
@@ -174,10 +174,12 @@ export class Svm implements AccountView {
     });
   }
 
-  /** The wire transaction of these instructions, unsigned. */
+  /** The wire transaction of these instructions with an empty slot for every signature it asks for. */
   wire(payer: Address, instructions: readonly Instruction[], lookupTables: readonly LookupTable[] = []): Uint8Array {
     const blockhash = new Uint8Array(32).fill(1);
-    return unsignedTransaction(compileMessage({ payer, instructions, blockhash, lookupTables }));
+    const message = compileMessage({ payer, instructions, blockhash, lookupTables });
+    const signers = message[1]!;
+    return concatBytes(Uint8Array.of(signers), new Uint8Array(SIGNATURE_SIZE * signers), message);
   }
 
   /** Executes and keeps the result. */

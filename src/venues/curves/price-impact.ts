@@ -1,0 +1,13 @@
+/** Parts the ratio is taken in before it becomes a number. */
+const PRECISION = 1_000_000_000_000n;
+
+/**
+ * By how much a fill is worse than the price before it, fees excluded: 1 − (grossOut / netIn) / (midNumerator / midDenominator).
+ * The mid price is base units of output per base unit of input. Display only: rounded to a double, held within 0 and 1.
+ */
+export function priceImpact(netIn: bigint, grossOut: bigint, midNumerator: bigint, midDenominator: bigint): number {
+  const ideal = netIn * midNumerator;
+  if (ideal === 0n) return 0;
+  const kept = (grossOut * midDenominator * PRECISION) / ideal;
+  return kept >= PRECISION ? 0 : Number(PRECISION - kept) / Number(PRECISION);
+}

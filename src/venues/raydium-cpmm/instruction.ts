@@ -1,0 +1,55 @@
+import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import type { SwapMode, SwapTerms } from "../venue.ts";
+import { CPMM_AUTHORITY, CPMM_PROGRAM, type CpmmMarket } from "./layout.ts";
+
+const SWAP_BASE_INPUT = hex("8fbe5adac41e33de");
+const SWAP_BASE_OUTPUT = hex("37d96256a34ab4ad");
+
+const authority = readonly(CPMM_AUTHORITY);
+
+/**
+ * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
+ * the threshold goes in. Amounts are the wallet's side.
+ *
+ * @see raydium-cp-swap `instructions/swap_base_input.rs`, `swap_base_output.rs`
+ */
+export function cpmmSwap(
+  market: CpmmMarket,
+  zeroForOne: boolean,
+  mode: SwapMode,
+  amount: bigint,
+  terms: SwapTerms,
+): Instruction {
+  const from = zeroForOne ? 0 : 1;
+  const to = zeroForOne ? 1 : 0;
+  const data = new Uint8Array(24);
+  if (mode === "exactIn") {
+    data.set(SWAP_BASE_INPUT);
+    writeU64(data, 8, amount);
+    writeU64(data, 16, terms.threshold);
+  } else {
+    data.set(SWAP_BASE_OUTPUT);
+    writeU64(data, 8, terms.threshold);
+    writeU64(data, 16, amount);
+  }
+  return {
+    program: CPMM_PROGRAM,
+    accounts: [
+      readonlySigner(terms.wallet),
+      authority,
+      readonly(market.config),
+      writable(market.address),
+      writable(terms.source),
+      writable(terms.destination),
+      writable(market.vaults[from]),
+      writable(market.vaults[to]),
+      readonly(market.tokenPrograms[from]),
+      readonly(market.tokenPrograms[to]),
+      readonly(market.mints[from]),
+      readonly(market.mints[to]),
+      writable(market.observation),
+    ],
+    data,
+  };
+}

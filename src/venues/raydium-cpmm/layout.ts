@@ -1,0 +1,104 @@
+import { Address, compareAddresses } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive } from "../../solana/pda.ts";
+import { CPMM_CONFIG_INDICES } from "../data/raydium-cpmm.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const CPMM_PROGRAM = Address.of("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C");
+
+/** Owns every vault of the program. Seed "vault_and_lp_mint_auth_seed". */
+export const CPMM_AUTHORITY = Address.of("GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL");
+
+export const CPMM_POOL_SIZE = 637;
+export const MINT_0_OFFSET = 168;
+export const MINT_1_OFFSET = 200;
+
+const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
+const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");
+const CONFIG_MIN_SIZE = 116;
+const STATUS_SWAP_DISABLED = 4;
+
+/** What of a pool never changes. @see raydium-cp-swap `states/pool.rs`, struct PoolState */
+export interface CpmmMarket extends Market {
+  readonly venue: "raydium_cpmm";
+  readonly config: Address;
+  readonly vaults: readonly [Address, Address];
+  readonly tokenPrograms: readonly [Address, Address];
+  readonly observation: Address;
+}
+
+/** What of a pool trades and its admin change. Fees owed lie in the vaults but belong to nobody's reserve. */
+export interface CpmmPool {
+  readonly swapDisabled: boolean;
+  /** Unix seconds from which trading is allowed. */
+  readonly openTime: bigint;
+  /** Protocol, fund and creator fees not collected yet, per mint. */
+  readonly owedFees: readonly [bigint, bigint];
+  /** Which mint pays the creator fee: 0 the input, 1 always mint 0, 2 always mint 1. */
+  readonly creatorFeeOn: number;
+  readonly creatorFeeEnabled: boolean;
+}
+
+/** Rates in millionths. */
+export interface CpmmConfig {
+  readonly tradeFeeRate: bigint;
+  readonly creatorFeeRate: bigint;
+}
+
+/** The pool in an account, or undefined when it is none. */
+export function decodeCpmmMarket({ address, owner, data }: Account): CpmmMarket | undefined {
+  if (owner !== CPMM_PROGRAM || data.length < CPMM_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return {
+    venue: "raydium_cpmm",
+    address,
+    mints: [Address.from(data, MINT_0_OFFSET), Address.from(data, MINT_1_OFFSET)],
+    nativeSol: false,
+    config: Address.from(data, 8),
+    vaults: [Address.from(data, 72), Address.from(data, 104)],
+    tokenPrograms: [Address.from(data, 232), Address.from(data, 264)],
+    observation: Address.from(data, 296),
+  };
+}
+
+/** The changing part of a pool account that `decodeCpmmMarket` accepted. */
+export function decodeCpmmPool({ data }: Account): CpmmPool {
+  return {
+    swapDisabled: (data[329]! & STATUS_SWAP_DISABLED) !== 0,
+    openTime: readU64(data, 373),
+    owedFees: [
+      readU64(data, 341) + readU64(data, 357) + readU64(data, 397),
+      readU64(data, 349) + readU64(data, 365) + readU64(data, 405),
+    ],
+    creatorFeeOn: data[389]!,
+    creatorFeeEnabled: data[390] !== 0,
+  };
+}
+
+/** A fee configuration, or undefined when the account is none. @see raydium-cp-swap `states/config.rs` */
+export function decodeCpmmConfig({ owner, data }: Account): CpmmConfig | undefined {
+  if (owner !== CPMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return { tradeFeeRate: readU64(data, 12), creatorFeeRate: readU64(data, 108) };
+}
+
+/** Address of the fee configuration of an index: the one seed of the program that is big-endian. */
+export function cpmmConfigAddress(index: number): Address {
+  return derive(CPMM_PROGRAM, "amm_config", Uint8Array.of(index >> 8, index & 0xff));
+}
+
+const configs = CPMM_CONFIG_INDICES.map(cpmmConfigAddress);
+
+/** The pair in the order the program keeps mints: by their bytes. */
+export function sortMints({ a, b }: MintPair): readonly [Address, Address] {
+  return compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+}
+
+/** Addresses of the pair's derived pools, one per listed fee configuration. */
+export function cpmmPoolAddresses(pair: MintPair): Address[] {
+  const [mint0, mint1] = sortMints(pair);
+  return configs.map((config) => derive(CPMM_PROGRAM, "pool", config, mint0, mint1));
+}

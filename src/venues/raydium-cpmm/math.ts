@@ -1,0 +1,73 @@
+import { ceilDiv } from "../../primitives/integer.ts";
+import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
+
+/** Fee rates are in millionths. */
+const RATE_DENOMINATOR = 1_000_000n;
+
+/** A pool as one direction of trade sees it. Base units; rates in millionths. */
+export interface CpmmSide {
+  readonly reserveIn: bigint;
+  readonly reserveOut: bigint;
+  readonly tradeFeeRate: bigint;
+  /** 0 where the pool has no creator fee. */
+  readonly creatorFeeRate: bigint;
+  readonly creatorFeeOnInput: boolean;
+}
+
+/** Amounts on the pool's side of any token transfer fee. */
+export interface CpmmFill {
+  /** What reaches the pool, venue fees included. */
+  readonly input: bigint;
+  /** What the pool sends. */
+  readonly output: bigint;
+  /** The part of the input that moves the curve. */
+  readonly netIn: bigint;
+  /** What the curve gives before a creator fee on output. */
+  readonly grossOut: bigint;
+}
+
+/**
+ * What `swap_base_input` does with `input` arriving in the pool. Fees round up, the curve's output rounds down.
+ *
+ * @see raydium-cp-swap `curve/calculator.rs`, swap_base_input
+ */
+export function cpmmExactIn(input: bigint, side: CpmmSide): CpmmFill {
+  const inputRate = side.tradeFeeRate + (side.creatorFeeOnInput ? side.creatorFeeRate : 0n);
+  const netIn = input - feeOn(input, inputRate);
+  const grossOut = constantProductOut(netIn, side.reserveIn, side.reserveOut);
+  const output = side.creatorFeeOnInput ? grossOut : grossOut - feeOn(grossOut, side.creatorFeeRate);
+  return { input, output, netIn, grossOut };
+}
+
+/**
+ * What `swap_base_output` asks for `output` leaving the pool. Every step rounds up.
+ *
+ * @returns undefined when the pool cannot give that much
+ * @see raydium-cp-swap `curve/calculator.rs`, swap_base_output
+ */
+export function cpmmExactOut(output: bigint, side: CpmmSide): CpmmFill | undefined {
+  const inputRate = side.tradeFeeRate + (side.creatorFeeOnInput ? side.creatorFeeRate : 0n);
+  const grossOut = side.creatorFeeOnInput ? output : beforeFee(output, side.creatorFeeRate);
+  if (grossOut === undefined) return undefined;
+  const netIn = constantProductIn(grossOut, side.reserveIn, side.reserveOut);
+  if (netIn === undefined) return undefined;
+  const input = beforeFee(netIn, inputRate);
+  return input === undefined ? undefined : { input, output, netIn, grossOut };
+}
+
+/**
+ * True when what the curve asks for `grossOut` is less than half a unit. Builds of the program before late 2025 round that
+ * to nothing and refuse the trade, later ones take one unit: it is not offered.
+ */
+export function cpmmRoundsToNothing(grossOut: bigint, { reserveIn, reserveOut }: CpmmSide): boolean {
+  return 2n * reserveIn * grossOut < reserveOut - grossOut;
+}
+
+function feeOn(amount: bigint, rate: bigint): bigint {
+  return ceilDiv(amount * rate, RATE_DENOMINATOR);
+}
+
+/** The least amount of which `net` is left after the fee; undefined when the fee takes everything. */
+function beforeFee(net: bigint, rate: bigint): bigint | undefined {
+  return rate >= RATE_DENOMINATOR ? undefined : ceilDiv(net * RATE_DENOMINATOR, RATE_DENOMINATOR - rate);
+}

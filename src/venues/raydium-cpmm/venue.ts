@@ -1,0 +1,215 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { tokenBalance } from "../../solana/token-account.ts";
+import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import type { Ask, Quote, Venue } from "../venue.ts";
+import { cpmmSwap } from "./instruction.ts";
+import {
+  CPMM_POOL_SIZE,
+  CPMM_PROGRAM,
+  type CpmmMarket,
+  type CpmmPool,
+  cpmmPoolAddresses,
+  decodeCpmmConfig,
+  decodeCpmmMarket,
+  decodeCpmmPool,
+  MINT_0_OFFSET,
+  MINT_1_OFFSET,
+  sortMints,
+} from "./layout.ts";
+import { type CpmmFill, type CpmmSide, cpmmExactIn, cpmmExactOut, cpmmRoundsToNothing } from "./math.ts";
+
+/** A pool with its reserves and fee rates, ready to be priced in either direction. */
+export interface CpmmState {
+  readonly market: CpmmMarket;
+  readonly pool: CpmmPool;
+  readonly mints: readonly [Mint, Mint];
+  /** The pool as seen when mint 0 goes in, and when mint 1 goes in. */
+  readonly sides: readonly [CpmmSide, CpmmSide];
+  readonly computeUnits: number;
+}
+
+export interface CpmmQuoteFill {
+  readonly zeroForOne: boolean;
+}
+
+const DEGRADED = "VENUE_DEGRADED";
+
+/**
+ * Raydium CPMM: constant product, exact in and exact out, Token-2022 with transfer fees.
+ * From the program's public source of December 2025. Proven by execution on a build of February 2025, which is the same for
+ * pools without a creator fee; creator-fee pools follow the source and are proven on this project's stand-in.
+ * Uncertain: newer SDKs know a creator-fee share rate that the public source does not; it is believed to divide what the
+ * creator is paid, not what a trade costs. Fee configurations beyond the listed indices are found by the filter search only.
+ */
+export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
+  id: "raydium_cpmm",
+  programs: [CPMM_PROGRAM],
+  supports: { exactOut: true, token2022: true },
+
+  /** Derived pools by probe. A pool may also stand at a key of its creator's choice: those by filter, mints in byte order. */
+  search(pair) {
+    const [mint0, mint1] = sortMints(pair);
+    return [
+      { kind: "probe", addresses: cpmmPoolAddresses(pair) },
+      {
+        kind: "filter",
+        program: CPMM_PROGRAM,
+        dataSize: CPMM_POOL_SIZE,
+        memcmp: [
+          { offset: MINT_0_OFFSET, bytes: mint0.bytes },
+          { offset: MINT_1_OFFSET, bytes: mint1.bytes },
+        ],
+      },
+    ];
+  },
+
+  decode: decodeCpmmMarket,
+
+  needs(market, have) {
+    return unread(have, [market.address, market.config, ...market.vaults, ...market.mints]);
+  },
+
+  read: readState,
+  quote,
+
+  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+    const amount = mode === "exactIn" ? inAmount : outAmount;
+    return {
+      instructions: [cpmmSwap(state.market, fill.zeroForOne, mode, amount, terms)],
+      computeUnits: state.computeUnits,
+      creates: [],
+    };
+  },
+
+  errors: {
+    byName: {
+      NotApproved: "NO_ROUTE",
+      ExceededSlippage: "SLIPPAGE_EXCEEDED",
+      ZeroTradingTokens: "INSUFFICIENT_LIQUIDITY",
+      InsufficientVault: "INSUFFICIENT_LIQUIDITY",
+      EmptySupply: "INSUFFICIENT_LIQUIDITY",
+      NotSupportMint: "NO_ROUTE",
+      InvalidVault: DEGRADED,
+      InvalidFeeModel: DEGRADED,
+      TransferFeeCalculateNotMatch: DEGRADED,
+    },
+    byNumber: {
+      6000: "NO_ROUTE",
+      6002: "INSUFFICIENT_LIQUIDITY",
+      6005: "SLIPPAGE_EXCEEDED",
+      6006: "INSUFFICIENT_LIQUIDITY",
+      6007: "NO_ROUTE",
+      6008: DEGRADED,
+      6010: DEGRADED,
+      6012: "INSUFFICIENT_LIQUIDITY",
+      6013: DEGRADED,
+    },
+  },
+};
+
+function readState(market: CpmmMarket, have: AccountView): CpmmState {
+  const account = requireAccount(have, market.address, "raydium_cpmm", "pool");
+  if (decodeCpmmMarket(account) === undefined) {
+    throw new TradewireError(DEGRADED, `raydium_cpmm: ${market.address} is no longer a pool`);
+  }
+  const pool = decodeCpmmPool(account);
+  const config = decodeCpmmConfig(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
+  if (config === undefined) {
+    throw new TradewireError(DEGRADED, `raydium_cpmm: ${market.config} is not a fee configuration`);
+  }
+  const reserve = (index: 0 | 1): bigint =>
+    tokenBalance(requireAccount(have, market.vaults[index], "raydium_cpmm", "vault")) - pool.owedFees[index];
+  const reserves = [reserve(0), reserve(1)] as const;
+  const mints = [
+    requireMint(have, market.mints[0], "raydium_cpmm"),
+    requireMint(have, market.mints[1], "raydium_cpmm"),
+  ] as const;
+  const side = (from: 0 | 1): CpmmSide => ({
+    reserveIn: reserves[from],
+    reserveOut: reserves[from === 0 ? 1 : 0],
+    tradeFeeRate: config.tradeFeeRate,
+    creatorFeeRate: pool.creatorFeeEnabled ? config.creatorFeeRate : 0n,
+    creatorFeeOnInput: pool.creatorFeeOn === 0 || pool.creatorFeeOn === from + 1,
+  });
+  return {
+    market,
+    pool,
+    mints,
+    sides: [side(0), side(1)],
+    computeUnits: SWAP_UNITS + mintUnits(mints[0]) + mintUnits(mints[1]),
+  };
+}
+
+function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
+  const { market, pool, mints } = state;
+  if (pool.swapDisabled) throw new TradewireError("NO_ROUTE", `raydium_cpmm pool ${market.address} is paused`);
+  if (ask.clock.unixTimestamp < pool.openTime) {
+    throw new TradewireError(
+      "NO_ROUTE",
+      `raydium_cpmm pool ${market.address} opens at ${pool.openTime} (Unix seconds)`,
+    );
+  }
+  rejectUnsupported(mints[0]);
+  rejectUnsupported(mints[1]);
+  const zeroForOne = ask.inMint === market.mints[0];
+  const side = state.sides[zeroForOne ? 0 : 1];
+  if (side.reserveIn <= 0n || side.reserveOut <= 0n) throw tooLittle(market);
+  const feeIn = feeOf(mints[zeroForOne ? 0 : 1], ask);
+  const feeOut = feeOf(mints[zeroForOne ? 1 : 0], ask);
+
+  let inAmount: bigint;
+  let outAmount: bigint;
+  let fill: CpmmFill | undefined;
+  if (ask.mode === "exactIn") {
+    inAmount = ask.amount;
+    const arriving = inAmount - transferFeeOn(inAmount, feeIn);
+    if (arriving <= 0n) throw tooSmall();
+    fill = cpmmExactIn(arriving, side);
+    outAmount = fill.output - transferFeeOn(fill.output, feeOut);
+  } else {
+    outAmount = ask.amount;
+    const leaving = amountBeforeFee(outAmount, feeOut);
+    fill = leaving === undefined ? undefined : cpmmExactOut(leaving, side);
+    const sent = fill === undefined ? undefined : amountBeforeFee(fill.input, feeIn);
+    if (fill === undefined || sent === undefined || sent > U64_MAX - side.reserveIn) throw tooLittle(market);
+    if (cpmmRoundsToNothing(fill.grossOut, side)) throw tooSmall();
+    inAmount = sent;
+  }
+  if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
+  return {
+    mode: ask.mode,
+    inMint: ask.inMint,
+    outMint: ask.outMint,
+    inAmount,
+    outAmount,
+    priceImpact: priceImpact(fill.netIn, fill.grossOut, side.reserveOut, side.reserveIn),
+    fill: { zeroForOne },
+  };
+}
+
+function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
+  return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
+}
+
+const tooSmall = (): TradewireError =>
+  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
+
+const tooLittle = (market: CpmmMarket): TradewireError =>
+  new TradewireError(
+    "INSUFFICIENT_LIQUIDITY",
+    `raydium_cpmm pool ${market.address} does not hold enough for this trade`,
+  );
+
+/** Compute units, measured on the program: the swap itself, then what each mint's transfer adds. */
+const SWAP_UNITS = 36_000;
+
+function mintUnits(mint: Mint): number {
+  if (mint.program === TOKEN_PROGRAM) return 0;
+  return mint.transferFees === undefined ? 3_400 : 6_200;
+}

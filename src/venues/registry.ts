@@ -1,0 +1,5 @@
+import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
+import type { Venue } from "./venue.ts";
+
+/** Every venue there is. The order is the last tie-breaker between equal quotes. */
+export const venues: readonly Venue[] = [raydiumCpmm];

@@ -1,6 +1,6 @@
 import type { Now } from "../primitives/clock.ts";
 import { ruleOnExpiry } from "./expiry.ts";
-import type { Landing, TransactionFate } from "./port.ts";
+import type { Landing, LandingOrder, TransactionFate } from "./port.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asContext, asList, asRecord } from "./rpc-values.ts";
@@ -30,23 +30,28 @@ const DEFAULT_REBROADCAST_SLOTS = 2;
 const DEFAULT_SEND_TIMEOUT_MS = 1_000;
 const LEAST_PERIOD_MS = 100;
 const MAX_SIGNATURES_PER_CALL = 256;
-/** Broadcasting goes on this many blocks past the last valid height: our height is an estimate. */
-const HEIGHT_MARGIN = 4n;
 /** Slots between two attempts to prove an expiry. */
 const EXPIRY_CHECK_SLOTS = 4;
 /** Reads that may fail to know a signature the subscription has told of before the notice alone is believed. */
 const READS_AFTER_NOTICE = 5;
+
+interface Waiter {
+  readonly onProcessed: ((slot: bigint) => void) | undefined;
+  resolve(fate: TransactionFate): void;
+}
 
 /** One transaction on its way, waited for by one caller or several. */
 interface Flight {
   readonly signature: string;
   readonly encoded: string;
   readonly lastValidBlockHeight: bigint;
-  readonly waiters: Set<(fate: TransactionFate) => void>;
+  readonly waiters: Set<Waiter>;
   /** Endpoints that have not yet answered the previous broadcast: they get no second one. */
   readonly sending: Set<RpcEndpoint>;
   /** What the subscription has told, and how many reads since then did not know of it. */
   notice: { readonly slot: bigint; readonly error: unknown | null; unseen: number } | undefined;
+  /** Where it was last seen in a block that may still be dropped. */
+  processedSlot: bigint | undefined;
   cancelSubscription: () => void;
   timer: NodeJS.Timeout | undefined;
 }
@@ -81,12 +86,16 @@ export function createLanding({
     flights.delete(flight.signature);
     clearTimeout(flight.timer);
     flight.cancelSubscription();
-    for (const resolve of flight.waiters) resolve(fate);
+    for (const waiter of flight.waiters) waiter.resolve(fate);
     if (flights.size === 0) clearTimeout(pollTimer);
   }
 
   function hearStatus(flight: Flight, status: SignatureStatus | null): void {
     const { notice } = flight;
+    if (status !== null && status.slot !== flight.processedSlot) {
+      flight.processedSlot = status.slot;
+      for (const waiter of flight.waiters) waiter.onProcessed?.(status.slot);
+    }
     if (status !== null && (status.commitment !== "processed" || notice !== undefined)) {
       // The subscription was for "confirmed"; a node that still says "processed" merely lags.
       const commitment = status.commitment === "processed" ? "confirmed" : status.commitment;
@@ -113,12 +122,11 @@ export function createLanding({
   }
 
   function broadcast(flight: Flight): void {
+    if (head.blockHeight() > flight.lastValidBlockHeight) return;
     const ready = endpoints.filter((endpoint) => !endpoint.isCooling());
     for (const endpoint of ready.length === 0 ? endpoints : ready) void send(flight, endpoint);
     flight.timer = setTimeout(
-      () => {
-        if (head.blockHeight() <= flight.lastValidBlockHeight + HEIGHT_MARGIN) broadcast(flight);
-      },
+      () => broadcast(flight),
       Math.max(LEAST_PERIOD_MS, rebroadcastSlots * head.slotMs()) * (0.75 + random() / 2),
     );
   }
@@ -185,7 +193,7 @@ export function createLanding({
     }
   }
 
-  function takeOff(order: Parameters<Landing["land"]>[0]): Flight {
+  function takeOff(order: LandingOrder): Flight {
     const flight: Flight = {
       signature: order.signature,
       encoded: Buffer.from(order.transaction).toString("base64"),
@@ -193,6 +201,7 @@ export function createLanding({
       waiters: new Set(),
       sending: new Set(),
       notice: undefined,
+      processedSlot: undefined,
       cancelSubscription: () => {},
       timer: undefined,
     };
@@ -217,9 +226,12 @@ export function createLanding({
     land(order) {
       return new Promise((resolve) => {
         const flight = flights.get(order.signature) ?? takeOff(order);
-        const waiter = (fate: TransactionFate) => {
-          clearTimeout(deadline);
-          resolve(fate);
+        const waiter: Waiter = {
+          onProcessed: order.onProcessed,
+          resolve(fate) {
+            clearTimeout(deadline);
+            resolve(fate);
+          },
         };
         const deadline = setTimeout(
           () => {
@@ -230,11 +242,22 @@ export function createLanding({
           Math.max(0, order.deadlineMs - now()),
         );
         flight.waiters.add(waiter);
+        if (flight.processedSlot !== undefined) waiter.onProcessed?.(flight.processedSlot);
       });
+    },
+    async fetchCommitment(signature) {
+      const result = await pool.read("getSignatureStatuses", [[signature], { searchTransactionHistory: true }], {
+        isLacking: (answer) => firstStatus(answer) === null,
+      });
+      return firstStatus(result)?.commitment;
     },
     close() {
       for (const flight of [...flights.values()]) settle(flight, { kind: "pending" });
       clearTimeout(pollTimer);
     },
   };
+}
+
+function firstStatus(result: unknown): SignatureStatus | null {
+  return decodeStatus(asList(asContext(result, "signature statuses").value, "signature statuses")[0]);
 }

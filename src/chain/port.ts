@@ -39,6 +39,8 @@ export interface StateSource {
    */
   follow(addresses: readonly Address[]): Promise<void>;
   unfollow(addresses: readonly Address[]): void;
+  /** Reads followed accounts again now, and delivers what is new. @throws TradewireError UPSTREAM_ERROR */
+  refresh(addresses: readonly Address[]): Promise<void>;
   /** The moment (epoch milliseconds) up to which what was delivered of a followed account is known to be complete. Never goes back. */
   currentAtMs(address: Address): number;
   close(): void;

@@ -155,6 +155,7 @@ export function createRpcStateSource({
         followed.delete(address);
       }
     },
+    refresh: (addresses) => read(addresses.flatMap((address) => followed.get(address) ?? [])),
     currentAtMs(address) {
       const entry = followed.get(address);
       if (entry === undefined) return 0;

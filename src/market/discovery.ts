@@ -1,0 +1,119 @@
+import type { AccountReader } from "../chain/port.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Account } from "../solana/account.ts";
+import type { Market, MarketSearch, MintPair, Venue } from "../venues/venue.ts";
+import type { MarketFault } from "./port.ts";
+
+/** A market that was found, and the account it was decoded from. */
+export interface FoundMarket {
+  readonly venue: Venue;
+  readonly market: Market;
+  readonly account: Account;
+}
+
+export interface Discovery {
+  readonly found: readonly FoundMarket[];
+  readonly faults: readonly MarketFault[];
+}
+
+export interface DiscoveryOptions {
+  readonly reader: AccountReader;
+  readonly venues: readonly Venue[];
+  /** More markets of one pair on one venue than this are not looked at. */
+  readonly maxMarketsPerVenue: number;
+}
+
+type Probe = Extract<MarketSearch, { kind: "probe" }>;
+type Filter = Extract<MarketSearch, { kind: "filter" }>;
+
+/**
+ * Looks for markets of the pair on every venue: one read of all probed addresses, and beside it the filtered searches. A venue
+ * or search that fails is a fault of its own and takes nothing else with it.
+ *
+ * @throws TradewireError UPSTREAM_ERROR when the probed addresses cannot be read
+ */
+export async function discoverMarkets(
+  pair: MintPair,
+  { reader, venues, maxMarketsPerVenue }: DiscoveryOptions,
+): Promise<Discovery> {
+  const faults: MarketFault[] = [];
+  const probes: { readonly venue: Venue; readonly search: Probe }[] = [];
+  const filters: { readonly venue: Venue; readonly search: Filter }[] = [];
+  for (const venue of venues) {
+    try {
+      for (const search of venue.search(pair)) {
+        if (search.kind === "probe") probes.push({ venue, search });
+        else filters.push({ venue, search });
+      }
+    } catch (error) {
+      faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
+    }
+  }
+
+  const addresses = [...new Set(probes.flatMap(({ search }) => search.addresses))];
+  const filtering = Promise.all(
+    filters.map(async ({ venue, search }) => {
+      try {
+        const accounts = await reader.fetchProgramAccounts(search);
+        if (accounts !== "refused") return { venue, accounts };
+        faults.push({
+          venue: venue.id,
+          market: undefined,
+          reason: "refused: the Solana node does not serve searches of this program's accounts",
+        });
+      } catch (error) {
+        faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
+      }
+      return { venue, accounts: [] };
+    }),
+  );
+  const [probed, filtered] = await Promise.all([readAll(reader, addresses), filtering]);
+
+  const candidates = [
+    ...probes.map(({ venue, search }) => ({
+      venue,
+      accounts: search.addresses.flatMap((address) => probed.get(address) ?? []),
+    })),
+    ...filtered,
+  ];
+  const found = new Map<Address, FoundMarket>();
+  const counts = new Map<Venue, number>();
+  for (const { venue, accounts } of candidates) {
+    for (const account of accounts) {
+      if (found.has(account.address)) continue;
+      try {
+        const market = venue.decode(account);
+        if (market === undefined || !tradesPair(market, pair)) continue;
+        const count = (counts.get(venue) ?? 0) + 1;
+        counts.set(venue, count);
+        if (count <= maxMarketsPerVenue) found.set(account.address, { venue, market, account });
+        else if (count === maxMarketsPerVenue + 1)
+          faults.push({
+            venue: venue.id,
+            market: undefined,
+            reason: `only ${maxMarketsPerVenue} of its markets for this pair are looked at`,
+          });
+      } catch (error) {
+        faults.push({ venue: venue.id, market: account.address.toString(), reason: reasonOf(error) });
+      }
+    }
+  }
+  return { found: [...found.values()], faults };
+}
+
+/** A failure in words, for the caller's list of what was found wanting. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readAll(reader: AccountReader, addresses: readonly Address[]): Promise<ReadonlyMap<Address, Account>> {
+  const found = new Map<Address, Account>();
+  if (addresses.length === 0) return found;
+  for (const account of (await reader.fetchAccounts(addresses)).accounts)
+    if (account !== null) found.set(account.address, account);
+  return found;
+}
+
+function tradesPair({ mints: [x, y] }: Market, { a, b }: MintPair): boolean {
+  return (x === a && y === b) || (x === b && y === a);
+}

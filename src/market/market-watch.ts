@@ -1,0 +1,109 @@
+import type { Address } from "../primitives/address.ts";
+import type { Account, AccountView } from "../solana/account.ts";
+import type { Market, Venue } from "../venues/venue.ts";
+import { type FoundMarket, reasonOf } from "./discovery.ts";
+import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
+import type { HotMarket, MarketFault } from "./port.ts";
+
+/** What is known of a watched market: ready to trade on, at fault, or short of accounts still to be read. */
+export type MarketReading =
+  | { readonly kind: "hot"; readonly hot: HotMarket }
+  | { readonly kind: "fault"; readonly fault: MarketFault; readonly closed: boolean }
+  | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
+
+/** One market kept live: its accounts held, its state decoded once per change. */
+export interface MarketWatch {
+  readonly venue: Venue;
+  readonly address: Address;
+  /** The accounts behind the state. */
+  readonly held: ReadonlySet<Address>;
+  /** From memory; decodes only what has changed since the last call. */
+  read(): MarketReading;
+  /** Holds further accounts, and resolves when they are read. @throws TradewireError UPSTREAM_ERROR */
+  hold(addresses: readonly Address[]): Promise<void>;
+  release(): void;
+}
+
+export interface MarketWatchOptions {
+  readonly found: FoundMarket;
+  readonly live: LiveAccounts;
+  readonly onChange: () => void;
+}
+
+/**
+ * Watches a market from the account it was found by. That account serves until it is live itself, so that the accounts the
+ * market needs can be read together with it.
+ */
+export function watchMarket({ found, live, onChange }: MarketWatchOptions): MarketWatch {
+  const venue: Venue = found.venue;
+  const { address } = found.account;
+  const held = new Set<Address>();
+  let market: Market | undefined = found.market;
+  let decodedFrom: Account = found.account;
+  let reading: MarketReading | undefined;
+
+  const view: AccountView = {
+    get(wanted) {
+      const account = live.get(wanted);
+      return account === undefined && wanted === address ? found.account : account;
+    },
+  };
+  const holder: AccountHolder = {
+    onChange() {
+      reading = undefined;
+      onChange();
+    },
+  };
+  const fault = (reason: string, closed = false): MarketReading => ({
+    kind: "fault",
+    fault: { venue: venue.id, market: address.toString(), reason },
+    closed,
+  });
+
+  function derive(): MarketReading {
+    const own = view.get(address);
+    if (own === null || own === undefined) return fault("the market was closed", true);
+    try {
+      if (own !== decodedFrom) {
+        market = venue.decode(own);
+        decodedFrom = own;
+      }
+      if (market === undefined) return fault("the account is no longer a market", true);
+      const lacking = venue.needs(market, view);
+      if (!held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
+      if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
+      const state = venue.read(market, view);
+      return { kind: "hot", hot: { venue, market, state, slot: newestSlot() } };
+    } catch (error) {
+      return fault(reasonOf(error));
+    }
+  }
+
+  function newestSlot(): bigint {
+    let newest = 0n;
+    for (const one of held) {
+      const slot = live.get(one)?.slot;
+      if (slot !== undefined && slot > newest) newest = slot;
+    }
+    return newest;
+  }
+
+  return {
+    venue,
+    address,
+    held,
+    read() {
+      reading ??= derive();
+      return reading;
+    },
+    async hold(addresses) {
+      reading = undefined;
+      for (const one of addresses) held.add(one);
+      await live.hold(holder, addresses);
+    },
+    release() {
+      live.release(holder, held);
+      held.clear();
+    },
+  };
+}

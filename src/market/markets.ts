@@ -1,0 +1,364 @@
+import type { AccountReader, StateSource } from "../chain/port.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import { type Address, compareAddresses } from "../primitives/address.ts";
+import type { Now } from "../primitives/clock.ts";
+import type { Account } from "../solana/account.ts";
+import { decodeMint, isMint, type Mint } from "../solana/mint.ts";
+import type { MintPair, Venue } from "../venues/venue.ts";
+import { discoverMarkets, reasonOf } from "./discovery.ts";
+import { type AccountHolder, createLiveAccounts } from "./live-accounts.ts";
+import { type MarketWatch, watchMarket } from "./market-watch.ts";
+import type { HotMarket, MarketFault, Markets, PairMarkets } from "./port.ts";
+
+export interface LiveMarkets extends Markets {
+  /** How much is kept live, for metrics. */
+  size(): { readonly pairs: number; readonly accounts: number };
+  close(): void;
+}
+
+export interface MarketsOptions {
+  readonly reader: AccountReader;
+  readonly source: StateSource;
+  readonly head: { slotAgeMs(): number };
+  readonly venues: readonly Venue[];
+  readonly now: Now;
+  readonly warn: (message: string) => void;
+  /** No state older than this is answered. */
+  readonly maxAgeMs?: number;
+  /** How long "no market" is believed. */
+  readonly negativeMs?: number;
+  /** How often a pair in use is searched again, in the background, for new markets. */
+  readonly researchMs?: number;
+  /** Pairs, mints and wallet accounts not asked for during this time cool down. */
+  readonly idleMs?: number;
+  /** Pairs kept hot at most; the longest unused go first. */
+  readonly maxPairs?: number;
+  /** Single accounts (mints, wallet accounts) kept hot at most; the longest unused go first. */
+  readonly maxSingles?: number;
+  readonly maxMarketsPerVenue?: number;
+  readonly sweepMs?: number;
+}
+
+interface Pair {
+  readonly pair: MintPair;
+  watches: readonly MarketWatch[];
+  searchFaults: readonly MarketFault[];
+  /** When it was last searched; undefined until the first search has ended. */
+  searchedAtMs: number | undefined;
+  lastUsedMs: number;
+  /** Kept until an account behind it changes. */
+  answer: PairMarkets | undefined;
+  /** Until when `answer` needs no look at the age of its accounts. */
+  freshUntilMs: number;
+  /** The reads under way, shared by all who ask meanwhile. */
+  work: Promise<PairMarkets> | undefined;
+  researching: boolean;
+}
+
+interface Single {
+  lastUsedMs: number;
+  /** Asked for as a mint, by anybody: not kept for long where there is none. */
+  isMint: boolean;
+  decodedFrom: Account | undefined;
+  mint: Mint | null;
+}
+
+const DEFAULT_MAX_AGE_MS = 2_000;
+const DEFAULT_NEGATIVE_MS = 5_000;
+const DEFAULT_RESEARCH_MS = 60_000;
+const DEFAULT_IDLE_MS = 600_000;
+const DEFAULT_MAX_PAIRS = 10_000;
+const DEFAULT_MAX_SINGLES = 20_000;
+const DEFAULT_MAX_MARKETS_PER_VENUE = 32;
+const DEFAULT_SWEEP_MS = 1_000;
+/** Rounds of reads after the search: what the market needs, and what that shows to be needed. */
+const ROUNDS_AFTER_SEARCH = 2;
+
+/** The markets of any pair, found on first use and live from then on. */
+export function createMarkets({
+  reader,
+  source,
+  head,
+  venues,
+  now,
+  warn,
+  maxAgeMs = DEFAULT_MAX_AGE_MS,
+  negativeMs = DEFAULT_NEGATIVE_MS,
+  researchMs = DEFAULT_RESEARCH_MS,
+  idleMs = DEFAULT_IDLE_MS,
+  maxPairs = DEFAULT_MAX_PAIRS,
+  maxSingles = DEFAULT_MAX_SINGLES,
+  maxMarketsPerVenue = DEFAULT_MAX_MARKETS_PER_VENUE,
+  sweepMs = DEFAULT_SWEEP_MS,
+}: MarketsOptions): LiveMarkets {
+  const live = createLiveAccounts(source);
+  /** By the lower mint, then the higher. */
+  const pairs = new Map<Address, Map<Address, Pair>>();
+  const singles = new Map<Address, Single>();
+  const singlesHolder: AccountHolder = { onChange() {} };
+  let closed = false;
+
+  function pairOf(a: Address, b: Address): Pair {
+    const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+    let row = pairs.get(low);
+    if (row === undefined) {
+      row = new Map();
+      pairs.set(low, row);
+    }
+    let entry = row.get(high);
+    if (entry === undefined) {
+      entry = {
+        pair: { a: low, b: high },
+        watches: [],
+        searchFaults: [],
+        searchedAtMs: undefined,
+        lastUsedMs: now(),
+        answer: undefined,
+        freshUntilMs: 0,
+        work: undefined,
+        researching: false,
+      };
+      row.set(high, entry);
+    }
+    return entry;
+  }
+
+  function drop(entry: Pair): void {
+    for (const watch of entry.watches) watch.release();
+    entry.watches = [];
+    const row = pairs.get(entry.pair.a);
+    row?.delete(entry.pair.b);
+    if (row?.size === 0) pairs.delete(entry.pair.a);
+  }
+
+  /** Searches every venue; watches what is new and lets go of what is closed. */
+  async function search(entry: Pair): Promise<void> {
+    const { found, faults } = await discoverMarkets(entry.pair, { reader, venues, maxMarketsPerVenue });
+    const known = new Set(entry.watches.map(({ address }) => address));
+    const added = found
+      .filter(({ account }) => !known.has(account.address))
+      .map((one) =>
+        watchMarket({
+          found: one,
+          live,
+          onChange() {
+            entry.answer = undefined;
+          },
+        }),
+      );
+    try {
+      await complete(added);
+    } catch (error) {
+      for (const watch of added) watch.release();
+      throw error;
+    }
+    if (closed || pairs.get(entry.pair.a)?.get(entry.pair.b) !== entry) {
+      for (const watch of added) watch.release();
+      return;
+    }
+    const kept = entry.watches.filter((watch) => {
+      const reading = watch.read();
+      const gone = reading.kind === "fault" && reading.closed;
+      if (gone) watch.release();
+      return !gone;
+    });
+    entry.watches = [...kept, ...added];
+    entry.searchFaults = faults;
+    entry.searchedAtMs = now();
+    entry.answer = undefined;
+  }
+
+  /** Reads what the markets still lack, in at most the allowed rounds, all markets together in each. */
+  async function complete(watches: readonly MarketWatch[]): Promise<void> {
+    for (let round = 0; round < ROUNDS_AFTER_SEARCH; round++) {
+      const reads = watches.flatMap((watch) => {
+        const reading = watch.read();
+        return reading.kind === "lacking" ? [watch.hold(reading.addresses)] : [];
+      });
+      if (reads.length === 0) return;
+      await Promise.all(reads);
+    }
+  }
+
+  /** The answer from memory. What still lacks accounts after the last round of reads is a fault; before it, there is no answer yet. */
+  function answerFromMemory(entry: Pair, isLastRound: boolean): PairMarkets | undefined {
+    const markets: HotMarket[] = [];
+    const faults: MarketFault[] = [...entry.searchFaults];
+    for (const watch of entry.watches) {
+      const reading = watch.read();
+      if (reading.kind === "hot") markets.push(reading.hot);
+      else if (reading.kind === "fault") faults.push(reading.fault);
+      else if (isLastRound)
+        faults.push({
+          venue: watch.venue.id,
+          market: watch.address.toString(),
+          reason: "needs more rounds of reads than are allowed",
+        });
+      else return undefined;
+    }
+    return { markets, faults };
+  }
+
+  /** @throws TradewireError STATE_STALE */
+  function assertFresh(entry: Pair): void {
+    const headAgeMs = head.slotAgeMs();
+    if (headAgeMs > maxAgeMs) throw stale(headAgeMs);
+    const atMs = now();
+    if (atMs <= entry.freshUntilMs) return;
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (const watch of entry.watches)
+      for (const address of watch.held) oldestMs = Math.min(oldestMs, live.currentAtMs(address));
+    if (oldestMs + maxAgeMs < atMs) throw stale(atMs - oldestMs);
+    entry.freshUntilMs = Math.min(oldestMs, atMs) + maxAgeMs;
+  }
+
+  function stale(ageMs: number): TradewireError {
+    return new TradewireError(
+      "STATE_STALE",
+      `The newest known state of the chain is ${Math.round(ageMs)} ms old, too old to build on. Try again shortly.`,
+      { retryAfterMs: 400 },
+    );
+  }
+
+  /** Runs the reads once for everybody who asks while they are under way. */
+  function share(entry: Pair, reads: () => Promise<void>): Promise<PairMarkets> {
+    const work = reads().then(() => {
+      const answer = answerFromMemory(entry, true) ?? { markets: [], faults: entry.searchFaults };
+      entry.answer = answer;
+      entry.freshUntilMs = 0;
+      assertFresh(entry);
+      return answer;
+    });
+    entry.work = work;
+    const done = () => {
+      if (entry.work === work) entry.work = undefined;
+    };
+    work.then(done, done);
+    return work;
+  }
+
+  function research(entry: Pair): void {
+    entry.researching = true;
+    search(entry)
+      .catch((error) => {
+        warn(`Searching again for markets of ${entry.pair.a} and ${entry.pair.b} failed: ${reasonOf(error)}`);
+        entry.searchedAtMs = now();
+      })
+      .finally(() => {
+        entry.researching = false;
+      });
+  }
+
+  function marketsOf({ a, b }: MintPair): PairMarkets | Promise<PairMarkets> {
+    const entry = pairOf(a, b);
+    const atMs = now();
+    entry.lastUsedMs = atMs;
+    if (entry.work !== undefined) return entry.work;
+    const { searchedAtMs } = entry;
+    if (searchedAtMs === undefined) return share(entry, () => search(entry));
+    if (entry.watches.length === 0) {
+      if (atMs - searchedAtMs > negativeMs) return share(entry, () => search(entry));
+    } else if (atMs - searchedAtMs > researchMs && !entry.researching) {
+      research(entry);
+    }
+    if (entry.answer === undefined) {
+      entry.answer = answerFromMemory(entry, false);
+      entry.freshUntilMs = 0;
+      if (entry.answer === undefined) return share(entry, () => complete(entry.watches));
+    }
+    assertFresh(entry);
+    return entry.answer;
+  }
+
+  function single(address: Address): Single {
+    let entry = singles.get(address);
+    if (entry === undefined) {
+      entry = { lastUsedMs: 0, isMint: false, decodedFrom: undefined, mint: null };
+      singles.set(address, entry);
+    }
+    entry.lastUsedMs = now();
+    return entry;
+  }
+
+  function mintOf(address: Address, account: Account | null): Mint | null {
+    const entry = single(address);
+    entry.isMint = true;
+    if (account === null) return null;
+    if (entry.decodedFrom !== account) {
+      entry.mint = isMint(account) ? decodeMint(account) : null;
+      entry.decodedFrom = account;
+    }
+    return entry.mint;
+  }
+
+  function warm(addresses: readonly Address[]): Promise<void> {
+    for (const address of addresses) single(address);
+    return live.hold(singlesHolder, addresses);
+  }
+
+  function sweep(): void {
+    const idleSinceMs = now() - idleMs;
+    const noneSinceMs = now() - negativeMs;
+    const keptPairs: Pair[] = [];
+    for (const row of [...pairs.values()]) {
+      for (const entry of [...row.values()]) {
+        if (entry.work !== undefined || entry.researching) continue;
+        if (entry.lastUsedMs < (entry.watches.length === 0 ? noneSinceMs : idleSinceMs)) drop(entry);
+        else keptPairs.push(entry);
+      }
+    }
+    for (const entry of leastUsed(keptPairs, maxPairs)) drop(entry);
+
+    const keptSingles: { readonly address: Address; readonly lastUsedMs: number }[] = [];
+    const unused: Address[] = [];
+    for (const [address, { lastUsedMs, isMint }] of singles) {
+      const isUnused = lastUsedMs < (isMint && live.get(address) === null ? noneSinceMs : idleSinceMs);
+      if (isUnused) unused.push(address);
+      else keptSingles.push({ address, lastUsedMs });
+    }
+    for (const { address } of leastUsed(keptSingles, maxSingles)) unused.push(address);
+    for (const address of unused) singles.delete(address);
+    live.release(singlesHolder, unused);
+  }
+
+  const sweeper = setInterval(sweep, sweepMs);
+
+  return {
+    marketsOf,
+    mint(address) {
+      const account = live.get(address);
+      if (account !== undefined && singles.has(address)) return mintOf(address, account);
+      return warm([address]).then(() => mintOf(address, live.get(address) ?? null));
+    },
+    account(address) {
+      if (!singles.has(address)) {
+        // A build never waits for it; the source goes on trying.
+        warm([address]).catch(() => {});
+        return undefined;
+      }
+      single(address);
+      const account = live.get(address);
+      return account !== undefined && live.currentAtMs(address) + maxAgeMs >= now() ? account : undefined;
+    },
+    warm,
+    async refresh(addresses) {
+      await warm(addresses);
+      await live.refresh(addresses);
+    },
+    size() {
+      let count = 0;
+      for (const row of pairs.values()) count += row.size;
+      return { pairs: count, accounts: live.size() };
+    },
+    close() {
+      closed = true;
+      clearInterval(sweeper);
+    },
+  };
+}
+
+/** The entries above `limit`, longest unused first. */
+function leastUsed<T extends { readonly lastUsedMs: number }>(entries: T[], limit: number): readonly T[] {
+  if (entries.length <= limit) return [];
+  return entries.sort((x, y) => x.lastUsedMs - y.lastUsedMs).slice(0, entries.length - limit);
+}

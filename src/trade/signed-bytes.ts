@@ -12,7 +12,10 @@ import type { SealedTrade } from "./sealed-trade.ts";
  *
  * @throws TradewireError MESSAGE_MISMATCH, NOT_FULLY_SIGNED, INVALID_SIGNATURE
  */
-export function verifySignedBytes(sealed: SealedTrade, transaction: Uint8Array): string {
+export function verifySignedBytes(
+  sealed: Pick<SealedTrade, "wallet" | "messageHash" | "messageLength">,
+  transaction: Uint8Array,
+): string {
   const start = 1 + SIGNATURE_SIZE;
   const message = transaction.subarray(start);
   if (

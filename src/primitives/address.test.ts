@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { Address, compareAddresses } from "./address.ts";
+
+const SOL = "So11111111111111111111111111111111111111112";
+
+test("one instance per value", () => {
+  expect(Address.of(SOL)).toBe(Address.of(SOL));
+  expect(Address.from(Address.of(SOL).bytes)).toBe(Address.of(SOL));
+  expect(Address.of(SOL).toString()).toBe(SOL);
+  expect(JSON.stringify({ mint: Address.of(SOL) })).toBe(`{"mint":"${SOL}"}`);
+});
+
+test.each(["", "SOL", "0OIl", `${SOL}1`, `${SOL.slice(0, -1)}`, "z".repeat(44), "11111111111111111111111111111111111"])(
+  "%s is not an address",
+  (text) => {
+    expect(Address.parse(text)).toBeUndefined();
+  },
+);
+
+test("a copy is kept: later writes to the source do not reach it", () => {
+  const source = new Uint8Array(40).fill(9);
+  const address = Address.from(source, 4);
+  source.fill(0);
+  expect(address.bytes).toEqual(new Uint8Array(32).fill(9));
+  expect(() => Address.from(source, 9)).toThrow(RangeError);
+});
+
+test("addresses sort by their bytes", () => {
+  const low = Address.from(Uint8Array.of(...new Uint8Array(31), 1));
+  const high = Address.from(Uint8Array.of(1, ...new Uint8Array(31)));
+  expect(compareAddresses(low, high)).toBeLessThan(0);
+  expect(compareAddresses(high, low)).toBeGreaterThan(0);
+  expect(compareAddresses(low, low)).toBe(0);
+});

@@ -9,32 +9,38 @@ export class ByteWriter {
   #length = 0;
 
   u8(value: number): this {
-    this.#bytes[this.#reserve(1)] = value;
+    const at = this.#reserve(1);
+    this.#bytes[at] = value;
     return this;
   }
 
   u16(value: number): this {
-    this.#view.setUint16(this.#reserve(2), value, true);
+    const at = this.#reserve(2);
+    this.#view.setUint16(at, value, true);
     return this;
   }
 
   u32(value: number): this {
-    this.#view.setUint32(this.#reserve(4), value, true);
+    const at = this.#reserve(4);
+    this.#view.setUint32(at, value, true);
     return this;
   }
 
   u64(value: bigint): this {
-    this.#view.setBigUint64(this.#reserve(8), value, true);
+    const at = this.#reserve(8);
+    this.#view.setBigUint64(at, value, true);
     return this;
   }
 
   f64(value: number): this {
-    this.#view.setFloat64(this.#reserve(8), value, true);
+    const at = this.#reserve(8);
+    this.#view.setFloat64(at, value, true);
     return this;
   }
 
   bytes(value: Uint8Array): this {
-    this.#bytes.set(value, this.#reserve(value.length));
+    const at = this.#reserve(value.length);
+    this.#bytes.set(value, at);
     return this;
   }
 
@@ -49,6 +55,7 @@ export class ByteWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** Makes room and returns where it is. The buffer may be another one afterwards. */
   #reserve(size: number): number {
     const at = this.#length;
     this.#length += size;

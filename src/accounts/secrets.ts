@@ -4,10 +4,10 @@ import { join } from "node:path";
 
 /** One key of the ring submission tokens are sealed with. */
 export interface TokenKey {
-  /** Names the key inside a token. */
-  readonly kid: string;
+  /** Names the key inside every token it sealed. Letters and digits. */
+  readonly id: string;
   /** 32 bytes. */
-  readonly key: Uint8Array;
+  readonly secret: Uint8Array;
   /** False: opens tokens sealed before, seals no new ones. */
   readonly seals: boolean;
 }
@@ -20,7 +20,7 @@ export interface Secrets {
 }
 
 const SECRET_BYTES = 32;
-const MADE_KID = "local";
+const MADE_KEY_ID = "local";
 
 /**
  * The secrets as set, and for those that are not, ones made once and kept in `dataDir`, readable by their owner alone.
@@ -33,7 +33,7 @@ export function loadSecrets(
 ): Secrets {
   return {
     keyPepper: set.keyPepper ?? keptSecret(dataDir, "key-pepper"),
-    tokenKeys: set.tokenKeys ?? [{ kid: MADE_KID, key: keptSecret(dataDir, "token-key"), seals: true }],
+    tokenKeys: set.tokenKeys ?? [{ id: MADE_KEY_ID, secret: keptSecret(dataDir, "token-key"), seals: true }],
   };
 }
 

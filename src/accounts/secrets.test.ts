@@ -1,0 +1,43 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadSecrets } from "./secrets.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tradewire-secrets-"));
+});
+afterEach(() => {
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true });
+});
+
+describe("loadSecrets", () => {
+  it("makes what is not set once, for its owner alone", () => {
+    const dataDir = join(folder, "data");
+    const made = loadSecrets(dataDir, {});
+    expect(made.keyPepper).toHaveLength(32);
+    expect(made.tokenKeys).toMatchObject([{ id: "local", seals: true }]);
+    expect(made.tokenKeys[0]!.secret).toHaveLength(32);
+    expect(made.tokenKeys[0]!.secret).not.toEqual(made.keyPepper);
+    expect(loadSecrets(dataDir, {})).toEqual(made);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    expect(readdirSync(dataDir).sort()).toEqual(["key-pepper", "token-key"]);
+    for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it("makes no file for what is set", () => {
+    const dataDir = join(folder, "data");
+    const keyPepper = new Uint8Array(32).fill(1);
+    const tokenKeys = [{ id: "a", secret: new Uint8Array(32).fill(2), seals: true }];
+    expect(loadSecrets(dataDir, { keyPepper, tokenKeys })).toEqual({ keyPepper, tokenKeys });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("refuses a damaged file rather than replace it, and does not show it", () => {
+    writeFileSync(join(folder, "key-pepper"), "deadbeef\n");
+    expect(() => loadSecrets(folder, {})).toThrow(/key-pepper does not hold a secret/);
+    expect(() => loadSecrets(folder, {})).not.toThrow(/deadbeef/);
+  });
+});

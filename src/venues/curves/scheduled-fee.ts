@@ -1,0 +1,208 @@
+import { ceilDiv, maxOf, minOf, U64_MAX } from "../../primitives/integer.ts";
+import { Q64_ONE, q64Power } from "./q64-power.ts";
+
+/**
+ * The trading fee of Meteora's DAMM v2 and DBC: a base fee that follows time, market cap or the size of a buy, plus a
+ * part that follows volatility. All fees are parts per billion.
+ *
+ * @see @meteora-ag/cp-amm-sdk 1.5.0 `math/feeMath.ts`, `math/poolFees/`
+ */
+export const FEE_DENOMINATOR = 1_000_000_000n;
+const ONE_IN_BPS = 10_000n;
+
+/** Scale of volatility × bin step, squared, times control. */
+const DYNAMIC_FEE_SCALE = 100_000_000_000n;
+
+/** A fee that falls step by step from `cliff`. */
+interface Steps {
+  readonly cliff: bigint;
+  /** True: each step takes `reduction` bps of what is left; false: `reduction` parts per billion. */
+  readonly exponential: boolean;
+  readonly reduction: bigint;
+  /** Steps after which it falls no further. */
+  readonly periods: bigint;
+}
+
+/** Falls with time since activation. A frequency of 0 means it never falls. */
+export interface TimeSchedule extends Steps {
+  readonly kind: "timeSchedule";
+  /** Slots or seconds per step, as the pool counts time. */
+  readonly frequency: bigint;
+}
+
+/** Falls as the price rises above the pool's first price, and to its end when it expires. */
+export interface MarketCapSchedule extends Steps {
+  readonly kind: "marketCapSchedule";
+  /** Rise of the square-root price per step. */
+  readonly stepBps: bigint;
+  /** Slots or seconds after activation from which the last step holds. */
+  readonly duration: bigint;
+}
+
+/** Rises with the size of a buy: each further `reference` of input pays `increment` more, for `duration` after activation. */
+export interface RateLimiter {
+  readonly kind: "rateLimiter";
+  readonly cliff: bigint;
+  readonly increment: bigint;
+  readonly maximum: bigint;
+  readonly reference: bigint;
+  readonly duration: bigint;
+}
+
+export type BaseFee = TimeSchedule | MarketCapSchedule | RateLimiter;
+
+/** What a fee depends on beside the amount. */
+export interface FeeMoment {
+  /** Slot or seconds, as the pool counts time. */
+  readonly point: bigint;
+  readonly activationPoint: bigint;
+  /** True when the second token (the quote token) goes in: the only direction a rate limiter watches. */
+  readonly buying: boolean;
+  readonly sqrtPrice: bigint;
+  readonly firstSqrtPrice: bigint;
+}
+
+/** Basis points as parts per billion. */
+export function partsOfBps(bps: number): bigint {
+  return (BigInt(bps) * FEE_DENOMINATOR) / ONE_IN_BPS;
+}
+
+/** True while a rate limiter watches trades of this direction. */
+export function isLimiting(fee: BaseFee, moment: FeeMoment): boolean {
+  return (
+    fee.kind === "rateLimiter" &&
+    moment.buying &&
+    (fee.reference !== 0n || fee.duration !== 0n || fee.increment !== 0n) &&
+    moment.point >= moment.activationPoint &&
+    moment.point <= moment.activationPoint + fee.duration
+  );
+}
+
+/** The base fee on an amount that includes it. */
+export function baseFeeOnGross(fee: BaseFee, gross: bigint, moment: FeeMoment): bigint {
+  if (fee.kind !== "rateLimiter") return scheduledFee(fee, moment);
+  return isLimiting(fee, moment) ? limitedFeeOnGross(fee, gross) : fee.cliff;
+}
+
+/** The base fee that leaves `net` of some larger amount. Undefined when no 64-bit amount does. */
+export function baseFeeOnNet(fee: BaseFee, net: bigint, moment: FeeMoment): bigint | undefined {
+  if (fee.kind !== "rateLimiter") return scheduledFee(fee, moment);
+  return isLimiting(fee, moment) ? limitedFeeOnNet(fee, net) : fee.cliff;
+}
+
+/** The part of the fee that follows volatility: ceil((volatility × binStep)² × control / 1e11). */
+export function volatilityFee(volatility: bigint, binStep: bigint, control: bigint): bigint {
+  const move = volatility * binStep;
+  return ceilDiv(move * move * control, DYNAMIC_FEE_SCALE);
+}
+
+/** Which of the dearer steps a program takes to find a base fee: for bounds of compute units. */
+export interface BaseFeeWork {
+  /** Steps of price or of a rate limiter are counted. */
+  readonly counts: boolean;
+  /** A power is taken. */
+  readonly powers: boolean;
+  /** A square root is taken. */
+  readonly roots: boolean;
+}
+
+/** The steps taken for an amount that includes the fee (`net` false) or is without it (`net` true). */
+export function baseFeeWork(fee: BaseFee, amount: bigint, net: boolean, moment: FeeMoment): BaseFeeWork {
+  if (fee.kind !== "rateLimiter") {
+    const steps = fee.kind === "timeSchedule" ? stepsOfTime(fee, moment) : stepsOfPrice(fee, moment);
+    const counts = fee.kind === "marketCapSchedule" && moment.sqrtPrice > moment.firstSqrtPrice;
+    return { counts, powers: fee.exponential && steps > 0n, roots: false };
+  }
+  if (!isLimiting(fee, moment)) return NO_WORK;
+  if (!net) return amount > fee.reference ? COUNTING : NO_WORK;
+  if (amount <= limitedNet(fee, fee.reference)) return NO_WORK;
+  return amount < limitedNet(fee, lastSteppedGross(fee)) ? ROOTING : COUNTING;
+}
+
+const NO_WORK: BaseFeeWork = { counts: false, powers: false, roots: false };
+const COUNTING: BaseFeeWork = { counts: true, powers: false, roots: false };
+const ROOTING: BaseFeeWork = { counts: true, powers: false, roots: true };
+
+/** What is left of `gross` after the fee; the fee is rounded up. */
+export function takeFee(gross: bigint, fee: bigint): bigint {
+  return gross - ceilDiv(gross * fee, FEE_DENOMINATOR);
+}
+
+/** The amount that leaves `net` after the fee, rounded up. */
+export function addFee(net: bigint, fee: bigint): bigint {
+  return ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - fee);
+}
+
+function scheduledFee(fee: TimeSchedule | MarketCapSchedule, moment: FeeMoment): bigint {
+  const steps = fee.kind === "timeSchedule" ? stepsOfTime(fee, moment) : stepsOfPrice(fee, moment);
+  if (!fee.exponential) return fee.cliff - steps * fee.reduction;
+  if (steps === 0n) return fee.cliff;
+  const kept = q64Power(Q64_ONE - (fee.reduction << 64n) / ONE_IN_BPS, Number(steps));
+  return (fee.cliff * kept) >> 64n;
+}
+
+function stepsOfTime(fee: TimeSchedule, { point, activationPoint }: FeeMoment): bigint {
+  if (fee.frequency === 0n) return 0n;
+  if (point < activationPoint) return fee.periods;
+  return minOf((point - activationPoint) / fee.frequency, fee.periods);
+}
+
+function stepsOfPrice(fee: MarketCapSchedule, moment: FeeMoment): bigint {
+  const { point, activationPoint, sqrtPrice, firstSqrtPrice } = moment;
+  if (point < activationPoint || point > activationPoint + fee.duration) return fee.periods;
+  const rise = maxOf(sqrtPrice - firstSqrtPrice, 0n);
+  return minOf((rise * ONE_IN_BPS) / firstSqrtPrice / fee.stepBps, fee.periods);
+}
+
+/** How many whole increments fit below the maximum. */
+const incrementsOf = (fee: RateLimiter): bigint => (fee.maximum - fee.cliff) / fee.increment;
+
+/**
+ * Of `gross`, the first reference amount pays the cliff, each further one an increment more, up to the maximum. The sum,
+ * rounded up, is written as one rate on the whole, rounded up again.
+ */
+function limitedFeeOnGross(fee: RateLimiter, gross: bigint): bigint {
+  const { cliff, increment, reference } = fee;
+  if (gross <= reference) return cliff;
+  const whole = (gross - reference) / reference;
+  const steps = minOf(whole, incrementsOf(fee));
+  const stepped = cliff + cliff * steps + (increment * steps * (steps + 1n)) / 2n;
+  const rest = gross - reference - steps * reference;
+  const restRate = steps < incrementsOf(fee) ? cliff + increment * (steps + 1n) : fee.maximum;
+  const paid = ceilDiv(reference * stepped + rest * restRate, FEE_DENOMINATOR);
+  return ceilDiv(paid * FEE_DENOMINATOR, gross);
+}
+
+/** The amount from which each further unit pays the maximum. */
+const lastSteppedGross = (fee: RateLimiter): bigint => minOf((incrementsOf(fee) + 1n) * fee.reference, U64_MAX);
+
+const limitedNet = (fee: RateLimiter, gross: bigint): bigint => takeFee(gross, limitedFeeOnGross(fee, gross));
+
+/** The inverse of `limitedFeeOnGross`, by the root of the sum it makes, the way the programs take it. */
+function limitedFeeOnNet(fee: RateLimiter, net: bigint): bigint | undefined {
+  const { cliff, increment, reference } = fee;
+  if (net <= limitedNet(fee, reference)) return cliff;
+  const lastGross = lastSteppedGross(fee);
+  const lastNet = limitedNet(fee, lastGross);
+  if (net === lastNet) return limitedFeeOnGross(fee, lastGross);
+  let gross: bigint;
+  if (net < lastNet) {
+    const linear = (2n * FEE_DENOMINATOR + increment - 2n * cliff) * reference;
+    const constant = 2n * net * FEE_DENOMINATOR * reference;
+    const stepped = (linear - squareRoot(linear * linear - 4n * increment * constant)) / (2n * increment);
+    const rate = cliff + increment * (stepped / reference);
+    gross = stepped + addFee(net - limitedNet(fee, stepped), rate);
+  } else {
+    if (lastGross === U64_MAX) return undefined;
+    gross = lastGross + addFee(net - lastNet, fee.maximum);
+  }
+  return ceilDiv((gross - net) * FEE_DENOMINATOR, gross);
+}
+
+/** The largest whole number whose square is not above `value`. */
+export function squareRoot(value: bigint): bigint {
+  if (value < 2n) return value;
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  for (let next = (root + value / root) >> 1n; next < root; next = (root + value / root) >> 1n) root = next;
+  return root;
+}

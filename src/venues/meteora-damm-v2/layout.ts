@@ -1,0 +1,161 @@
+import { Address, compareAddresses } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive } from "../../solana/pda.ts";
+import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
+import { DAMM_V2_MIGRATION_CONFIGS, DAMM_V2_PUBLIC_CONFIGS } from "../data/meteora-damm-v2.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const DAMM_V2_PROGRAM = Address.of("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG");
+
+/** Owns every vault. Seed "pool_authority". */
+export const DAMM_V2_AUTHORITY = Address.of("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC");
+
+/** Seed "__event_authority". */
+export const DAMM_V2_EVENT_AUTHORITY = Address.of("3rmHSu74h1ZcmAisVcWerTCiRDQbUrBKmcwptYGjHfet");
+
+export const DAMM_V2_POOL_SIZE = 1112;
+export const MINT_A_OFFSET = 168;
+export const MINT_B_OFFSET = 200;
+
+/** Everything read here lies before this; what follows is rewards. */
+const POOL_MIN_SIZE = 704;
+const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
+
+/** Most a trade may pay in fees, by the pool's fee version. Parts per billion. */
+const FEE_CAPS: readonly bigint[] = [500_000_000n, 990_000_000n];
+
+/** What of a pool never changes. */
+export interface DammV2Market extends Market {
+  readonly venue: "meteora_damm_v2";
+  readonly vaults: readonly [Address, Address];
+}
+
+/** Where the fee is taken. */
+export type FeeSide = "output" | "tokenB";
+
+/** What of a pool moves its quotes. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per billion. */
+export interface DammV2Pool {
+  readonly baseFee: BaseFee;
+  readonly followsVolatility: boolean;
+  /** The part of the fee that follows volatility: as of the last trade, which is what the next one pays. */
+  readonly volatilityFee: bigint;
+  readonly feeCap: bigint;
+  readonly feeSide: FeeSide;
+  /** True: constant product over `reserves`, fees compounding. False: constant liquidity between two prices. */
+  readonly compounding: boolean;
+  readonly firstSqrtPrice: bigint;
+  readonly liquidity: bigint;
+  readonly minSqrtPrice: bigint;
+  readonly maxSqrtPrice: bigint;
+  readonly sqrtPrice: bigint;
+  readonly reserves: readonly [bigint, bigint];
+  readonly activationPoint: bigint;
+  /** True: points are Unix seconds. False: slots. */
+  readonly countsSeconds: boolean;
+  readonly enabled: boolean;
+}
+
+/** The pool in an account, or undefined when it is none. @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, account Pool */
+export function decodeDammV2Market({ address, owner, data }: Account): DammV2Market | undefined {
+  if (owner !== DAMM_V2_PROGRAM || data.length < POOL_MIN_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return {
+    venue: "meteora_damm_v2",
+    address,
+    mints: [Address.from(data, MINT_A_OFFSET), Address.from(data, MINT_B_OFFSET)],
+    nativeSol: false,
+    vaults: [Address.from(data, 232), Address.from(data, 264)],
+  };
+}
+
+/** The changing part of a pool account; undefined when it uses a fee mode or version not known here. */
+export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
+  const view = viewOf(data);
+  const baseFee = decodeBaseFee(data);
+  const feeCap = FEE_CAPS[data[486]!];
+  const collectMode = data[484]!;
+  if (baseFee === undefined || feeCap === undefined || collectMode > COMPOUNDING) return undefined;
+  const followsVolatility = data[56] !== 0;
+  return {
+    baseFee,
+    followsVolatility,
+    volatilityFee: followsVolatility
+      ? volatilityFee(readU128(data, 120), BigInt(view.getUint16(72, true)), BigInt(view.getUint32(68, true)))
+      : 0n,
+    feeCap,
+    feeSide: collectMode === 0 ? "output" : "tokenB",
+    compounding: collectMode === COMPOUNDING,
+    firstSqrtPrice: readU128(data, 152),
+    liquidity: readU128(data, 360),
+    minSqrtPrice: readU128(data, 424),
+    maxSqrtPrice: readU128(data, 440),
+    sqrtPrice: readU128(data, 456),
+    activationPoint: readU64(data, 472),
+    countsSeconds: data[480] === 1,
+    enabled: data[481] === 0,
+    reserves: [readU64(data, 680), readU64(data, 688)],
+  };
+}
+
+const COMPOUNDING = 2;
+
+/** The 32 bytes of base fee at offset 8, whose meaning hangs on the mode byte at 16. */
+function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
+  const view = viewOf(data);
+  const cliff = readU64(data, 8);
+  const mode = data[16]!;
+  const first = view.getUint16(22, true);
+  const reduction = readU64(data, 32);
+  switch (mode) {
+    case 0:
+    case 1:
+      return {
+        kind: "timeSchedule",
+        cliff,
+        exponential: mode === 1,
+        periods: BigInt(first),
+        frequency: readU64(data, 24),
+        reduction,
+      };
+    case 2:
+      return {
+        kind: "rateLimiter",
+        cliff,
+        increment: partsOfBps(first),
+        duration: BigInt(view.getUint32(24, true)),
+        maximum: partsOfBps(view.getUint32(28, true)),
+        reference: reduction,
+      };
+    case 3:
+    case 4:
+      return {
+        kind: "marketCapSchedule",
+        cliff,
+        exponential: mode === 4,
+        periods: BigInt(first),
+        stepBps: BigInt(view.getUint32(24, true)),
+        duration: BigInt(view.getUint32(28, true)),
+        reduction,
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** The pair as pool seeds want it: the larger key first. */
+function seedMints({ a, b }: MintPair): readonly [Address, Address] {
+  return compareAddresses(a, b) > 0 ? [a, b] : [b, a];
+}
+
+const configs = [...DAMM_V2_PUBLIC_CONFIGS, ...DAMM_V2_MIGRATION_CONFIGS].map(Address.of);
+
+/** Addresses of the pair's derived pools: one per published configuration, and the customizable one. */
+export function dammV2PoolAddresses(pair: MintPair): Address[] {
+  const [first, second] = seedMints(pair);
+  return [
+    derive(DAMM_V2_PROGRAM, "cpool", first, second),
+    ...configs.map((config) => derive(DAMM_V2_PROGRAM, "pool", config, first, second)),
+  ];
+}

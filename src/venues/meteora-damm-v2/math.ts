@@ -1,0 +1,119 @@
+import { minOf, U64_MAX } from "../../primitives/integer.ts";
+import {
+  amountAIn,
+  amountAOut,
+  amountBIn,
+  amountBOut,
+  priceAfterAIn,
+  priceAfterAOut,
+  priceAfterBIn,
+  priceAfterBOut,
+} from "../curves/constant-liquidity.ts";
+import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
+import { addFee, baseFeeOnGross, baseFeeOnNet, type FeeMoment, takeFee } from "../curves/scheduled-fee.ts";
+import type { DammV2Pool } from "./layout.ts";
+
+/** Amounts on the pool's side of any token transfer fee. Base units. */
+export interface DammV2Fill {
+  /** What reaches the pool, venue fees included. */
+  readonly input: bigint;
+  /** What the pool sends. */
+  readonly output: bigint;
+  /** The part of the input that moves the curve. */
+  readonly netIn: bigint;
+  /** What the curve gives before a fee on output. */
+  readonly grossOut: bigint;
+}
+
+/** What a trade's fee depends on: the pool as it stands, at `point` of its own time. */
+export function dammV2Moment(pool: DammV2Pool, aToB: boolean, point: bigint): FeeMoment {
+  const { activationPoint, sqrtPrice, firstSqrtPrice } = pool;
+  return { point, activationPoint, buying: !aToB, sqrtPrice, firstSqrtPrice };
+}
+
+/**
+ * What the program does with `input` arriving in the pool. Fees round up, the curve's output down.
+ *
+ * @returns undefined when the price would leave the pool's range
+ * @see @meteora-ag/cp-amm-sdk 1.5.0 `math/swapQuote.ts`, getSwapResultFromExactInput
+ */
+export function dammV2ExactIn(
+  pool: DammV2Pool,
+  aToB: boolean,
+  input: bigint,
+  moment: FeeMoment,
+): DammV2Fill | undefined {
+  const fee = totalFee(pool, baseFeeOnGross(pool.baseFee, input, moment));
+  const feeOnInput = paysOnInput(pool, aToB);
+  const netIn = feeOnInput ? takeFee(input, fee) : input;
+  const grossOut = curveOut(pool, aToB, netIn);
+  if (grossOut === undefined) return undefined;
+  return { input, netIn, grossOut, output: feeOnInput ? grossOut : takeFee(grossOut, fee) };
+}
+
+/**
+ * What the program asks for `output` leaving the pool. Every step rounds up.
+ *
+ * @returns undefined when the pool cannot give that much
+ * @see @meteora-ag/cp-amm-sdk 1.5.0 `math/swapQuote.ts`, getSwapResultFromExactOutput
+ */
+export function dammV2ExactOut(
+  pool: DammV2Pool,
+  aToB: boolean,
+  output: bigint,
+  moment: FeeMoment,
+): DammV2Fill | undefined {
+  const feeOnInput = paysOnInput(pool, aToB);
+  const grossOut = feeOnInput ? output : beforeFee(pool, output, moment);
+  if (grossOut === undefined) return undefined;
+  const netIn = curveIn(pool, aToB, grossOut);
+  if (netIn === undefined || netIn > U64_MAX) return undefined;
+  const input = feeOnInput ? beforeFee(pool, netIn, moment) : netIn;
+  return input === undefined || input > U64_MAX ? undefined : { input, netIn, grossOut, output };
+}
+
+function beforeFee(pool: DammV2Pool, net: bigint, moment: FeeMoment): bigint | undefined {
+  const base = baseFeeOnNet(pool.baseFee, net, moment);
+  return base === undefined ? undefined : addFee(net, totalFee(pool, base));
+}
+
+function totalFee(pool: DammV2Pool, baseFee: bigint): bigint {
+  return minOf(baseFee + pool.volatilityFee, pool.feeCap);
+}
+
+const paysOnInput = (pool: DammV2Pool, aToB: boolean): boolean => pool.feeSide === "tokenB" && !aToB;
+
+function curveOut(pool: DammV2Pool, aToB: boolean, input: bigint): bigint | undefined {
+  const { sqrtPrice, liquidity, reserves } = pool;
+  if (pool.compounding) {
+    const [reserveIn, reserveOut] = aToB ? reserves : [reserves[1], reserves[0]];
+    return reserveIn === 0n ? undefined : constantProductOut(input, reserveIn, reserveOut);
+  }
+  if (liquidity === 0n) return undefined;
+  if (aToB) {
+    const next = priceAfterAIn(sqrtPrice, liquidity, input);
+    return next < pool.minSqrtPrice ? undefined : amountBOut(next, sqrtPrice, liquidity);
+  }
+  const next = priceAfterBIn(sqrtPrice, liquidity, input);
+  return next > pool.maxSqrtPrice ? undefined : amountAOut(sqrtPrice, next, liquidity);
+}
+
+function curveIn(pool: DammV2Pool, aToB: boolean, output: bigint): bigint | undefined {
+  const { sqrtPrice, liquidity, reserves } = pool;
+  if (pool.compounding) {
+    const [reserveIn, reserveOut] = aToB ? reserves : [reserves[1], reserves[0]];
+    return constantProductIn(output, reserveIn, reserveOut);
+  }
+  if (liquidity === 0n) return undefined;
+  if (aToB) {
+    const next = priceAfterBOut(sqrtPrice, liquidity, output);
+    return next === undefined || next < pool.minSqrtPrice ? undefined : amountAIn(next, sqrtPrice, liquidity);
+  }
+  const next = priceAfterAOut(sqrtPrice, liquidity, output);
+  return next === undefined || next > pool.maxSqrtPrice ? undefined : amountBIn(sqrtPrice, next, liquidity);
+}
+
+/** Base units of B per unit of A before the trade, as a fraction. */
+export function dammV2Price(pool: DammV2Pool): readonly [numerator: bigint, denominator: bigint] {
+  return pool.compounding ? [pool.reserves[1], pool.reserves[0]] : [pool.sqrtPrice * pool.sqrtPrice, 1n << 128n];
+}

@@ -1,0 +1,190 @@
+import http, { type RequestListener } from "node:http";
+import http2, { type ServerHttp2Session } from "node:http2";
+import type { AddressInfo, Server, Socket } from "node:net";
+import tls from "node:tls";
+import type { ApiSettings } from "./settings.ts";
+
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+
+/** One port that speaks HTTP/1.1 and HTTP/2. */
+export interface Listener {
+  /** The HTTP/1.1 server; its timeouts and its connection tracking serve both protocols. */
+  readonly http1: http.Server;
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Takes no new connections, lets requests under way end, and cuts off what is left after `deadlineMs`. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/**
+ * Without a certificate HTTP/2 is recognised by the preface that every such connection begins with; with one, the
+ * protocol is agreed on by ALPN. Both keep connections as the settings say and end them in a way clients understand:
+ * `Connection: close` on the last response of an HTTP/1.1 connection, GOAWAY on HTTP/2.
+ */
+export function createListener(settings: ApiSettings, handler: RequestListener): Listener {
+  let closing = false;
+  const isClosing = () => closing;
+  const http1 = createHttp1(settings, handler, isClosing);
+  const sessions = new Set<ServerHttp2Session>();
+  const plainHttp2 = createHttp2(settings, handler, sessions);
+  const serveHttp1 = takeConnections(http1);
+  const serveHttp2 = takeConnections(plainHttp2);
+  const undecided = new Set<Socket>();
+
+  let front: Server;
+  if (settings.tls === undefined) {
+    front = http1;
+    http1.on("connection", (socket: Socket) => decide(socket, settings, undecided, serveHttp1, serveHttp2));
+  } else {
+    const secure = tls.createServer(
+      { ...settings.tls, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: settings.headersTimeoutMs },
+      (socket) => (socket.alpnProtocol === "h2" ? serveHttp2(socket) : serveHttp1(socket)),
+    );
+    // A failed handshake concerns the caller alone.
+    secure.on("tlsClientError", () => {});
+    front = secure;
+  }
+
+  return {
+    http1,
+    async listen(host, port) {
+      await new Promise<void>((resolve, reject) => {
+        front.once("error", reject);
+        front.listen(port, host, () => {
+          front.off("error", reject);
+          resolve();
+        });
+      });
+      // The check of header and request timeouts starts when the HTTP/1.1 server listens, or is told so.
+      if (front !== http1) http1.emit("listening");
+      return front.address() as AddressInfo;
+    },
+    async close(deadlineMs) {
+      closing = true;
+      const closed = Promise.all([closeServer(http1), front === http1 ? undefined : closeServer(front)]);
+      for (const socket of undecided) socket.destroy();
+      for (const session of sessions) session.close();
+      // Connections that were busy become idle one by one.
+      const sweep = setInterval(() => http1.closeIdleConnections(), 50);
+      const deadline = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+        http1.closeAllConnections();
+      }, deadlineMs);
+      await closed;
+      clearInterval(sweep);
+      clearTimeout(deadline);
+    },
+  };
+}
+
+function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing: () => boolean): http.Server {
+  const server = http.createServer({
+    keepAliveTimeout: settings.keepAliveMs,
+    keepAliveTimeoutBuffer: 0,
+    maxHeaderSize: settings.headerLimitBytes,
+    headersTimeout: settings.headersTimeoutMs,
+    requestTimeout: settings.requestTimeoutMs,
+    connectionsCheckingInterval: settings.timeoutCheckMs,
+    noDelay: true,
+  });
+  const hint = `timeout=${Math.floor(settings.keepAliveHintMs / 1000)}, max=${settings.maxRequestsPerConnection}`;
+  const served = new WeakMap<Socket, number>();
+  server.on("request", (request, response) => {
+    const count = (served.get(request.socket) ?? 0) + 1;
+    served.set(request.socket, count);
+    // Node's own limit answers the next request with 503 and leaves the socket open.
+    if (count >= settings.maxRequestsPerConnection || isClosing()) response.shouldKeepAlive = false;
+    else if (response.shouldKeepAlive) response.setHeader("Keep-Alive", hint);
+    handler(request, response);
+  });
+  // A connection that never asked anything; once it has, the keep-alive timeout takes over.
+  server.setTimeout(settings.keepAliveMs, (socket) => {
+    if (!served.has(socket)) socket.destroy();
+  });
+  return server;
+}
+
+function createHttp2(settings: ApiSettings, handler: RequestListener, sessions: Set<ServerHttp2Session>) {
+  const server = http2.createServer(
+    { settings: { maxHeaderListSize: settings.headerLimitBytes, maxConcurrentStreams: 256 } },
+    // Fastify reads what both protocols have in common.
+    handler as unknown as Parameters<typeof http2.createServer>[1],
+  );
+  server.on("session", (session) => {
+    sessions.add(session);
+    let open = 0;
+    let served = 0;
+    session.on("stream", (stream) => {
+      open++;
+      served++;
+      stream.once("close", () => open--);
+      if (served >= settings.maxRequestsPerConnection) session.close();
+    });
+    session.setTimeout(settings.keepAliveMs, () => {
+      if (open === 0) session.close();
+    });
+    session.once("close", () => sessions.delete(session));
+  });
+  // A broken session concerns its client alone.
+  server.on("sessionError", () => {});
+  return server;
+}
+
+/** Takes over the connections of a server: returns how it would serve one. */
+function takeConnections(server: Server | http2.Http2Server): (socket: Socket) => void {
+  const listeners = server.listeners("connection") as ((this: unknown, socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+}
+
+/** Reads the first bytes of a connection and hands it to the protocol they begin. */
+function decide(
+  socket: Socket,
+  settings: ApiSettings,
+  undecided: Set<Socket>,
+  serveHttp1: (socket: Socket) => void,
+  serveHttp2: (socket: Socket) => void,
+): void {
+  // Held here while undecided: putting bytes back makes the socket readable again at once.
+  let held: Buffer | undefined;
+  const release = () => {
+    undecided.delete(socket);
+    socket
+      .off("readable", read)
+      .off("end", abandon)
+      .off("close", release)
+      .off("error", abandon)
+      .off("timeout", abandon);
+    socket.setTimeout(0);
+  };
+  const abandon = () => {
+    release();
+    socket.destroy();
+  };
+  const read = () => {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return;
+    const seen = held === undefined ? chunk : Buffer.concat([held, chunk]);
+    const length = Math.min(seen.length, PREFACE.length);
+    const isHttp2 = seen.subarray(0, length).equals(PREFACE.subarray(0, length));
+    if (isHttp2 && length < PREFACE.length) {
+      held = seen;
+      socket.setTimeout(settings.headersTimeoutMs);
+      return;
+    }
+    release();
+    socket.unshift(seen);
+    if (isHttp2) serveHttp2(socket);
+    else serveHttp1(socket);
+  };
+  undecided.add(socket);
+  socket.on("readable", read).on("end", abandon).on("close", release).on("error", abandon).on("timeout", abandon);
+  socket.setTimeout(settings.keepAliveMs);
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from "node:http";
+import { TradewireError } from "../errors/tradewire-error.ts";
+
+/**
+ * The whole body of a request.
+ * @throws TradewireError BODY_TOO_LARGE, VALIDATION_ERROR when it does not arrive in time or is cut off
+ */
+export function readBody(request: IncomingMessage, limitBytes: number, timeoutMs: number): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Promise.reject(bodyTooLarge(limitBytes));
+  return new Promise((resolve, reject) => {
+    let first: Buffer | undefined;
+    let rest: Buffer[] | undefined;
+    let length = 0;
+    // HTTP/1.1 bodies are timed by the server itself.
+    const timer =
+      request.httpVersionMajor === 2
+        ? setTimeout(
+            () => fail(new TradewireError("VALIDATION_ERROR", "The request body did not arrive in time.")),
+            timeoutMs,
+          )
+        : undefined;
+    const fail = (error: TradewireError): void => {
+      clearTimeout(timer);
+      request.off("data", onData);
+      request.resume();
+      reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length > limitBytes) fail(bodyTooLarge(limitBytes));
+      else if (first === undefined) first = chunk;
+      else if (rest === undefined) rest = [first, chunk];
+      else rest.push(chunk);
+    };
+    request.on("data", onData);
+    request.once("end", () => {
+      clearTimeout(timer);
+      resolve(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest));
+    });
+    request.once("error", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
+    request.once("aborted", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
+  });
+}
+
+function bodyTooLarge(limitBytes: number): TradewireError {
+  return new TradewireError("BODY_TOO_LARGE", `The request body is larger than ${limitBytes} bytes.`);
+}

@@ -1,0 +1,187 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import { Code, ConnectError, createConnectRouter, type ServiceImpl } from "@connectrpc/connect";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { fastify as createFastify, type FastifyInstance } from "fastify";
+import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
+import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import type { Accounts, KeyDirectory } from "../accounts/port.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import type { Trades } from "../trade/trade.ts";
+import { createAccountService } from "./account-service.ts";
+import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
+import { createHealth } from "./health.ts";
+import { createInterceptors } from "./interceptors.ts";
+import { createInvoker, type UnaryImplementation } from "./invoker.ts";
+import { createListener } from "./listener.ts";
+import { readOpenApi } from "./openapi/read.ts";
+import { registerReflection } from "./reflection.ts";
+import { createRequestIds } from "./request-id.ts";
+import { registerRestRoutes, sendFailure } from "./rest-routes.ts";
+import { registerRpcRoutes } from "./rpc-routes.ts";
+import type { ApiLogger, ApiSettings } from "./settings.ts";
+import { createTradeService } from "./trade-service.ts";
+
+/** What the edge stands on. */
+export interface ApiParts {
+  readonly trades: Trades;
+  readonly accounts: Accounts;
+  readonly keys: KeyDirectory;
+  readonly logger: ApiLogger;
+  readonly settings: ApiSettings;
+  /** What the health service says. */
+  readonly serving: () => boolean;
+}
+
+export interface Api {
+  /** The HTTP router, for pages beside the services; also answers requests without a network (`inject`). */
+  readonly fastify: FastifyInstance;
+  listen(): Promise<{ readonly host: string; readonly port: number }>;
+  /** Refuses new connections, ends streams, lets calls under way end within the drain time. */
+  close(): Promise<void>;
+}
+
+/** The edge: every surface of the service on one port, from one set of implementations and one chain of interceptors. */
+export async function createApi({ trades, accounts, keys, logger, settings, serving }: ApiParts): Promise<Api> {
+  const closing = new AbortController();
+  const requestIds = createRequestIds();
+  const fastify = createFastify({
+    logger: false,
+    forceCloseConnections: false,
+    routerOptions: { maxParamLength: 1024 },
+    serverFactory: (handler) => {
+      listener = createListener(settings, handler);
+      return listener.http1;
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),
+    frameworkErrors: (error, _, reply) => {
+      sendFailure(reply, frameworkFailure(error), requestIds());
+    },
+  });
+  let listener!: ReturnType<typeof createListener>;
+
+  answerEverythingElse(fastify, settings, logger, requestIds);
+
+  const interceptors = createInterceptors({ keys, logger, requestIds });
+  const services = [TradeService, AccountService, Health];
+  const implementations = new Map<DescService, object>([
+    [TradeService, createTradeService(trades, closing.signal)],
+    [AccountService, createAccountService(accounts)],
+    [Health, createHealth([TradeService, AccountService], () => serving() && !closing.signal.aborted)],
+  ]);
+  const router = createConnectRouter({
+    interceptors: [...interceptors],
+    acceptCompression: [compressionGzip, compressionBrotli],
+    readMaxBytes: settings.bodyLimitBytes,
+    shutdownSignal: closing.signal,
+    jsonOptions: { ignoreUnknownFields: false },
+  });
+  for (const service of services) {
+    router.service(service, implementations.get(service) as Partial<ServiceImpl<DescService>>);
+  }
+  registerReflection(router, services);
+
+  const invokerOf = (method: DescMethodUnary) => {
+    const implementation = implementations.get(method.parent) as Readonly<Record<string, UnaryImplementation>>;
+    return createInvoker(method, implementation[method.localName]!, interceptors);
+  };
+  registerRpcRoutes({ fastify, settings, logger, requestIds, invokerOf }, router);
+  for (const service of services) registerRestRoutes({ fastify, settings, requestIds, invokerOf }, service);
+
+  fastify.get("/v1/ping", (_, reply) => {
+    reply.send();
+  });
+  const openApi = readOpenApi(settings.publicUrl);
+  fastify.get("/v1/openapi.json", (_, reply) => {
+    reply.header("content-type", "application/json; charset=utf-8").send(openApi);
+  });
+
+  return {
+    fastify,
+    async listen() {
+      await fastify.ready();
+      const { address, port } = await listener.listen(settings.host, settings.port);
+      return { host: address, port };
+    },
+    async close() {
+      closing.abort(new ConnectError("the service is closing", Code.Unavailable));
+      await listener.close(settings.drainMs);
+      await fastify.close();
+    },
+  };
+}
+
+/** Bodies are read where their wire is known; what no route takes gets the envelope. */
+function answerEverythingElse(
+  fastify: FastifyInstance,
+  settings: ApiSettings,
+  logger: ApiLogger,
+  requestIds: () => string,
+): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser("*", (_, __, done) => done(null));
+  fastify.addHook("onRequest", (request, reply, done) => {
+    // HTTP/1.1 heads are measured while they are read.
+    if (request.raw.httpVersionMajor === 2 && headBytes(request.raw) > settings.headerLimitBytes) {
+      sendFailure(reply, headersTooLarge(settings.headerLimitBytes), requestIds());
+      return;
+    }
+    done();
+  });
+  fastify.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0];
+    const failure = new TradewireError("NOT_FOUND", `There is nothing at ${request.method} ${path}.`);
+    sendFailure(reply, failure, requestIds());
+  });
+  fastify.setErrorHandler((error, request, reply) => {
+    const failure = frameworkFailure(error);
+    const requestId = requestIds();
+    if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: request.url }, "request failed");
+    sendFailure(reply, failure, requestId);
+  });
+}
+
+function headBytes({ rawHeaders }: IncomingMessage): number {
+  let bytes = 0;
+  // Each header counts 32 bytes beside its text, as HTTP/2 counts header lists: 16 for a name, 16 for a value.
+  for (const text of rawHeaders) bytes += text.length + 16;
+  return bytes;
+}
+
+function headersTooLarge(limitBytes: number): TradewireError {
+  return new TradewireError("HEADERS_TOO_LARGE", `The request headers are larger than ${limitBytes} bytes.`);
+}
+
+/** Refusals of the HTTP library itself: bad URLs, bad media types. */
+function frameworkFailure(error: unknown): TradewireError {
+  const { statusCode, message } = error as { statusCode?: number; message?: string };
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new TradewireError("VALIDATION_ERROR", message ?? "The request cannot be read.");
+  }
+  return failureOf(error);
+}
+
+/** Answers what is not HTTP, too large a head, or too slow, and closes the connection. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [failure, reason] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [
+          new TradewireError("HEADERS_TOO_LARGE", "The request headers are too large."),
+          "Request Header Fields Too Large",
+        ]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? [new TradewireError("VALIDATION_ERROR", "The request did not arrive in time."), "Request Timeout"]
+        : [new TradewireError("VALIDATION_ERROR", "The request is not valid HTTP."), "Bad Request"];
+  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : httpStatusOf(failure);
+  const body = toEnvelope(failure, requestId);
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,120 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { SwapRequest, TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { invalidField } from "../errors/tradewire-error.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Trades } from "../trade/trade.ts";
+import { principalOf } from "./interceptors.ts";
+import {
+  fromBuilt,
+  fromPriorities,
+  fromQuoted,
+  fromSubmitted,
+  parseMint,
+  SOL_MINT,
+  toPriority,
+  toSwapMode,
+} from "./wire.ts";
+
+/**
+ * TradeService on the product. Requests have passed the rules of their definition, so what these make required is there.
+ *
+ * @param closing ends streams when the service closes
+ */
+export function createTradeService(trades: Trades, closing: AbortSignal): ServiceImpl<typeof TradeService> {
+  return {
+    async buy(request, context) {
+      return fromBuilt(
+        await trades.build({
+          principal: principalOf(context),
+          inMint: SOL_MINT,
+          outMint: parseToken(request.mint),
+          mode: "exactIn",
+          amount: request.solAmount!,
+          amountField: "solAmount",
+          mintFields: { in: "", out: "mint" },
+          slippage: request.slippage!,
+          priority: toPriority(request.priority),
+          maxPriceImpact: request.maxPriceImpact,
+          maxPriorityCost: request.maxPriorityCost,
+        }),
+      );
+    },
+
+    async sell(request, context) {
+      return fromBuilt(
+        await trades.build({
+          principal: principalOf(context),
+          inMint: parseToken(request.mint),
+          outMint: SOL_MINT,
+          mode: "exactIn",
+          amount: request.tokenAmount!,
+          amountField: "tokenAmount",
+          mintFields: { in: "mint", out: "" },
+          slippage: request.slippage!,
+          priority: toPriority(request.priority),
+          maxPriceImpact: request.maxPriceImpact,
+          maxPriorityCost: request.maxPriorityCost,
+        }),
+      );
+    },
+
+    async swap(request, context) {
+      return fromBuilt(
+        await trades.build({
+          ...toSwap(request),
+          principal: principalOf(context),
+          priority: toPriority(request.priority),
+        }),
+      );
+    },
+
+    async submit(request, context) {
+      return fromSubmitted(
+        await trades.submit({
+          principal: principalOf(context),
+          submissionToken: request.submissionToken,
+          signedTransaction: request.signedTransaction,
+        }),
+      );
+    },
+
+    async quote(request) {
+      return fromQuoted(await trades.quote(toSwap(request)));
+    },
+
+    async getTrade(request, context) {
+      return fromSubmitted(await trades.find(principalOf(context), request.signature));
+    },
+
+    async *watchTrade(request, context) {
+      const until = AbortSignal.any([context.signal, closing]);
+      for await (const trade of trades.watch(principalOf(context), request.signature, until))
+        yield fromSubmitted(trade);
+    },
+
+    getPriority() {
+      return fromPriorities(trades.priorities());
+    },
+  };
+}
+
+/** The token of a buy or a sale. @throws TradewireError VALIDATION_ERROR when it is no address, or SOL itself */
+function parseToken(text: string): Address {
+  const mint = parseMint(text, "mint");
+  if (mint === SOL_MINT) throw invalidField("mint", "mint is SOL itself: name the token to trade for SOL.");
+  return mint;
+}
+
+function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
+  return {
+    inMint: parseMint(request.inputMint, "inputMint"),
+    outMint: parseMint(request.outputMint, "outputMint"),
+    mode: toSwapMode(request.swapMode),
+    amount: request.amount!,
+    amountField: "amount",
+    mintFields: { in: "inputMint", out: "outputMint" },
+    slippage: request.slippage!,
+    maxPriceImpact: request.maxPriceImpact,
+    maxPriorityCost: request.maxPriorityCost,
+  };
+}

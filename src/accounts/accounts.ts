@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
-import { textBytes } from "../primitives/bytes.ts";
 import type { Now } from "../primitives/clock.ts";
-import { isWalletKey, verifySignature } from "../primitives/ed25519.ts";
+import { isWalletKey } from "../primitives/ed25519.ts";
 import { createApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
+import { provesWallet } from "./challenge-proof.ts";
 import { isForDomain, writeChallenge } from "./challenge-text.ts";
 import type { LiveKeyDirectory } from "./key-directory.ts";
 import type { Accounts, Challenge, KeySummary, Principal, Registered } from "./port.ts";
@@ -126,7 +126,7 @@ class StoredAccounts implements Accounts {
     if (now() >= challenge.expiresAtMs) {
       throw invalidField("message", "This challenge has expired. Ask for a new one and sign it within five minutes.");
     }
-    if (!verifySignature(proof.wallet.bytes, textBytes(proof.message), proof.signature)) {
+    if (!provesWallet(proof.wallet, proof.message, proof.signature)) {
       throw new TradewireError(
         "INVALID_SIGNATURE",
         "The signature is not this wallet's Ed25519 signature of the challenge text. Sign its UTF-8 bytes, unchanged.",

@@ -37,7 +37,11 @@ export interface Registered {
 export interface Accounts {
   /** A Sign-In-With-Solana text for the wallet to sign: single use, five minutes, bound to this host. */
   createChallenge(wallet: Address): Promise<Challenge>;
-  /** @throws TradewireError VALIDATION_ERROR, INVALID_SIGNATURE, CONFLICT_ERROR (challenge used before) */
+  /**
+   * Opens the wallet's account on its first proof and issues a key. The signature is the wallet's over the challenge's
+   * UTF-8 bytes or, from a hardware wallet, over the never-sent transaction whose one memo is the challenge.
+   * @throws TradewireError VALIDATION_ERROR, INVALID_SIGNATURE, CONFLICT_ERROR (challenge used before, or no room for a key)
+   */
   register(proof: {
     readonly wallet: Address;
     readonly message: string;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createAccounts } from "../../src/accounts/accounts.ts";
+import { memoMessage } from "../../src/accounts/challenge-proof.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/key-directory.ts";
 import type { Accounts, Principal, Registered, SubmissionClaim } from "../../src/accounts/port.ts";
 import { sweepStore } from "../../src/accounts/retention.ts";
@@ -156,6 +157,21 @@ describe.each(homes)("accounts on $name", (home) => {
       "Issued At: 2026-11-20T12:00:00.000Z",
       "Expiration Time: 2026-11-20T12:05:00.000Z",
     ]);
+  });
+
+  it("registers a hardware wallet by the memo transaction it signed", async () => {
+    const { accounts, keys } = await start(await home.place());
+    const wallet = createTestWallet();
+    const { message } = await accounts.createChallenge(wallet.address);
+    const signature = wallet.sign(memoMessage(wallet.address, message));
+    const { apiKey } = await accounts.register({
+      wallet: wallet.address,
+      message,
+      signature,
+      label: "",
+      revokeOthers: false,
+    });
+    expect(await keys.authenticate(apiKey)).toMatchObject({ wallet: wallet.address });
   });
 
   it("gives a second key for a second proof, to the same account", async () => {

@@ -1,0 +1,43 @@
+import { Address } from "../primitives/address.ts";
+import { concatBytes, textBytes } from "../primitives/bytes.ts";
+import { verifySignature } from "../primitives/ed25519.ts";
+
+const MEMO_PROGRAM = Address.of("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+
+/** One signer, who may be written to; one more account, the program, which may not. */
+const HEADER = Uint8Array.of(1, 0, 1);
+/** No block ever has this hash, so the transaction can land on no network, whoever gets hold of it. */
+const NO_BLOCKHASH = new Uint8Array(32);
+
+/** True when the wallet has signed the challenge: its text, or the transaction that carries it. */
+export function provesWallet(wallet: Address, challenge: string, signature: Uint8Array): boolean {
+  return (
+    verifySignature(wallet.bytes, textBytes(challenge), signature) ||
+    verifySignature(wallet.bytes, memoMessage(wallet, challenge), signature)
+  );
+}
+
+/**
+ * The message of the transaction that a hardware wallet signs in place of a text: a legacy message, paid by the wallet,
+ * whose one instruction is a memo of the challenge signed by the wallet. It follows from the challenge alone, so only the
+ * signature has to be sent.
+ */
+export function memoMessage(wallet: Address, challenge: string): Uint8Array {
+  const memo = textBytes(challenge);
+  return concatBytes(
+    HEADER,
+    Uint8Array.of(2),
+    wallet.bytes,
+    MEMO_PROGRAM.bytes,
+    NO_BLOCKHASH,
+    // One instruction: program 1, one account, which is the wallet at 0, and the memo.
+    Uint8Array.of(1, 1, 1, 0),
+    compactLength(memo.length),
+    memo,
+  );
+}
+
+/** A length below 2^14 as the chain writes it: 7 bits a byte, the lowest first. */
+function compactLength(length: number): Uint8Array {
+  return length < 0x80 ? Uint8Array.of(length) : Uint8Array.of((length & 0x7f) | 0x80, length >> 7);
+}

@@ -1,0 +1,86 @@
+import bs58 from "bs58";
+import { expect, test } from "vitest";
+import { fakeEndpoint } from "../../test/support/fake-chain.ts";
+import { Address } from "../primitives/address.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
+import { createAccountReader } from "./account-reader.ts";
+import { RpcError } from "./rpc-error.ts";
+import { createRpcPool } from "./rpc-pool.ts";
+
+const addresses = Array.from({ length: 250 }, (_, i) => Address.from(Uint8Array.from({ length: 32 }, () => i + 1)));
+const value = { lamports: 5, owner: SYSTEM_PROGRAM.toString(), data: ["AQI=", "base64"], executable: false };
+
+function readerOf(methods: Parameters<typeof fakeEndpoint>[0]) {
+  const endpoint = fakeEndpoint(methods);
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  return { endpoint, reader: createAccountReader({ pool, commitment: "processed" }) };
+}
+
+test("accounts come in the order asked, a hundred a call, null where there is none", async () => {
+  let slot = 12;
+  const { endpoint, reader } = readerOf({
+    getMultipleAccounts: (keys: readonly string[]) => ({
+      context: { slot: --slot },
+      value: keys.map((key) => (key === addresses[1]!.toString() ? null : value)),
+    }),
+  });
+  const read = await reader.fetchAccounts(addresses, 7n);
+  expect(read.slot).toBe(9n);
+  expect(read.accounts.length).toBe(250);
+  expect(read.accounts[1]).toBe(null);
+  expect(read.accounts[0]).toMatchObject({ address: addresses[0], owner: SYSTEM_PROGRAM, lamports: 5n, slot: 11n });
+  expect([...read.accounts[0]!.data]).toEqual([1, 2]);
+  expect(read.accounts[249]).toMatchObject({ address: addresses[249], slot: 9n });
+  expect(endpoint.calls.map(({ params }) => (params[0] as string[]).length)).toEqual([100, 100, 50]);
+  expect(endpoint.calls[0]!.params[1]).toEqual({ encoding: "base64", commitment: "processed", minContextSlot: 7 });
+});
+
+test("an account without lamports is closed", async () => {
+  const { reader } = readerOf({
+    getMultipleAccounts: () => ({ context: { slot: 1 }, value: [{ ...value, lamports: 0 }] }),
+  });
+  expect((await reader.fetchAccounts([addresses[0]!])).accounts).toEqual([null]);
+});
+
+test.each([
+  null,
+  {},
+  { context: { slot: -1 }, value: [] },
+  { context: { slot: 1 }, value: "no" },
+  { context: { slot: 1 }, value: [{ ...value, lamports: 1.5 }] },
+  { context: { slot: 1 }, value: [{ ...value, owner: "nobody" }] },
+  { context: { slot: 1 }, value: [{ ...value, data: ["x", "base58"] }] },
+])("an answer that is not what it should be is an UPSTREAM_ERROR (%#)", async (answer) => {
+  const { reader } = readerOf({ getMultipleAccounts: () => answer });
+  await expect(reader.fetchAccounts([addresses[0]!])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+test("a program's accounts are searched by size and bytes", async () => {
+  const { endpoint, reader } = readerOf({
+    getProgramAccounts: () => ({
+      context: { slot: 3 },
+      value: [{ pubkey: addresses[4]!.toString(), account: value }],
+    }),
+  });
+  const bytes = Uint8Array.of(1, 2, 3);
+  const found = await reader.fetchProgramAccounts({
+    program: TOKEN_PROGRAM,
+    dataSize: 165,
+    memcmp: [{ offset: 8, bytes }],
+  });
+  expect(found).toMatchObject([{ address: addresses[4], lamports: 5n, slot: 3n }]);
+  expect(endpoint.calls[0]!.params[1]).toMatchObject({
+    filters: [{ dataSize: 165 }, { memcmp: { offset: 8, bytes: bs58.encode(bytes) } }],
+  });
+});
+
+test("a node that does not serve searches says refused; one that is down throws", async () => {
+  const filter = { program: TOKEN_PROGRAM, memcmp: [] };
+  expect(await readerOf({}).reader.fetchProgramAccounts(filter)).toBe("refused");
+  const { reader } = readerOf({
+    getProgramAccounts: () => {
+      throw new RpcError("unreachable", "down");
+    },
+  });
+  await expect(reader.fetchProgramAccounts(filter)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});

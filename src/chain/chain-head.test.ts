@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  type FakeEndpoint,
+  type FakeSubscriptions,
+  fakeEndpoint,
+  fakeSubscriptions,
+} from "../../test/support/fake-chain.ts";
+import { createChainHead, type LiveChainHead } from "./chain-head.ts";
+import { createRpcPool } from "./rpc-pool.ts";
+
+const BLOCKHASH = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+/** The fake chain: moves by hand. */
+let slot: number;
+let endpoint: FakeEndpoint;
+let subscriptions: FakeSubscriptions;
+let head: LiveChainHead | undefined;
+
+function clockAccount() {
+  const data = Buffer.alloc(40);
+  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigUInt64LE(3n, 16);
+  data.writeBigInt64LE(1_795_000_000n, 32);
+  const owner = "Sysvar1111111111111111111111111111111111111";
+  return { lamports: 1, owner, data: [data.toString("base64"), "base64"], executable: false };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  slot = 1_000;
+  subscriptions = fakeSubscriptions();
+  endpoint = fakeEndpoint({
+    getGenesisHash: () => "genesis",
+    getLatestBlockhash: () => ({
+      context: { slot: slot - 1 },
+      value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 },
+    }),
+    getMultipleAccounts: () => ({ context: { slot }, value: [clockAccount()] }),
+    getEpochInfo: () => ({ absoluteSlot: slot, blockHeight: slot - 100, epoch: 3 }),
+    getMinimumBalanceForRentExemption: (size: number) => (128 + size) * 5_080,
+    getRecentPerformanceSamples: () => [{ numSlots: 200, samplePeriodSecs: 60 }],
+  });
+});
+afterEach(() => {
+  head?.close();
+  vi.useRealTimers();
+});
+
+async function start(): Promise<LiveChainHead> {
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  head = await createChainHead({ pool, subscriptions, now: Date.now, warn: () => {} });
+  return head;
+}
+
+async function run(slots: number, slotMs: number): Promise<void> {
+  for (let i = 0; i < slots; i++) {
+    await vi.advanceTimersByTimeAsync(slotMs);
+    slot += 1;
+    subscriptions.slot(BigInt(slot));
+  }
+}
+
+test("the first facts are there when it has started", async () => {
+  const started = await start();
+  expect(started.genesisHash()).toBe("genesis");
+  expect(started.slotMs()).toBe(300);
+  expect(started.lifetime()).toMatchObject({ lastValidBlockHeight: 1_049n, slot: 999n });
+  expect(started.lifetime().blockhash.length).toBe(32);
+  expect(started.clock()).toEqual({ slot: 1_000n, epoch: 3n, unixTimestamp: 1_795_000_000n });
+  expect(started.blockHeight()).toBe(900n);
+});
+
+test("rent is what the node says, at any size", async () => {
+  const started = await start();
+  expect(started.rentExemption(165)).toBe(1_488_440n);
+  expect(started.rentExemption(0)).toBe(650_240n);
+});
+
+test("slot time follows the slots, within seconds of a change", async () => {
+  const started = await start();
+  await run(100, 400);
+  expect(started.slotMs()).toBeCloseTo(400, 0);
+  await run(50, 200);
+  expect(started.slotMs()).toBeGreaterThan(198);
+  expect(started.slotMs()).toBeLessThan(205);
+});
+
+test("block height and blockhash move with the slots", async () => {
+  const started = await start();
+  await run(10, 200);
+  expect(started.blockHeight()).toBe(910n);
+  expect(started.lifetime().slot).toBeGreaterThan(1_005n);
+});
+
+test("skipped slots are taken off the height", async () => {
+  const started = await start();
+  endpoint.methods.getEpochInfo = () => ({ absoluteSlot: slot, blockHeight: slot - 105, epoch: 3 });
+  await run(50, 250);
+  expect(started.blockHeight()).toBe(BigInt(slot - 105));
+});
+
+test("a node that stands still makes blockhash and clock stale, though it goes on answering", async () => {
+  const started = await start();
+  await vi.advanceTimersByTimeAsync(1_900);
+  expect(started.lifetime().slot).toBe(999n);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(() => started.lifetime()).toThrowError(expect.objectContaining({ code: "STATE_STALE", retryable: true }));
+  expect(() => started.clock()).toThrowError(expect.objectContaining({ code: "STATE_STALE" }));
+  expect(started.slotAgeMs()).toBeGreaterThan(2_000);
+  slot += 1;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(started.lifetime().slot).toBe(1_000n);
+});
+
+test("an endpoint that lags does not take the blockhash back", async () => {
+  const started = await start();
+  endpoint.methods.getLatestBlockhash = () => ({
+    context: { slot: slot - 200 },
+    value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 200 },
+  });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(started.lifetime()).toMatchObject({ lastValidBlockHeight: 1_049n, slot: 999n });
+});
+
+test("without samples the slots themselves give the time", async () => {
+  delete endpoint.methods.getRecentPerformanceSamples;
+  const starting = start();
+  await run(5, 210);
+  expect((await starting).slotMs()).toBeCloseTo(210, 0);
+});
+
+test("a node that cannot be reached ends the start with UPSTREAM_ERROR", async () => {
+  delete endpoint.methods.getLatestBlockhash;
+  await expect(start()).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(vi.getTimerCount()).toBe(0);
+});

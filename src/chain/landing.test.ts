@@ -1,0 +1,300 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  type FakeEndpoint,
+  type FakeSubscriptions,
+  fakeEndpoint,
+  fakeSubscriptions,
+} from "../../test/support/fake-chain.ts";
+import { createLanding, type LiveLanding } from "./landing.ts";
+import type { LandingOrder, TransactionFate } from "./port.ts";
+import { RpcError } from "./rpc-error.ts";
+import { createRpcPool } from "./rpc-pool.ts";
+
+const SIGNATURE = "5".repeat(88);
+const LAST_VALID = 150n;
+type Status = { slot: number; err: unknown; confirmationStatus: string };
+
+/** What one node knows; each test moves it. */
+interface NodeView {
+  finalizedSlot: number;
+  finalizedHeight: number;
+  statusSlot: number;
+  status: Status | null;
+}
+
+let height: bigint;
+let views: NodeView[];
+let endpoints: FakeEndpoint[];
+let subscriptions: FakeSubscriptions;
+let landing: LiveLanding;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  height = 100n;
+});
+afterEach(() => {
+  landing.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+function start(count: number): void {
+  views = Array.from({ length: count }, () => ({
+    finalizedSlot: 1_070,
+    finalizedHeight: 70,
+    statusSlot: 1_100,
+    status: null,
+  }));
+  endpoints = views.map((view, i) =>
+    fakeEndpoint(
+      {
+        sendTransaction: () => SIGNATURE,
+        getSignatureStatuses: (signatures: readonly string[]) => ({
+          context: { slot: view.statusSlot },
+          value: signatures.map(() => view.status),
+        }),
+        getEpochInfo: () => ({ absoluteSlot: view.finalizedSlot, blockHeight: view.finalizedHeight }),
+      },
+      `node ${i}`,
+    ),
+  );
+  subscriptions = fakeSubscriptions();
+  landing = createLanding({
+    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    subscriptions,
+    head: { blockHeight: () => height, slotMs: () => 200 },
+    now: Date.now,
+    warn: () => {},
+    random: () => 0.5,
+  });
+}
+
+/** Sends it off; the returned box holds the fate once there is one. */
+function land(order: Partial<LandingOrder> = {}): { fate: TransactionFate | undefined } {
+  const box: { fate: TransactionFate | undefined } = { fate: undefined };
+  void landing
+    .land({
+      transaction: Uint8Array.of(1, 2, 3),
+      signature: SIGNATURE,
+      lastValidBlockHeight: LAST_VALID,
+      deadlineMs: Date.now() + 25_000,
+      ...order,
+    })
+    .then((fate) => {
+      box.fate = fate;
+    });
+  return box;
+}
+
+const confirmed = (slot: number, err: unknown = null): Status => ({ slot, err, confirmationStatus: "confirmed" });
+
+test("the bytes go to every endpoint at once, without preflight or retries of the node's own", async () => {
+  start(3);
+  land();
+  await vi.advanceTimersByTimeAsync(0);
+  for (const { calls } of endpoints)
+    expect(calls.find(({ method }) => method === "sendTransaction")?.params).toEqual([
+      "AQID",
+      { encoding: "base64", skipPreflight: true, maxRetries: 0 },
+    ]);
+});
+
+test("they go again every two slots until it is confirmed; processed does not end it", async () => {
+  start(1);
+  const seen: bigint[] = [];
+  const box = land({ onProcessed: (slot) => seen.push(slot) });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(6);
+  views[0]!.status = { slot: 1_103, err: null, confirmationStatus: "processed" };
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toBeUndefined();
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(8);
+  views[0]!.status = confirmed(1_105);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(box.fate).toEqual({ kind: "landed", slot: 1_105n, error: null, commitment: "confirmed" });
+  expect(seen).toEqual([1_103n, 1_105n]);
+  const sent = endpoints[0]!.countOf("sendTransaction");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
+});
+
+test("what has landed already is told at once, with its error", async () => {
+  start(1);
+  height = 5_000n;
+  views[0]!.status = { slot: 1_090, err: { InstructionError: [2, { Custom: 6005 }] }, confirmationStatus: "finalized" };
+  const box = land();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.fate).toEqual({
+    kind: "landed",
+    slot: 1_090n,
+    error: { InstructionError: [2, { Custom: 6005 }] },
+    commitment: "finalized",
+  });
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(0);
+});
+
+test("no refusal of a broadcast is final", async () => {
+  start(2);
+  for (const { methods } of endpoints)
+    methods.sendTransaction = () => {
+      throw new RpcError("answered", "Blockhash not found", { rpcCode: -32002 });
+    };
+  const box = land();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toBeUndefined();
+  views[1]!.status = confirmed(1_104);
+  await vi.advanceTimersByTimeAsync(600);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_104n });
+});
+
+test("an endpoint that has not answered yet is sent nothing more", async () => {
+  start(2);
+  endpoints[0]!.methods.sendTransaction = () => new Promise(() => {});
+  land();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(1);
+  expect(endpoints[1]!.countOf("sendTransaction")).toBe(6);
+});
+
+test("a notice brings the answer before the next poll, with the status's own slot", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  views[0]!.status = confirmed(1_101);
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_101n });
+  expect(subscriptions.count()).toBe(0);
+});
+
+test("with statuses out of reach the notice alone is believed", async () => {
+  start(1);
+  delete endpoints[0]!.methods.getSignatureStatuses;
+  const box = land();
+  subscriptions.activate();
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: "AccountInUse" } });
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(box.fate).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
+});
+
+test("callers who ask for the same signature share one flight, each with a deadline of its own", async () => {
+  start(1);
+  const short = land({ deadlineMs: Date.now() + 1_000 });
+  const long = land();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(short.fate).toEqual({ kind: "pending" });
+  expect(long.fate).toBeUndefined();
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(3);
+  views[0]!.status = confirmed(1_106);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(long.fate).toMatchObject({ kind: "landed" });
+});
+
+test("at the deadline it is pending, and nothing is sent any more", async () => {
+  start(1);
+  const box = land({ deadlineMs: Date.now() + 1_000 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toEqual({ kind: "pending" });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("many signatures are asked for in calls of at most 256", async () => {
+  start(1);
+  for (let i = 0; i < 600; i++) land({ signature: `signature ${i}` });
+  await vi.advanceTimersByTimeAsync(210);
+  const sizes = endpoints[0]!.calls
+    .filter(({ method }) => method === "getSignatureStatuses")
+    .map(({ params }) => (params[0] as unknown[]).length);
+  expect(Math.max(...sizes)).toBe(256);
+  expect(sizes.length).toBeLessThan(8);
+});
+
+test("broadcasting ends when the height has passed the last valid one", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(1_000);
+  const sent = endpoints[0]!.countOf("sendTransaction");
+  height = LAST_VALID + 1n;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
+  expect(box.fate).toBeUndefined();
+});
+
+/** Past the last valid height, with what each node says then. */
+async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly fate: TransactionFate | undefined }> {
+  start(told.length);
+  const box = land();
+  height = LAST_VALID + 40n;
+  told.forEach((view, i) => {
+    Object.assign(views[i]!, view);
+  });
+  await vi.advanceTimersByTimeAsync(4_000);
+  return box;
+}
+
+const past = { finalizedSlot: 1_160, finalizedHeight: 151, statusSlot: 1_195 };
+
+test("expired: the finalized height is past, and the node's whole history does not hold the signature", async () => {
+  expect((await overdue(past)).fate).toEqual({ kind: "expired" });
+  expect(endpoints[0]!.calls.findLast(({ method }) => method === "getSignatureStatuses")?.params[1]).toEqual({
+    searchTransactionHistory: true,
+  });
+});
+
+test("not expired at the last valid height itself", async () => {
+  expect((await overdue({ ...past, finalizedHeight: 150 })).fate).toBeUndefined();
+});
+
+test("not expired when the status was read from an older state than the height", async () => {
+  expect((await overdue({ ...past, statusSlot: 1_159 })).fate).toBeUndefined();
+});
+
+test("with several endpoints two must prove it", async () => {
+  expect((await overdue(past, past)).fate).toEqual({ kind: "expired" });
+});
+
+test("one of two endpoints does not suffice, be the other behind", async () => {
+  expect((await overdue(past, { ...past, finalizedHeight: 149 })).fate).toBeUndefined();
+});
+
+test("one of two endpoints does not suffice, be the other gone", async () => {
+  start(2);
+  const box = land();
+  height = LAST_VALID + 40n;
+  Object.assign(views[0]!, past);
+  delete endpoints[1]!.methods.getEpochInfo;
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.fate).toBeUndefined();
+});
+
+test("two of three suffice, the third being gone", async () => {
+  start(3);
+  const box = land();
+  height = LAST_VALID + 40n;
+  for (const view of views) Object.assign(view, past);
+  delete endpoints[1]!.methods.getEpochInfo;
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.fate).toEqual({ kind: "expired" });
+});
+
+test("never expired while any endpoint has seen it in a block", async () => {
+  const processed = { slot: 1_150, err: null, confirmationStatus: "processed" };
+  const box = await overdue(past, past, { ...past, status: processed });
+  expect(box.fate).toBeUndefined();
+  views[2]!.status = confirmed(1_150);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_150n });
+});
+
+test("landed in the last valid block, after all endpoints had dropped it, is landed", async () => {
+  expect((await overdue({ ...past, status: confirmed(1_159) })).fate).toMatchObject({ kind: "landed", slot: 1_159n });
+});
+
+test("how far a transaction got is told by the endpoint that knows", async () => {
+  start(2);
+  views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
+  expect(await landing.fetchCommitment(SIGNATURE)).toBe("finalized");
+  views[1]!.status = null;
+  expect(await landing.fetchCommitment(SIGNATURE)).toBeUndefined();
+});

@@ -1,0 +1,91 @@
+import type { RpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
+import { RpcError } from "../../src/chain/rpc-error.ts";
+import type { SubscriptionRequest, Subscriptions } from "../../src/chain/subscriptions.ts";
+
+export type FakeMethods = Record<string, (...params: never[]) => unknown>;
+
+export interface FakeEndpoint extends RpcEndpoint {
+  readonly calls: { readonly method: string; readonly params: readonly unknown[] }[];
+  readonly methods: FakeMethods;
+  countOf(method: string): number;
+}
+
+/** An endpoint without a network: each method answers with what its function returns or throws. */
+export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint {
+  const calls: FakeEndpoint["calls"] = [];
+  return {
+    name,
+    calls,
+    methods,
+    countOf: (method) => calls.filter((call) => call.method === method).length,
+    isCooling: () => false,
+    async call(method, params) {
+      calls.push({ method, params });
+      const run = methods[method];
+      if (run === undefined) throw new RpcError("refused", `${name} refused ${method}`, { rpcCode: -32601 });
+      return run(...(params as never[]));
+    },
+  };
+}
+
+export interface FakeSubscriptions extends Subscriptions {
+  /** Tells of a slot. */
+  slot(slot: bigint): void;
+  /** Notices for everything of that kind whose first parameter is `key`. */
+  notify(kind: string, key: string, result: unknown): void;
+  /** Accepts what is subscribed to and not yet accepted. */
+  activate(): void;
+  lose(): void;
+  count(): number;
+}
+
+/** Subscriptions moved by hand. */
+export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptions {
+  const held = new Set<SubscriptionRequest>();
+  const active = new Set<SubscriptionRequest>();
+  const slotListeners = new Set<(slot: bigint) => void>();
+  const lostListeners = new Set<() => void>();
+  let lastSlot = 0n;
+  let lastSlotAtMs = 0;
+  return {
+    subscribe(request) {
+      held.add(request);
+      return () => {
+        held.delete(request);
+        active.delete(request);
+      };
+    },
+    onSlot(listener) {
+      slotListeners.add(listener);
+      return () => slotListeners.delete(listener);
+    },
+    onLost(listener) {
+      lostListeners.add(listener);
+      return () => lostListeners.delete(listener);
+    },
+    lastSlot: () => lastSlot,
+    lastSlotAtMs: () => lastSlotAtMs,
+    close() {},
+    slot(slot) {
+      lastSlot = slot;
+      lastSlotAtMs = now();
+      for (const listener of slotListeners) listener(slot);
+    },
+    notify(kind, key, result) {
+      for (const request of [...active])
+        if (request.kind === kind && request.params[0] === key) request.onNotice(result);
+    },
+    activate() {
+      for (const request of held) {
+        if (active.has(request)) continue;
+        active.add(request);
+        request.onActive?.();
+      }
+    },
+    lose() {
+      active.clear();
+      for (const listener of lostListeners) listener();
+    },
+    count: () => held.size,
+  };
+}

@@ -7,16 +7,24 @@ import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflec
 
 type Implementation = ServiceImpl<typeof ServerReflection>;
 
-/** Lets callers read the definition of these services from the service itself, by both versions of the gRPC reflection protocol. */
-export function registerReflection(router: ConnectRouter, services: readonly DescService[]): void {
-  const implementation = createReflection([...services, ServerReflection, ServerReflectionAlpha]);
+/**
+ * Lets callers read the definition of these services from the service itself, by both versions of the gRPC reflection protocol.
+ *
+ * @param details files that no service imports, because their messages travel as error details
+ */
+export function registerReflection(
+  router: ConnectRouter,
+  services: readonly DescService[],
+  details: readonly DescFile[],
+): void {
+  const implementation = createReflection([...services, ServerReflection, ServerReflectionAlpha], details);
   router.service(ServerReflection, implementation);
   // The two versions differ in their package name alone.
   router.service(ServerReflectionAlpha, implementation as unknown as ServiceImpl<typeof ServerReflectionAlpha>);
 }
 
-function createReflection(services: readonly DescService[]): Implementation {
-  const index = indexOf(services.map((service) => service.file));
+function createReflection(services: readonly DescService[], details: readonly DescFile[]): Implementation {
+  const index = indexOf([...services.map((service) => service.file), ...details]);
 
   return {
     async *serverReflectionInfo(requests) {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import { type DescMethodUnary, fromBinary, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
@@ -117,24 +117,26 @@ function createConnectLane(contentType: string, form: Form): RpcLane {
 }
 
 function createGrpcLane(method: DescMethodUnary): RpcLane {
-  const contentType = "application/grpc+proto";
   return {
     overheadBytes: FRAME_HEAD,
     decode: (body) => decodeBinary(method, unframe(body)),
     deadlineMs: (headers) => readTimeout(parseGrpcTimeout, headers["grpc-timeout"]),
     answer(response, message) {
-      // Only HTTP/2 requests take this lane, and its responses hold trailers.
-      const http2 = response as unknown as Http2ServerResponse;
-      http2.writeHead(200, { "content-type": contentType });
-      http2.addTrailers({ "grpc-status": "0" });
-      http2.end(frame(0, toBinary(method.output, message)));
+      endWithTrailers(response, frame(0, toBinary(method.output, message)), { "grpc-status": "0" });
     },
     refuse(response, error) {
-      const status = Object.fromEntries(setTrailerStatus(new Headers(), error));
-      response.writeHead(200, { "content-type": contentType, ...status });
-      response.end();
+      endWithTrailers(response, undefined, Object.fromEntries(setTrailerStatus(new Headers(), error)));
     },
   };
+}
+
+/** Only HTTP/2 requests take the gRPC lane, and its responses hold trailers. */
+function endWithTrailers(response: ServerResponse, body: Buffer | undefined, trailers: OutgoingHttpHeaders): void {
+  const http2 = response as unknown as Http2ServerResponse;
+  http2.writeHead(200, { "content-type": "application/grpc+proto" });
+  http2.addTrailers(trailers);
+  if (body === undefined) http2.end();
+  else http2.end(body);
 }
 
 function createGrpcWebLane(method: DescMethodUnary): RpcLane {

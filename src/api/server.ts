@@ -6,6 +6,7 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { fastify as createFastify, type FastifyInstance } from "fastify";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
+import { file_tradewire_v1_errors } from "../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import type { Accounts, KeyDirectory } from "../accounts/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
@@ -15,7 +16,7 @@ import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
 import { createHealth } from "./health.ts";
 import { createInterceptors } from "./interceptors.ts";
 import { createInvoker, type UnaryImplementation } from "./invoker.ts";
-import { createListener } from "./listener.ts";
+import { createListener, type Listener } from "./listener.ts";
 import { readOpenApi } from "./openapi/read.ts";
 import { registerReflection } from "./reflection.ts";
 import { createRequestIds } from "./request-id.ts";
@@ -47,6 +48,7 @@ export interface Api {
 export async function createApi({ trades, accounts, keys, logger, settings, serving }: ApiParts): Promise<Api> {
   const closing = new AbortController();
   const requestIds = createRequestIds();
+  let listener!: Listener;
   const fastify = createFastify({
     logger: false,
     forceCloseConnections: false,
@@ -60,8 +62,6 @@ export async function createApi({ trades, accounts, keys, logger, settings, serv
       sendFailure(reply, frameworkFailure(error), requestIds());
     },
   });
-  let listener!: ReturnType<typeof createListener>;
-
   answerEverythingElse(fastify, settings, logger, requestIds);
 
   const interceptors = createInterceptors({ keys, logger, requestIds });
@@ -81,7 +81,7 @@ export async function createApi({ trades, accounts, keys, logger, settings, serv
   for (const service of services) {
     router.service(service, implementations.get(service) as Partial<ServiceImpl<DescService>>);
   }
-  registerReflection(router, services);
+  registerReflection(router, services, [file_tradewire_v1_errors]);
 
   const invokerOf = (method: DescMethodUnary) => {
     const implementation = implementations.get(method.parent) as Readonly<Record<string, UnaryImplementation>>;

@@ -82,7 +82,7 @@ export async function discoverMarkets(
     for (const account of accounts) {
       if (found.has(account.address)) continue;
       try {
-        const market = venue.decode(account);
+        const market = venue.decode(account, pair);
         if (market === undefined || !tradesPair(market, pair)) continue;
         const count = (counts.get(venue) ?? 0) + 1;
         counts.set(venue, count);

@@ -65,7 +65,7 @@ export function watchMarket({ found, live, onChange }: MarketWatchOptions): Mark
     if (own === null || own === undefined) return fault("the market was closed", true);
     try {
       if (own !== decodedFrom) {
-        market = venue.decode(own);
+        market = venue.decode(own, { a: found.market.mints[0], b: found.market.mints[1] });
         decodedFrom = own;
       }
       if (market === undefined) return fault("the account is no longer a market", true);

@@ -105,8 +105,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   readonly supports: Readonly<{ exactOut: boolean; token2022: boolean }>;
   /** Where markets of the pair may be. */
   search(pair: MintPair): readonly MarketSearch[];
-  /** The market in an account, or undefined when the account is not a market of this venue. */
-  decode(account: Account): M | undefined;
+  /**
+   * The market in an account, or undefined when the account is not a market of this venue. `pair` is the pair it was found
+   * for: where an account does not name its own mints, they are proven from the pair by derivation.
+   */
+  decode(account: Account, pair: MintPair): M | undefined;
   /** Accounts still missing from `have` before `read` can be called; empty when ready. Asked again after each round of reads. */
   needs(market: M, have: AccountView): readonly Address[];
   /**

@@ -6,9 +6,9 @@ import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
 import { decodeMint } from "../../src/solana/mint.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
-import { SOL_MINT } from "../../src/solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/program-failure.ts";
-import type { Market, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
+import type { Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
 import type { Executed, Svm } from "../support/svm.ts";
 
 /** What happened to one asked trade. */
@@ -33,6 +33,8 @@ export interface TradePlan {
   readonly venue: Venue;
   /** Address of the market account. */
   readonly market: Address;
+  /** The pair it was found for; needed where the market account does not name its mints. */
+  readonly pair?: MintPair;
   readonly wallet: Address;
   readonly random: Random;
   readonly count: number;
@@ -44,14 +46,18 @@ export interface TradePlan {
   readonly guards?: boolean;
 }
 
+/** For venues whose market accounts name their own mints. */
+const NO_PAIR: MintPair = { a: SYSTEM_PROGRAM, b: SYSTEM_PROGRAM };
+
 /** Everything `venue` needs for a market, read from the chain as the market layer would: round by round. @throws Error after more than three rounds */
 export function readMarket<M extends Market, S>(
   svm: AccountView,
   venue: Venue<M, S>,
   address: Address,
+  pair: MintPair = NO_PAIR,
 ): { market: M; state: S; rounds: number } {
   const account = svm.get(address);
-  const market = account ? venue.decode(account) : undefined;
+  const market = account ? venue.decode(account, pair) : undefined;
   if (market === undefined) throw new Error(`${address} is not a market of ${venue.id}`);
   const known = new Map<Address, ReturnType<AccountView["get"]>>([[address, account]]);
   const view: AccountView = { get: (key) => known.get(key) };
@@ -75,8 +81,17 @@ export function runTrades(plan: TradePlan): TradeOutcome[] {
   });
 }
 
-function runTrade({ svm, venue, market: address, wallet, random, limit, guards = true }: TradePlan): TradeOutcome {
-  const { market, state } = readMarket(svm, venue, address);
+function runTrade({
+  svm,
+  venue,
+  market: address,
+  pair,
+  wallet,
+  random,
+  limit,
+  guards = true,
+}: TradePlan): TradeOutcome {
+  const { market, state } = readMarket(svm, venue, address, pair);
   const forwards = random.chance(0.5);
   const [inMint, outMint] = forwards ? market.mints : [market.mints[1], market.mints[0]];
   const mode: SwapMode = venue.supports.exactOut && random.chance(0.5) ? "exactOut" : "exactIn";

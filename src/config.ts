@@ -37,8 +37,16 @@ const SETTINGS = {
 
   DATA_DIR: text("Folder of the embedded database and of the secrets made here", "./data"),
   DATABASE_URL: optional(url("PostgreSQL database; absent: embedded, in DATA_DIR", ["postgres", "postgresql"])),
-  KEY_PEPPER: optional(secret("Secret that hashes of API keys are made with; absent: made once, in DATA_DIR")),
-  TOKEN_KEYS: optional(tokenKeys("Keys that submission tokens are sealed with; absent: one made once, in DATA_DIR")),
+  KEY_PEPPER: optional(
+    secret(
+      "Secret that hashes of API keys are made with, one for all who share a database; absent: made once, in DATA_DIR",
+    ),
+  ),
+  TOKEN_KEYS: optional(
+    tokenKeys(
+      "Keys that submission tokens are sealed with, the same for all who share a database; absent: one made once, in DATA_DIR",
+    ),
+  ),
   MAX_KEYS_PER_ACCOUNT: integer("API keys in use that one account may have", "keys", 10, 1, 1_000),
   SIGN_IN_CHAIN_ID: choice("Network that sign-in challenges name", "mainnet", [
     "mainnet",

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { memoMessage } from "../../src/accounts/challenge-proof.ts";
@@ -481,6 +482,26 @@ async function claimUntilKilled(place: Place, round: number): Promise<string[]> 
   expect(child.signalCode).toBe("SIGKILL");
   return lines;
 }
+
+describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $name", (home) => {
+  it("are made anew when the server drops them", async () => {
+    const place = await home.place();
+    const { store, keys, accounts } = await start(place);
+    const { apiKey } = await register(accounts, createTestWallet());
+    const principal = await keys.authenticate(apiKey);
+    const operator = new pg.Client({ connectionString: place.databaseUrl });
+    await operator.connect();
+    const dropped = await operator.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    );
+    await operator.end();
+    expect(dropped.rowCount).toBeGreaterThan(0);
+    await expect.poll(() => codeOf(() => accounts.listKeys(principal)), { timeout: 2_000 }).toBe("no error");
+    expect(await codeOf(() => store.transact((db) => db.selectFrom("accounts").select("id").execute()))).toBe(
+      "no error",
+    );
+  });
+});
 
 describe("the embedded store", () => {
   it("is readable by its owner alone", async () => {

@@ -1,0 +1,227 @@
+/**
+ * The demo: starts the embedded chain and the service, registers wallets, trades over HTTP as a bot would, and holds every
+ * estimate against what the chain says happened. Exits 0 only when all of them are equal to the base unit.
+ */
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import bs58 from "bs58";
+import { type App, startApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
+
+const SLIPPAGE = 0.05;
+
+interface DemoWallet {
+  readonly address: string;
+  readonly key: KeyObject;
+  readonly apiKey: string;
+}
+
+interface Row {
+  readonly what: string;
+  readonly platform: string;
+  readonly estimated: string;
+  readonly onChain: string;
+  readonly equal: boolean;
+}
+
+interface DemoTrade {
+  readonly signature: string;
+  readonly status: string;
+  readonly slot: number;
+  readonly platform: string;
+  readonly inputMint: string;
+  readonly outputMint: string;
+  readonly inputAmount: number;
+  readonly outputAmount: number;
+  readonly inputAmountRaw: string;
+  readonly outputAmountRaw: string;
+  readonly priorityCost: number;
+}
+
+interface Built {
+  readonly submissionToken: string;
+  readonly unsignedTransaction: string;
+  readonly estimates: { readonly inputAmountRaw: string; readonly outputAmountRaw: string };
+}
+
+interface Submitted extends Omit<DemoTrade, "inputAmount" | "outputAmount" | "inputAmountRaw" | "outputAmountRaw"> {
+  readonly tradeResult: Pick<DemoTrade, "inputAmount" | "outputAmount" | "inputAmountRaw" | "outputAmountRaw"> | null;
+}
+
+/** What is asked of the service in one step of the demo. */
+interface Step {
+  readonly what: string;
+  readonly path: "buy" | "sell" | "swap";
+  readonly body: Record<string, unknown>;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), "tradewire-demo-"));
+let app: App | undefined;
+try {
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  say("Starting the embedded chain and the service …");
+  app = await startApp({
+    config: parseConfig({
+      PORT: "0",
+      SANDBOX_PORT: "0",
+      SANDBOX_SLOT_MS: "100",
+      ...process.env,
+      DATA_DIR: dataDir,
+    }),
+    logger: {
+      info: () => undefined,
+      warn: (_facts, message) => say(`  ! ${message}`),
+      error: (_facts, message) => say(`  ! ${message}`),
+    },
+  });
+  if (app.sandbox === undefined) throw new Error("The demo runs on the embedded chain: unset SOLANA_RPC_URL.");
+  say(`Ready: service at ${app.url}, chain at ${app.sandbox.rpcUrl}`);
+
+  const rows: Row[] = [];
+  const trades: DemoTrade[] = [];
+  const symbols = new Map(app.sandbox.world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
+  for (const [mint, symbol] of symbols) {
+    const wallet = await registerWallet(app);
+    say(`\n${symbol}: wallet ${wallet.address} registered`);
+    for (const step of stepsOf(mint, symbol)) {
+      const built = await call<Built>(
+        app.url,
+        `/v1/tx/${step.path}`,
+        { ...step.body, slippage: SLIPPAGE },
+        wallet.apiKey,
+      );
+      const signedTransaction = signWire(wallet.key, built.unsignedTransaction);
+      const submitted = await call<Submitted>(
+        app.url,
+        "/v1/tx/submit",
+        { submissionToken: built.submissionToken, signedTransaction },
+        wallet.apiKey,
+      );
+      const { tradeResult, ...landed } = submitted;
+      if (tradeResult === null)
+        throw new Error(`${step.what}: landed as ${landed.signature}, but its amounts could not be read`);
+      const estimated = `${built.estimates.inputAmountRaw} → ${built.estimates.outputAmountRaw}`;
+      const onChain = `${tradeResult.inputAmountRaw} → ${tradeResult.outputAmountRaw}`;
+      rows.push({ what: step.what, platform: landed.platform, estimated, onChain, equal: estimated === onChain });
+      trades.push({ ...landed, ...tradeResult });
+      say(`  ${step.what.padEnd(34)} ${landed.platform.padEnd(16)} ${landed.status} in slot ${landed.slot}`);
+    }
+  }
+
+  say(`\n${table(rows)}\n`);
+  const unequal = rows.filter(({ equal }) => !equal);
+  process.stdout.write(`${JSON.stringify({ trades })}\n`);
+  if (unequal.length > 0) {
+    process.stderr.write(
+      `${unequal.length} of ${rows.length} estimates differ from the chain's result: ${unequal.map(({ what }) => what).join(", ")}\n`,
+    );
+    process.exitCode = 1;
+  }
+} catch (error) {
+  process.stderr.write(`The demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await app?.close();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+/** One token's round: bought exactly in and out, sold exactly in and out. */
+function stepsOf(mint: string, symbol: string): Step[] {
+  return [
+    { what: `buy ${symbol} for 0.1 SOL`, path: "buy", body: { mint, solAmount: 0.1, priority: "fast" } },
+    {
+      what: `swap SOL for exactly 2 ${symbol}`,
+      path: "swap",
+      body: { inputMint: "SOL", outputMint: mint, amount: 2, swapMode: "exactOut", priority: "faster" },
+    },
+    { what: `sell 1 ${symbol}`, path: "sell", body: { mint, tokenAmount: 1, priority: "economy" } },
+    {
+      what: `swap 0.5 ${symbol} for SOL`,
+      path: "swap",
+      body: { inputMint: mint, outputMint: "SOL", amount: 0.5, swapMode: "exactIn", priority: "fastest" },
+    },
+    {
+      what: `swap ${symbol} for exactly 0.00001 SOL`,
+      path: "swap",
+      body: { inputMint: mint, outputMint: "SOL", amount: 0.00001, swapMode: "exactOut", priority: "fast" },
+    },
+  ];
+}
+
+async function registerWallet({ url, sandbox }: App): Promise<DemoWallet> {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const address = bs58.encode(Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url"));
+  await airdrop(sandbox!.rpcUrl, address);
+  const { message } = await call<{ message: string }>(url, "/v1/auth/challenge", { walletAddress: address });
+  const signature = bs58.encode(sign(null, Buffer.from(message), privateKey));
+  const { apiKey } = await call<{ apiKey: string }>(url, "/v1/auth/register", {
+    walletAddress: address,
+    message,
+    signature,
+  });
+  return { address, key: privateKey, apiKey };
+}
+
+async function airdrop(rpcUrl: string, address: string): Promise<void> {
+  const request = (method: string, params: unknown[]) =>
+    fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    }).then((response) => response.json() as Promise<{ result: { value: number } }>);
+  await request("requestAirdrop", [address, 10_000_000_000]);
+  for (let tries = 0; tries < 100; tries++) {
+    const { result } = await request("getBalance", [address, { commitment: "processed" }]);
+    if (result.value > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("The faucet of the embedded chain gave nothing.");
+}
+
+/** Puts the wallet's signature into the transaction's one slot; the message stays as it is. */
+function signWire(key: KeyObject, unsignedTransaction: string): string {
+  const wire = Buffer.from(unsignedTransaction, "base64");
+  wire.set(sign(null, wire.subarray(65), key), 1);
+  return wire.toString("base64");
+}
+
+async function call<T>(url: string, path: string, body: object, apiKey?: string): Promise<T> {
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as
+    | { success: true; data: T }
+    | { success: false; error: { code: string; message: string } };
+  if (!answer.success)
+    throw new Error(`${path} answered ${response.status} ${answer.error.code}: ${answer.error.message}`);
+  return answer.data;
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = [
+    ["trade", "platform", "estimate (in → out, base units)", "on chain", ""],
+    ...rows.map(({ what, platform, estimated, onChain, equal }) => [
+      what,
+      platform,
+      estimated,
+      onChain,
+      equal ? "equal" : "DIFFERS",
+    ]),
+  ];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

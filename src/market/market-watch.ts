@@ -42,9 +42,10 @@ export function watchMarket({ found, live, onChange }: MarketWatchOptions): Mark
   let decodedFrom: Account = found.account;
   let reading: MarketReading | undefined;
 
+  /** Only what this market holds: an account that is live for somebody else alone would change, or go, without a word. */
   const view: AccountView = {
     get(wanted) {
-      const account = live.get(wanted);
+      const account = held.has(wanted) ? live.get(wanted) : undefined;
       return account === undefined && wanted === address ? found.account : account;
     },
   };

@@ -1,0 +1,67 @@
+import { beforeEach, expect, test } from "vitest";
+import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import { Address } from "../primitives/address.ts";
+import { type AccountHolder, createLiveAccounts, type LiveAccounts } from "./live-accounts.ts";
+
+const [a, b] = [1, 2].map((fill) => Address.from(new Uint8Array(32).fill(fill))) as [Address, Address];
+let state: FakeState;
+let live: LiveAccounts;
+let changes: Address[];
+let holder: AccountHolder;
+
+beforeEach(() => {
+  state = fakeState(() => 0);
+  live = createLiveAccounts(state);
+  changes = [];
+  holder = { onChange: (address) => changes.push(address) };
+});
+
+test("a held account is known once read: undefined before, null where there is none", async () => {
+  state.set(a, Uint8Array.of(1));
+  const holding = live.hold(holder, [a, b]);
+  expect(live.get(a)).toBeUndefined();
+  await holding;
+  expect(live.get(a)?.data).toEqual(Uint8Array.of(1));
+  expect(live.get(b)).toBe(null);
+});
+
+test("the object stays the same until the content changes, and only changes are told", async () => {
+  state.set(a, Uint8Array.of(1));
+  await live.hold(holder, [a]);
+  const before = live.get(a);
+  changes.length = 0;
+  state.set(a, Uint8Array.of(1));
+  expect(live.get(a)).toBe(before);
+  expect(changes).toEqual([]);
+  state.set(a, Uint8Array.of(2));
+  expect(live.get(a)).not.toBe(before);
+  expect(changes).toEqual([a]);
+});
+
+test("an older state is not taken", async () => {
+  state.set(a, Uint8Array.of(1));
+  await live.hold(holder, [a]);
+  state.deliver(a, Uint8Array.of(9), state.slot - 1n);
+  expect(live.get(a)?.data).toEqual(Uint8Array.of(1));
+});
+
+test("accounts are followed once for all holders, until the last lets go", async () => {
+  const other: AccountHolder = { onChange() {} };
+  await Promise.all([live.hold(holder, [a, b]), live.hold(other, [a])]);
+  expect(state.follows).toBe(1);
+  live.release(holder, [a, b]);
+  expect([...state.followed]).toEqual([a]);
+  live.release(other, [a]);
+  expect(state.followed.size).toBe(0);
+  expect(live.size()).toBe(0);
+  expect(live.get(a)).toBeUndefined();
+});
+
+test("a failed first read is told to everyone who waits for it", async () => {
+  state.broken = true;
+  const outcomes = await Promise.allSettled([live.hold(holder, [a]), live.hold({ onChange() {} }, [a])]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  state.broken = false;
+  state.set(a, Uint8Array.of(3));
+  expect(live.get(a)?.data).toEqual(Uint8Array.of(3));
+});

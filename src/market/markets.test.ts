@@ -1,0 +1,385 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import { Address } from "../primitives/address.ts";
+import { concatBytes, writeU64 } from "../primitives/bytes.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../solana/programs.ts";
+import type { Market, Venue } from "../venues/venue.ts";
+import { createMarkets, type LiveMarkets, type MarketsOptions } from "./markets.ts";
+import type { PairMarkets } from "./port.ts";
+
+const address = (fill: number) => Address.from(new Uint8Array(32).fill(fill));
+const token = address(1);
+const pool = address(10);
+const vault = address(11);
+const tick = address(12);
+const program = address(20);
+const pair = { a: SOL_MINT, b: token };
+
+/** A pool's data: its two mints, its vault, and the tick account it is at (zero bytes: none). */
+const poolData = (at: Address | undefined = undefined) =>
+  concatBytes(SOL_MINT.bytes, token.bytes, vault.bytes, at?.bytes ?? new Uint8Array(32));
+
+interface FakeMarket extends Market {
+  readonly vault: Address;
+}
+
+type PlainVenue = Venue<FakeMarket, { readonly vaultData: readonly number[] }>;
+
+interface FakeVenue extends PlainVenue {
+  reads: number;
+}
+
+/** A venue whose pool names a vault, whose pool and vault together name a tick account. */
+function fakeVenue(overrides: Partial<PlainVenue> = {}): FakeVenue {
+  const none = new Uint8Array(32);
+  const venue: FakeVenue = {
+    id: "raydium_cpmm",
+    programs: [program],
+    supports: { exactOut: true, token2022: true },
+    reads: 0,
+    search: () => [{ kind: "probe", addresses: [pool] }],
+    decode: ({ data, address }) =>
+      data.length === 128
+        ? {
+            venue: "raydium_cpmm",
+            address,
+            mints: [Address.from(data, 0), Address.from(data, 32)],
+            nativeSol: false,
+            vault: Address.from(data, 64),
+          }
+        : undefined,
+    needs: (market, have) => {
+      if (have.get(market.vault) === undefined) return [market.vault];
+      const at = have.get(market.address)!.data.subarray(96, 128);
+      if (at.every((byte, i) => byte === none[i])) return [];
+      return have.get(Address.from(at)) === undefined ? [Address.from(at)] : [];
+    },
+    read: (market, have) => {
+      venue.reads += 1;
+      const account = have.get(market.vault);
+      if (account === null || account === undefined) throw new TradewireError("VENUE_DEGRADED", "the vault is missing");
+      return { vaultData: [...account.data] };
+    },
+    quote: () => {
+      throw new Error("not asked");
+    },
+    swap: () => {
+      throw new Error("not asked");
+    },
+    errors: { byName: {}, byNumber: {} },
+    ...overrides,
+  };
+  return venue;
+}
+
+let state: FakeState;
+let markets: LiveMarkets;
+let slotAgeMs: number;
+let warnings: string[];
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  state = fakeState(Date.now);
+  slotAgeMs = 0;
+  warnings = [];
+});
+afterEach(() => {
+  markets.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+function start(venues: readonly Venue[], options: Partial<MarketsOptions> = {}): LiveMarkets {
+  markets = createMarkets({
+    reader: state,
+    source: state,
+    head: { slotAgeMs: () => slotAgeMs },
+    venues,
+    now: Date.now,
+    warn: (message) => warnings.push(message),
+    ...options,
+  });
+  return markets;
+}
+
+function seed(at?: Address): void {
+  state.set(pool, poolData(at));
+  state.set(vault, Uint8Array.of(5));
+}
+
+/** The answer, which must not be a promise. */
+function warm(): PairMarkets {
+  const answer = markets.marketsOf(pair);
+  if (answer instanceof Promise) throw new Error("not warm");
+  return answer;
+}
+
+const states = ({ markets: found }: PairMarkets) => found.map(({ state: one }) => one);
+
+test("a cold pair is found and read; from then on the answer is synchronous and does no reads", async () => {
+  seed();
+  start([fakeVenue()]);
+  const cold = await markets.marketsOf(pair);
+  expect(states(cold)).toEqual([{ vaultData: [5] }]);
+  expect(cold.faults).toEqual([]);
+  const before = [state.follows, state.fetches];
+  expect(warm()).toBe(cold);
+  expect(markets.marketsOf({ a: token, b: SOL_MINT })).toBe(cold);
+  expect([state.follows, state.fetches]).toEqual(before);
+});
+
+test("a cold pair costs at most three rounds of reads", async () => {
+  seed(tick);
+  start([fakeVenue()]);
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+  expect([state.fetches, state.follows]).toEqual([1, 2]);
+  expect(state.followed).toEqual(new Set([pool, vault, tick]));
+});
+
+test("a market that needs still more is a fault, not a fourth round", async () => {
+  seed();
+  let next = 100;
+  start([fakeVenue({ needs: () => [address(next++)] })]);
+  const { markets: found, faults } = await markets.marketsOf(pair);
+  expect(found).toEqual([]);
+  expect(faults).toMatchObject([{ venue: "raydium_cpmm", market: pool.toString() }]);
+  expect([state.fetches, state.follows]).toEqual([1, 2]);
+});
+
+test("callers who ask while it is cold share one discovery", async () => {
+  seed();
+  start([fakeVenue()]);
+  const answers = await Promise.all([markets.marketsOf(pair), markets.marketsOf(pair), markets.marketsOf(pair)]);
+  expect(new Set(answers).size).toBe(1);
+  expect(state.fetches).toBe(1);
+});
+
+test("state is decoded once per change of its accounts", async () => {
+  seed();
+  const venue = fakeVenue();
+  start([venue]);
+  await markets.marketsOf(pair);
+  for (let i = 0; i < 5; i++) warm();
+  expect(venue.reads).toBe(1);
+  state.set(vault, Uint8Array.of(6));
+  for (let i = 0; i < 5; i++) expect(states(warm())).toEqual([{ vaultData: [6] }]);
+  expect(venue.reads).toBe(2);
+  expect(warm().markets[0]?.slot).toBe(state.slot);
+});
+
+test("a market that moves to accounts not read yet is waited for once", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  state.set(pool, poolData(tick));
+  const moved = markets.marketsOf(pair);
+  expect(moved).toBeInstanceOf(Promise);
+  expect(states(await moved)).toEqual([{ vaultData: [5] }]);
+  expect(states(warm())).toEqual([{ vaultData: [5] }]);
+});
+
+test("a venue that throws is a fault beside the markets of the others", async () => {
+  seed();
+  const broken = (overrides: Partial<PlainVenue>) => fakeVenue({ id: "pump_swap", ...overrides });
+  const bad = address(30);
+  state.set(bad, poolData());
+  const search = () => [{ kind: "probe" as const, addresses: [bad] }];
+  const boom = () => {
+    throw new Error("boom");
+  };
+  start([broken({ search: boom }), broken({ search, decode: boom }), broken({ search, needs: boom }), fakeVenue()]);
+  const { markets: found, faults } = await markets.marketsOf(pair);
+  expect(found.map(({ market }) => market.address)).toEqual([pool]);
+  expect(faults.map(({ market, reason }) => [market, reason])).toEqual([
+    [undefined, "boom"],
+    [bad.toString(), "boom"],
+    [bad.toString(), "boom"],
+  ]);
+});
+
+test("a market whose state cannot be read is a fault until it can", async () => {
+  state.set(pool, poolData());
+  start([fakeVenue()]);
+  expect(await markets.marketsOf(pair)).toMatchObject({ markets: [], faults: [{ reason: "the vault is missing" }] });
+  state.set(vault, Uint8Array.of(1));
+  expect(states(warm())).toEqual([{ vaultData: [1] }]);
+});
+
+test("a closed market is a fault, and forgotten at the next search", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  state.set(pool, undefined);
+  expect(warm()).toMatchObject({ markets: [], faults: [{ reason: "the market was closed" }] });
+  await vi.advanceTimersByTimeAsync(60_500);
+  warm();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(warm()).toEqual({ markets: [], faults: [] });
+  expect(state.followed.size).toBe(0);
+});
+
+test("an account that is not a market of the pair is passed over", async () => {
+  state.set(pool, concatBytes(address(8).bytes, token.bytes, vault.bytes, new Uint8Array(32)));
+  start([fakeVenue()]);
+  expect(await markets.marketsOf(pair)).toEqual({ markets: [], faults: [] });
+});
+
+test("a market without a derivable address is found by filter; a node that refuses is a fault that says so", async () => {
+  state.set(pool, poolData(), program);
+  state.set(vault, Uint8Array.of(5));
+  start([fakeVenue({ search: () => [{ kind: "filter", program, memcmp: [] }] })]);
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+  markets.close();
+  state.refusing = true;
+  start([fakeVenue({ search: () => [{ kind: "filter", program, memcmp: [] }] })]);
+  const { faults } = await markets.marketsOf(pair);
+  expect(faults).toMatchObject([{ venue: "raydium_cpmm", market: undefined }]);
+  expect(faults[0]?.reason).toMatch(/refused/);
+});
+
+test("no market is believed for five seconds, then looked for again", async () => {
+  start([fakeVenue()]);
+  expect(await markets.marketsOf(pair)).toEqual({ markets: [], faults: [] });
+  seed();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(warm().markets).toEqual([]);
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+});
+
+test("a pair in use is searched again in the background, and new markets appear", async () => {
+  seed();
+  const second = address(40);
+  start([fakeVenue({ search: () => [{ kind: "probe", addresses: [pool, second] }] })]);
+  await markets.marketsOf(pair);
+  state.set(second, poolData());
+  await vi.advanceTimersByTimeAsync(60_500);
+  expect(warm().markets.length).toBe(1);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(warm().markets.length).toBe(2);
+});
+
+test("a background search that fails changes nothing", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  await vi.advanceTimersByTimeAsync(60_500);
+  state.broken = true;
+  warm();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(warm().markets.length).toBe(1);
+  expect(warnings.length).toBe(1);
+});
+
+test("when nothing can be read the pair fails, and the next caller tries again", async () => {
+  seed();
+  start([fakeVenue()]);
+  state.broken = true;
+  await expect(markets.marketsOf(pair)).rejects.toThrow("down");
+  state.broken = false;
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+});
+
+test("state older than allowed is refused, whether the slots stand still or the accounts fell behind", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  const stale = expect.objectContaining({ code: "STATE_STALE", retryable: true });
+  slotAgeMs = 2_001;
+  expect(() => markets.marketsOf(pair)).toThrowError(stale);
+  slotAgeMs = 0;
+  state.currentUntilMs = Date.now();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(warm().markets.length).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(() => markets.marketsOf(pair)).toThrowError(stale);
+  state.currentUntilMs = undefined;
+  expect(warm().markets.length).toBe(1);
+});
+
+test("a silent account is not a stale one", async () => {
+  seed();
+  start([fakeVenue()]);
+  const cold = await markets.marketsOf(pair);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(warm()).toBe(cold);
+});
+
+test("pairs nobody asks for cool down, and everything behind them is let go", async () => {
+  seed();
+  start([fakeVenue()], { idleMs: 10_000 });
+  await markets.marketsOf(pair);
+  await vi.advanceTimersByTimeAsync(9_000);
+  warm();
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(markets.size()).toEqual({ pairs: 1, accounts: 2 });
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(markets.size()).toEqual({ pairs: 0, accounts: 0 });
+  expect(state.followed.size).toBe(0);
+});
+
+test("above the limit the longest unused pair goes first", async () => {
+  seed();
+  const other = address(2);
+  state.set(address(50), concatBytes(SOL_MINT.bytes, other.bytes, vault.bytes, new Uint8Array(32)));
+  start([fakeVenue({ search: () => [{ kind: "probe", addresses: [pool, address(50)] }] })], { maxPairs: 1 });
+  await markets.marketsOf(pair);
+  await vi.advanceTimersByTimeAsync(1);
+  await markets.marketsOf({ a: SOL_MINT, b: other });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(markets.size()).toEqual({ pairs: 1, accounts: 2 });
+  expect(state.followed).toEqual(new Set([address(50), vault]));
+});
+
+function mintData(decimals: number): Uint8Array {
+  const data = new Uint8Array(82);
+  writeU64(data, 36, 1_000n);
+  data[44] = decimals;
+  data[45] = 1;
+  return data;
+}
+
+test("a mint is read once, decoded once per change, and null where there is none", async () => {
+  state.set(token, mintData(6), TOKEN_PROGRAM);
+  start([]);
+  const cold = await markets.mint(token);
+  expect(cold).toMatchObject({ address: token, decimals: 6, supply: 1_000n });
+  expect(markets.mint(token)).toBe(cold);
+  state.set(token, mintData(9), TOKEN_PROGRAM);
+  expect(markets.mint(token)).toMatchObject({ decimals: 9 });
+  expect(await markets.mint(address(60))).toBe(null);
+  expect(markets.mint(address(60))).toBe(null);
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect(state.followed).toEqual(new Set([token]));
+});
+
+test("an account that is no mint is no mint", async () => {
+  state.set(token, Uint8Array.of(1, 2, 3), TOKEN_PROGRAM);
+  start([]);
+  expect(await markets.mint(token)).toBe(null);
+});
+
+test("a wallet's account becomes live by being asked for, and is never waited for", async () => {
+  start([]);
+  const wallet = address(70);
+  state.set(wallet, new Uint8Array());
+  expect(markets.account(wallet)).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(markets.account(wallet)?.lamports).toBe(1n);
+  state.set(wallet, undefined);
+  expect(markets.account(wallet)).toBe(null);
+  state.currentUntilMs = Date.now() - 2_001;
+  expect(markets.account(wallet)).toBeUndefined();
+});
+
+test("warming waits for the first read; refreshing reads again", async () => {
+  start([]);
+  const wallet = address(70);
+  await markets.warm([wallet]);
+  expect(markets.account(wallet)).toBe(null);
+  await markets.refresh([wallet]);
+  expect(markets.account(wallet)).toBe(null);
+  state.broken = true;
+  await expect(markets.warm([address(71)])).rejects.toThrow("down");
+});

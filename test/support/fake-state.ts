@@ -1,0 +1,86 @@
+import type { AccountReader, StateSource } from "../../src/chain/port.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import type { Account } from "../../src/solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
+
+/** A chain of accounts in memory, as its reader and as its source of changes. */
+export interface FakeState extends StateSource, AccountReader {
+  readonly followed: Set<Address>;
+  /** Calls of `follow`, of `fetchAccounts` and of `fetchProgramAccounts` so far. */
+  follows: number;
+  fetches: number;
+  searches: number;
+  slot: bigint;
+  /** Reads fail while true. */
+  broken: boolean;
+  /** Program searches are refused while true. */
+  refusing: boolean;
+  /** Up to when everything followed is current; undefined: now. */
+  currentUntilMs: number | undefined;
+  /** Sets an account and tells those who follow it; undefined data removes it. */
+  set(address: Address, data: Uint8Array | undefined, owner?: Address): void;
+  /** Tells of a state without setting it. */
+  deliver(address: Address, data: Uint8Array | undefined, slot: bigint): void;
+}
+
+export function fakeState(now: () => number): FakeState {
+  const accounts = new Map<Address, Account>();
+  let listener: (address: Address, account: Account | null, slot: bigint) => void = () => {};
+  const make = (address: Address, data: Uint8Array, slot: bigint, owner: Address): Account => ({
+    address,
+    owner,
+    lamports: 1n,
+    data,
+    executable: false,
+    slot,
+  });
+  const state: FakeState = {
+    followed: new Set(),
+    follows: 0,
+    fetches: 0,
+    searches: 0,
+    slot: 100n,
+    broken: false,
+    refusing: false,
+    currentUntilMs: undefined,
+    set(address, data, owner = SYSTEM_PROGRAM) {
+      state.slot += 1n;
+      if (data === undefined) accounts.delete(address);
+      else accounts.set(address, make(address, data, state.slot, owner));
+      if (state.followed.has(address)) listener(address, accounts.get(address) ?? null, state.slot);
+    },
+    deliver(address, data, slot) {
+      listener(address, data === undefined ? null : make(address, data, slot, SYSTEM_PROGRAM), slot);
+    },
+    onAccount(heard) {
+      listener = heard;
+    },
+    async follow(addresses) {
+      state.follows += 1;
+      for (const address of addresses) state.followed.add(address);
+      await null;
+      if (state.broken) throw new Error("the node is down");
+      for (const address of addresses) listener(address, accounts.get(address) ?? null, state.slot);
+    },
+    unfollow(addresses) {
+      for (const address of addresses) state.followed.delete(address);
+    },
+    async refresh(addresses) {
+      for (const address of addresses) listener(address, accounts.get(address) ?? null, state.slot);
+    },
+    currentAtMs: () => state.currentUntilMs ?? now(),
+    close() {},
+    async fetchAccounts(addresses) {
+      state.fetches += 1;
+      await null;
+      if (state.broken) throw new Error("the node is down");
+      return { slot: state.slot, accounts: addresses.map((address) => accounts.get(address) ?? null) };
+    },
+    async fetchProgramAccounts({ program }) {
+      state.searches += 1;
+      if (state.refusing) return "refused";
+      return [...accounts.values()].filter(({ owner }) => owner === program);
+    },
+  };
+  return state;
+}

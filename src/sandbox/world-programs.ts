@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { binaryPath } from "./programs/manifest.ts";
 import { CPMM_PROGRAM } from "./world-cpmm.ts";
+import { PUMP_PROGRAM } from "./world-pump.ts";
 
 /** A program deployed in the world. */
 export interface WorldProgram {
@@ -13,6 +14,7 @@ export interface WorldProgram {
 }
 
 const PROGRAMS: readonly { readonly id: Address; readonly name: string }[] = [
+  { id: PUMP_PROGRAM, name: "pump_fun" },
   { id: CPMM_PROGRAM, name: "raydium_cpmm" },
 ];
 

@@ -4,6 +4,8 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.
 import { type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
 import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./world-ledger.ts";
 import { readWorldPrograms, type WorldProgram } from "./world-programs.ts";
+import { type CurvePlan, putCurve, putPumpGlobals } from "./world-pump.ts";
+import { putFeeRecipients } from "./world-pump-fees.ts";
 
 /** The dollar token of the world, at the mint venues know by name. */
 export const USDC_MINT = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
@@ -115,6 +117,28 @@ const POOL_TOKENS: readonly PoolToken[] = [
   },
 ];
 
+/** A coin that trades on a bonding curve from the start. */
+interface CurveToken extends Pick<CurvePlan, "mayhem" | "cashback" | "holderReward" | "creatorFee" | "creatorVault"> {
+  readonly symbol: string;
+  readonly name: string;
+  readonly program: Address;
+  readonly quote: Address;
+  /** Quote base units paid into the curve so far; it completes a little above 85 SOL. */
+  readonly raised: bigint;
+}
+
+const t22 = { program: TOKEN_2022_PROGRAM, quote: SOL_MINT, creatorVault: true };
+const CURVE_TOKENS: readonly CurveToken[] = [
+  { ...t22, symbol: "SPROUT", name: "Sprout", program: TOKEN_PROGRAM, raised: 8n * SOL, creatorVault: false },
+  { ...t22, symbol: "KITE", name: "Kite", raised: 41n * SOL },
+  { ...t22, symbol: "BACK", name: "Cashback", raised: 22n * SOL, cashback: true },
+  { ...t22, symbol: "RIOT", name: "Riot", raised: 63n * SOL, mayhem: true },
+  { ...t22, symbol: "PATRON", name: "Patron", raised: 15n * SOL, creatorFee: 250n },
+  { ...t22, symbol: "HARVEST", name: "Harvest", raised: 30n * SOL, holderReward: true },
+  { ...t22, symbol: "BRINK", name: "Brink", raised: 80n * SOL },
+  { ...t22, symbol: "DIME", name: "Dime", quote: USDC_MINT, raised: 5_000n * USDC },
+];
+
 /**
  * Makes the world of an embedded chain out of a number: programs, every account they need, and the tokens that trade.
  * Supplies equal the sum of balances, and every account holds its rent.
@@ -127,7 +151,8 @@ const POOL_TOKENS: readonly PoolToken[] = [
 export function createWorld(options: WorldOptions): World {
   const ledger = createWorldLedger();
   const age = { openTime: options.unixTimestamp - SECONDS_OPEN, epoch: options.slot / SLOTS_PER_EPOCH };
-  const tokens = putPoolTokens(ledger, createRandom(options.seed), age);
+  const random = createRandom(options.seed);
+  const tokens = [...putPoolTokens(ledger, random, age), ...putCurveTokens(ledger, random)];
   return { programs: readWorldPrograms(options.programsDir), accounts: ledger.accounts(), tokens };
 }
 
@@ -184,6 +209,22 @@ function putPoolTokens(
     }
   }
   return tokens;
+}
+
+function putCurveTokens(ledger: WorldLedger, random: Random): WorldToken[] {
+  const [admin, holder] = [newAddress(random), newAddress(random)];
+  putWallet(ledger, admin, SOL);
+  putWallet(ledger, holder, SOL);
+  putFeeRecipients(ledger, [SOL_MINT, USDC_MINT]);
+  putPumpGlobals(ledger, admin, USDC_MINT);
+  return CURVE_TOKENS.map(({ symbol, name, program, raised, ...plan }) => {
+    const metadata = program === TOKEN_2022_PROGRAM;
+    const mint = { mint: newAddress(random), symbol, name, program, decimals: 6, metadata };
+    const creator = newAddress(random);
+    putWallet(ledger, creator, SOL);
+    const curve = putCurve(ledger, { ...plan, mint, creator, holder, raised: vary(random, raised) });
+    return worldToken(mint, "pump_fun", curve, plan.quote);
+  });
 }
 
 /** An address that nobody holds the key of. */

@@ -30,6 +30,9 @@ OUTLINE u64 fail_with(const char *line, u64 length, u64 number) {
     if (!(condition)) return CAUSED_BY(account, __VA_ARGS__);                                                          \
   } while (0)
 
+// The line that names the instruction being run.
+#define LOG_INSTRUCTION(name) sol_log_("Instruction: " name, LITERAL_LENGTH("Instruction: " name))
+
 #define INSTRUCTION_FALLBACK_NOT_FOUND InstructionFallbackNotFound, 101, "Fallback functions are not supported"
 #define INSTRUCTION_DID_NOT_DESERIALIZE InstructionDidNotDeserialize, 102, "The program could not deserialize the given instruction"
 #define CONSTRAINT_MUT ConstraintMut, 2000, "A mut constraint was violated"

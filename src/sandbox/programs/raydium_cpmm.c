@@ -264,6 +264,7 @@ OUTLINE u64 swap_base_input(const Call *call, u64 amount_in, u64 minimum_out) {
   Clock clock;
   Market market;
   Fill fill;
+  LOG_INSTRUCTION("SwapBaseInput");
   TRY(load_accounts(call, &swap));
   sol_get_clock_sysvar(&clock);
   TRY(require_open(&swap, &clock));
@@ -307,6 +308,7 @@ OUTLINE u64 swap_base_output(const Call *call, u64 maximum_in, u64 amount_out) {
   Clock clock;
   Market market;
   Fill fill;
+  LOG_INSTRUCTION("SwapBaseOutput");
   TRY(load_accounts(call, &swap));
   REQUIRE(amount_out > 0, REQUIRE_GT_VIOLATED);
   sol_get_clock_sysvar(&clock);

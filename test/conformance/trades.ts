@@ -135,7 +135,12 @@ function runTrade({
     ...base,
     refused: undefined,
     quoted: { inAmount: quote.inAmount, outAmount: quote.outAmount },
-    executed: done.ok ? { inAmount: before.in - after.in, outAmount: after.out - before.out } : undefined,
+    executed: done.ok
+      ? {
+          inAmount: before.in - after.in - (market.nativeSol && inMint === SOL_MINT ? SIGNATURE_FEE : 0n),
+          outAmount: after.out - before.out + (market.nativeSol && outMint === SOL_MINT ? SIGNATURE_FEE : 0n),
+        }
+      : undefined,
     failure: done.ok ? undefined : `${done.error}\n${done.logs.slice(-6).join("\n")}`,
     computeUnits: done.computeUnits - BUDGET_UNITS,
     computeUnitBound: leg.computeUnits,
@@ -143,6 +148,9 @@ function runTrade({
     guard,
   };
 }
+
+/** Lamports the chain takes from the wallet for its signature. */
+const SIGNATURE_FEE = 5_000n;
 
 /** Units the compute-budget instruction itself uses. */
 const BUDGET_UNITS = 150;

@@ -1,0 +1,147 @@
+import type { Address } from "../../primitives/address.ts";
+import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
+import { tokenAccountOf } from "../../solana/pda-memo.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
+import type { SwapTerms } from "../venue.ts";
+import {
+  creatorVaultOf,
+  PUMP_EVENT_AUTHORITY,
+  PUMP_FEE_CONFIG,
+  PUMP_GLOBAL,
+  PUMP_GLOBAL_VOLUME,
+  PUMP_PROGRAM,
+  sharingConfigOf,
+  userVolumeOf,
+} from "./layout.ts";
+
+/** The three instructions, all with two 64-bit arguments. @see pump-sdk IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
+export type PumpInstruction = "buy" | "buyWithBudget" | "sell";
+
+const DISCRIMINATORS: Readonly<Record<PumpInstruction, Uint8Array>> = {
+  buy: hex("b817ee6167c5d33d"),
+  buyWithBudget: hex("c2ab1c46684d5b2f"),
+  sell: hex("5df6823ce7e940b2"),
+};
+
+/** A fee recipient with its token account for the quote mint. */
+export interface PumpRecipient {
+  readonly wallet: AccountMeta;
+  readonly tokenAccount: AccountMeta;
+  /** Steps the program's search for the token account's bump takes beyond the first. */
+  readonly bumpSteps: number;
+}
+
+/** Everything of a coin's instructions that no wallet and no amount changes. Derived when the market is read. */
+export interface PumpAccounts {
+  readonly quoteMint: Address;
+  readonly quoteProgram: Address;
+  readonly feeRecipients: readonly PumpRecipient[];
+  readonly buybackRecipients: readonly PumpRecipient[];
+  /** The accounts up to the fee recipients: settings, mints, programs. */
+  readonly head: readonly AccountMeta[];
+  readonly curve: readonly AccountMeta[];
+  readonly creator: readonly AccountMeta[];
+  readonly bumpSteps: number;
+}
+
+const tail: readonly AccountMeta[] = [
+  readonly(PUMP_FEE_CONFIG),
+  readonly(PUMP_FEE_PROGRAM),
+  readonly(SYSTEM_PROGRAM),
+  readonly(PUMP_EVENT_AUTHORITY),
+  readonly(PUMP_PROGRAM),
+];
+const globalMeta = readonly(PUMP_GLOBAL);
+const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
+const tokenAccountProgram = readonly(ASSOCIATED_TOKEN_PROGRAM);
+
+/** Derives the fixed accounts of a coin's instructions. Cold path; the derivations are remembered. */
+export function pumpAccounts(coin: {
+  readonly curve: Address;
+  readonly curveBump: number;
+  readonly baseMint: Address;
+  readonly baseProgram: Address;
+  readonly quoteMint: Address;
+  readonly quoteProgram: Address;
+  readonly creator: Address;
+  readonly feeRecipients: readonly Address[];
+  readonly buybackRecipients: readonly Address[];
+}): PumpAccounts {
+  const { quoteMint, quoteProgram } = coin;
+  const recipient = (wallet: Address): PumpRecipient => {
+    const { address, bump } = tokenAccountOf(wallet, quoteMint, quoteProgram);
+    return { wallet: writable(wallet), tokenAccount: writable(address), bumpSteps: 255 - bump };
+  };
+  const base = tokenAccountOf(coin.curve, coin.baseMint, coin.baseProgram);
+  const quote = tokenAccountOf(coin.curve, quoteMint, quoteProgram);
+  const vault = creatorVaultOf(coin.creator);
+  const vaultQuote = tokenAccountOf(vault.address, quoteMint, quoteProgram);
+  const sharing = sharingConfigOf(coin.baseMint);
+  return {
+    quoteMint,
+    quoteProgram,
+    feeRecipients: coin.feeRecipients.map(recipient),
+    buybackRecipients: coin.buybackRecipients.map(recipient),
+    head: [
+      globalMeta,
+      readonly(coin.baseMint),
+      readonly(quoteMint),
+      readonly(coin.baseProgram),
+      readonly(quoteProgram),
+      tokenAccountProgram,
+    ],
+    curve: [writable(coin.curve), writable(base.address), writable(quote.address)],
+    creator: [writable(vault.address), writable(vaultQuote.address), readonly(sharing.address)],
+    bumpSteps: 5 * 255 + 255 - (coin.curveBump + base.bump + quote.bump + vault.bump + vaultQuote.bump + sharing.bump),
+  };
+}
+
+/**
+ * The instruction, and the bump steps its derived accounts cost the program beside those of the coin itself.
+ * The first amount is the tokens (buy, sell) or the budget (buyWithBudget), the second the bound on the other side.
+ */
+export function pumpSwap(
+  kind: PumpInstruction,
+  accounts: PumpAccounts,
+  amount: bigint,
+  bound: bigint,
+  terms: SwapTerms,
+): { readonly instruction: Instruction; readonly bumpSteps: number } {
+  const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
+  const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
+  const volume = userVolumeOf(terms.wallet);
+  const volumeQuote = tokenAccountOf(volume.address, accounts.quoteMint, accounts.quoteProgram);
+  const selling = kind === "sell";
+  const data = new Uint8Array(24);
+  data.set(DISCRIMINATORS[kind]);
+  writeU64(data, 8, amount);
+  writeU64(data, 16, bound);
+  return {
+    instruction: {
+      program: PUMP_PROGRAM,
+      accounts: [
+        ...accounts.head,
+        fee.wallet,
+        fee.tokenAccount,
+        buyback.wallet,
+        buyback.tokenAccount,
+        ...accounts.curve,
+        writableSigner(terms.wallet),
+        writable(selling ? terms.source : terms.destination),
+        writable(selling ? terms.destination : terms.source),
+        ...accounts.creator,
+        ...(selling ? NO_ACCOUNTS : VOLUME_ACCOUNTS),
+        writable(volume.address),
+        writable(volumeQuote.address),
+        ...tail,
+      ],
+      data,
+    },
+    bumpSteps: fee.bumpSteps + buyback.bumpSteps + 2 * 255 - volume.bump - volumeQuote.bump,
+  };
+}
+
+const NO_ACCOUNTS: readonly AccountMeta[] = [];
+const VOLUME_ACCOUNTS: readonly AccountMeta[] = [globalVolume];

@@ -1,0 +1,129 @@
+import { Address } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { findPda } from "../../solana/pda.ts";
+import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
+import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const PUMP_PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");
+
+/** Fixed accounts of the program, with their seeds. */
+export const PUMP_GLOBAL = Address.of("4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf"); // "global"
+export const PUMP_EVENT_AUTHORITY = Address.of("Ce6TQqeHC9p8KetsN6JsjHK7UTZk7nasjjnr7XxXp9F1"); // "__event_authority"
+export const PUMP_GLOBAL_VOLUME = Address.of("Hq2wp8uJ9jCPsYgNHex8RtqdvMPfVGoYwjvF1ATiwn2Y"); // "global_volume_accumulator"
+export const PUMP_FEE_CONFIG = Address.of("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt"); // "fee_config", program, at the fee program
+
+const CURVE_DISCRIMINATOR = hex("17b7f83760d8ac60");
+const GLOBAL_DISCRIMINATOR = hex("a7e8e8b1c86c727f");
+/** The shortest curve the program ever wrote: up to and including `complete`. */
+const CURVE_MIN_SIZE = 49;
+
+/** A coin on its bonding curve. `mints` is the coin, then what it is priced in. */
+export interface PumpFunMarket extends Market {
+  readonly venue: "pump_fun";
+}
+
+/** A bonding curve. Amounts in base units. @see pump-sdk IDL pump, account BondingCurve */
+export interface BondingCurve {
+  readonly virtualTokens: bigint;
+  readonly virtualQuote: bigint;
+  readonly realTokens: bigint;
+  readonly realQuote: bigint;
+  readonly tokenTotalSupply: bigint;
+  readonly complete: boolean;
+  /** The system program where the coin has no creator. */
+  readonly creator: Address;
+  readonly mayhem: boolean;
+  readonly cashback: boolean;
+  /** Wrapped SOL for coins priced in lamports. */
+  readonly quoteMint: Address;
+  /** 0: the fee schedule's rate. */
+  readonly creatorFeeBps: bigint;
+}
+
+/** What trading depends on in the program's one settings account. */
+export interface PumpGlobal {
+  readonly feeRecipients: readonly Address[];
+  readonly mayhemFeeRecipients: readonly Address[];
+  readonly buybackFeeRecipients: readonly Address[];
+  readonly creatorFeeConfigurable: boolean;
+}
+
+/** Reads a curve of any age: fields a shorter account lacks are zero. Undefined when the account is no curve. */
+export function decodeBondingCurve({ owner, data }: Account): BondingCurve | undefined {
+  if (owner !== PUMP_PROGRAM || data.length < CURVE_MIN_SIZE || !hasBytesAt(data, 0, CURVE_DISCRIMINATOR)) {
+    return undefined;
+  }
+  const quoteMint = addressAt(data, 83);
+  return {
+    virtualTokens: readU64(data, 8),
+    virtualQuote: readU64(data, 16),
+    realTokens: readU64(data, 24),
+    realQuote: readU64(data, 32),
+    tokenTotalSupply: readU64(data, 40),
+    complete: data[48] !== 0,
+    creator: addressAt(data, 49),
+    mayhem: flagAt(data, 81),
+    cashback: flagAt(data, 82),
+    quoteMint: quoteMint === SYSTEM_PROGRAM ? SOL_MINT : quoteMint,
+    creatorFeeBps: data.length >= 123 ? readU64(data, 115) : 0n,
+  };
+}
+
+/** Reads the settings account. Undefined when it is not one. Recipients that are not set are left out. */
+export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefined {
+  if (owner !== PUMP_PROGRAM || !hasBytesAt(data, 0, GLOBAL_DISCRIMINATOR)) return undefined;
+  const list = (at: number, count: number): Address[] =>
+    Array.from({ length: count }, (_, index) => addressAt(data, at + 32 * index)).filter(
+      (address) => address !== SYSTEM_PROGRAM,
+    );
+  return {
+    feeRecipients: [...list(41, 1), ...list(162, 7)],
+    mayhemFeeRecipients: [...list(483, 1), ...list(516, 7)],
+    buybackFeeRecipients: list(741, 8),
+    creatorFeeConfigurable: flagAt(data, 1045),
+  };
+}
+
+/** The system program's address (32 zeros) where the data is too short to hold one. */
+function addressAt(data: Uint8Array, offset: number): Address {
+  return data.length >= offset + 32 ? Address.from(data, offset) : SYSTEM_PROGRAM;
+}
+
+function flagAt(data: Uint8Array, offset: number): boolean {
+  return data.length > offset && data[offset] !== 0;
+}
+
+const derived = (program: Address, seed: string): ((address: Address) => DerivedAddress) => {
+  const prefix = new TextEncoder().encode(seed);
+  return memoByAddress((address) => findPda([prefix, address.bytes], program));
+};
+
+/** The curve of a coin, by its mint. */
+export const bondingCurveOf = derived(PUMP_PROGRAM, "bonding-curve");
+/** Where a creator's fees gather, by the creator. */
+export const creatorVaultOf = derived(PUMP_PROGRAM, "creator-vault");
+/** A coin's fee sharing settings, by its mint. */
+export const sharingConfigOf = derived(PUMP_FEE_PROGRAM, "sharing-config");
+/** A wallet's volume account, by the wallet. */
+export const userVolumeOf = derived(PUMP_PROGRAM, "user_volume_accumulator");
+
+/**
+ * The market in a curve account. A curve does not name its coin: the coin is the mint of `pair` whose curve this is.
+ */
+export function decodePumpFunMarket(account: Account, pair: MintPair): PumpFunMarket | undefined {
+  const curve = decodeBondingCurve(account);
+  if (curve === undefined) return undefined;
+  const coin = [pair.a, pair.b].find(
+    (mint) => mint !== curve.quoteMint && bondingCurveOf(mint).address === account.address,
+  );
+  if (coin === undefined) return undefined;
+  return {
+    venue: "pump_fun",
+    address: account.address,
+    mints: [coin, curve.quoteMint],
+    nativeSol: curve.quoteMint === SOL_MINT,
+  };
+}

@@ -1,0 +1,242 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
+import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpSwap } from "./instruction.ts";
+import {
+  type BondingCurve,
+  bondingCurveOf,
+  decodeBondingCurve,
+  decodePumpFunMarket,
+  decodePumpGlobal,
+  PUMP_FEE_CONFIG,
+  PUMP_GLOBAL,
+  PUMP_PROGRAM,
+  type PumpFunMarket,
+  userVolumeOf,
+} from "./layout.ts";
+import { buyTokens, buyWithBudget, type CurveSide, sellForQuote, sellTokens } from "./math.ts";
+
+export interface PumpFunState {
+  readonly market: PumpFunMarket;
+  readonly curve: BondingCurve;
+  /** The coin, and the quote token where it is not SOL. */
+  readonly mints: readonly Mint[];
+  readonly side: CurveSide;
+  readonly accounts: PumpAccounts;
+}
+
+/** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
+export interface PumpFunFill {
+  readonly instruction: PumpInstruction;
+  readonly amount: bigint;
+  readonly askedOut: bigint;
+}
+
+/**
+ * The Pump bonding curve: virtual constant product, fees in the quote, native lamports for coins priced in SOL.
+ *
+ * The instructions are those of the newest official SDK (buy_v2, buy_exact_quote_in_v2, sell_v2); there is no instruction
+ * that sells for an exact output, so an exactOut sale sells the least tokens that pay at least what was asked (its
+ * `outAmount` is what is really paid) with the asked amount as the program's own minimum, and never more tokens than quoted:
+ * slippage does not loosen it.
+ * A buy may take the last token of the curve and complete it; one that asks for more is refused, for builds of the program
+ * differ in what they do with it. `volume` accounts and a creator's vault may be created at the wallet's expense: rent.
+ * Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-sdk 2.0.0. Which build is
+ * deployed today is not known.
+ */
+export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
+  id: "pump_fun",
+  programs: [PUMP_PROGRAM, PUMP_FEE_PROGRAM],
+  supports: { exactOut: true, token2022: true },
+
+  /** Either mint may be the coin: its curve's address follows from it. */
+  search({ a, b }) {
+    return [
+      {
+        kind: "probe",
+        addresses: [a, b].filter((mint) => mint !== SOL_MINT).map((mint) => bondingCurveOf(mint).address),
+      },
+    ];
+  },
+
+  decode: decodePumpFunMarket,
+
+  needs(market, have) {
+    const { mints, nativeSol } = market;
+    return unread(have, [market.address, PUMP_GLOBAL, PUMP_FEE_CONFIG, mints[0], ...(nativeSol ? [] : [mints[1]])]);
+  },
+
+  read: readState,
+  quote,
+  swap,
+
+  errors: {
+    byName: {
+      TooMuchSolRequired: "SLIPPAGE_EXCEEDED",
+      TooLittleSolReceived: "SLIPPAGE_EXCEEDED",
+      BuySlippageBelowMinTokensOut: "SLIPPAGE_EXCEEDED",
+      BondingCurveComplete: "NO_ROUTE",
+      BondingCurveAlreadyMigrated: "NO_ROUTE",
+      NotEnoughTokensToBuy: "INSUFFICIENT_LIQUIDITY",
+      NotEnoughTokensToSell: "INSUFFICIENT_TOKEN_BALANCE",
+      BuyNotEnoughSolToCoverRent: "INSUFFICIENT_SOL",
+      BuyNotEnoughSolToCoverFees: "INSUFFICIENT_SOL",
+      BuybackFeeRecipientNotAuthorized: "VENUE_DEGRADED",
+      BuybackFeeRecipientMissing: "VENUE_DEGRADED",
+      UnsupportedQuoteMint: "VENUE_DEGRADED",
+      MissingCashbackAccounts: "VENUE_DEGRADED",
+      InvalidCashbackAccumulator: "VENUE_DEGRADED",
+      InvalidBondingCurveV2: "VENUE_DEGRADED",
+      InvalidQuoteControl: "VENUE_DEGRADED",
+      InvalidCashbackRecipient: "VENUE_DEGRADED",
+      FeeTiersEmpty: "VENUE_DEGRADED",
+    },
+    byNumber: {
+      6002: "SLIPPAGE_EXCEEDED",
+      6003: "SLIPPAGE_EXCEEDED",
+      6005: "NO_ROUTE",
+      6021: "INSUFFICIENT_LIQUIDITY",
+      6023: "INSUFFICIENT_TOKEN_BALANCE",
+      6040: "INSUFFICIENT_SOL",
+      6041: "INSUFFICIENT_SOL",
+      6042: "SLIPPAGE_EXCEEDED",
+      6057: "VENUE_DEGRADED",
+      6062: "VENUE_DEGRADED",
+      6063: "VENUE_DEGRADED",
+      6072: "VENUE_DEGRADED",
+      6073: "VENUE_DEGRADED",
+      6074: "VENUE_DEGRADED",
+      6075: "VENUE_DEGRADED",
+      6076: "VENUE_DEGRADED",
+      6081: "NO_ROUTE",
+      6096: "VENUE_DEGRADED",
+    },
+  },
+};
+
+function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
+  const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
+  const global = decodePumpGlobal(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
+  const config = decodePumpFeeConfig(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
+  if (curve === undefined || global === undefined || config === undefined) {
+    throw new TradewireError(
+      "VENUE_DEGRADED",
+      `pump_fun: the accounts of ${market.address} do not have the known layout`,
+    );
+  }
+  const [baseMint, quoteMint] = market.mints;
+  const base = requireMint(have, baseMint, "pump_fun");
+  const quoteToken = market.nativeSol ? undefined : requireMint(have, quoteMint, "pump_fun");
+  const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
+  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
+    throw new TradewireError("VENUE_DEGRADED", "pump_fun: the settings account names no fee recipients");
+  }
+  const supply = curve.mayhem ? curve.tokenTotalSupply : base.supply;
+  const marketCap = curve.virtualTokens === 0n ? 0n : (curve.virtualQuote * supply) / curve.virtualTokens;
+  const fees = pumpFeesFor(config, quoteMint, marketCap);
+  if (fees === undefined) {
+    throw new TradewireError("VENUE_DEGRADED", `pump_fun: no fee schedule for coins priced in ${quoteMint}`);
+  }
+  const ownRate = global.creatorFeeConfigurable && curve.creatorFeeBps !== 0n;
+  return {
+    market,
+    curve,
+    mints: quoteToken === undefined ? [base] : [base, quoteToken],
+    side: {
+      tokens: curve.virtualTokens,
+      quote: curve.virtualQuote,
+      protocolBps: fees.protocol,
+      creatorBps: curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator,
+    },
+    accounts: pumpAccounts({
+      curve: market.address,
+      curveBump: bondingCurveOf(baseMint).bump,
+      baseMint,
+      baseProgram: base.program,
+      quoteMint,
+      quoteProgram: quoteToken?.program ?? TOKEN_PROGRAM,
+      creator: curve.creator,
+      feeRecipients,
+      buybackRecipients: global.buybackFeeRecipients,
+    }),
+  };
+}
+
+function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
+  const { market, curve, side, mints } = state;
+  if (curve.complete) {
+    const migrated = curve.virtualTokens === 0n;
+    throw notTrading(
+      market,
+      migrated ? "has completed and migrated to pump_swap" : "has completed and waits for its migration to pump_swap",
+    );
+  }
+  for (const mint of mints) {
+    rejectUnsupported(mint);
+    if (mint.transferFees !== undefined) {
+      throw new TradewireError(
+        "UNSUPPORTED_TOKEN_EXTENSION",
+        `token ${mint.address} is not tradable on pump_fun: it has a transfer fee`,
+      );
+    }
+  }
+  if (side.tokens === 0n || side.quote === 0n) throw tooLarge(market);
+  return ask.inMint === market.mints[1] ? quoteBuy(state, ask) : quoteSell(state, ask);
+}
+
+function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFunFill> {
+  const { mode, inMint, outMint, amount } = ask;
+  if (mode === "exactOut" && amount > curve.realTokens) throw tooLarge(market);
+  if (amount === 0n) throw tooSmall();
+  const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyTokens(amount, side);
+  if (trade.tokens === 0n) throw tooSmall();
+  if (trade.tokens > curve.realTokens) throw tooLarge(market);
+  return {
+    mode,
+    inMint,
+    outMint,
+    inAmount: trade.quote,
+    outAmount: trade.tokens,
+    priceImpact: priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
+    fill: { instruction: mode === "exactIn" ? "buyWithBudget" : "buy", amount, askedOut: 0n },
+  };
+}
+
+function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFunFill> {
+  const { mode, inMint, outMint, amount } = ask;
+  if (amount === 0n) throw tooSmall();
+  const trade = mode === "exactIn" ? sellTokens(amount, side) : sellForQuote(amount, side);
+  if (trade === undefined || trade.net > curve.realQuote) throw tooLarge(market);
+  if (trade.quote <= 0n) throw tooSmall();
+  return {
+    mode,
+    inMint,
+    outMint,
+    inAmount: trade.tokens,
+    outAmount: trade.quote,
+    priceImpact: priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
+    fill: { instruction: "sell", amount: trade.tokens, askedOut: amount },
+  };
+}
+
+function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: SwapTerms): SwapLeg {
+  const { accounts, mints } = state;
+  const inverseSale = fill.instruction === "sell" && mode === "exactOut";
+  const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
+  const bound = inverseSale ? fill.askedOut : terms.threshold;
+  const { instruction, bumpSteps } = pumpSwap(fill.instruction, accounts, amount, bound, terms);
+  return {
+    instructions: [instruction],
+    computeUnits: 100_000 + mints.length + 1_500 * (accounts.bumpSteps + bumpSteps),
+    creates: [{ address: userVolumeOf(terms.wallet).address, space: USER_VOLUME_SIZE }],
+  };
+}
+
+/** What the program allocates for a wallet's volume account. */
+const USER_VOLUME_SIZE = 137;

@@ -28,7 +28,7 @@ interface Followed {
   notices: number;
   /** Newest slot when the node accepted the subscription; undefined while there is none. */
   activeFrom: bigint | undefined;
-  /** True once a read at or after `activeFrom` closed the gap before the subscription: the stream is complete from here. */
+  /** True once a read closed the gap before the subscription: the stream is complete from here. */
   streamed: boolean;
   /** Up to when the state is known without the stream. */
   provenAtMs: number;
@@ -42,8 +42,8 @@ const DEFAULT_MAX_LAG_SLOTS = 10n;
 
 /**
  * Follows accounts by WebSocket subscription, with reads to start from, to bridge lost connections, and to heal.
- * The subscription is asked for first; an account counts as streamed only once it has been read at a slot not before the one the
- * subscription began at, so that no change can fall between the two.
+ * The subscription is asked for first; an account counts as streamed only once a read after the beginning of the subscription has
+ * been seen, so that no change can fall between the two.
  */
 export function createRpcStateSource({
   reader,
@@ -95,6 +95,7 @@ export function createRpcStateSource({
   async function read(entries: readonly Followed[]): Promise<void> {
     const sentAtMs = now();
     const noticesBefore = entries.map(({ notices }) => notices);
+    const activeBefore = entries.map(({ activeFrom }) => activeFrom);
     const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!;
@@ -110,7 +111,10 @@ export function createRpcStateSource({
         listener(entry.address, account, slot);
       }
       if (slot + maxLagSlots >= newestSlot) entry.provenAtMs = Math.max(entry.provenAtMs, sentAtMs);
-      if (entry.activeFrom !== undefined && slot >= entry.activeFrom) entry.streamed = true;
+      const { activeFrom } = entry;
+      if (activeFrom === undefined) continue;
+      // Within one slot, only a read that was sent after the subscription began has missed nothing before it.
+      if (slot > activeFrom || (slot === activeFrom && activeBefore[i] === activeFrom)) entry.streamed = true;
     }
   }
 

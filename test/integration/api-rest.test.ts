@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, TOKEN } from "../support/fake-trades.ts";
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge({ publicUrl: "https://trade.example" });
+});
+afterAll(() => edge.close());
+
+const BUY = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0, priority: "fast" };
+const headers = { authorization: `Bearer ${ALICE.key}`, "content-type": "application/json" };
+
+async function call(path: string, init: RequestInit = {}) {
+  const response = await fetch(`http://${edge.host}:${edge.port}${path}`, init);
+  const text = await response.text();
+  return { response, text, json: text === "" ? undefined : JSON.parse(text) };
+}
+const post = (body: string, more: Record<string, string> = {}, path = "/v1/tx/buy") =>
+  call(path, { method: "POST", headers: { ...headers, ...more }, body });
+
+describe("REST", () => {
+  it("pings with an empty body and no key", async () => {
+    const { response, text } = await call("/v1/ping");
+    expect([response.status, text]).toEqual([200, ""]);
+  });
+
+  it("answers a buy as SPEC.md writes it", async () => {
+    const { response, json } = await post(JSON.stringify(BUY));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(json).toEqual({
+      success: true,
+      data: {
+        submissionToken: "token_0",
+        unsignedTransaction: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
+        expiresAt: "2026-11-20T12:00:30.000Z",
+        platform: "fake",
+        inputMint: "So11111111111111111111111111111111111111112",
+        outputMint: TOKEN.toString(),
+        estimates: {
+          inputAmount: 0.1,
+          outputAmount: 100,
+          priceImpact: 0,
+          inputAmountRaw: "100000000",
+          outputAmountRaw: "100000000",
+          otherAmountThresholdRaw: "100000000",
+        },
+        priorityCost: 0.00002,
+        costs: { baseFee: "5000", priorityFee: "20000", tip: "0", rentPaid: "2039280", rentReturned: "0" },
+        route: [
+          {
+            venue: "fake",
+            market: "ComputeBudget111111111111111111111111111111",
+            inputMint: "So11111111111111111111111111111111111111112",
+            outputMint: TOKEN.toString(),
+            inputAmountRaw: "100000000",
+            outputAmountRaw: "100000000",
+          },
+        ],
+        lastValidBlockHeight: 300_000_150,
+      },
+    });
+  });
+
+  it("writes zero values as such and absent ones as null", async () => {
+    const priority = await call("/v1/priority");
+    expect(priority.json.data.levels[0]).toEqual({
+      priority: "economy",
+      microLamportsPerComputeUnit: 0,
+      expectedCost: 0,
+      expectedCostRaw: "0",
+    });
+    const keys = await call("/v1/auth/keys", { headers });
+    expect(keys.json.data.keys.map((key: { revokedAt: unknown }) => key.revokedAt)).toEqual([
+      null,
+      "1970-01-01T00:00:01.000Z",
+    ]);
+  });
+
+  it("has the envelope for whatever is wrong", async () => {
+    const buy = JSON.stringify(BUY);
+    const wrongs = [
+      [await post("{"), 400, "VALIDATION_ERROR"],
+      [await post(""), 400, "VALIDATION_ERROR"],
+      [await post("[]"), 400, "VALIDATION_ERROR"],
+      [await post('{"slippage":NaN}'), 400, "VALIDATION_ERROR"],
+      [await post(buy, { "content-type": "text/plain" }), 400, "VALIDATION_ERROR"],
+      [await post(buy, { authorization: "" }), 401, "AUTH_ERROR"],
+      [await post(" ".repeat(17 * 1024)), 413, "BODY_TOO_LARGE"],
+      [await post(buy, {}, "/v1/tx/buy?slippage=0.5"), 400, "VALIDATION_ERROR"],
+      [await post(buy, {}, "/v1/tx/bye"), 404, "NOT_FOUND"],
+      [await call("/v1/nothing"), 404, "NOT_FOUND"],
+      [await call("/v1/%zz"), 400, "VALIDATION_ERROR"],
+      [await call(`/v1/tx/${"2".repeat(300)}`, { headers }), 400, "VALIDATION_ERROR"],
+      [await call(`/v1/tx/${"2".repeat(88)}`, { headers }), 404, "TRADE_NOT_FOUND"],
+    ] as const;
+    for (const [{ response, json }, status, code] of wrongs) {
+      expect([response.status, json.error.code]).toEqual([status, code]);
+      expect(json).toEqual({
+        success: false,
+        requestId: response.headers.get("x-request-id"),
+        error: expect.objectContaining({ message: expect.any(String), retryable: false }),
+      });
+    }
+  });
+
+  it("takes a body whose content type names the character set", async () => {
+    const { response } = await post(JSON.stringify(BUY), { "content-type": "application/json; charset=utf-8" });
+    expect(response.status).toBe(200);
+  });
+
+  it("does not take the names that typed clients use", async () => {
+    const { json } = await post(JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" }));
+    expect(json.error).toMatchObject({ code: "VALIDATION_ERROR", field: "priority" });
+  });
+
+  it("serves its description, with the address it is reached at", async () => {
+    const { json } = await call("/v1/openapi.json");
+    expect(json.servers).toEqual([{ url: "https://trade.example" }]);
+    expect(Object.keys(json.paths).sort()).toEqual([
+      "/v1/auth/challenge",
+      "/v1/auth/keys",
+      "/v1/auth/keys/{keyId}",
+      "/v1/auth/profile",
+      "/v1/auth/register",
+      "/v1/ping",
+      "/v1/priority",
+      "/v1/tx/buy",
+      "/v1/tx/quote",
+      "/v1/tx/sell",
+      "/v1/tx/submit",
+      "/v1/tx/swap",
+      "/v1/tx/{signature}",
+    ]);
+  });
+});

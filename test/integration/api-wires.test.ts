@@ -1,0 +1,287 @@
+import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
+import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, BOB, CHALLENGE, fakeSign, POISONED_WALLET, REVOKED_KEY, TOKEN } from "../support/fake-trades.ts";
+import { createWires, type Outcome, type Wire } from "../support/wires.ts";
+
+const { buy, sell, swap, submit, quote, getTrade, getPriority } = TradeService.method;
+const { createChallenge, register, getProfile, listKeys, revokeKey } = AccountService.method;
+const ALICE_KEY = `Bearer ${ALICE.key}`;
+const BOB_KEY = `Bearer ${BOB.key}`;
+const SOL = "So11111111111111111111111111111111111111112";
+
+const BUY = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0, priority: "fast" };
+const SELL = { mint: TOKEN.toString(), tokenAmount: 12.5, slippage: 0.05, priority: "economy" };
+const SWAP = {
+  inputMint: "SOL",
+  outputMint: TOKEN.toString(),
+  amount: 3,
+  swapMode: "exactOut",
+  slippage: 0.01,
+  priority: "fastest",
+};
+const without = (request: JsonObject, field: string): JsonObject => {
+  const { [field]: _, ...rest } = request;
+  return rest;
+};
+
+/** What is said to every wire, in this order, with a key of Alice's unless another is named. */
+const GOOD: readonly (readonly [string, DescMethodUnary, JsonObject, string?])[] = [
+  ["a buy without slippage", buy, BUY],
+  ["a buy with limits", buy, { ...BUY, maxPriceImpact: 0.5, maxPriorityCost: 0.001 }],
+  ["a sale", sell, SELL],
+  ["a swap", swap, SWAP],
+  [
+    "a swap into the native pseudo-mint",
+    swap,
+    { ...SWAP, inputMint: TOKEN.toString(), outputMint: `${SOL.slice(0, -1)}1` },
+  ],
+  ["a quote", quote, without(SWAP, "priority")],
+  ["a quote with a swap's body", quote, { ...SWAP, maxPriorityCost: 1 }],
+  ["what priority costs", getPriority, {}, ""],
+  ["a challenge", createChallenge, { walletAddress: ALICE.wallet.toString() }, ""],
+  ["a profile", getProfile, {}],
+  ["a profile of a key that is looked up", getProfile, {}, BOB_KEY],
+  ["the keys", listKeys, {}],
+  ["a key to retire", revokeKey, { keyId: "old" }],
+];
+
+type Refusal = readonly [
+  what: string,
+  method: DescMethodUnary,
+  request: JsonObject,
+  code: string,
+  field?: string | undefined,
+  authorization?: string | undefined,
+];
+
+/** What every wire refuses, with the same code and field. */
+const BAD: readonly Refusal[] = [
+  ...Object.keys(BUY).map((field): Refusal => [`no ${field}`, buy, without(BUY, field), "VALIDATION_ERROR", field]),
+  ...Object.keys(SWAP).map((field): Refusal => [`no ${field}`, swap, without(SWAP, field), "VALIDATION_ERROR", field]),
+  ["an empty request", buy, {}, "VALIDATION_ERROR", "mint"],
+  ["a mint outside base58", buy, { ...BUY, mint: TOKEN.toString().replace("T", "0") }, "VALIDATION_ERROR", "mint"],
+  ["a mint of 31 bytes", buy, { ...BUY, mint: TOKEN.toString().slice(1) }, "VALIDATION_ERROR", "mint"],
+  ["SOL as the token", buy, { ...BUY, mint: "SOL" }, "VALIDATION_ERROR", "mint"],
+  ["an unknown mint", sell, { ...SELL, mint: ALICE.wallet.toString() }, "TOKEN_NOT_FOUND", "mint"],
+  ["slippage 1", buy, { ...BUY, slippage: 1 }, "VALIDATION_ERROR", "slippage"],
+  ["slippage -0.1", buy, { ...BUY, slippage: -0.1 }, "VALIDATION_ERROR", "slippage"],
+  ["slippage NaN", buy, { ...BUY, slippage: Number.NaN }, "VALIDATION_ERROR", "slippage"],
+  ["amount 0", buy, { ...BUY, solAmount: 0 }, "VALIDATION_ERROR", "solAmount"],
+  ["amount -1", sell, { ...SELL, tokenAmount: -1 }, "VALIDATION_ERROR", "tokenAmount"],
+  ["amount infinity", swap, { ...SWAP, amount: Number.POSITIVE_INFINITY }, "VALIDATION_ERROR", "amount"],
+  ["less than one base unit", buy, { ...BUY, solAmount: 1e-10 }, "VALIDATION_ERROR", "solAmount"],
+  ["more than u64", buy, { ...BUY, solAmount: 1e300 }, "VALIDATION_ERROR", "solAmount"],
+  ["a level that does not exist", buy, { ...BUY, priority: "warp" }, "VALIDATION_ERROR", "priority"],
+  ["a mode that does not exist", swap, { ...SWAP, swapMode: "warp" }, "VALIDATION_ERROR", "swapMode"],
+  ["a negative limit", buy, { ...BUY, maxPriceImpact: -1 }, "VALIDATION_ERROR", "maxPriceImpact"],
+  ["the same mint twice", swap, { ...SWAP, inputMint: TOKEN.toString() }, "VALIDATION_ERROR", "outputMint"],
+  ["SOL by two names", swap, { ...SWAP, outputMint: SOL }, "VALIDATION_ERROR", "outputMint"],
+  ["more than the pool holds", swap, { ...SWAP, amount: 10_000_000 }, "INSUFFICIENT_LIQUIDITY"],
+  ["no key", buy, BUY, "AUTH_ERROR", undefined, ""],
+  ["no key and nothing else", buy, {}, "AUTH_ERROR", undefined, ""],
+  ["a wrong key", buy, BUY, "AUTH_ERROR", undefined, "Bearer api_wrong"],
+  ["a revoked key", buy, BUY, "AUTH_ERROR", undefined, `Bearer ${REVOKED_KEY}`],
+  ["another scheme", buy, BUY, "AUTH_ERROR", undefined, "Basic YWxpY2U6"],
+  ["a token that is none", submit, { submissionToken: "x", signedTransaction: "AAAA" }, "INVALID_SUBMISSION_TOKEN"],
+  ["nothing signed", submit, { submissionToken: "x", signedTransaction: "" }, "VALIDATION_ERROR", "signedTransaction"],
+  ["a body of 17 KiB", submit, { submissionToken: "x".repeat(17 * 1024), signedTransaction: "AAAA" }, "BODY_TOO_LARGE"],
+  ["a signature that is none", getTrade, { signature: "abc" }, "VALIDATION_ERROR", "signature"],
+  ["an unknown trade", getTrade, { signature: "2".repeat(88) }, "TRADE_NOT_FOUND"],
+  ["a bad wallet", createChallenge, { walletAddress: "wallet" }, "VALIDATION_ERROR", "walletAddress", ""],
+  [
+    "a signature of 65 bytes",
+    register,
+    { walletAddress: ALICE.wallet.toString(), message: CHALLENGE, signature: "z".repeat(88) },
+    "VALIDATION_ERROR",
+    "signature",
+    "",
+  ],
+  ["a key of somebody else", revokeKey, { keyId: "id of api_bob" }, "NOT_FOUND", "keyId"],
+  [
+    "what breaks inside",
+    createChallenge,
+    { walletAddress: POISONED_WALLET.toString() },
+    "INTERNAL_ERROR",
+    undefined,
+    "",
+  ],
+];
+
+/** What only JSON text can hold. */
+const BAD_JSON: readonly Refusal[] = [
+  ["a misspelt field", buy, { ...BUY, slipage: 0.1 }, "VALIDATION_ERROR", "slipage"],
+  ["a field of another request", sell, { ...SELL, solAmount: 1 }, "VALIDATION_ERROR", "solAmount"],
+  ["a number as text", buy, { ...BUY, solAmount: "0.1" }, "VALIDATION_ERROR", "solAmount"],
+  ["a number as null", buy, { ...BUY, slippage: null }, "VALIDATION_ERROR", "slippage"],
+  ["a number as a list", buy, { ...BUY, slippage: [0] }, "VALIDATION_ERROR", "slippage"],
+  ["a mint as a number", buy, { ...BUY, mint: 7 }, "VALIDATION_ERROR", "mint"],
+  ["a mint as an object", buy, { ...BUY, mint: { toString: "x" } }, "VALIDATION_ERROR", "mint"],
+  ["a level as a truth", buy, { ...BUY, priority: true }, "VALIDATION_ERROR", "priority"],
+  [
+    "a transaction outside base64",
+    submit,
+    { submissionToken: "x", signedTransaction: "*" },
+    "VALIDATION_ERROR",
+    "signedTransaction",
+  ],
+  ["depth", buy, { ...BUY, deep: JSON.parse("[".repeat(50) + "]".repeat(50)) }, "VALIDATION_ERROR", "deep"],
+];
+
+const names = createWires("http://127.0.0.1:1").map((wire) => {
+  wire.close();
+  return wire.name;
+});
+
+const recorded = new Map<string, Outcome[]>();
+
+describe.each(names)("%s", (name) => {
+  let edge: Edge;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    edge = await startEdge();
+    wire = createWires(`http://${edge.host}:${edge.port}`).find((candidate) => candidate.name === name)!;
+  });
+  afterAll(async () => {
+    wire.close();
+    await edge.close();
+  });
+
+  const valueIn = (outcome: Outcome) => {
+    if (!("value" in outcome)) throw new Error(`${outcome.code}: ${outcome.message}`);
+    return outcome.value as Record<string, string>;
+  };
+
+  it("answers good requests with the values that REST answers", async () => {
+    const outcomes: Outcome[] = [];
+    for (const [, method, request, authorization] of GOOD) {
+      const outcome = await wire.call(method, request, authorization === "" ? undefined : (authorization ?? ALICE_KEY));
+      valueIn(outcome);
+      outcomes.push(outcome);
+    }
+    recorded.set(name, outcomes);
+    expect(outcomes).toEqual(recorded.get(names[0]!));
+  });
+
+  it("carries a trade from build to result", async () => {
+    const built = valueIn(await wire.call(buy, BUY, ALICE_KEY));
+    const signed = Buffer.from(fakeSign(Buffer.from(built.unsignedTransaction!, "base64")));
+    const request = { submissionToken: built.submissionToken!, signedTransaction: signed.toString("base64") };
+
+    const refuse = async (transaction: Uint8Array, code: string) =>
+      expect(
+        await wire.call(
+          submit,
+          { ...request, signedTransaction: Buffer.from(transaction).toString("base64") },
+          ALICE_KEY,
+        ),
+      ).toMatchObject({ code });
+    await refuse(Buffer.from(built.unsignedTransaction!, "base64"), "NOT_FULLY_SIGNED");
+    await refuse(
+      signed.map((byte, i) => (i === 70 ? byte ^ 1 : byte)),
+      "MESSAGE_MISMATCH",
+    );
+    await refuse(
+      signed.map((byte, i) => (i === 3 ? byte ^ 1 : byte)),
+      "INVALID_SIGNATURE",
+    );
+    await refuse(Buffer.concat([signed, Buffer.of(0)]), "MESSAGE_MISMATCH");
+    await refuse(Buffer.concat([Buffer.of(2), Buffer.alloc(64, 7), signed.subarray(1)]), "MESSAGE_MISMATCH");
+    expect(await wire.call(submit, request, BOB_KEY)).toMatchObject({ code: "INVALID_SUBMISSION_TOKEN" });
+    expect(edge.trades.broadcasts()).toBe(0);
+
+    const result = valueIn(await wire.call(submit, request, ALICE_KEY));
+    expect(result).toMatchObject({
+      status: "confirmed",
+      slot: 300_000_001,
+      inputMint: SOL,
+      outputMint: TOKEN.toString(),
+      tradeResult: { inputAmount: 0.1, outputAmount: 100, inputAmountRaw: "100000000", outputAmountRaw: "100000000" },
+      priorityCost: 0.00002,
+    });
+    expect(valueIn(await wire.call(submit, request, ALICE_KEY))).toEqual(result);
+    expect(valueIn(await wire.call(getTrade, { signature: result.signature! }, ALICE_KEY))).toEqual(result);
+    expect(await wire.call(getTrade, { signature: result.signature! }, BOB_KEY)).toMatchObject({
+      code: "TRADE_NOT_FOUND",
+    });
+    expect(edge.trades.broadcasts()).toBe(1);
+  });
+
+  it("refuses bad requests by code and field, and lives on", async () => {
+    const broadcasts = edge.trades.broadcasts();
+    const logged = edge.errors.length;
+    for (const [what, method, request, code, field, authorization] of BAD) {
+      const outcome = await wire.call(method, request, authorization === "" ? undefined : (authorization ?? ALICE_KEY));
+      if (code === "BODY_TOO_LARGE" && wire.compressed) {
+        expect(outcome, what).toMatchObject({ code: "ResourceExhausted" });
+        continue;
+      }
+      expect(outcome, what).toMatchObject({ code, field, retryable: false });
+      expect("message" in outcome && outcome.message, what).not.toMatch(/hunter2|10\.0\.0\.7/);
+    }
+    expect(edge.errors.length - logged).toBe(1);
+    expect(edge.trades.broadcasts()).toBe(broadcasts);
+    expect(valueIn(await wire.call(getProfile, {}, ALICE_KEY))).toMatchObject({
+      walletAddress: ALICE.wallet.toString(),
+    });
+  });
+
+  it("refuses what only JSON can hold", async () => {
+    if (!wire.json) return;
+    for (const [what, method, request, code, field] of BAD_JSON) {
+      expect(await wire.call(method, request, ALICE_KEY), what).toMatchObject({ code, field });
+    }
+  });
+});
+
+describe("a watched trade", () => {
+  it.each([
+    ["Connect", (baseUrl: string) => createConnectTransport({ baseUrl, httpVersion: "1.1" })],
+    ["gRPC-Web", (baseUrl: string) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })],
+    ["gRPC", (baseUrl: string) => createGrpcTransport({ baseUrl })],
+  ])("is streamed over %s until it is decided", async (_, createTransport) => {
+    const edge = await startEdge();
+    const client = createClient(TradeService, createTransport(`http://${edge.host}:${edge.port}`));
+    const headers = { authorization: ALICE_KEY };
+    const built = await client.buy({ mint: TOKEN.toString(), solAmount: 1, slippage: 0, priority: 2 }, { headers });
+    const { signature } = await client.submit(
+      { submissionToken: built.submissionToken, signedTransaction: fakeSign(built.unsignedTransaction) },
+      { headers },
+    );
+    const seen: [TradeStatus, bigint | undefined][] = [];
+    for await (const trade of client.watchTrade({ signature }, { headers })) seen.push([trade.status, trade.slot]);
+    expect(seen).toEqual([
+      [TradeStatus.PENDING, undefined],
+      [TradeStatus.CONFIRMED, 300_000_001n],
+    ]);
+
+    const watch = async (request: { signature: string }, options: object) => {
+      for await (const trade of client.watchTrade(request, options)) return trade;
+      return undefined;
+    };
+    await expect(watch({ signature }, {})).rejects.toThrow("An API key is missing");
+    await expect(watch({ signature: "abc" }, { headers })).rejects.toThrow("signature is not written in base58");
+    await expect(watch({ signature: "2".repeat(88) }, { headers })).rejects.toThrow("No trade of this account");
+    await edge.close();
+  });
+});
+
+describe("a message with a field that this version does not know", () => {
+  it("is refused, for the field may have been a limit", async () => {
+    const edge = await startEdge();
+    const response = await fetch(`http://${edge.host}:${edge.port}/tradewire.v1.TradeService/GetPriority`, {
+      method: "POST",
+      headers: { "content-type": "application/proto" },
+      body: Buffer.from([0x48, 0x01]),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ details: [{ debug: { code: "VALIDATION_ERROR", field: "#9" } }] });
+    await edge.close();
+  });
+});

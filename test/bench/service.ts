@@ -1,0 +1,16 @@
+/** The service on the embedded chain with one registered, funded wallet. Prints where it is and what to ask. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
+import { createDemoWallet } from "../../src/start-page.ts";
+
+const app = await startApp({
+  config: parseConfig({ PORT: "0", SANDBOX_PORT: "0", DATA_DIR: mkdtempSync(join(tmpdir(), "tradewire-bench-")) }),
+  logger: console,
+});
+const demo = await createDemoWallet(app);
+const token = app.sandbox!.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!;
+process.stdout.write(`${JSON.stringify({ port: app.port, apiKey: demo!.apiKey, mint: token.mint })}\n`);
+process.on("SIGTERM", () => void app.close().then(() => process.exit(0)));

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import bs58 from "bs58";
+import { type App, startApp } from "../../src/app.ts";
+import { Tradewire } from "../../src/client/tradewire.ts";
+import { type Environment, parseConfig } from "../../src/config.ts";
+import { createRandom } from "../../src/primitives/random.ts";
+import type { VenueId } from "../../src/venues/venue.ts";
+
+/** A REST answer: the status and the whole envelope. */
+export interface Answer {
+  readonly status: number;
+  // The shape is what tests are about.
+  readonly body: {
+    success: boolean;
+    data?: Record<string, unknown>;
+    error?: { code: string; field?: string; message: string };
+  };
+}
+
+/** The whole service on an embedded chain of its own, as `npm start` runs it, with helpers of a caller. */
+export interface TestService {
+  readonly app: App;
+  readonly url: string;
+  /** One JSON-RPC call to the chain. */
+  rpc<T>(method: string, params?: unknown[]): Promise<T>;
+  /** A registered wallet holding SOL. */
+  newClient(sol?: number): Promise<Tradewire>;
+  /** A REST call; `body` undefined is a GET. Text is sent as it is. */
+  call(path: string, body?: object | string, apiKey?: string): Promise<Answer>;
+  /** A token of the world that trades on the venue. */
+  mintOn(venue: VenueId, symbol?: string): string;
+  close(): Promise<void>;
+}
+
+let wallets = 0;
+
+/** Starts a service; slots pass every 50 ms so that tests are quick. */
+export async function startTestService(environment: Environment = {}): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
+  const logged: string[] = [];
+  const log = (facts: object, message: string) => logged.push(`${message} ${JSON.stringify(facts)}`);
+  const app = await startApp({
+    config: parseConfig({
+      PORT: "0",
+      ADMIN_PORT: "0",
+      SANDBOX_PORT: "0",
+      SANDBOX_SLOT_MS: "50",
+      DATA_DIR: dataDir,
+      ...environment,
+    }),
+    logger: { info: log, warn: log, error: log },
+  });
+  const rpcUrl = app.sandbox!.rpcUrl;
+  const rpc = async <T>(method: string, params: unknown[] = []): Promise<T> => {
+    const response = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const answer = (await response.json()) as { result: T; error?: { message: string } };
+    if (answer.error !== undefined) throw new Error(answer.error.message);
+    return answer.result;
+  };
+  return {
+    app,
+    url: app.url,
+    rpc,
+    async newClient(sol = 100) {
+      const seed = createRandom(0x5eed + wallets++).bytes(32);
+      const client = Tradewire.connect({ baseUrl: app.url, wallet: bs58.encode(seed) });
+      const address = client.wallet.publicKey.toString();
+      if (sol > 0) await rpc("requestAirdrop", [address, sol * 1e9]);
+      await client.register();
+      return client;
+    },
+    async call(path, body, apiKey) {
+      const response = await fetch(`${app.url}${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Answer["body"] };
+    },
+    mintOn(venue, symbol) {
+      const token = app.sandbox!.world.tokens.find(
+        (entry) => entry.venue === venue && (symbol === undefined || entry.symbol === symbol),
+      );
+      if (token === undefined) throw new Error(`no token on ${venue}`);
+      return token.mint.toString();
+    },
+    async close() {
+      await app.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { maxOf, minOf, U64_MAX } from "../../primitives/integer.ts";
+import {
+  amountAIn,
+  amountAOut,
+  amountBIn,
+  amountBOut,
+  priceAfterAIn,
+  priceAfterAOut,
+  priceAfterBIn,
+  priceAfterBOut,
+} from "../curves/constant-liquidity.ts";
+import { addFee, baseFeeOnGross, baseFeeOnNet, type FeeMoment, takeFee } from "../curves/scheduled-fee.ts";
+import { type DbcConfig, type DbcPool, dbcVolatilityFee } from "./layout.ts";
+
+/** Amounts in base units. */
+export interface DbcFill {
+  /** What reaches the pool, venue fees included. */
+  readonly input: bigint;
+  /** What the pool sends. */
+  readonly output: bigint;
+  /** The part of the input that moves the curve. */
+  readonly netIn: bigint;
+  /** What the curve gives before a fee on output. */
+  readonly grossOut: bigint;
+  /** Stretches of the curve the trade goes through to their end. */
+  readonly crossed: number;
+  /** True when it ends in the first stretch. */
+  readonly endsLow: boolean;
+}
+
+/** An amount found by walking the curve. */
+interface Walk {
+  readonly amount: bigint;
+  readonly crossed: number;
+  readonly endsLow: boolean;
+}
+
+/** What a trade's fee depends on, at `point` of the pool's own time. */
+export function dbcMoment(pool: DbcPool, selling: boolean, point: bigint): FeeMoment {
+  const { activationPoint, sqrtPrice } = pool;
+  return { point, activationPoint, buying: !selling, sqrtPrice, firstSqrtPrice: sqrtPrice };
+}
+
+/**
+ * What the program does with `input`. Fees round up, the curve's output down.
+ *
+ * @returns undefined when the curve cannot take that much: a buy beyond its end, a sale beyond its start
+ * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 `math/swapQuote.ts`, getSwapResultFromExactInput
+ */
+export function dbcExactIn(
+  config: DbcConfig,
+  pool: DbcPool,
+  selling: boolean,
+  input: bigint,
+  moment: FeeMoment,
+): DbcFill | undefined {
+  const fee = totalFee(config, pool, baseFeeOnGross(config.baseFee, input, moment));
+  const feeOnInput = !config.feeOnOutput && !selling;
+  const netIn = feeOnInput ? takeFee(input, fee) : input;
+  const walk = selling ? quoteForCoins(config, pool.sqrtPrice, netIn) : coinsForQuote(config, pool.sqrtPrice, netIn);
+  if (walk === undefined) return undefined;
+  const grossOut = walk.amount;
+  return {
+    input,
+    netIn,
+    grossOut,
+    output: feeOnInput ? grossOut : takeFee(grossOut, fee),
+    crossed: walk.crossed,
+    endsLow: walk.endsLow,
+  };
+}
+
+/**
+ * What the program asks for `output`. Every step rounds up.
+ *
+ * @returns undefined when the curve cannot give that much
+ * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 `math/swapQuote.ts`, getSwapResultFromExactOutput
+ */
+export function dbcExactOut(
+  config: DbcConfig,
+  pool: DbcPool,
+  selling: boolean,
+  output: bigint,
+  moment: FeeMoment,
+): DbcFill | undefined {
+  const feeOnInput = !config.feeOnOutput && !selling;
+  const grossOut = feeOnInput ? output : beforeFee(config, pool, output, moment);
+  if (grossOut === undefined) return undefined;
+  const walk = selling
+    ? coinsToGetQuote(config, pool.sqrtPrice, grossOut)
+    : quoteToGetCoins(config, pool.sqrtPrice, grossOut);
+  if (walk === undefined || walk.amount > U64_MAX) return undefined;
+  const netIn = walk.amount;
+  const input = feeOnInput ? beforeFee(config, pool, netIn, moment) : netIn;
+  if (input === undefined || input > U64_MAX) return undefined;
+  return { input, netIn, grossOut, output, crossed: walk.crossed, endsLow: walk.endsLow };
+}
+
+/** The most a buy can put in, fees included, before the curve ends. Found by halving: for messages, not for quotes. */
+export function dbcMostIn(config: DbcConfig, pool: DbcPool, moment: FeeMoment): bigint {
+  let fits = 0n;
+  let exceeds = U64_MAX;
+  while (exceeds - fits > 1n) {
+    const middle = (fits + exceeds) / 2n;
+    if (dbcExactIn(config, pool, false, middle, moment) === undefined) exceeds = middle;
+    else fits = middle;
+  }
+  return fits;
+}
+
+function beforeFee(config: DbcConfig, pool: DbcPool, net: bigint, moment: FeeMoment): bigint | undefined {
+  const base = baseFeeOnNet(config.baseFee, net, moment);
+  return base === undefined ? undefined : addFee(net, totalFee(config, pool, base));
+}
+
+function totalFee(config: DbcConfig, pool: DbcPool, baseFee: bigint): bigint {
+  return minOf(baseFee + dbcVolatilityFee(config, pool), config.feeCap);
+}
+
+/** Buying: upwards, as far as the migration price. */
+function coinsForQuote({ segments, migrationSqrtPrice }: DbcConfig, sqrtPrice: bigint, quote: bigint) {
+  let price = sqrtPrice;
+  let left = quote;
+  let amount = 0n;
+  let crossed = 0;
+  for (const { upper, liquidity } of segments) {
+    if (left === 0n || price === migrationSqrtPrice) break;
+    const end = minOf(upper, migrationSqrtPrice);
+    if (end <= price) continue;
+    const room = amountBIn(price, end, liquidity);
+    const whole = left >= room;
+    const next = whole ? end : priceAfterBIn(price, liquidity, left);
+    amount += amountAOut(price, next, liquidity);
+    left = whole ? left - room : 0n;
+    price = next;
+    if (whole) crossed++;
+  }
+  return left === 0n ? { amount, crossed, endsLow: false } : undefined;
+}
+
+/** Selling: downwards, as far as the first price. In the first stretch the program looks for the price first. */
+function quoteForCoins({ segments }: DbcConfig, sqrtPrice: bigint, coins: bigint): Walk | undefined {
+  let price = sqrtPrice;
+  let left = coins;
+  let amount = 0n;
+  let crossed = 0;
+  let endsLow = false;
+  for (let index = segments.length - 1; index >= 0 && left > 0n; index--) {
+    const { lower, liquidity } = segments[index]!;
+    endsLow = index === 0;
+    if (!endsLow && lower >= price) continue;
+    const room = amountAIn(lower, price, liquidity);
+    const whole = !endsLow && left >= room;
+    const reached = whole ? lower : priceAfterAIn(price, liquidity, left);
+    const next = maxOf(reached, lower);
+    amount += amountBOut(next, price, liquidity);
+    left = whole || reached < lower ? left - room : 0n;
+    price = next;
+    if (whole) crossed++;
+  }
+  return left === 0n ? { amount, crossed, endsLow } : undefined;
+}
+
+/** Buying an amount of coins: what goes in. */
+function quoteToGetCoins({ segments, migrationSqrtPrice }: DbcConfig, sqrtPrice: bigint, coins: bigint) {
+  let price = sqrtPrice;
+  let left = coins;
+  let amount = 0n;
+  let crossed = 0;
+  for (const { upper, liquidity } of segments) {
+    if (left === 0n) break;
+    if (upper <= price) continue;
+    const room = amountAOut(price, upper, liquidity);
+    const whole = left >= room;
+    const next = whole ? upper : priceAfterAOut(price, liquidity, left);
+    if (next === undefined) return undefined;
+    amount += amountBIn(price, next, liquidity);
+    left = whole ? left - room : 0n;
+    price = next;
+    if (whole) crossed++;
+  }
+  return left === 0n && price <= migrationSqrtPrice ? { amount, crossed, endsLow: false } : undefined;
+}
+
+/** Selling for an amount of quote: what goes in. */
+function coinsToGetQuote({ segments }: DbcConfig, sqrtPrice: bigint, quote: bigint): Walk | undefined {
+  let price = sqrtPrice;
+  let left = quote;
+  let amount = 0n;
+  let crossed = 0;
+  let endsLow = false;
+  for (let index = segments.length - 1; index >= 0 && left > 0n; index--) {
+    const { lower, liquidity } = segments[index]!;
+    endsLow = index === 0;
+    if (lower >= price) continue;
+    const room = amountBOut(lower, price, liquidity);
+    if (endsLow && left > room) return undefined;
+    const whole = !endsLow && left >= room;
+    const next = whole ? lower : priceAfterBOut(price, liquidity, left);
+    if (next === undefined || next < lower) return undefined;
+    amount += amountAIn(next, price, liquidity);
+    left = whole ? left - room : 0n;
+    price = next;
+    if (whole) crossed++;
+  }
+  return left === 0n ? { amount, crossed, endsLow } : undefined;
+}

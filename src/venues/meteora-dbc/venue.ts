@@ -1,0 +1,223 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
+import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { transferFeeOf } from "../transfer-sides.ts";
+import type { Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
+import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
+import {
+  BASE_MINT_OFFSET,
+  DBC_POOL_SIZE,
+  DBC_PROGRAM,
+  type DbcConfig,
+  type DbcMarket,
+  type DbcPool,
+  decodeDbcConfig,
+  decodeDbcMarket,
+  decodeDbcPool,
+  isDbcQuoteMint,
+} from "./layout.ts";
+import { type DbcFill, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
+
+/** A bonding curve ready to be priced in either direction. */
+export interface DbcState {
+  readonly market: DbcMarket;
+  readonly pool: DbcPool;
+  readonly config: DbcConfig;
+  readonly mints: readonly [Mint, Mint];
+  readonly accounts: DbcAccounts;
+}
+
+export interface DbcQuoteFill {
+  readonly watched: boolean;
+  readonly computeUnits: number;
+}
+
+const DEGRADED = "VENUE_DEGRADED";
+
+/**
+ * Meteora Dynamic Bonding Curve: stretches of constant liquidity up to a migration price, exact in and exact out, coins of
+ * either token program; fee schedules by time, rate limiters, volatility fees. A buy may complete the curve; after that
+ * nothing trades here until the coin moves to its DAMM pool, where that venue finds it.
+ * From the interface and maths of the MIT SDK 1.5.12; proven by execution on the program's build of March 2026.
+ * Uncertain or not offered: pools quoted in a mint that is not listed are not recognised; coins made with a transfer hook
+ * and quote tokens that charge for transfers are refused; a buy beyond the curve's end is refused rather than filled in
+ * part; pools have no derived address and are found by the filter search only.
+ */
+export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
+  id: "meteora_dbc",
+  programs: [DBC_PROGRAM],
+  supports: { exactOut: true, token2022: true },
+  search,
+  decode: decodeDbcMarket,
+
+  needs(market, have) {
+    return unread(have, [market.address, market.config, ...market.mints]);
+  },
+
+  read: readState,
+  quote,
+
+  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+    const amount = mode === "exactIn" ? inAmount : outAmount;
+    return {
+      instructions: [dbcSwap(state.accounts, mode, amount, terms, fill.watched)],
+      computeUnits: fill.computeUnits,
+      creates: [],
+    };
+  },
+
+  errors: {
+    byName: {
+      ExceededSlippage: "SLIPPAGE_EXCEEDED",
+      AmountIsZero: "INSUFFICIENT_LIQUIDITY",
+      NotEnoughLiquidity: "INSUFFICIENT_LIQUIDITY",
+      InsufficientLiquidity: "INSUFFICIENT_LIQUIDITY",
+      PoolIsCompleted: "NO_ROUTE",
+      FailToValidateSingleSwapInstruction: "NO_ROUTE",
+      FirstSwapValidationFailed: "NO_ROUTE",
+      PoolTypeMismatch: "NO_ROUTE",
+      UndeterminedError: DEGRADED,
+      AccountInvariantViolation: DEGRADED,
+      NextSqrtPriceIsSmallerThanStartSqrtPrice: "INSUFFICIENT_LIQUIDITY",
+    },
+    byNumber: {
+      6002: "SLIPPAGE_EXCEEDED",
+      6005: "INSUFFICIENT_LIQUIDITY",
+      6012: "INSUFFICIENT_LIQUIDITY",
+      6013: "NO_ROUTE",
+      6033: "INSUFFICIENT_LIQUIDITY",
+      6043: "NO_ROUTE",
+      6045: DEGRADED,
+      6048: "INSUFFICIENT_LIQUIDITY",
+      6050: DEGRADED,
+      6057: "NO_ROUTE",
+      6076: "NO_ROUTE",
+    },
+  },
+};
+
+/** Pools by their coin: whichever of the two is not a quote mint. */
+function search({ a, b }: MintPair): MarketSearch[] {
+  return [a, b]
+    .filter((mint) => !isDbcQuoteMint(mint))
+    .map((mint) => ({
+      kind: "filter",
+      program: DBC_PROGRAM,
+      dataSize: DBC_POOL_SIZE,
+      memcmp: [{ offset: BASE_MINT_OFFSET, bytes: mint.bytes }],
+    }));
+}
+
+function readState(market: DbcMarket, have: AccountView): DbcState {
+  const account = requireAccount(have, market.address, "meteora_dbc", "pool");
+  if (decodeDbcMarket(account) === undefined) {
+    throw new TradewireError(DEGRADED, `meteora_dbc: ${market.address} is no longer a pool`);
+  }
+  const config = decodeDbcConfig(requireAccount(have, market.config, "meteora_dbc", "configuration"));
+  if (config === undefined || config.quoteMint !== market.mints[1] || config.segments.length === 0) {
+    throw new TradewireError(DEGRADED, `meteora_dbc: ${market.config} is not a configuration of a kind known here`);
+  }
+  const mints = [
+    requireMint(have, market.mints[0], "meteora_dbc"),
+    requireMint(have, market.mints[1], "meteora_dbc"),
+  ] as const;
+  return { market, pool: decodeDbcPool(account), config, mints, accounts: dbcAccounts(market, mints) };
+}
+
+function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
+  const { market, pool, config } = state;
+  const point = config.countsSeconds ? ask.clock.unixTimestamp : ask.clock.slot;
+  rejectUntradable(state, ask, point);
+  const selling = ask.inMint === market.mints[0];
+  const moment = dbcMoment(pool, selling, point);
+  const exactIn = ask.mode === "exactIn";
+  const fill = exactIn
+    ? dbcExactIn(config, pool, selling, ask.amount, moment)
+    : dbcExactOut(config, pool, selling, ask.amount, moment);
+  if (fill === undefined) {
+    if (selling || !exactIn) throw tooLarge(market);
+    throw new TradewireError(
+      "INSUFFICIENT_LIQUIDITY",
+      `meteora_dbc curve ${market.address} is nearly complete and takes less than this: ask for the most it takes`,
+      { details: { mostIn: dbcMostIn(config, pool, moment).toString() } },
+    );
+  }
+  if (fill.input <= 0n || fill.output <= 0n) throw tooSmall();
+  const mid = pool.sqrtPrice * pool.sqrtPrice;
+  const one = 1n << 128n;
+  return {
+    mode: ask.mode,
+    inMint: ask.inMint,
+    outMint: ask.outMint,
+    inAmount: fill.input,
+    outAmount: fill.output,
+    priceImpact: selling
+      ? priceImpact(fill.netIn, fill.grossOut, mid, one)
+      : priceImpact(fill.netIn, fill.grossOut, one, mid),
+    fill: {
+      watched: config.eagerFirstSwap || (config.baseFee.kind === "rateLimiter" && !selling),
+      computeUnits: unitsOf(state, selling, exactIn, fill, moment),
+    },
+  };
+}
+
+function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask, point: bigint): void {
+  if (pool.migrated) throw notTrading(market, "has migrated to its DAMM pool: trade it there");
+  if (pool.quoteReserve >= config.migrationThreshold) {
+    throw notTrading(market, "is complete and waits to migrate to its DAMM pool: try again shortly");
+  }
+  if (point < pool.activationPoint) {
+    throw notTrading(market, `opens at ${config.countsSeconds ? "Unix second" : "slot"} ${pool.activationPoint}`);
+  }
+  rejectUnsupported(mints[0]);
+  rejectUnsupported(mints[1]);
+  for (const mint of mints) {
+    if (market.hooked || (transferFeeOf(mint, ask.clock.epoch)?.bps ?? 0n) > 0n) {
+      throw new TradewireError(
+        "UNSUPPORTED_TOKEN_EXTENSION",
+        `token ${mint.address} has a transfer ${market.hooked ? "hook" : "fee"}, which meteora_dbc trades are not built for`,
+      );
+    }
+  }
+}
+
+/**
+ * Compute units, measured on the program for every fee kind, mint kind and mode: what the trade takes at most. The terms
+ * are the dearer steps of the program.
+ */
+function unitsOf(
+  { pool, config, mints }: DbcState,
+  selling: boolean,
+  exactIn: boolean,
+  fill: DbcFill,
+  moment: FeeMoment,
+): number {
+  const work = baseFeeWork(config.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
+  const limited = config.baseFee.kind === "rateLimiter" && !selling;
+  return (
+    (selling ? sellUnits(exactIn, fill) : (exactIn ? 37_500 : 38_400) + 4_000 * fill.crossed) +
+    30 * config.segments.length +
+    (config.eagerFirstSwap ? (pool.hasSwapped ? 500 : 3_500) : 0) +
+    (config.volatility === undefined ? 0 : 3_300) +
+    (work.powers ? 2_600 : 0) +
+    (limited ? 2_950 : 0) +
+    (work.counts && limited ? (exactIn ? 2_050 : 3_900) : 0) +
+    (work.roots ? 20_600 : 0) +
+    mintUnits(mints[0]) +
+    mintUnits(mints[1])
+  );
+}
+
+function sellUnits(exactIn: boolean, { crossed, endsLow }: DbcFill): number {
+  return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 2_950 * crossed;
+}
+
+/** What the transfer of a token adds. */
+function mintUnits(mint: Mint): number {
+  return mint.program === TOKEN_PROGRAM ? 0 : 2_900;
+}

@@ -1,0 +1,224 @@
+import bs58 from "bs58";
+import type { Address } from "../primitives/address.ts";
+import type { Account } from "../solana/account.ts";
+import type { Execution } from "./bank.ts";
+import type { WireTransaction } from "./wire-transaction.ts";
+
+export type Commitment = "processed" | "confirmed" | "finalized";
+
+/** A blockhash is accepted at ages 0 to this, so 151 of them at a time. @see agave MAX_PROCESSING_AGE */
+const MAX_BLOCKHASH_AGE = 150;
+/** Slots after rooting for which a status is known without a search of history. @see agave MAX_CACHE_ENTRIES */
+export const STATUS_CACHE_SLOTS = 300;
+
+export interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: Address;
+  readonly owner: Address;
+  readonly program: Address;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly decimals: number;
+}
+
+/** A transaction that is in a block, whether it succeeded or failed and paid its fee. */
+export interface LandedTransaction {
+  /** Base58. */
+  readonly signature: string;
+  readonly slot: number;
+  readonly wire: WireTransaction;
+  /** All accounts in message order, loaded addresses at the end. */
+  readonly accounts: readonly Address[];
+  /** Accounts the message may write to. */
+  readonly writable: ReadonlySet<Address>;
+  readonly loaded: { readonly writable: readonly Address[]; readonly readonly: readonly Address[] };
+  readonly execution: Execution;
+  readonly feeLamports: bigint;
+  readonly unitPriceMicroLamports: bigint;
+  readonly preBalances: readonly bigint[];
+  readonly postBalances: readonly bigint[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+}
+
+export interface Block {
+  readonly slot: number;
+  readonly parentSlot: number;
+  readonly height: number;
+  /** Base58. Known to nobody until the block is sealed. */
+  readonly blockhash: string;
+  readonly previousBlockhash: string;
+  /** Seconds since 1970. */
+  readonly unixTimestamp: number;
+  /** Wall clock when the block was opened: what the pace of slots is measured by. */
+  readonly openedAtMs: number;
+  readonly transactions: LandedTransaction[];
+  /** What each account changed in this block was before it; emptied some time after the block is final. */
+  readonly before: Map<Address, Account | null>;
+  readonly messageHashes: string[];
+}
+
+export interface LedgerOptions {
+  /** Slots from execution to `confirmed` and to `finalized`. */
+  readonly confirmedAfterSlots: number;
+  readonly finalizedAfterSlots: number;
+  /** Blocks older than this many slots are forgotten. */
+  readonly keepSlots: number;
+}
+
+/**
+ * The chain's memory: blocks and what is in them, which blockhashes are still good, which messages ran, and what is
+ * processed, confirmed and finalized. The newest block is open; all others are sealed. It executes nothing.
+ */
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #blocks = new Map<number, Block>();
+  readonly #transactions = new Map<string, LandedTransaction>();
+  readonly #blockhashHeights = new Map<string, number>();
+  readonly #messageHashes = new Set<string>();
+  readonly #firstSlot: number;
+  #tip: Block;
+
+  /** Starts with one block, `first`, still open. */
+  constructor(options: LedgerOptions, first: Block) {
+    this.#options = options;
+    this.#firstSlot = first.slot;
+    this.#tip = first;
+    this.#blocks.set(first.slot, first);
+  }
+
+  /** The open block. */
+  get tip(): Block {
+    return this.#tip;
+  }
+
+  /** The newest block that has reached the commitment. For `processed` that is the open one. */
+  block(commitment: Commitment): Block {
+    return this.#blocks.get(this.slot(commitment))!;
+  }
+
+  slot(commitment: Commitment): number {
+    if (commitment === "processed") return this.#tip.slot;
+    const { confirmedAfterSlots, finalizedAfterSlots } = this.#options;
+    const age = commitment === "confirmed" ? confirmedAfterSlots : finalizedAfterSlots;
+    return Math.max(this.#firstSlot, this.#tip.slot - age);
+  }
+
+  commitmentOf(slot: number): Commitment {
+    if (slot <= this.slot("finalized")) return "finalized";
+    return slot <= this.slot("confirmed") ? "confirmed" : "processed";
+  }
+
+  blockAt(slot: number): Block | undefined {
+    return this.#blocks.get(slot);
+  }
+
+  /** The oldest slot still remembered. */
+  get oldestSlot(): number {
+    return this.#blocks.keys().next().value!;
+  }
+
+  /** Blocks from the newest at the commitment back to the oldest remembered. */
+  *backwards(commitment: Commitment): Generator<Block> {
+    let block: Block | undefined = this.block(commitment);
+    while (block !== undefined) {
+      yield block;
+      block = block.parentSlot === block.slot ? undefined : this.#blocks.get(block.parentSlot);
+    }
+  }
+
+  transaction(signature: string): LandedTransaction | undefined {
+    return this.#transactions.get(signature);
+  }
+
+  /** True when this message has landed and its blockhash could still be good. */
+  hasMessage(messageHash: string): boolean {
+    return this.#messageHashes.has(messageHash);
+  }
+
+  /** Puts a transaction into the open block. */
+  add(transaction: LandedTransaction, messageHash: string): void {
+    this.#tip.transactions.push(transaction);
+    this.#tip.messageHashes.push(messageHash);
+    this.#messageHashes.add(messageHash);
+    this.#transactions.set(transaction.signature, transaction);
+  }
+
+  /** Remembers what an account was before the open block first changed it. */
+  keepBefore(address: Address, account: Account | null): void {
+    const { before } = this.#tip;
+    if (!before.has(address)) before.set(address, account);
+  }
+
+  /**
+   * The account as it stood at the end of block `slot`, when a later block has changed it since. Undefined: it has not
+   * been changed, the bank's present state is the answer.
+   */
+  accountAtEndOf(slot: number, address: Address): Account | null | undefined {
+    for (let later = slot + 1; later <= this.#tip.slot; later++) {
+      const before = this.#blocks.get(later)?.before;
+      if (before?.has(address)) return before.get(address);
+    }
+    return undefined;
+  }
+
+  /** Every account changed after block `slot`, as it stood at that block's end. */
+  changedSince(slot: number): Map<Address, Account | null> {
+    const states = new Map<Address, Account | null>();
+    for (let later = this.#tip.slot; later > slot; later--) {
+      for (const [address, account] of this.#blocks.get(later)?.before ?? []) states.set(address, account);
+    }
+    return states;
+  }
+
+  /** Block height up to which a message on this blockhash can land, as a bank at the commitment says it; undefined when it no longer can. */
+  lastValidBlockHeight(blockhash: string, commitment: Commitment): number | undefined {
+    const block = this.block(commitment);
+    const known = this.#blockhashHeights.get(blockhash);
+    if (known === undefined) return undefined;
+    const age = this.#newestHashHeight(block) - known;
+    return age < 0 || age > MAX_BLOCKHASH_AGE ? undefined : block.height + MAX_BLOCKHASH_AGE - age;
+  }
+
+  /** The newest blockhash a bank at the commitment knows. */
+  latestBlockhash(commitment: Commitment): { readonly blockhash: string; readonly lastValidBlockHeight: number } {
+    const block = this.block(commitment);
+    const blockhash = block === this.#tip ? block.previousBlockhash : block.blockhash;
+    return { blockhash, lastValidBlockHeight: block.height + MAX_BLOCKHASH_AGE };
+  }
+
+  /** The open block has not registered its own hash yet; a sealed one has. */
+  #newestHashHeight(block: Block): number {
+    return block === this.#tip ? block.height - 1 : block.height;
+  }
+
+  /** Seals the open block and opens `next` on it. */
+  open(next: Block): void {
+    const sealed = this.#tip;
+    this.#blockhashHeights.set(sealed.blockhash, sealed.height);
+    this.#tip = next;
+    this.#blocks.set(next.slot, next);
+    // Listeners are yet to be told what changed in the block that has just become final; its parent is done with.
+    this.#blocks.get(this.block("finalized").parentSlot)?.before.clear();
+    this.#forget();
+  }
+
+  #forget(): void {
+    for (const [blockhash, height] of this.#blockhashHeights) {
+      if (height >= this.#tip.height - 2 * MAX_BLOCKHASH_AGE) break;
+      this.#blockhashHeights.delete(blockhash);
+    }
+    const expired = this.#blocks.get(this.#tip.slot - MAX_BLOCKHASH_AGE - 2);
+    for (const hash of expired?.messageHashes.splice(0) ?? []) this.#messageHashes.delete(hash);
+    for (const [slot, block] of this.#blocks) {
+      if (slot >= this.#tip.slot - this.#options.keepSlots) break;
+      this.#blocks.delete(slot);
+      for (const { signature } of block.transactions) this.#transactions.delete(signature);
+    }
+  }
+}
+
+/** A blockhash as text. */
+export function encodeBlockhash(hash: Uint8Array): string {
+  return bs58.encode(hash);
+}

@@ -1,0 +1,12 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Chain } from "../chain.ts";
+import type { Params } from "./params.ts";
+
+/** What the methods answer from. */
+export interface Node {
+  readonly chain: Chain;
+  readonly identity: Address;
+}
+
+/** One JSON-RPC method: its result, or RpcError thrown. Results may hold `bigint`. */
+export type Method = (node: Node, params: Params) => unknown;

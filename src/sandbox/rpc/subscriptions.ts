@@ -1,0 +1,171 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import type { Chain, ChainListener, SlotAdvance } from "../chain.ts";
+import { goneAccount } from "../chain.ts";
+import type { Commitment, LandedTransaction } from "../ledger.ts";
+import { parseAccountFilter } from "./account-filter.ts";
+import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
+import { type Config, type Params, parseAddress, parseCommitment, parseSignature } from "./params.ts";
+import { invalidParams } from "./rpc-error.ts";
+
+/** Sends one notification's `result` to the subscriber. */
+type Notify = (result: unknown) => void;
+
+/** What a subscription listens for. */
+interface Feed {
+  readonly listener: ChainListener;
+  /** Called once, after the subscriber knows the subscription's number. */
+  readonly begin?: () => void;
+}
+
+/** Reads the parameters and prepares a feed. `finish` ends the subscription after its last notification. */
+type OpenFeed = (chain: Chain, params: Params, notify: Notify, finish: () => void) => Feed;
+
+/** Every kind of subscription, by the first part of its method names: `account` is accountSubscribe, accountNotification, accountUnsubscribe. */
+export const FEEDS: Readonly<Record<string, OpenFeed>> = {
+  account: (chain, params, notify) => {
+    const address = params.parseAddress(0);
+    const config = params.parseConfig(1);
+    const format = parseAccountFormat(config);
+    return {
+      listener: followAccounts(chain, parseCommitment(config.commitment), (slot, account) => {
+        if (account.address !== address) return;
+        const value = encodeAccount(account, format, (mint) => chain.accountAtEndOf(slot, mint));
+        notify({ context: { slot }, value });
+      }),
+    };
+  },
+
+  program: (chain, params, notify) => {
+    const program = params.parseAddress(0);
+    const config = params.parseConfig(1);
+    const format = parseAccountFormat(config);
+    const holds = parseAccountFilter(config.filters);
+    return {
+      listener: followAccounts(chain, parseCommitment(config.commitment), (slot, account) => {
+        if (account.owner !== program || !holds(account)) return;
+        const encoded = encodeAccount(account, format, (mint) => chain.accountAtEndOf(slot, mint));
+        notify({ context: { slot }, value: { pubkey: account.address.toString(), account: encoded } });
+      }),
+    };
+  },
+
+  signature: (chain, params, notify, finish) => {
+    const signature = parseSignature(params.at(0));
+    const config = params.parseConfig(1);
+    const commitment = parseCommitment(config.commitment);
+    let told = false;
+    let isOver = false;
+    const check = () => {
+      const landed = chain.ledger.transaction(signature);
+      if (landed === undefined || isOver) return;
+      const context = { slot: landed.slot };
+      if (config.enableReceivedNotification === true && !told) {
+        told = true;
+        notify({ context, value: "receivedSignature" });
+      }
+      if (landed.slot > chain.ledger.slot(commitment)) return;
+      isOver = true;
+      notify({ context, value: { err: landed.execution.error } });
+      finish();
+    };
+    return {
+      begin: check,
+      listener: {
+        landed: (landed) => {
+          if (landed.signature === signature) check();
+        },
+        advanced: check,
+      },
+    };
+  },
+
+  logs: (_chain, params, notify) => {
+    const mentioned = parseMentioned(params.at(0));
+    const commitment = parseCommitment(params.parseConfig(1).commitment);
+    return {
+      listener: followTransactions(commitment, (landed) => {
+        if (mentioned !== undefined && !landed.accounts.includes(mentioned)) return;
+        const { error, logs } = landed.execution;
+        notify({ context: { slot: landed.slot }, value: { signature: landed.signature, err: error, logs } });
+      }),
+    };
+  },
+
+  slot: (chain, _params, notify) => ({
+    listener: {
+      advanced: ({ opened }) =>
+        notify({ slot: opened.slot, parent: opened.parentSlot, root: chain.ledger.slot("finalized") }),
+    },
+  }),
+
+  root: (_chain, _params, notify) => ({
+    listener: { advanced: ({ finalized }) => finalized.forEach((block) => void notify(block.slot)) },
+  }),
+
+  slotsUpdates: (_chain, _params, notify) => ({
+    listener: { advanced: (advance) => slotUpdates(advance).forEach((update) => void notify(update)) },
+  }),
+};
+
+/** Tells each change of an account: at `processed` as it happens, above that once for a block, as the block left it. */
+function followAccounts(
+  chain: Chain,
+  commitment: Commitment,
+  tell: (slot: number, account: Account) => void,
+): ChainListener {
+  if (commitment === "processed") {
+    return {
+      changed: (accounts) => {
+        for (const account of accounts) tell(chain.ledger.tip.slot, account);
+      },
+    };
+  }
+  return {
+    advanced: (advance) => {
+      for (const { slot, before } of advance[commitment]) {
+        for (const address of before.keys()) {
+          tell(slot, chain.accountAtEndOf(slot, address) ?? goneAccount(address, BigInt(slot)));
+        }
+      }
+    },
+  };
+}
+
+function followTransactions(commitment: Commitment, tell: (landed: LandedTransaction) => void): ChainListener {
+  if (commitment === "processed") return { landed: tell };
+  return { advanced: (advance) => advance[commitment].forEach(({ transactions }) => void transactions.forEach(tell)) };
+}
+
+/** The account a transaction must name, or undefined for every transaction. */
+function parseMentioned(filter: unknown): Address | undefined {
+  if (filter === "all" || filter === "allWithVotes") return undefined;
+  const mentions = typeof filter === "object" && filter !== null ? (filter as Config).mentions : undefined;
+  if (!Array.isArray(mentions)) throw invalidParams("Invalid params: unknown logs filter");
+  if (mentions.length !== 1) throw invalidParams("Invalid Request: Only 1 address supported");
+  return parseAddress(mentions[0]);
+}
+
+function slotUpdates({ sealed, opened, confirmed, finalized }: SlotAdvance) {
+  const timestamp = opened.openedAtMs;
+  const failed = sealed.transactions.filter(({ execution }) => execution.error !== null).length;
+  const count = sealed.transactions.length;
+  return [
+    { type: "completed", slot: sealed.slot, timestamp },
+    {
+      type: "frozen",
+      slot: sealed.slot,
+      timestamp,
+      stats: {
+        numTransactionEntries: count,
+        numSuccessfulTransactions: count - failed,
+        numFailedTransactions: failed,
+        maxTransactionsPerEntry: count === 0 ? 0 : 1,
+      },
+    },
+    { type: "firstShredReceived", slot: opened.slot, timestamp },
+    { type: "createdBank", slot: opened.slot, parent: opened.parentSlot, timestamp },
+    ...confirmed.map(({ slot }) => ({ type: "optimisticConfirmation", slot, timestamp })),
+    ...finalized.map(({ slot }) => ({ type: "root", slot, timestamp })),
+  ];
+}

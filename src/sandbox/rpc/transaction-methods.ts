@@ -1,0 +1,206 @@
+import bs58 from "bs58";
+import type { Simulation } from "../bank.ts";
+import type { Chain } from "../chain.ts";
+import { feeOf } from "../fees.ts";
+import { type LandedTransaction, STATUS_CACHE_SLOTS } from "../ledger.ts";
+import { verifySignatures } from "../signature.ts";
+import { describeTransactionError } from "../transaction-error.ts";
+import { decodeMessage } from "../wire-transaction.ts";
+import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
+import {
+  encodeInnerInstruction,
+  encodeInnerInstructions,
+  encodeReturnData,
+  encodeTransaction,
+  parseTransactionFormat,
+} from "./encode-transaction.ts";
+import type { Method } from "./method.ts";
+import {
+  type Config,
+  parseAddresses,
+  parseBytes,
+  parseCommitment,
+  parseContext,
+  parseMalformed,
+  parseOptionalInteger,
+  parseSignature,
+  parseTransaction,
+  requireContextSlot,
+} from "./params.ts";
+import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
+
+const MAX_STATUSES = 256;
+const MAX_SIGNATURES = 1_000;
+
+/** Methods that send, try and look up transactions. */
+export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
+  sendTransaction: ({ chain }, params) => {
+    const config = params.parseConfig(1);
+    const wire = parseTransaction(params.parseText(0, "transaction"), config.encoding);
+    requireContextSlot(chain.ledger.slot(parseCommitment(config.preflightCommitment)), config);
+    if (config.skipPreflight !== true) {
+      if (!verifySignatures(wire)) {
+        throw new RpcError(RPC_ERROR.signatureVerification, "Transaction signature verification failure");
+      }
+      const simulation = chain.simulate(wire, { checkBlockhash: true });
+      if (simulation.error !== null) throw preflightFailure(simulation);
+    }
+    // A node hands the transaction on and answers at once; whether it lands is for the chain to say.
+    chain.send(wire);
+    return bs58.encode(wire.signatures[0]!);
+  },
+
+  simulateTransaction: ({ chain }, params) => {
+    const config = params.parseConfig(1);
+    const wire = parseTransaction(params.parseText(0, "transaction"), config.encoding);
+    const commitment = parseContext(chain, config);
+    const replaces = config.replaceRecentBlockhash === true;
+    if (replaces && config.sigVerify === true) {
+      throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
+    }
+    if (config.sigVerify === true && !verifySignatures(wire)) {
+      throw new RpcError(RPC_ERROR.signatureVerification, "Transaction signature verification failure");
+    }
+    const simulation = chain.simulate(wire, { checkBlockhash: !replaces });
+    return {
+      context: { slot: chain.ledger.slot("processed") },
+      value: {
+        ...encodeSimulation(simulation),
+        accounts: encodeAccountsAfter(chain, simulation, config.accounts),
+        fee: feeOf(wire).lamports,
+        innerInstructions:
+          config.innerInstructions === true
+            ? encodeInnerInstructions(simulation.innerInstructions, encodeInnerInstruction)
+            : null,
+        replacementBlockhash: replaces ? chain.ledger.latestBlockhash(commitment) : null,
+      },
+    };
+  },
+
+  requestAirdrop: ({ chain }, params) => {
+    const lamports = params.parseInteger(1, "lamports");
+    const result = chain.airdrop({ to: params.parseAddress(0), lamports: BigInt(lamports) });
+    if (result.landed !== undefined && result.landed.execution.error === null) return result.landed.signature;
+    const error = result.landed === undefined ? result.error : result.landed.execution.error!;
+    throw new RpcError(RPC_ERROR.internal, `airdrop request failed: ${describeTransactionError(error)}`);
+  },
+
+  getFeeForMessage: ({ chain }, params) => {
+    const message = parseBytes(params.parseText(0, "message"), "base64");
+    const commitment = parseContext(chain, params.parseConfig(1));
+    const wire = parseMalformed(() => decodeMessage(message));
+    const isKnown = chain.ledger.lastValidBlockHeight(bs58.encode(wire.blockhash), commitment) !== undefined;
+    return {
+      context: { slot: chain.ledger.slot(commitment) },
+      value: isKnown ? feeOf(wire).lamports : null,
+    };
+  },
+
+  getSignatureStatuses: ({ chain }, params) => {
+    const signatures = params.at(0);
+    if (!Array.isArray(signatures)) throw invalidParams("Invalid params: expected a list of signatures");
+    if (signatures.length > MAX_STATUSES) throw invalidParams(`Too many inputs provided; max ${MAX_STATUSES}`);
+    const searches = params.parseConfig(1).searchTransactionHistory === true;
+    const value = signatures.map(parseSignature).map((signature) => {
+      const landed = chain.ledger.transaction(signature);
+      return landed === undefined ? null : encodeStatus(chain, landed, searches);
+    });
+    return { context: { slot: chain.ledger.slot("processed") }, value };
+  },
+
+  getTransaction: ({ chain }, params) => {
+    const signature = parseSignature(params.at(0));
+    const second = params.at(1);
+    const config: Config = typeof second === "string" ? { encoding: second } : params.parseConfig(1);
+    const commitment = parseCommitment(config.commitment);
+    if (commitment === "processed") throw invalidParams("Method does not support commitment below `confirmed`");
+    const format = parseTransactionFormat(config);
+    const landed = chain.ledger.transaction(signature);
+    if (landed === undefined || landed.slot > chain.ledger.slot(commitment)) return null;
+    const block = chain.ledger.blockAt(landed.slot)!;
+    return {
+      slot: landed.slot,
+      transactionIndex: block.transactions.indexOf(landed),
+      blockTime: block.unixTimestamp,
+      ...encodeTransaction(landed, format),
+    };
+  },
+
+  getSignaturesForAddress: ({ chain }, params) => {
+    const address = params.parseAddress(0);
+    const config = params.parseConfig(1);
+    const commitment = parseContext(chain, config);
+    if (commitment === "processed") throw invalidParams("Method does not support commitment below `confirmed`");
+    const limit = parseOptionalInteger(config.limit, "limit") ?? MAX_SIGNATURES;
+    if (limit < 1 || limit > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
+    const before = config.before === undefined || config.before === null ? undefined : parseSignature(config.before);
+    const until = config.until === undefined || config.until === null ? undefined : parseSignature(config.until);
+    const found: unknown[] = [];
+    let started = before === undefined;
+    for (const block of chain.ledger.backwards(commitment)) {
+      for (const landed of block.transactions.toReversed()) {
+        if (landed.signature === until || found.length === limit) return found;
+        if (started && landed.accounts.includes(address)) {
+          found.push({
+            signature: landed.signature,
+            slot: landed.slot,
+            err: landed.execution.error,
+            memo: null,
+            blockTime: block.unixTimestamp,
+            confirmationStatus: chain.ledger.commitmentOf(landed.slot),
+          });
+        }
+        if (landed.signature === before) started = true;
+      }
+    }
+    return found;
+  },
+};
+
+function encodeStatus({ ledger }: Chain, landed: LandedTransaction, searchesHistory: boolean) {
+  const status = ledger.commitmentOf(landed.slot);
+  if (!searchesHistory && ledger.slot("finalized") - landed.slot > STATUS_CACHE_SLOTS) return null;
+  const { error } = landed.execution;
+  return {
+    slot: landed.slot,
+    confirmations: status === "finalized" ? null : ledger.tip.slot - landed.slot,
+    err: error,
+    status: error === null ? { Ok: null } : { Err: error },
+    confirmationStatus: status,
+  };
+}
+
+function encodeSimulation(simulation: Simulation) {
+  return {
+    err: simulation.error,
+    logs: simulation.logs,
+    unitsConsumed: simulation.unitsConsumed,
+    returnData: simulation.returnData === undefined ? null : encodeReturnData(simulation.returnData),
+  };
+}
+
+function preflightFailure(simulation: Simulation): RpcError {
+  return new RpcError(
+    RPC_ERROR.preflightFailure,
+    `Transaction simulation failed: ${describeTransactionError(simulation.error!)}`,
+    { ...encodeSimulation(simulation), accounts: null, innerInstructions: null, replacementBlockhash: null },
+  );
+}
+
+/** The accounts the caller asked for, as the simulation leaves them; where it did not touch them, as they are. */
+function encodeAccountsAfter(chain: Chain, simulation: Simulation, wanted: unknown) {
+  if (wanted === undefined || wanted === null) return null;
+  if (typeof wanted !== "object") throw invalidParams("Invalid params: accounts must be an object");
+  const { addresses, encoding } = wanted as Config;
+  const format = parseAccountFormat({ encoding: encoding ?? "base64" });
+  return parseAddresses(addresses, 256).map((address) => {
+    if (simulation.error !== null) return null;
+    const account = simulation.accountsAfter.get(address) ?? chain.account(address, "processed");
+    if (account === null || account.lamports === 0n) return null;
+    return encodeAccount(
+      account,
+      format,
+      (mint) => simulation.accountsAfter.get(mint) ?? chain.account(mint, "processed"),
+    );
+  });
+}

@@ -1,0 +1,37 @@
+import type { ChainOptions, GenesisAccount } from "./chain.ts";
+
+/** An account with its addresses as bytes: what can be sent to another thread. */
+export interface PlainAccount {
+  readonly address: Uint8Array;
+  readonly owner: Uint8Array;
+  readonly lamports: bigint;
+  readonly data: Uint8Array;
+}
+
+/** What the worker is started with. */
+export interface SandboxWorkerData {
+  readonly host: string;
+  readonly port: number;
+  readonly slotMs: number;
+  readonly chain: Omit<ChainOptions, "now" | "genesis">;
+  readonly programs: readonly { readonly id: Uint8Array; readonly bytes: Uint8Array }[];
+  readonly accounts: readonly PlainAccount[];
+}
+
+/** What the worker is asked to do. `id` is given back with the answer. */
+export type SandboxCommand = { readonly id: number } & SandboxOrder;
+
+export type SandboxOrder =
+  | { readonly kind: "pause" | "resume" | "close" }
+  | { readonly kind: "advanceSlots"; readonly count: number }
+  | { readonly kind: "warpClock"; readonly seconds: number }
+  | { readonly kind: "setAccounts"; readonly accounts: readonly PlainAccount[] };
+
+/** The answer to a command; number 0 says that the worker is ready. */
+export type SandboxReply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: string };
+
+export function toPlainAccount({ address, owner, lamports, data }: GenesisAccount): PlainAccount {
+  return { address: address.bytes, owner: owner.bytes, lamports, data };
+}

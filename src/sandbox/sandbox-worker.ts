@@ -1,0 +1,70 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { Address } from "../primitives/address.ts";
+import { Chain, type GenesisAccount } from "./chain.ts";
+import { listenRpc } from "./rpc/rpc-server.ts";
+import type { PlainAccount, SandboxCommand, SandboxReply, SandboxWorkerData } from "./sandbox-protocol.ts";
+import { type SlotTimer, startSlotTimer } from "./slot-timer.ts";
+
+/** The thread the embedded chain lives in: chain, timer and servers, steered by messages. */
+const port = parentPort!;
+const settings = workerData as SandboxWorkerData;
+
+const chain = new Chain({
+  ...settings.chain,
+  now: Date.now,
+  genesis: {
+    programs: settings.programs.map(({ id, bytes }) => ({ id: Address.from(id), bytes })),
+    accounts: settings.accounts.map(readAccount),
+  },
+});
+const server = await listenRpc({ chain, identity: chain.faucetAddress }, settings);
+let timer: SlotTimer | undefined;
+resume();
+send({ id: 0, result: { port: server.port } });
+
+port.on("message", (command: SandboxCommand) => {
+  Promise.resolve()
+    .then(() => perform(command))
+    .then(
+      (result) => send({ id: command.id, result }),
+      (error: unknown) => send({ id: command.id, error: String(error) }),
+    )
+    // With its port closed and its servers down, nothing keeps the thread alive.
+    .finally(() => command.kind === "close" && port.close());
+});
+
+async function perform(command: SandboxCommand): Promise<unknown> {
+  switch (command.kind) {
+    case "pause":
+      return pause();
+    case "resume":
+      return resume();
+    case "advanceSlots":
+      for (let i = 0; i < command.count; i++) chain.advanceSlot();
+      return chain.ledger.tip.slot;
+    case "warpClock":
+      return chain.warpClock(command.seconds);
+    case "setAccounts":
+      return chain.setAccounts(command.accounts.map(readAccount));
+    case "close":
+      pause();
+      return server.close();
+  }
+}
+
+function pause(): void {
+  timer?.stop();
+  timer = undefined;
+}
+
+function resume(): void {
+  timer ??= startSlotTimer(() => chain.advanceSlot(), settings.slotMs, Date.now);
+}
+
+function readAccount({ address, owner, lamports, data }: PlainAccount): GenesisAccount {
+  return { address: Address.from(address), owner: Address.from(owner), lamports, data };
+}
+
+function send(reply: SandboxReply): void {
+  port.postMessage(reply);
+}

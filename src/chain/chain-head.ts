@@ -41,6 +41,8 @@ const SLOT_TIME_MEMORY_MS = 2_500;
 const LONGEST_SLOT_STEP_MS = 5_000;
 /** The two account sizes rent is read at; it is linear in the size. */
 const RENT_SIZES = [0, 10_000] as const;
+/** The node's own sample of slot times counts for this much measuring at the start. */
+const SAMPLE_WORTH_MS = 400;
 const START_PATIENCE_MS = 10_000;
 
 /**
@@ -59,7 +61,10 @@ export async function createChainHead({
 }: ChainHeadOptions): Promise<LiveChainHead> {
   let slot = 0n;
   let slotAtMs = now();
-  let slotMs = 0;
+  /** Time and slots gone by, the past fading: their ratio is the slot time, free of the bias that uneven steps would bring. */
+  let paceMs = 0;
+  let paceSlots = 0;
+  let measuring = false;
   let lifetime: Lifetime | undefined;
   let lifetimeAtMs = 0;
   let clock: ChainClock | undefined;
@@ -73,10 +78,10 @@ export async function createChainHead({
     if (seen <= slot) return;
     const atMs = now();
     const elapsedMs = atMs - slotAtMs;
-    if (slot > 0n && elapsedMs >= 0 && elapsedMs < LONGEST_SLOT_STEP_MS) {
-      const stepMs = elapsedMs / Number(seen - slot);
-      const weight = slotMs === 0 ? 1 : 1 - Math.exp(-elapsedMs / SLOT_TIME_MEMORY_MS);
-      slotMs += weight * (stepMs - slotMs);
+    if (measuring && elapsedMs >= 0 && elapsedMs < LONGEST_SLOT_STEP_MS) {
+      const fading = Math.exp(-elapsedMs / SLOT_TIME_MEMORY_MS);
+      paceMs = paceMs * fading + elapsedMs;
+      paceSlots = paceSlots * fading + Number(seen - slot);
     }
     slot = seen;
     slotAtMs = atMs;
@@ -167,11 +172,20 @@ export async function createChainHead({
 
   let genesisHash: string;
   try {
-    const [genesis] = await Promise.all([pool.read("getGenesisHash", []), fast(), slow()]);
+    const [genesis, sampleMs] = await Promise.all([
+      pool.read("getGenesisHash", []),
+      sampleSlotMs(pool),
+      fast(),
+      slow(),
+    ]);
     genesisHash = asText(genesis, "a genesis hash");
+    if (sampleMs > 0) {
+      paceMs = SAMPLE_WORTH_MS;
+      paceSlots = SAMPLE_WORTH_MS / sampleMs;
+    }
+    measuring = true;
     stops.push(repeat(fast, refreshMs, "blockhash and clock"), repeat(slow, slowRefreshMs, "rent and block height"));
-    slotMs ||= await sampleSlotMs(pool);
-    await until(() => slotMs > 0);
+    await until(() => paceMs > 0);
   } catch (error) {
     close();
     throw error;
@@ -198,7 +212,7 @@ export async function createChainHead({
       return clock;
     },
     blockHeight: () => slot - skippedSlots,
-    slotMs: () => slotMs,
+    slotMs: () => paceMs / paceSlots,
     rentExemption: (space) => rentBase + ceilDiv(rentPerSpan * BigInt(space), BigInt(RENT_SIZES[1])),
     genesisHash: () => genesisHash,
     slot: () => slot,

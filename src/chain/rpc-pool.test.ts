@@ -39,6 +39,26 @@ test("a refused method is not asked again for a while, and told of once", async 
   expect(only.calls.length).toBe(2);
 });
 
+test("an endpoint that is slow is not waited for alone", async () => {
+  const mute = fakeEndpoint({ ask: () => new Promise(() => {}) });
+  const second = fakeEndpoint({ ask: () => "second" });
+  const third = fakeEndpoint({ ask: () => "third" });
+  const pool = createRpcPool({ endpoints: [mute, second, third], now: Date.now, warn: () => {}, hedgeMs: 20 });
+  expect(await pool.read("ask", [])).toBe("second");
+  expect(third.calls.length).toBe(0);
+});
+
+test("a slow endpoint's late answer still counts when the others fail", async () => {
+  const slow = fakeEndpoint({ ask: () => new Promise((resolve) => setTimeout(resolve, 60, "late")) });
+  const pool = createRpcPool({
+    endpoints: [slow, fakeEndpoint({ ask: down })],
+    now: Date.now,
+    warn: () => {},
+    hedgeMs: 10,
+  });
+  expect(await pool.read("ask", [])).toBe("late");
+});
+
 test("a lacking answer is given only when nobody knows better", async () => {
   const blank = fakeEndpoint({ ask: () => null });
   const full = fakeEndpoint({ ask: () => 7 });

@@ -14,7 +14,7 @@ export interface ReadOptions {
 export interface RpcPool {
   readonly endpoints: readonly RpcEndpoint[];
   /**
-   * Asks one endpoint, and the next when that fails.
+   * Asks one endpoint, and the next when that fails; beside it, when it is slow. The first proper answer counts.
    * @throws TradewireError UPSTREAM_ERROR, as the RpcError of the last one asked; of kind "refused" when no endpoint serves the method
    */
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
@@ -24,14 +24,23 @@ export interface RpcPoolOptions {
   readonly endpoints: readonly RpcEndpoint[];
   readonly now: Now;
   readonly warn: (message: string) => void;
+  /** An endpoint that has not answered in this time is not waited for alone: the next is asked too. */
+  readonly hedgeMs?: number;
   /** How long a refused method is not asked again of the same endpoint. */
   readonly refusalMs?: number;
 }
 
+const DEFAULT_HEDGE_MS = 400;
 const DEFAULT_REFUSAL_MS = 600_000;
 
 /** Endpoints in order of preference. One that cannot be reached goes last for a while. */
-export function createRpcPool({ endpoints, now, warn, refusalMs = DEFAULT_REFUSAL_MS }: RpcPoolOptions): RpcPool {
+export function createRpcPool({
+  endpoints,
+  now,
+  warn,
+  hedgeMs = DEFAULT_HEDGE_MS,
+  refusalMs = DEFAULT_REFUSAL_MS,
+}: RpcPoolOptions): RpcPool {
   if (endpoints.length === 0) throw new RangeError("a pool needs at least one endpoint");
   const refusedUntilMs = endpoints.map(() => new Map<string, number>());
 
@@ -46,27 +55,54 @@ export function createRpcPool({ endpoints, now, warn, refusalMs = DEFAULT_REFUSA
     return [...ready, ...cooling];
   }
 
-  async function read(method: string, params: readonly unknown[], options: ReadOptions = {}): Promise<unknown> {
+  function noteRefusal(index: number, method: string): void {
+    refusedUntilMs[index]!.set(method, now() + refusalMs);
+    warn(
+      `The Solana node ${endpoints[index]!.name} does not serve ${method}; it is not asked again for ${refusalMs / 1000} s.`,
+    );
+  }
+
+  function read(method: string, params: readonly unknown[], options: ReadOptions = {}): Promise<unknown> {
+    const order = inOrder(method, options.startAt ?? 0);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    let asked = 0;
+    let running = 0;
+    let settled = false;
+    let hedge: NodeJS.Timeout | undefined;
     let failure: unknown = new RpcError("refused", `No configured Solana node serves ${method}.`);
     let lacking: { readonly result: unknown } | undefined;
-    for (const index of inOrder(method, options.startAt ?? 0)) {
-      const endpoint = endpoints[index]!;
+
+    const settle = (finish: () => void) => {
+      settled = true;
+      clearTimeout(hedge);
+      finish();
+    };
+    const askNext = () => {
+      clearTimeout(hedge);
+      if (settled) return;
+      const index = order[asked++];
+      if (index !== undefined) void ask(index);
+      else if (running === 0) {
+        const known = lacking;
+        settle(() => (known === undefined ? reject(failure) : resolve(known.result)));
+      }
+    };
+    const ask = async (index: number) => {
+      running += 1;
+      if (asked < order.length) hedge = setTimeout(askNext, hedgeMs);
       try {
-        const result = await endpoint.call(method, params, options.timeoutMs);
-        if (options.isLacking?.(result) !== true) return result;
-        lacking = { result };
+        const result = await endpoints[index]!.call(method, params, options.timeoutMs);
+        if (options.isLacking?.(result) === true) lacking = { result };
+        else if (!settled) settle(() => resolve(result));
       } catch (error) {
         failure = error;
-        if (isRefusal(error)) {
-          refusedUntilMs[index]!.set(method, now() + refusalMs);
-          warn(
-            `The Solana node ${endpoint.name} does not serve ${method}; it is not asked again for ${refusalMs / 1000} s.`,
-          );
-        }
+        if (isRefusal(error)) noteRefusal(index, method);
       }
-    }
-    if (lacking !== undefined) return lacking.result;
-    throw failure;
+      running -= 1;
+      askNext();
+    };
+    askNext();
+    return promise;
   }
 
   return { endpoints, read };

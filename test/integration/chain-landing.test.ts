@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { LAMPORTS_PER_SOL } from "../../src/primitives/amount.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { startFakeNode } from "../support/fake-node.ts";
+import { connectChain, type LiveChain } from "../support/live-chain.ts";
+import { signTransfer } from "../support/transfer.ts";
+import { createTestWallet, type TestWallet } from "../support/wallet.ts";
+
+const SLOT_MS = 100;
+let sandbox: Sandbox;
+let chain: LiveChain;
+let wallet: TestWallet;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ slotMs: SLOT_MS });
+  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl] });
+  wallet = createTestWallet();
+  await fund(wallet);
+});
+afterAll(async () => {
+  chain?.close();
+  await sandbox?.close();
+});
+
+async function fund({ address }: TestWallet): Promise<void> {
+  await chain.pool.read("requestAirdrop", [address.toString(), 10_000_000_000]);
+  await vi.waitFor(async () => {
+    const { accounts } = await chain.reader.fetchAccounts([address]);
+    expect(accounts[0]?.lamports).toBe(10_000_000_000n);
+  }, 5_000);
+}
+
+const inMs = (ms: number) => Date.now() + ms;
+
+test("the head follows the chain: slot time, height, clock, rent", async () => {
+  await vi.waitFor(() => expect(Math.abs(chain.head.slotMs() - SLOT_MS)).toBeLessThan(10), 10_000);
+  const { lastValidBlockHeight, slot } = chain.head.lifetime();
+  const height = chain.head.blockHeight();
+  const left = lastValidBlockHeight - height;
+  expect(left).toBeGreaterThan(130n);
+  expect(left).toBeLessThanOrEqual(150n);
+  expect(chain.head.slot()).toBeGreaterThan(slot);
+  expect(chain.head.clock().slot).toBeGreaterThan(slot - 5n);
+  expect(chain.head.rentExemption(165)).toBe(
+    BigInt((await chain.pool.read("getMinimumBalanceForRentExemption", [165])) as number),
+  );
+});
+
+test("a transfer lands, its record can be read, and landing it again tells the same", async () => {
+  const to = createTestWallet().address;
+  const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
+  const signed = signTransfer({ from: wallet, to, lamports: LAMPORTS_PER_SOL, blockhash });
+  const seen: bigint[] = [];
+  const order = { ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) };
+  const fate = await chain.landing.land({ ...order, onProcessed: (slot) => seen.push(slot) });
+  if (fate.kind !== "landed") throw new Error(fate.kind);
+  expect(fate.error).toBe(null);
+  expect(seen).toEqual([fate.slot]);
+
+  const record = await chain.transactions.fetchTransaction(signed.signature);
+  const index = record!.accounts.indexOf(to);
+  expect(record!.slot).toBe(fate.slot);
+  expect(record!.postBalances[index]! - record!.preBalances[index]!).toBe(LAMPORTS_PER_SOL);
+  expect(record!.feeLamports).toBe(5_000n);
+
+  const sentBefore = chain.calls();
+  expect(await chain.landing.land(order)).toMatchObject({ kind: "landed", slot: fate.slot, error: null });
+  expect(chain.calls() - sentBefore).toBeLessThan(6);
+  await vi.waitFor(async () => expect(await chain.landing.fetchCommitment(signed.signature)).toBe("finalized"), 10_000);
+});
+
+test("a transaction that fails on the chain has landed, with its error", async () => {
+  const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
+  const lamports = 1_000n * LAMPORTS_PER_SOL;
+  const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports, blockhash });
+  const fate = await chain.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) });
+  expect(fate).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
+});
+
+test("one endpoint that is gone and one that never answers stop nothing", async () => {
+  const mute = await startFakeNode({ sendTransaction: () => {}, getSignatureStatuses: () => {} });
+  const several = await connectChain({
+    rpcUrls: [sandbox.rpcUrl, "http://127.0.0.1:1", mute.url],
+    wsUrls: ["ws://127.0.0.1:1", sandbox.wsUrl],
+  });
+  const { blockhash, lastValidBlockHeight } = several.head.lifetime();
+  const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports: LAMPORTS_PER_SOL, blockhash });
+  const fate = await several.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) });
+  expect(fate).toMatchObject({ kind: "landed", error: null });
+  several.close();
+  await mute.close();
+});
+
+test("without any subscription, polling alone follows head and landing", async () => {
+  const polled = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [] });
+  const { blockhash, lastValidBlockHeight } = polled.head.lifetime();
+  const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports: LAMPORTS_PER_SOL, blockhash });
+  const fate = await polled.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) });
+  expect(fate).toMatchObject({ kind: "landed", error: null });
+  polled.close();
+});
+
+test("what is never taken expires, but only once the finalized height is past the last valid one", async () => {
+  const stranger = createTestWallet();
+  const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
+  const signed = signTransfer({ from: stranger, to: wallet.address, lamports: 1n, blockhash });
+  let fate: string | undefined;
+  const landing = chain.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000) }).then((told) => {
+    fate = told.kind;
+  });
+  await sandbox.pause();
+  const ahead = Number(lastValidBlockHeight - chain.head.blockHeight());
+  await sandbox.advanceSlots(ahead + 5);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(fate).toBeUndefined();
+  await sandbox.advanceSlots(60);
+  await landing;
+  expect(fate).toBe("expired");
+  await sandbox.resume();
+});

@@ -1,0 +1,54 @@
+import type { Address } from "../../primitives/address.ts";
+import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { MEMO_PROGRAM } from "../../solana/programs.ts";
+import type { SwapMode, SwapTerms } from "../venue.ts";
+import { WHIRLPOOL_PROGRAM, type WhirlpoolMarket } from "./layout.ts";
+
+const SWAP_V2 = hex("2b04ed0b1ac91e62");
+const memo = readonly(MEMO_PROGRAM);
+
+/**
+ * The `swap_v2` instruction, without a price limit and without extra accounts. exactIn: `amount` goes in, at least the
+ * threshold comes out. exactOut: `amount` comes out, at most the threshold goes in. Amounts are the wallet's side.
+ * The three tick arrays may come in any order and repeat; those not initialised count as empty.
+ *
+ * @see Orca whirlpools, program of October 2024, `instructions/v2/swap.rs`
+ */
+export function whirlpoolSwap(
+  market: WhirlpoolMarket,
+  tokenPrograms: readonly [Address, Address],
+  tickArrays: readonly [Address, Address, Address],
+  aToB: boolean,
+  mode: SwapMode,
+  amount: bigint,
+  terms: SwapTerms,
+): Instruction {
+  const data = new Uint8Array(43);
+  data.set(SWAP_V2);
+  writeU64(data, 8, amount);
+  writeU64(data, 16, terms.threshold);
+  data[40] = mode === "exactIn" ? 1 : 0;
+  data[41] = aToB ? 1 : 0;
+  return {
+    program: WHIRLPOOL_PROGRAM,
+    accounts: [
+      readonly(tokenPrograms[0]),
+      readonly(tokenPrograms[1]),
+      memo,
+      readonlySigner(terms.wallet),
+      writable(market.address),
+      readonly(market.mints[0]),
+      readonly(market.mints[1]),
+      writable(aToB ? terms.source : terms.destination),
+      writable(market.vaults[0]),
+      writable(aToB ? terms.destination : terms.source),
+      writable(market.vaults[1]),
+      writable(tickArrays[0]),
+      writable(tickArrays[1]),
+      writable(tickArrays[2]),
+      writable(market.oracle),
+    ],
+    data,
+  };
+}

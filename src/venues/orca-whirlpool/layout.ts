@@ -1,0 +1,239 @@
+import { Address, compareAddresses } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readI128, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive, findPda } from "../../solana/pda.ts";
+import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
+import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const WHIRLPOOL_PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc");
+
+/** Orca's own configuration; pools of other configurations are found by filter. */
+export const WHIRLPOOLS_CONFIG = Address.of("2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ");
+
+/** Tick spacings with a fee tier in Orca's configuration; 32,896 trades over the full range only. */
+const TICK_SPACINGS = [1, 2, 4, 8, 16, 64, 96, 128, 256, 32_896] as const;
+
+export const WHIRLPOOL_SIZE = 653;
+export const MINT_A_OFFSET = 101;
+export const MINT_B_OFFSET = 181;
+export const TICKS_PER_ARRAY = 88;
+
+const WHIRLPOOL_DISCRIMINATOR = hex("3f95d10ce1806309");
+const FIXED_ARRAY_DISCRIMINATOR = hex("4561bdbe6e0742bb");
+const DYNAMIC_ARRAY_DISCRIMINATOR = hex("11d8f68ee1c7da38");
+const ORACLE_DISCRIMINATOR = hex("8bc283b38cb3e5f4");
+
+const REWARDS_OFFSET = 269;
+const REWARD_SIZE = 128;
+const REWARDS = 3;
+const FIXED_TICKS_OFFSET = 12;
+const FIXED_POOL_OFFSET = 9_956;
+const FIXED_ARRAY_SIZE = 9_988;
+const DYNAMIC_POOL_OFFSET = 12;
+const DYNAMIC_TICKS_OFFSET = 60;
+/** One flag, then liquidity net and gross, two fee growths and three reward growths. */
+const TICK_SIZE = 113;
+const ORACLE_MIN_SIZE = 8 + 32 + 8 + 34 + 44;
+
+/** What of a pool never changes. */
+export interface WhirlpoolMarket extends Market {
+  readonly venue: "orca_whirlpool";
+  readonly vaults: readonly [Address, Address];
+  readonly tickSpacing: number;
+  readonly oracle: Address;
+  /** True when the fee follows volatility and the oracle account exists. */
+  readonly adaptive: boolean;
+}
+
+/** What of a pool trades and its owner change. */
+export interface Whirlpool {
+  /** Millionths. */
+  readonly feeRate: bigint;
+  readonly liquidity: bigint;
+  readonly sqrtPrice: bigint;
+  readonly tick: number;
+  /** Rewards being paid to liquidity: each costs compute units in a swap. */
+  readonly rewards: number;
+}
+
+/** The oracle account of a pool whose fee follows volatility. */
+export interface WhirlpoolOracle {
+  /** Unix seconds from which trading is allowed. */
+  readonly tradeEnabledAt: bigint;
+  readonly filterPeriod: bigint;
+  readonly decayPeriod: bigint;
+  /** Ten-thousandths of the volatility that remain after the filter period. */
+  readonly reductionFactor: number;
+  readonly controlFactor: bigint;
+  readonly maximumVolatility: number;
+  readonly groupSize: number;
+  readonly referenceAt: bigint;
+  readonly majorSwapAt: bigint;
+  readonly volatilityReference: number;
+  readonly groupReference: number;
+  readonly volatility: number;
+}
+
+/** The initialised ticks of one array, ascending. */
+export interface WhirlpoolTicks {
+  readonly ticks: readonly number[];
+  readonly liquidityNet: readonly bigint[];
+}
+
+/** The pool in an account, or undefined when it is none. */
+export function decodeWhirlpoolMarket({ address, owner, data }: Account): WhirlpoolMarket | undefined {
+  if (owner !== WHIRLPOOL_PROGRAM || data.length < WHIRLPOOL_SIZE || !hasBytesAt(data, 0, WHIRLPOOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  const view = viewOf(data);
+  const tickSpacing = view.getUint16(41, true);
+  if (tickSpacing === 0) return undefined;
+  return {
+    venue: "orca_whirlpool",
+    address,
+    mints: [Address.from(data, MINT_A_OFFSET), Address.from(data, MINT_B_OFFSET)],
+    nativeSol: false,
+    vaults: [Address.from(data, 133), Address.from(data, 213)],
+    tickSpacing,
+    oracle: oracleAddress(address),
+    adaptive: view.getUint16(43, true) !== tickSpacing,
+  };
+}
+
+/** The changing part of a pool account that `decodeWhirlpoolMarket` accepted. */
+export function decodeWhirlpool({ data }: Account): Whirlpool {
+  const view = viewOf(data);
+  let rewards = 0;
+  for (let i = 0; i < REWARDS; i++) {
+    const at = REWARDS_OFFSET + i * REWARD_SIZE;
+    if (data.subarray(at, at + 32).some((byte) => byte !== 0)) rewards++;
+  }
+  return {
+    feeRate: BigInt(view.getUint16(45, true)),
+    liquidity: readU128(data, 49),
+    sqrtPrice: readU128(data, 65),
+    tick: view.getInt32(81, true),
+    rewards,
+  };
+}
+
+/** The oracle of a pool, or undefined when the account is none of `pool`. */
+export function decodeWhirlpoolOracle({ owner, data }: Account, pool: Address): WhirlpoolOracle | undefined {
+  if (
+    owner !== WHIRLPOOL_PROGRAM ||
+    data.length < ORACLE_MIN_SIZE ||
+    !hasBytesAt(data, 0, ORACLE_DISCRIMINATOR) ||
+    !hasBytesAt(data, 8, pool.bytes)
+  ) {
+    return undefined;
+  }
+  const view = viewOf(data);
+  return {
+    tradeEnabledAt: readU64(data, 40),
+    filterPeriod: BigInt(view.getUint16(48, true)),
+    decayPeriod: BigInt(view.getUint16(50, true)),
+    reductionFactor: view.getUint16(52, true),
+    controlFactor: BigInt(view.getUint32(54, true)),
+    maximumVolatility: view.getUint32(58, true),
+    groupSize: view.getUint16(62, true),
+    referenceAt: readU64(data, 82),
+    majorSwapAt: readU64(data, 90),
+    volatilityReference: view.getUint32(98, true),
+    groupReference: view.getInt32(102, true),
+    volatility: view.getUint32(106, true),
+  };
+}
+
+/**
+ * The initialised ticks of an array account of `pool` beginning at `start`, fixed or dynamic.
+ *
+ * @returns undefined when the account is no such array
+ */
+export function decodeWhirlpoolTicks(
+  { owner, data }: Account,
+  pool: Address,
+  start: number,
+  tickSpacing: number,
+): WhirlpoolTicks | undefined {
+  if (owner !== WHIRLPOOL_PROGRAM) return undefined;
+  const fixed = data.length >= FIXED_ARRAY_SIZE && hasBytesAt(data, 0, FIXED_ARRAY_DISCRIMINATOR);
+  const dynamic = !fixed && data.length >= DYNAMIC_TICKS_OFFSET && hasBytesAt(data, 0, DYNAMIC_ARRAY_DISCRIMINATOR);
+  if (!fixed && !dynamic) return undefined;
+  if (!hasBytesAt(data, fixed ? FIXED_POOL_OFFSET : DYNAMIC_POOL_OFFSET, pool.bytes)) return undefined;
+  if (viewOf(data).getInt32(8, true) !== start) return undefined;
+
+  const ticks: number[] = [];
+  const liquidityNet: bigint[] = [];
+  let at = fixed ? FIXED_TICKS_OFFSET : DYNAMIC_TICKS_OFFSET;
+  for (let i = 0; i < TICKS_PER_ARRAY && at < data.length; i++) {
+    const initialised = data[at] === 1;
+    if (initialised) {
+      ticks.push(start + i * tickSpacing);
+      liquidityNet.push(readI128(data, at + 1));
+    }
+    at += fixed || initialised ? TICK_SIZE : 1;
+  }
+  return { ticks, liquidityNet };
+}
+
+/** Ticks covered by one array. */
+export function arraySpan(tickSpacing: number): number {
+  return TICKS_PER_ARRAY * tickSpacing;
+}
+
+/** First tick of the array that covers `tick`. */
+export function arrayStart(tick: number, tickSpacing: number): number {
+  const span = arraySpan(tickSpacing);
+  return floorDivide(tick, span) * span;
+}
+
+/** True when some tick of an array beginning at `start` can be traded. */
+export function isArrayStart(start: number, tickSpacing: number): boolean {
+  return start + arraySpan(tickSpacing) > MIN_TICK && start <= MAX_TICK;
+}
+
+const tickArraysOf = memoByAddress((_pool: Address) => new Map<number, DerivedAddress>());
+const TICK_ARRAY = textBytes("tick_array");
+
+/** Address of the array of `pool` beginning at `start`, which is written as decimal text in its seeds. */
+export function tickArrayAddress(pool: Address, start: number): DerivedAddress {
+  const known = tickArraysOf(pool);
+  let array = known.get(start);
+  if (array === undefined) {
+    array = findPda([TICK_ARRAY, pool.bytes, textBytes(String(start))], WHIRLPOOL_PROGRAM);
+    known.set(start, array);
+  }
+  return array;
+}
+
+export function oracleAddress(pool: Address): Address {
+  return derive(WHIRLPOOL_PROGRAM, "oracle", pool);
+}
+
+/** The pair in the order the program keeps mints: by their bytes. */
+export function sortMints({ a, b }: MintPair): readonly [Address, Address] {
+  return compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+}
+
+/** Address of the pool of a pair in a configuration; `feeTierIndex` is the tick spacing for ordinary fee tiers. */
+export function whirlpoolAddress(
+  config: Address,
+  [mintA, mintB]: readonly [Address, Address],
+  feeTierIndex: number,
+): Address {
+  return derive(
+    WHIRLPOOL_PROGRAM,
+    "whirlpool",
+    config,
+    mintA,
+    mintB,
+    Uint8Array.of(feeTierIndex & 0xff, feeTierIndex >> 8),
+  );
+}
+
+/** Addresses of the pair's pools of the ordinary fee tiers. */
+export function whirlpoolAddresses(pair: MintPair): Address[] {
+  const mints = sortMints(pair);
+  return TICK_SPACINGS.map((spacing) => whirlpoolAddress(WHIRLPOOLS_CONFIG, mints, spacing));
+}

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ChainHead, PriorityFees } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Markets, PairMarkets } from "../market/port.ts";
@@ -163,7 +163,7 @@ function tryBuild(
     ...sides,
     accountId: request.principal.accountId,
     wallet: accounts.wallet,
-    messageHash: createHash("sha256").update(message).digest(),
+    messageHash: hash("sha256", message, "buffer"),
     messageLength: message.length,
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
     buildSlot: lifetime.slot,

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomFillSync } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomFillSync,
+} from "node:crypto";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { concatBytes, textBytes } from "../primitives/bytes.ts";
 import type { Now } from "../primitives/clock.ts";
@@ -48,14 +55,15 @@ export function createTokenSealer(options: {
   const sealing = options.keys.find((key) => key.seals);
   if (sealing === undefined) throw new RangeError("no key of the ring may seal");
   const ring = new Map(options.keys.map((key) => [key.id, key]));
-  const dayKeys = new Map<string, Uint8Array>();
+  /** As key objects: handing raw bytes to a cipher costs more than the encryption itself. */
+  const dayKeys = new Map<string, KeyObject>();
   const nonces = createNonceSource();
 
-  const dayKey = (key: SealingKey, day: number): Uint8Array => {
+  const dayKey = (key: SealingKey, day: number): KeyObject => {
     const name = `${key.id}.${day}`;
     let derived = dayKeys.get(name);
     if (derived === undefined) {
-      derived = new Uint8Array(hkdfSync("sha256", key.secret, "", `${CONTEXT}/day/${day}`, 32));
+      derived = createSecretKey(new Uint8Array(hkdfSync("sha256", key.secret, "", `${CONTEXT}/day/${day}`, 32)));
       if (dayKeys.size > 64) dayKeys.clear();
       dayKeys.set(name, derived);
     }

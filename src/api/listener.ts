@@ -37,7 +37,11 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
   } else {
     const secure = tls.createServer(
       { ...settings.tls, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: settings.headersTimeoutMs },
-      (socket) => (socket.alpnProtocol === "h2" ? serveHttp2(socket) : serveHttp1(socket)),
+      (socket) => {
+        socket.setTimeout(settings.keepAliveMs);
+        if (socket.alpnProtocol === "h2") serveHttp2(socket);
+        else serveHttp1(socket);
+      },
     );
     // A failed handshake concerns the caller alone.
     secure.on("tlsClientError", () => {});
@@ -91,21 +95,20 @@ function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing:
   server.on("request", (request, response) => {
     const count = (served.get(request.socket) ?? 0) + 1;
     served.set(request.socket, count);
+    // Ends the wait for a first request; from here on the keep-alive timeout counts.
+    if (count === 1) request.socket.setTimeout(0);
     // Node's own limit answers the next request with 503 and leaves the socket open.
     if (count >= settings.maxRequestsPerConnection || isClosing()) response.shouldKeepAlive = false;
     else if (response.shouldKeepAlive) response.setHeader("Keep-Alive", hint);
     handler(request, response);
-  });
-  // A connection that never asked anything; once it has, the keep-alive timeout takes over.
-  server.setTimeout(settings.keepAliveMs, (socket) => {
-    if (!served.has(socket)) socket.destroy();
   });
   return server;
 }
 
 function createHttp2(settings: ApiSettings, handler: RequestListener, sessions: Set<ServerHttp2Session>) {
   const server = http2.createServer(
-    { settings: { maxHeaderListSize: settings.headerLimitBytes, maxConcurrentStreams: 256 } },
+    // The protocol's own bound resets the stream without a word, so it lies above the one that is answered with 431.
+    { settings: { maxHeaderListSize: 4 * settings.headerLimitBytes, maxConcurrentStreams: 256 } },
     // Fastify reads what both protocols have in common.
     handler as unknown as Parameters<typeof http2.createServer>[1],
   );

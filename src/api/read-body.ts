@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../errors/tradewire-error.ts";
 
 /**
@@ -23,6 +24,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, timeoutMs
       clearTimeout(timer);
       request.off("data", onData);
       request.resume();
+      if (request.httpVersionMajor === 2) endStreamWithAnswer(request);
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
@@ -40,6 +42,12 @@ export function readBody(request: IncomingMessage, limitBytes: number, timeoutMs
     request.once("error", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
     request.once("aborted", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
   });
+}
+
+/** What the caller has yet to send would keep the stream open after the refusal. */
+function endStreamWithAnswer(request: IncomingMessage): void {
+  const { stream } = request as unknown as Http2ServerRequest;
+  stream.once("finish", () => stream.close());
 }
 
 function bodyTooLarge(limitBytes: number): TradewireError {

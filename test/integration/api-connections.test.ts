@@ -1,0 +1,243 @@
+import { once } from "node:events";
+import http2 from "node:http2";
+import net from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ApiSettings } from "../../src/api/settings.ts";
+import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, TOKEN } from "../support/fake-trades.ts";
+
+let edge: Edge | undefined;
+afterEach(async () => {
+  await edge?.close();
+  edge = undefined;
+});
+
+const BUY = JSON.stringify({ mint: TOKEN.toString(), solAmount: 1, slippage: 0, priority: "fast" });
+const PING = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/** A raw connection that keeps what it was sent, and when it was closed. */
+async function connect(changes: Partial<ApiSettings> = {}) {
+  edge ??= await startEdge(changes);
+  const socket = net.connect(edge.port, edge.host);
+  await once(socket, "connect");
+  const heard = { text: "", closedAt: 0 };
+  socket.setEncoding("utf8").on("data", (chunk: string) => {
+    heard.text += chunk;
+  });
+  const closed = new Promise<void>((resolve) => {
+    socket.on("close", () => {
+      heard.closedAt = Date.now();
+      resolve();
+    });
+  });
+  socket.on("error", () => {});
+  const until = async (expected: string | RegExp) => {
+    while (!heard.text.match(expected)) {
+      if (heard.closedAt > 0) throw new Error(`closed after: ${heard.text}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  return { socket, heard, closed, until };
+}
+
+describe("an HTTP/1.1 connection", () => {
+  it("advertises less than it holds, as the contract says", async () => {
+    const { socket, heard, until } = await connect();
+    socket.write(PING);
+    await until("\r\n\r\n");
+    expect(heard.text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(heard.text).toMatch(/\r\nKeep-Alive: timeout=65, max=10000\r\n/i);
+    expect(heard.text).toMatch(/\r\ncontent-length: 0\r\n/i);
+    socket.destroy();
+  });
+
+  it("is closed when it was idle for the time held, not before", async () => {
+    const { socket, heard, closed, until } = await connect({ keepAliveMs: 600, keepAliveHintMs: 300 });
+    socket.write(PING);
+    await until("\r\n\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    socket.write(PING);
+    const second = Date.now();
+    await closed;
+    expect(heard.text.match(/200 OK/g)).toHaveLength(2);
+    expect(heard.closedAt - second).toBeGreaterThan(500);
+    expect(heard.closedAt - second).toBeLessThan(1_500);
+  });
+
+  it("is closed when it never asks anything", async () => {
+    const { closed, heard } = await connect({ keepAliveMs: 300 });
+    await closed;
+    expect(heard.text).toBe("");
+  });
+
+  it("serves as many requests as it says, announces the last one, and closes", async () => {
+    const { socket, heard, closed, until } = await connect({ maxRequestsPerConnection: 3 });
+    for (let i = 1; i <= 3; i++) {
+      socket.write(PING);
+      await until(new RegExp(`(200 OK[^]*?\\r\\n\\r\\n[^]*?){${i}}`));
+    }
+    await closed;
+    const responses = heard.text.split("HTTP/1.1 ").slice(1);
+    expect(responses.map((response) => /Connection: close/i.test(response))).toEqual([false, false, true]);
+    expect(responses[0]).toMatch(/Keep-Alive: timeout=65, max=3/i);
+  });
+
+  it("refuses a head of more than 8 KiB with 431", async () => {
+    const { socket, heard, closed } = await connect();
+    socket.write(`GET /v1/ping HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(9_000)}\r\n\r\n`);
+    await closed;
+    expect(heard.text).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(heard.text.split("\r\n\r\n")[1]!)).toMatchObject({
+      success: false,
+      error: { code: "HEADERS_TOO_LARGE" },
+    });
+  });
+
+  it("does not wait long for a head or a body", async () => {
+    const changes = { headersTimeoutMs: 200, requestTimeoutMs: 400, timeoutCheckMs: 50 };
+    const slowHead = await connect(changes);
+    slowHead.socket.write("GET /v1/ping HTTP/1.1\r\nHo");
+    const slowBody = await connect(changes);
+    slowBody.socket.write(
+      `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
+    );
+    await Promise.all([slowHead.closed, slowBody.closed]);
+    expect(slowHead.heard.text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(slowBody.heard.text).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("answers what is not HTTP with 400 and closes", async () => {
+    for (const garbage of ["P\r\n\r\n", "hello\r\n\r\n", "\x16\x03\x01\x02\x00"]) {
+      const { socket, heard, closed } = await connect();
+      socket.write(garbage);
+      await closed;
+      expect(heard.text).toMatch(/^HTTP\/1\.1 400 /);
+    }
+  });
+
+  it("stays usable after a body that was refused for its size", async () => {
+    const { socket, heard, until } = await connect();
+    const body = " ".repeat(17 * 1024);
+    socket.write(
+      `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}${PING}`,
+    );
+    await until(/413[\s\S]*200 OK/);
+    expect(heard.text).toContain("BODY_TOO_LARGE");
+    socket.destroy();
+  });
+
+  it("refuses a chunked body as soon as it is too large", async () => {
+    const { socket, until } = await connect();
+    socket.write(
+      "POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    socket.write(`5000\r\n${" ".repeat(0x5000)}\r\n`);
+    await until("413");
+    socket.destroy();
+  });
+});
+
+describe("an HTTP/2 connection", () => {
+  it("is recognised when its preface comes in pieces", async () => {
+    const { socket, heard, until } = await connect();
+    for (const piece of ["PRI * HT", "TP/2.0\r\n\r\nSM", "\r\n\r\n"]) {
+      socket.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+    await until(/[\s\S]{9}/);
+    expect(heard.text.charCodeAt(3)).toBe(4);
+    socket.destroy();
+  });
+
+  it("is told to go when it was idle, and after as many requests as one may hold", async () => {
+    edge = await startEdge({ keepAliveMs: 400, maxRequestsPerConnection: 3 });
+    const ping = (session: http2.ClientHttp2Session) =>
+      new Promise<number>((resolve, reject) => {
+        const stream = session.request({ ":path": "/v1/ping" });
+        stream.on("response", (head) => resolve(Number(head[":status"])));
+        stream.on("error", reject);
+        stream.resume();
+      });
+    const idle = http2.connect(`http://${edge.host}:${edge.port}`);
+    expect(await ping(idle)).toBe(200);
+    const [idleCode] = await once(idle, "goaway");
+    expect(idleCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+
+    const busy = http2.connect(`http://${edge.host}:${edge.port}`);
+    const gone = once(busy, "goaway");
+    for (let i = 0; i < 3; i++) expect(await ping(busy)).toBe(200);
+    expect((await gone)[0]).toBe(http2.constants.NGHTTP2_NO_ERROR);
+  });
+
+  it("has the same bounds on heads, bodies and waiting", async () => {
+    edge = await startEdge({ headersTimeoutMs: 200, requestTimeoutMs: 200 });
+    const session = http2.connect(`http://${edge.host}:${edge.port}`);
+    const send = (headers: http2.OutgoingHttpHeaders, body: string | undefined) =>
+      new Promise<{ status: number; text: string }>((resolve, reject) => {
+        const stream = session.request({
+          ":method": "POST",
+          ":path": "/v1/tx/buy",
+          "content-type": "application/json",
+          ...headers,
+        });
+        let status = 0;
+        let text = "";
+        stream.on("response", (head) => {
+          status = Number(head[":status"]);
+        });
+        stream.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        stream.on("end", () => resolve({ status, text }));
+        stream.on("error", reject);
+        if (body === undefined) stream.write("{");
+        else stream.end(body);
+      });
+    const authorization = `Bearer ${ALICE.key}`;
+    expect((await send({ authorization }, BUY)).status).toBe(200);
+    expect((await send({ authorization, "x-long": "a".repeat(9_000) }, BUY)).status).toBe(431);
+    expect((await send({ authorization }, " ".repeat(17 * 1024))).status).toBe(413);
+    expect(await send({ authorization }, undefined)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining("in time"),
+    });
+    session.close();
+  });
+});
+
+describe("closing", () => {
+  it("answers what is under way, ends idle connections and streams, and takes no new ones", async () => {
+    edge = await startEdge();
+    const { socket, until, closed } = await connect();
+    const idle = await connect();
+    idle.socket.write(PING);
+    await idle.until("200 OK");
+    const session = http2.connect(`http://${edge.host}:${edge.port}`);
+    await once(session, "connect");
+    const sessionClosed = once(session, "close");
+    // A stream that would otherwise stay open for as long as the caller likes.
+    const watching = session.request({
+      ":method": "POST",
+      ":path": "/grpc.health.v1.Health/Watch",
+      "content-type": "application/grpc",
+    });
+    watching.end(Buffer.from([0, 0, 0, 0, 0]));
+    await once(watching, "data");
+
+    const half = BUY.length >> 1;
+    socket.write(
+      `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\nContent-Length: ${BUY.length}\r\n\r\n${BUY.slice(0, half)}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { host, port } = edge;
+    const ended = edge.close();
+    edge = undefined;
+    await idle.closed;
+    const refused = net.connect(port, host);
+    await expect(once(refused, "connect")).rejects.toThrow();
+    socket.write(BUY.slice(half));
+    await until("submissionToken");
+    await Promise.all([ended, closed, sessionClosed]);
+  });
+});

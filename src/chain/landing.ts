@@ -121,12 +121,14 @@ export function createLanding({
     }
   }
 
-  function broadcast(flight: Flight): void {
+  function broadcast(flight: Flight, to: readonly RpcEndpoint[]): void {
     if (head.blockHeight() > flight.lastValidBlockHeight) return;
-    const ready = endpoints.filter((endpoint) => !endpoint.isCooling());
-    for (const endpoint of ready.length === 0 ? endpoints : ready) void send(flight, endpoint);
+    for (const endpoint of to) void send(flight, endpoint);
     flight.timer = setTimeout(
-      () => broadcast(flight),
+      () => {
+        const ready = endpoints.filter((endpoint) => !endpoint.isCooling());
+        broadcast(flight, ready.length === 0 ? endpoints : ready);
+      },
       Math.max(LEAST_PERIOD_MS, rebroadcastSlots * head.slotMs()) * (0.75 + random() / 2),
     );
   }
@@ -206,7 +208,7 @@ export function createLanding({
       timer: undefined,
     };
     flights.set(order.signature, flight);
-    broadcast(flight);
+    broadcast(flight, endpoints);
     flight.cancelSubscription = subscriptions.subscribe({
       kind: "signature",
       params: [order.signature, { commitment: "confirmed" }],

@@ -14,6 +14,8 @@ export interface FoundMarket {
 export interface Discovery {
   readonly found: readonly FoundMarket[];
   readonly faults: readonly MarketFault[];
+  /** False when a search failed that may succeed soon. */
+  readonly isComplete: boolean;
 }
 
 export interface DiscoveryOptions {
@@ -37,6 +39,7 @@ export async function discoverMarkets(
   { reader, venues, maxMarketsPerVenue }: DiscoveryOptions,
 ): Promise<Discovery> {
   const faults: MarketFault[] = [];
+  let isComplete = true;
   const probes: { readonly venue: Venue; readonly search: Probe }[] = [];
   const filters: { readonly venue: Venue; readonly search: Filter }[] = [];
   for (const venue of venues) {
@@ -62,6 +65,7 @@ export async function discoverMarkets(
           reason: "refused: the Solana node does not serve searches of this program's accounts",
         });
       } catch (error) {
+        isComplete = false;
         faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
       }
       return { venue, accounts: [] };
@@ -98,7 +102,7 @@ export async function discoverMarkets(
       }
     }
   }
-  return { found: [...found.values()], faults };
+  return { found: [...found.values()], faults, isComplete };
 }
 
 /** A failure in words, for the caller's list of what was found wanting. */

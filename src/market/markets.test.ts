@@ -238,6 +238,24 @@ test("a market without a derivable address is found by filter; a node that refus
   expect(faults[0]?.reason).toMatch(/refused/);
 });
 
+test("a search that failed is a fault, and made good within seconds", async () => {
+  const second = address(40);
+  seed();
+  state.set(second, poolData(), program);
+  const search = () => [{ kind: "filter" as const, program, memcmp: [] }];
+  start([fakeVenue(), fakeVenue({ id: "pump_swap", search })]);
+  const fetchProgramAccounts = vi.spyOn(state, "fetchProgramAccounts").mockRejectedValueOnce(new Error("cut off"));
+  const first = await markets.marketsOf(pair);
+  expect(first.markets.length).toBe(1);
+  expect(first.faults).toEqual([{ venue: "pump_swap", market: undefined, reason: "cut off" }]);
+  await vi.advanceTimersByTimeAsync(5_500);
+  warm();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(fetchProgramAccounts).toHaveBeenCalledTimes(2);
+  expect(warm().markets.length).toBe(2);
+  expect(warm().faults).toEqual([]);
+});
+
 test("no market is believed for five seconds, then looked for again", async () => {
   start([fakeVenue()]);
   expect(await markets.marketsOf(pair)).toEqual({ markets: [], faults: [] });

@@ -25,7 +25,7 @@ export interface MarketsOptions {
   readonly warn: (message: string) => void;
   /** No state older than this is answered. */
   readonly maxAgeMs?: number;
-  /** How long "no market" is believed. */
+  /** How long "no market" is believed, and a failed search is left alone. */
   readonly negativeMs?: number;
   /** How often a pair in use is searched again, in the background, for new markets. */
   readonly researchMs?: number;
@@ -43,8 +43,8 @@ interface Pair {
   readonly pair: MintPair;
   watches: readonly MarketWatch[];
   searchFaults: readonly MarketFault[];
-  /** When it was last searched; undefined until the first search has ended. */
-  searchedAtMs: number | undefined;
+  /** When it is to be searched again; undefined until the first search has ended. */
+  searchAgainAtMs: number | undefined;
   lastUsedMs: number;
   /** Kept until an account behind it changes. */
   answer: PairMarkets | undefined;
@@ -111,7 +111,7 @@ export function createMarkets({
         pair: { a: low, b: high },
         watches: [],
         searchFaults: [],
-        searchedAtMs: undefined,
+        searchAgainAtMs: undefined,
         lastUsedMs: now(),
         answer: undefined,
         freshUntilMs: 0,
@@ -133,7 +133,7 @@ export function createMarkets({
 
   /** Searches every venue; watches what is new and lets go of what is closed. */
   async function search(entry: Pair): Promise<void> {
-    const { found, faults } = await discoverMarkets(entry.pair, { reader, venues, maxMarketsPerVenue });
+    const { found, faults, isComplete } = await discoverMarkets(entry.pair, { reader, venues, maxMarketsPerVenue });
     const known = new Set(entry.watches.map(({ address }) => address));
     const added = found
       .filter(({ account }) => !known.has(account.address))
@@ -164,7 +164,7 @@ export function createMarkets({
     });
     entry.watches = [...kept, ...added];
     entry.searchFaults = faults;
-    entry.searchedAtMs = now();
+    entry.searchAgainAtMs = now() + (entry.watches.length > 0 && isComplete ? researchMs : negativeMs);
     entry.answer = undefined;
   }
 
@@ -242,7 +242,7 @@ export function createMarkets({
     search(entry)
       .catch((error) => {
         warn(`Searching again for markets of ${entry.pair.a} and ${entry.pair.b} failed: ${reasonOf(error)}`);
-        entry.searchedAtMs = now();
+        entry.searchAgainAtMs = now() + negativeMs;
       })
       .finally(() => {
         entry.researching = false;
@@ -254,11 +254,9 @@ export function createMarkets({
     const atMs = now();
     entry.lastUsedMs = atMs;
     if (entry.work !== undefined) return entry.work;
-    const { searchedAtMs } = entry;
-    if (searchedAtMs === undefined) return share(entry, () => search(entry));
-    if (entry.watches.length === 0) {
-      if (atMs - searchedAtMs > negativeMs) return share(entry, () => search(entry));
-    } else if (atMs - searchedAtMs > researchMs && !entry.researching) {
+    if (entry.searchAgainAtMs === undefined) return share(entry, () => search(entry));
+    if (atMs > entry.searchAgainAtMs && !entry.researching) {
+      if (entry.watches.length === 0) return share(entry, () => search(entry));
       research(entry);
     }
     if (entry.answer === undefined) {

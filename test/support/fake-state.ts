@@ -79,6 +79,7 @@ export function fakeState(now: () => number): FakeState {
     async fetchProgramAccounts({ program }) {
       state.searches += 1;
       if (state.refusing) return "refused";
+      if (state.broken) throw new Error("the node is down");
       return [...accounts.values()].filter(({ owner }) => owner === program);
     },
   };

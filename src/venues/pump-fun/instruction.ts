@@ -2,7 +2,8 @@ import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { tokenAccountOf } from "../../solana/pda-memo.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
@@ -43,6 +44,10 @@ export interface PumpAccounts {
   readonly head: readonly AccountMeta[];
   readonly curve: readonly AccountMeta[];
   readonly creator: readonly AccountMeta[];
+  /** Where the creator's fee goes, which the first trade to pay one creates: the vault itself, or its token account. */
+  readonly creatorAccount: { readonly address: Address; readonly space: number };
+  /** Bytes of a token account of the quote mint, as the associated token program makes it. */
+  readonly quoteAccountSize: number;
   readonly bumpSteps: number;
 }
 
@@ -53,6 +58,9 @@ const tail: readonly AccountMeta[] = [
   readonly(PUMP_EVENT_AUTHORITY),
   readonly(PUMP_PROGRAM),
 ];
+/** The account-type byte and the one extension that associated accounts of Token-2022 always have. */
+const IMMUTABLE_OWNER_SIZE = 1 + 4;
+
 const globalMeta = readonly(PUMP_GLOBAL);
 const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
 const tokenAccountProgram = readonly(ASSOCIATED_TOKEN_PROGRAM);
@@ -79,6 +87,8 @@ export function pumpAccounts(coin: {
   const vault = creatorVaultOf(coin.creator);
   const vaultQuote = tokenAccountOf(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
+  const quoteAccountSize =
+    quoteProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : TOKEN_ACCOUNT_SIZE + IMMUTABLE_OWNER_SIZE;
   return {
     quoteMint,
     quoteProgram,
@@ -94,7 +104,12 @@ export function pumpAccounts(coin: {
     ],
     curve: [writable(coin.curve), writable(base.address), writable(quote.address)],
     creator: [writable(vault.address), writable(vaultQuote.address), readonly(sharing.address)],
-    bumpSteps: 5 * 255 + 255 - (coin.curveBump + base.bump + quote.bump + vault.bump + vaultQuote.bump + sharing.bump),
+    creatorAccount:
+      quoteMint === SOL_MINT
+        ? { address: vault.address, space: 0 }
+        : { address: vaultQuote.address, space: quoteAccountSize },
+    quoteAccountSize,
+    bumpSteps: 6 * 255 - (coin.curveBump + base.bump + quote.bump + vault.bump + vaultQuote.bump + sharing.bump),
   };
 }
 
@@ -108,7 +123,13 @@ export function pumpSwap(
   amount: bigint,
   bound: bigint,
   terms: SwapTerms,
-): { readonly instruction: Instruction; readonly bumpSteps: number } {
+): {
+  readonly instruction: Instruction;
+  readonly bumpSteps: number;
+  /** The wallet's volume account and its token account for the quote mint. */
+  readonly volume: Address;
+  readonly volumeQuote: Address;
+} {
   const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
   const volume = userVolumeOf(terms.wallet);
@@ -140,6 +161,8 @@ export function pumpSwap(
       data,
     },
     bumpSteps: fee.bumpSteps + buyback.bumpSteps + 2 * 255 - volume.bump - volumeQuote.bump,
+    volume: volume.address,
+    volumeQuote: volumeQuote.address,
   };
 }
 

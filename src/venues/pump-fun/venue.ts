@@ -18,7 +18,6 @@ import {
   PUMP_GLOBAL,
   PUMP_PROGRAM,
   type PumpFunMarket,
-  userVolumeOf,
 } from "./layout.ts";
 import { buyTokens, buyWithBudget, type CurveSide, sellForQuote, sellTokens } from "./math.ts";
 
@@ -29,6 +28,7 @@ export interface PumpFunState {
   readonly mints: readonly Mint[];
   readonly side: CurveSide;
   readonly accounts: PumpAccounts;
+  readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
 }
 
 /** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
@@ -46,7 +46,8 @@ export interface PumpFunFill {
  * `outAmount` is what is really paid) with the asked amount as the program's own minimum, and never more tokens than quoted:
  * slippage does not loosen it.
  * A buy may take the last token of the curve and complete it; one that asks for more is refused, for builds of the program
- * differ in what they do with it. `volume` accounts and a creator's vault may be created at the wallet's expense: rent.
+ * differ in what they do with it. The wallet's volume account and, for coins priced in a token, token accounts may be
+ * created at the wallet's expense: rent.
  * Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-sdk 2.0.0. Which build is
  * deployed today is not known.
  */
@@ -154,6 +155,7 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
       protocolBps: fees.protocol,
       creatorBps: curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator,
     },
+    computeUnits: unitsOf(base, market.nativeSol),
     accounts: pumpAccounts({
       curve: market.address,
       curveBump: bondingCurveOf(baseMint).bump,
@@ -194,7 +196,7 @@ function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFu
   const { mode, inMint, outMint, amount } = ask;
   if (mode === "exactOut" && amount > curve.realTokens) throw tooLarge(market);
   if (amount === 0n) throw tooSmall();
-  const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyTokens(amount, side);
+  const trade = mode === "exactIn" ? buyWithBudget(amount, side, market.nativeSol) : buyTokens(amount, side);
   if (trade.tokens === 0n) throw tooSmall();
   if (trade.tokens > curve.realTokens) throw tooLarge(market);
   return {
@@ -226,16 +228,36 @@ function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpF
 }
 
 function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: SwapTerms): SwapLeg {
-  const { accounts, mints } = state;
+  const { accounts } = state;
   const inverseSale = fill.instruction === "sell" && mode === "exactOut";
   const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
   const bound = inverseSale ? fill.askedOut : terms.threshold;
-  const { instruction, bumpSteps } = pumpSwap(fill.instruction, accounts, amount, bound, terms);
+  const { instruction, bumpSteps, volume, volumeQuote } = pumpSwap(fill.instruction, accounts, amount, bound, terms);
   return {
     instructions: [instruction],
-    computeUnits: 100_000 + mints.length + 1_500 * (accounts.bumpSteps + bumpSteps),
-    creates: [{ address: userVolumeOf(terms.wallet).address, space: USER_VOLUME_SIZE }],
+    computeUnits: state.computeUnits[fill.instruction] + BUMP_STEP_UNITS * (accounts.bumpSteps + bumpSteps),
+    creates: [
+      { address: volume, space: USER_VOLUME_SIZE },
+      ...(state.market.nativeSol ? [] : [{ address: volumeQuote, space: accounts.quoteAccountSize }]),
+      accounts.creatorAccount,
+    ],
   };
+}
+
+/** Compute units one step of the program's search for a derived address costs. */
+const BUMP_STEP_UNITS = 1_500;
+
+/** Measured on the program, the creation of the wallet's volume account and of the creator's vault included. A coin of Token-2022 adds to each. */
+const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 78_800, buyWithBudget: 80_200, sell: 68_000 };
+const TOKEN_2022_UNITS = 2_200;
+/** Coins priced in a token: the wallet's first trade also creates up to two token accounts, and nothing here tells whether it is. */
+const TOKEN_QUOTED_UNITS = 144_000;
+
+function unitsOf(base: Mint, nativeSol: boolean): Readonly<Record<PumpInstruction, number>> {
+  if (!nativeSol) return { buy: TOKEN_QUOTED_UNITS, buyWithBudget: TOKEN_QUOTED_UNITS, sell: TOKEN_QUOTED_UNITS };
+  const extra = base.program === TOKEN_PROGRAM ? 0 : TOKEN_2022_UNITS;
+  const { buy, buyWithBudget, sell } = NATIVE_UNITS;
+  return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
 }
 
 /** What the program allocates for a wallet's volume account. */

@@ -152,6 +152,8 @@ export interface NewCoin {
   readonly holderReward?: boolean;
   readonly creatorFeeBps?: bigint;
   readonly supply?: bigint;
+  /** Leave out the account where the creator's fees gather. */
+  readonly withoutVault?: boolean;
 }
 
 /** Writes a coin's curve in the middle of its life: creating one needs Metaplex and the mayhem program. */
@@ -179,7 +181,7 @@ export function writeCoin(svm: Svm, coin: NewCoin): Address {
   });
   svm.setTokens(address, coin.mint, coin.realTokens + 206_900_000_000_000n);
   if (!native) svm.setTokens(address, coin.quoteMint!, coin.realQuote);
-  if (coin.creator !== undefined) {
+  if (coin.creator !== undefined && coin.withoutVault !== true) {
     const vault = creatorVaultOf(coin.creator).address;
     svm.setAccount({ address: vault, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: svm.rent(0) });
     if (!native) svm.setTokens(vault, coin.quoteMint!, 0n);

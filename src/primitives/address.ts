@@ -6,6 +6,12 @@ const sweep = new FinalizationRegistry<string>((key) => {
   if (interned.get(key)?.deref() === undefined) interned.delete(key);
 });
 
+/** The 32 bytes as a text of one character each: hashed and compared by the engine itself. Native where Node's Buffer is. */
+const keyOf: (source: Uint8Array, offset: number) => string =
+  typeof Buffer === "undefined"
+    ? (source, offset) => String.fromCharCode(...source.subarray(offset, offset + LENGTH))
+    : (source, offset) => Buffer.prototype.latin1Slice.call(source, offset, offset + LENGTH);
+
 /**
  * A 32-byte account address. There is exactly one instance per value, so addresses compare with `===` and serve as
  * keys of a `Map` or `Set`; the base58 text is made once, when first asked for.
@@ -22,10 +28,7 @@ export class Address {
   /** The address of 32 bytes found at `offset` of `source`; the bytes are copied. @throws RangeError when they are not there */
   static from(source: Uint8Array, offset = 0): Address {
     if (offset < 0 || offset + LENGTH > source.length) throw new RangeError("an address is 32 bytes");
-    let key = "";
-    for (let i = offset; i < offset + LENGTH; i += 2) {
-      key += String.fromCharCode(source[i]! | (source[i + 1]! << 8));
-    }
+    const key = keyOf(source, offset);
     const known = interned.get(key)?.deref();
     if (known !== undefined) return known;
     const address = new Address(source.slice(offset, offset + LENGTH));

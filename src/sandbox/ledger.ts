@@ -81,7 +81,10 @@ export class Ledger {
 
   /** Starts with one block, `first`, still open. */
   constructor(options: LedgerOptions, first: Block) {
-    this.#options = options;
+    const finalizedAfterSlots = Math.max(options.confirmedAfterSlots, options.finalizedAfterSlots);
+    // What can still be asked of a blockhash or a commitment is never forgotten.
+    const keepSlots = Math.max(options.keepSlots, finalizedAfterSlots + MAX_BLOCKHASH_AGE + 2);
+    this.#options = { ...options, finalizedAfterSlots, keepSlots };
     this.#firstSlot = first.slot;
     this.#tip = first;
     this.#blocks.set(first.slot, first);

@@ -75,7 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const thread = new SandboxThread(workerData);
   const { port } = (await thread.ready) as { port: number };
-  const authority = `${host.includes(":") ? `[${host}]` : host}`;
+  const authority = host.includes(":") ? `[${host}]` : host;
   return {
     rpcUrl: `http://${authority}:${port}`,
     wsUrl: `ws://${authority}:${port + 1}`,

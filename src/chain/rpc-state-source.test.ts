@@ -113,10 +113,25 @@ test("a subscribed account is current with the slots, once read at or after the 
   subscriptions.slot(14n);
   expect(source.currentAtMs(key)).toBe(1_000_400);
   const before = reads;
-  await vi.advanceTimersByTimeAsync(5_000);
+  for (let slot = 15n; slot < 35n; slot++) {
+    await vi.advanceTimersByTimeAsync(250);
+    subscriptions.slot(slot);
+  }
   expect(reads).toBe(before);
-  subscriptions.slot(40n);
   expect(source.currentAtMs(key)).toBe(1_005_400);
+});
+
+test("while the slots are silent, what is subscribed to is read too", async () => {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(11n);
+  nodeSlot = 16n;
+  nodeValue = 3;
+  await vi.advanceTimersByTimeAsync(1_400);
+  expect(heard.at(-1)).toEqual({ value: 3, slot: 16n });
+  expect(source.currentAtMs(key)).toBe(1_001_600);
 });
 
 test("a lost subscription leaves the account current up to the last slot heard, and polling takes over", async () => {

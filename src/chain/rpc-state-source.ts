@@ -16,6 +16,8 @@ export interface RpcStateSourceOptions {
   readonly pollMs?: number;
   /** How often even a subscribed account is read again, to heal what a subscription has lost. */
   readonly refreshMs?: number;
+  /** A subscription connection that has told of no slot for this long is not relied on: everything is read as if it were gone. */
+  readonly quietMs?: number;
   /** A read this many slots behind the newest slot known does not count as current. */
   readonly maxLagSlots?: bigint;
 }
@@ -38,6 +40,7 @@ interface Followed {
 
 const DEFAULT_POLL_MS = 400;
 const DEFAULT_REFRESH_MS = 10_000;
+const DEFAULT_QUIET_MS = 1_000;
 const DEFAULT_MAX_LAG_SLOTS = 10n;
 
 /**
@@ -53,6 +56,7 @@ export function createRpcStateSource({
   commitment,
   pollMs = DEFAULT_POLL_MS,
   refreshMs = DEFAULT_REFRESH_MS,
+  quietMs = DEFAULT_QUIET_MS,
   maxLagSlots = DEFAULT_MAX_LAG_SLOTS,
 }: RpcStateSourceOptions): StateSource {
   const followed = new Map<Address, Followed>();
@@ -122,7 +126,8 @@ export function createRpcStateSource({
     if (polling) return;
     if (subscriptions.lastSlot() > newestSlot) newestSlot = subscriptions.lastSlot();
     const dueBefore = now() - refreshMs;
-    const due = [...followed.values()].filter((entry) => !entry.streamed || entry.readAtMs <= dueBefore);
+    const isQuiet = now() - subscriptions.lastSlotAtMs() > quietMs;
+    const due = [...followed.values()].filter((entry) => isQuiet || !entry.streamed || entry.readAtMs <= dueBefore);
     if (due.length === 0) return;
     polling = true;
     try {

@@ -4,6 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import { binaryPath } from "./programs/manifest.ts";
 import { CPMM_PROGRAM } from "./world-cpmm.ts";
 import { PUMP_PROGRAM } from "./world-pump.ts";
+import { PUMP_SWAP_PROGRAM } from "./world-pump-swap.ts";
 
 /** A program deployed in the world. */
 export interface WorldProgram {
@@ -15,6 +16,7 @@ export interface WorldProgram {
 
 const PROGRAMS: readonly { readonly id: Address; readonly name: string }[] = [
   { id: PUMP_PROGRAM, name: "pump_fun" },
+  { id: PUMP_SWAP_PROGRAM, name: "pump_swap" },
   { id: CPMM_PROGRAM, name: "raydium_cpmm" },
 ];
 

@@ -143,8 +143,13 @@ export function putFeeConfig(ledger: WorldLedger, program: Address, admin: Addre
     tiers(USDC_THRESHOLDS),
     ratesBytes(rates(EXOTIC)),
   );
-  ledger.put(address, PUMP_FEE_PROGRAM, data);
+  const account = new Uint8Array(FEE_CONFIG_SIZE);
+  account.set(data);
+  ledger.put(address, PUMP_FEE_PROGRAM, account);
 }
+
+/** The program gives room for fifty tiers of each kind and does not read parts of a shorter account. @see pump-sdk `sdk.ts`, FEE_CONFIG_CURRENT_SIZE */
+const FEE_CONFIG_SIZE = 4_097;
 
 /** The account at which a program's trading volume is counted. */
 export function putVolumeAccumulator(ledger: WorldLedger, program: Address): void {

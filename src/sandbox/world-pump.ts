@@ -128,3 +128,14 @@ export function putCurve(ledger: WorldLedger, plan: CurvePlan): Address {
   }
   return curve;
 }
+
+/** Puts the curve a migrated coin left behind: complete, its reserves gone. */
+export function putMigratedCurve(ledger: WorldLedger, mint: Address, creator: Address, cashback: boolean): void {
+  const data = new Uint8Array(CURVE_SIZE);
+  data.set(hex("17b7f83760d8ac60"));
+  writeU64(data, 40, SUPPLY);
+  data[48] = 1;
+  data.set(creator.bytes, 49);
+  data[82] = Number(cashback);
+  ledger.put(derive(PUMP_PROGRAM, "bonding-curve", mint), PUMP_PROGRAM, data);
+}

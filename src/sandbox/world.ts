@@ -4,8 +4,9 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.
 import { type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
 import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./world-ledger.ts";
 import { readWorldPrograms, type WorldProgram } from "./world-programs.ts";
-import { type CurvePlan, putCurve, putPumpGlobals } from "./world-pump.ts";
+import { type CurvePlan, putCurve, putMigratedCurve, putPumpGlobals } from "./world-pump.ts";
 import { putFeeRecipients } from "./world-pump-fees.ts";
+import { putPumpPool, putPumpSwapGlobals } from "./world-pump-swap.ts";
 
 /** The dollar token of the world, at the mint venues know by name. */
 export const USDC_MINT = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
@@ -46,6 +47,7 @@ export interface WorldOptions {
 
 const SOL = 1_000_000_000n;
 const USDC = 1_000_000n;
+const ONE_BILLION = 1_000_000_000n;
 /** Markets opened this long before the chain's first moment. */
 const SECONDS_OPEN = 86_400n;
 const SLOTS_PER_EPOCH = 432_000n;
@@ -139,6 +141,69 @@ const CURVE_TOKENS: readonly CurveToken[] = [
   { ...t22, symbol: "DIME", name: "Dime", quote: USDC_MINT, raised: 5_000n * USDC },
 ];
 
+/** A coin whose curve completed and moved to a pool, or a token somebody made a pool for. */
+interface PumpPoolToken {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  readonly program: Address;
+  readonly quote: Address;
+  readonly tokens: bigint;
+  readonly quoteAmount: bigint;
+  readonly canonical: boolean;
+  readonly creatorEarns: boolean;
+  readonly cashback: boolean;
+}
+
+const canonical = { decimals: 6, quote: SOL_MINT, canonical: true, creatorEarns: true, cashback: false };
+const PUMP_POOL_TOKENS: readonly PumpPoolToken[] = [
+  {
+    ...canonical,
+    symbol: "ORBIT",
+    name: "Orbit",
+    program: TOKEN_2022_PROGRAM,
+    tokens: 160_000_000n,
+    quoteAmount: 110n * SOL,
+  },
+  {
+    ...canonical,
+    symbol: "COMET",
+    name: "Comet",
+    program: TOKEN_PROGRAM,
+    tokens: 95_000_000n,
+    quoteAmount: 190n * SOL,
+  },
+  {
+    ...canonical,
+    symbol: "REBATE",
+    name: "Rebate",
+    program: TOKEN_2022_PROGRAM,
+    tokens: 140_000_000n,
+    quoteAmount: 130n * SOL,
+    cashback: true,
+  },
+  {
+    ...canonical,
+    symbol: "NOVA",
+    name: "Nova",
+    program: TOKEN_2022_PROGRAM,
+    quote: USDC_MINT,
+    tokens: 120_000_000n,
+    quoteAmount: 21_000n * USDC,
+  },
+  {
+    ...canonical,
+    symbol: "FREE",
+    name: "Freehold",
+    decimals: 9,
+    program: TOKEN_PROGRAM,
+    tokens: 4_000_000n,
+    quoteAmount: 85n * SOL,
+    canonical: false,
+    creatorEarns: false,
+  },
+];
+
 /**
  * Makes the world of an embedded chain out of a number: programs, every account they need, and the tokens that trade.
  * Supplies equal the sum of balances, and every account holds its rent.
@@ -152,7 +217,11 @@ export function createWorld(options: WorldOptions): World {
   const ledger = createWorldLedger();
   const age = { openTime: options.unixTimestamp - SECONDS_OPEN, epoch: options.slot / SLOTS_PER_EPOCH };
   const random = createRandom(options.seed);
-  const tokens = [...putPoolTokens(ledger, random, age), ...putCurveTokens(ledger, random)];
+  const tokens = [
+    ...putPoolTokens(ledger, random, age),
+    ...putCurveTokens(ledger, random),
+    ...putPumpPoolTokens(ledger, random),
+  ];
   return { programs: readWorldPrograms(options.programsDir), accounts: ledger.accounts(), tokens };
 }
 
@@ -224,6 +293,42 @@ function putCurveTokens(ledger: WorldLedger, random: Random): WorldToken[] {
     putWallet(ledger, creator, SOL);
     const curve = putCurve(ledger, { ...plan, mint, creator, holder, raised: vary(random, raised) });
     return worldToken(mint, "pump_fun", curve, plan.quote);
+  });
+}
+
+function putPumpPoolTokens(ledger: WorldLedger, random: Random): WorldToken[] {
+  const [admin, holder] = [newAddress(random), newAddress(random)];
+  putWallet(ledger, admin, SOL);
+  putWallet(ledger, holder, SOL);
+  putPumpSwapGlobals(ledger, admin);
+  return PUMP_POOL_TOKENS.map((plan) => {
+    const { symbol, name, decimals, program, quote, cashback } = plan;
+    const mint = {
+      mint: newAddress(random),
+      symbol,
+      name,
+      decimals,
+      program,
+      metadata: program === TOKEN_2022_PROGRAM,
+    };
+    const creator = newAddress(random);
+    putWallet(ledger, creator, SOL);
+    const unit = 10n ** BigInt(decimals);
+    const baseAmount = vary(random, plan.tokens * unit);
+    ledger.mint(mint);
+    ledger.holdAssociated(holder, mint.mint, ONE_BILLION * unit - baseAmount);
+    if (plan.canonical) putMigratedCurve(ledger, mint.mint, creator, cashback);
+    const pool = putPumpPool(ledger, {
+      base: mint.mint,
+      quote,
+      baseAmount,
+      quoteAmount: vary(random, plan.quoteAmount),
+      holder,
+      cashback,
+      ...(plan.canonical ? {} : { creator }),
+      ...(plan.creatorEarns ? { coinCreator: creator } : {}),
+    });
+    return worldToken(mint, "pump_swap", pool, quote);
   });
 }
 

@@ -112,8 +112,11 @@ static const Key ASSOCIATED_TOKEN_PROGRAM = {
 static const Key WRAPPED_SOL = {
     {0x8481abfe57889b06ull, 0x35c01846637f68fbull, 0x553beb1adc39c4daull, 0x0100000000f0a098ull}};
 
-// The 32 KiB the runtime gives every call; nothing but the list of accounts lives there.
+// The 32 KiB the runtime gives every call: the list of accounts first, then room for one large instruction to another
+// program, which no stack frame of this compiler (512 bytes) could hold.
 #define HEAP ((Account *)0x300000000ull)
+#define OUTGOING_ACCOUNTS ((Account *)0x300001000ull)
+#define OUTGOING_METAS ((AccountMeta *)0x300003000ull)
 #define MAX_ACCOUNTS 64
 #define MAX_GROWTH 10240
 #define NOT_A_DUPLICATE 0xff

@@ -1,5 +1,5 @@
-// Stand-in for pump's bonding curve on the embedded chain: `buy_v2`, `buy_exact_quote_in_v2` and `sell_v2` over the
-// program's own account layouts, for coins quoted in SOL (lamports move) and in tokens. No public source or binary of the
+// Stand-in for pump's bonding curve on the embedded chain: `buy_v2`, `buy_exact_quote_in_v2`, `sell_v2` and
+// `migrate_v2` over the program's own account layouts, for coins quoted in SOL (lamports move) and in tokens. No public source or binary of the
 // program exists: prices, fees and rent follow its published interface and official SDK. Believed, not proven: the buyback
 // fee comes out of the protocol's fee, rounded down; a budget that would buy more than is left buys what is left, at its
 // own cost. Events are not emitted.
@@ -11,9 +11,11 @@
 #define BUY_V2 0x3dd3c56761ee17b8ull
 #define BUY_EXACT_QUOTE_IN_V2 0x2f5b4d68461cabc2ull
 #define SELL_V2 0xb240e9e73c82f65dull
+#define MIGRATE_V2 0x29feedce1f12cbbbull
 #define ARGUMENTS_SIZE 24
 #define BUY_ACCOUNTS 27
 #define SELL_ACCOUNTS 26
+#define MIGRATE_ACCOUNTS 27
 
 #define CURVE_DISCRIMINATOR 0x60acd86037f8b717ull
 #define CURVE_SIZE 81 // the oldest accounts end behind the creator; what is missing counts as zero
@@ -27,11 +29,15 @@
 #define CURVE_IS_CASHBACK 82
 #define CURVE_QUOTE_MINT 83
 #define CURVE_CREATOR_FEE 115
+#define CURVE_LAST_FLAGS 123 // editable creator fee and holder reward
 
 #define GLOBAL_DISCRIMINATOR 0x7f726cc8b1e8e8a7ull
 #define GLOBAL_SIZE 1045
 #define GLOBAL_FEE_RECIPIENT 41
 #define GLOBAL_FEE_RECIPIENTS 162
+#define GLOBAL_WITHDRAW_AUTHORITY 113
+#define GLOBAL_ENABLE_MIGRATE 145
+#define GLOBAL_MIGRATION_FEE 146
 #define GLOBAL_RESERVED_FEE_RECIPIENT 483
 #define GLOBAL_RESERVED_FEE_RECIPIENTS 516
 #define MORE_FEE_RECIPIENTS 7
@@ -44,6 +50,8 @@
 #define TOO_MUCH_SOL_REQUIRED TooMuchSolRequired, 6002, "slippage: Too much SOL required to buy the given amount of tokens"
 #define TOO_LITTLE_SOL_RECEIVED TooLittleSolReceived, 6003, "slippage: Too little SOL received to sell the given amount of tokens"
 #define BONDING_CURVE_COMPLETE BondingCurveComplete, 6005, "The bonding curve has completed and liquidity migrated to raydium"
+#define BONDING_CURVE_NOT_COMPLETE BondingCurveNotComplete, 6006, "The bonding curve has not completed"
+#define DISABLED_MIGRATE DisabledMigrate, 6018, "Migrate instruction is disabled"
 #define BUY_ZERO_AMOUNT BuyZeroAmount, 6020, "Buy zero amount"
 #define NOT_ENOUGH_TOKENS_TO_BUY NotEnoughTokensToBuy, 6021, "Not enough tokens to buy"
 #define SELL_ZERO_AMOUNT SellZeroAmount, 6022, "Sell zero amount"
@@ -53,6 +61,7 @@
 #define BUY_NOT_ENOUGH_SOL_TO_COVER_FEES BuyNotEnoughSolToCoverFees, 6041, "Buy: Not enough SOL to cover for fees"
 #define BUY_SLIPPAGE_BELOW_MIN_TOKENS_OUT BuySlippageBelowMinTokensOut, 6042, "Slippage: Would buy less tokens than expected min_tokens_out"
 #define BUYBACK_FEE_RECIPIENT_NOT_AUTHORIZED BuybackFeeRecipientNotAuthorized, 6057, "Buyback fee recipient not authorized"
+#define BONDING_CURVE_ALREADY_MIGRATED BondingCurveAlreadyMigrated, 6081, "Bonding curve has already migrated"
 #define UNSUPPORTED_QUOTE_MINT UnsupportedQuoteMint, 6063, "Unsupported quote mint"
 
 // 4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf
@@ -66,6 +75,10 @@ static const Key GLOBAL_VOLUME_ACCUMULATOR = {
 // 8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt
 static const Key FEE_CONFIG = {
     {0xc08d95f1a4b49a6full, 0x99072cb73f4cc9a9ull, 0x4fa2e385a4ed4358ull, 0x0f9419f89993c610ull}};
+
+// pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA
+static const Key POOL_PROGRAM = {
+    {0x76c65e82fcde140cull, 0x654065bb18082594ull, 0xb471d556318d29f4ull, 0x63a8e9180c09f8d4ull}};
 
 typedef struct {
   const Key *program;
@@ -427,10 +440,155 @@ OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_output) {
   return pay_out(&trade, output, &parts);
 }
 
+#define CREATE_POOL 0xbc4068cf8ed192e9ull
+#define CREATE_POOL_ACCOUNTS 18
+#define CREATE_POOL_SIZE 70
+
+// A migration names its accounts as the program does; `trade` holds the ones a trade has too.
+typedef struct {
+  Trade trade;
+  Account *at; // the first account of the call
+  Account *authority, *authority_base, *authority_quote;
+  u8 authority_bump;
+} Migration;
+
+OUTLINE u64 load_migration(const Call *call, Migration *migration) {
+  if (call->account_count < MIGRATE_ACCOUNTS) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
+  Account *at = call->accounts;
+  Trade *trade = &migration->trade;
+  migration->at = at;
+  trade->program = call->program;
+  trade->global = at;
+  trade->base_mint = at + 2;
+  trade->quote_mint = at + 3;
+  trade->curve = at + 4;
+  trade->curve_base = at + 5;
+  trade->curve_quote = at + 6;
+  trade->user = at + 7;
+  trade->system_program = at + 8;
+  migration->authority = at + 11;
+  migration->authority_base = at + 12;
+  migration->authority_quote = at + 13;
+  trade->base_program = at + 19;
+  trade->quote_program = at + 20;
+  TRY(check_curve(trade));
+  REQUIRE(trade->global->data[GLOBAL_ENABLE_MIGRATE], DISABLED_MIGRATE);
+  REQUIRE(trade->curve->data[CURVE_COMPLETE], BONDING_CURVE_NOT_COMPLETE);
+  REQUIRE(curve_u64(trade, CURVE_VIRTUAL_TOKEN) != 0, BONDING_CURVE_ALREADY_MIGRATED);
+  REQUIRE_ADDRESS("withdraw_authority", at + 1, trade->global->data + GLOBAL_WITHDRAW_AUTHORITY);
+  REQUIRE_SIGNER("user", trade->user);
+  REQUIRE_PROGRAM("system_program", trade->system_program, &SYSTEM_PROGRAM);
+  REQUIRE_PROGRAM("pump_amm", at + 9, &POOL_PROGRAM);
+  REQUIRE_PROGRAM("associated_token_program", at + 22, &ASSOCIATED_TOKEN_PROGRAM);
+  REQUIRE_ASSOCIATED("associated_base_bonding_curve", trade->curve_base, trade->curve, trade->base_mint,
+                     trade->base_program);
+  REQUIRE_ASSOCIATED("associated_quote_bonding_curve", trade->curve_quote, trade->curve, trade->quote_mint,
+                     trade->quote_program);
+  Seed seeds[2] = {{"pool-authority", 14}, {trade->base_mint->key, 32}};
+  REQUIRE_OF("pool_authority",
+             is_derived(migration->authority->key, seeds, 2, call->program, &migration->authority_bump),
+             CONSTRAINT_SEEDS);
+  return 0;
+}
+
+// Lamports the curve moves by its own hand reach other programs only in a call that names every account they moved
+// between: a transfer of nothing that carries them.
+OUTLINE u64 carry_lamports(const Migration *migration) {
+  u8 data[16] __attribute__((aligned(8)));
+  write64(data, SYSTEM_TRANSFER);
+  write64(data + 4, 0);
+  const Account *user = migration->trade.user, *to = migration->authority_quote;
+  AccountMeta metas[4] = {
+      {user->key, 1, 1}, {to->key, 1, 0}, {migration->authority->key, 1, 0}, {migration->trade.curve->key, 1, 0}};
+  Account infos[4] = {*user, *to, *migration->authority, *migration->trade.curve};
+  Instruction instruction = {&SYSTEM_PROGRAM, metas, 4, data, 12};
+  return sol_invoke_signed_c(&instruction, infos, 4, 0, 0);
+}
+
+// Hands everything the curve holds to the pool's authority, with the lamports that pay for the pool's accounts.
+OUTLINE u64 empty_curve(const Migration *migration, u64 *base, u64 *quote) {
+  const Trade *trade = &migration->trade;
+  u64 fee = read64(trade->global->data + GLOBAL_MIGRATION_FEE), raised = curve_u64(trade, CURVE_REAL_QUOTE);
+  AssociatedOwner of = {trade->user, migration->authority, trade->base_mint, trade->system_program,
+                        trade->base_program};
+  TRY(ensure_associated(&of, migration->authority_base));
+  of.mint = trade->quote_mint;
+  of.token_program = trade->quote_program;
+  TRY(ensure_associated(&of, migration->authority_quote));
+
+  Seed seeds[3] = {{"bonding-curve", 13}, {trade->base_mint->key, 32}, {&trade->curve_bump, 1}};
+  SignerSeeds signer = {seeds, 3};
+  *base = token_amount(trade->curve_base);
+  Transfer transfer = {trade->base_program, trade->curve_base, trade->base_mint, migration->authority_base,
+                       trade->curve};
+  TRY(transfer_checked(&transfer, *base, &signer));
+  if (!trade->native) {
+    *quote = raised;
+    Transfer out = {trade->quote_program, trade->curve_quote, trade->quote_mint, migration->authority_quote,
+                    trade->curve};
+    TRY(transfer_checked(&out, raised, &signer));
+    return transfer_lamports(trade->user, migration->authority, fee, 0);
+  }
+  REQUIRE(raised > fee, OVERFLOW);
+  *quote = raised - fee;
+  *trade->curve->lamports -= raised;
+  *migration->authority_quote->lamports += *quote;
+  *migration->authority->lamports += fee;
+  TRY(carry_lamports(migration));
+  return sync_native(migration->authority_quote);
+}
+
+// Has the pool program make the coin's pool: index 0, its creator the coin's pool authority.
+OUTLINE u64 create_pool(const Migration *migration, u64 base, u64 quote) {
+  const Trade *trade = &migration->trade;
+  const Account *at = migration->at, *curve = trade->curve;
+  u8 data[72] __attribute__((aligned(8)));
+  for (u64 i = 0; i < 9; i++) write64(data + 8 * i, 0);
+  write64(data, CREATE_POOL);
+  write64(data + 10, base);
+  write64(data + 18, quote);
+  copy_key(data + 26, creator_of(trade));
+  data[58] = trade->is_mayhem;
+  data[59] = trade->is_cashback;
+  if (curve->data_len >= CURVE_CREATOR_FEE + 8) write64(data + 60, read64(curve->data + CURVE_CREATOR_FEE));
+  for (u64 i = 0; i < 2; i++) data[68 + i] = curve_flag(trade, CURVE_LAST_FLAGS + i);
+
+  // Which account of the migration stands at each place of the call; the highest bit marks a writable one.
+  static const u8 places[CREATE_POOL_ACCOUNTS] = {0x80 | 10, 14,        0x80 | 11, 2,  3,  0x80 | 15, 0x80 | 12, 0x80 | 13, 0x80 | 16,
+                                                  0x80 | 17, 0x80 | 18, 8,         21, 19, 20,        22,        23,        9};
+  for (u64 i = 0; i < CREATE_POOL_ACCOUNTS; i++) {
+    const Account *account = at + (places[i] & 0x7f);
+    OUTGOING_ACCOUNTS[i] = *account;
+    OUTGOING_METAS[i].key = account->key;
+    OUTGOING_METAS[i].is_writable = places[i] >> 7;
+    OUTGOING_METAS[i].is_signer = account == migration->authority;
+  }
+  Seed seeds[3] = {{"pool-authority", 14}, {trade->base_mint->key, 32}, {&migration->authority_bump, 1}};
+  SignerSeeds signer = {seeds, 3};
+  Instruction instruction = {&POOL_PROGRAM, OUTGOING_METAS, CREATE_POOL_ACCOUNTS, data, CREATE_POOL_SIZE};
+  TRY(sol_invoke_signed_c(&instruction, OUTGOING_ACCOUNTS, CREATE_POOL_ACCOUNTS, &signer, 1));
+  return transfer_lamports(migration->authority, at + 1, *migration->authority->lamports, &signer);
+}
+
+OUTLINE u64 migrate(const Call *call) {
+  Migration migration;
+  u64 base, quote;
+  LOG_INSTRUCTION("MigrateV2");
+  TRY(load_migration(call, &migration));
+  TRY(empty_curve(&migration, &base, &quote));
+  TRY(create_pool(&migration, base, quote));
+  set_curve(&migration.trade, CURVE_VIRTUAL_TOKEN, 0);
+  set_curve(&migration.trade, CURVE_VIRTUAL_QUOTE, 0);
+  set_curve(&migration.trade, CURVE_REAL_TOKEN, 0);
+  set_curve(&migration.trade, CURVE_REAL_QUOTE, 0);
+  return 0;
+}
+
 u64 entrypoint(u8 *input) {
   Call call;
   if (!parse_call(input, &call)) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
   u64 instruction = call.data_len < 8 ? 0 : read64(call.data);
+  if (instruction == MIGRATE_V2) return migrate(&call);
   if (instruction != BUY_V2 && instruction != BUY_EXACT_QUOTE_IN_V2 && instruction != SELL_V2) {
     return THROWN(INSTRUCTION_FALLBACK_NOT_FOUND);
   }

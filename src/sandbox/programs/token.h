@@ -22,8 +22,10 @@
 #define NEWER_FEE 90
 #define ONE_IN_BASIS_POINTS 10000
 
-#define TOKEN_SYNC_NATIVE 17
+#define TOKEN_MINT_TO 7
 #define TOKEN_TRANSFER_CHECKED 12
+#define TOKEN_SYNC_NATIVE 17
+#define TOKEN_INITIALIZE_MINT 20
 
 INLINE int is_token_program(const Key *key) {
   return same_key(key, &TOKEN_PROGRAM) || same_key(key, &TOKEN_2022_PROGRAM);
@@ -110,6 +112,37 @@ OUTLINE u64 transfer_checked(const Transfer *transfer, u64 amount, const SignerS
   Account infos[4] = {*transfer->from, *transfer->mint, *transfer->to, *transfer->authority};
   Instruction instruction = {transfer->token_program->key, metas, 4, data, 10};
   return sol_invoke_signed_c(&instruction, infos, 4, signer, signer != 0);
+}
+
+// Makes a mint of Token-2022 out of an account already owned by it; nobody can freeze its tokens.
+OUTLINE u64 initialize_mint(const Account *mint, u64 decimals, const Key *authority) {
+  u8 data[40] __attribute__((aligned(8)));
+  data[0] = TOKEN_INITIALIZE_MINT;
+  data[1] = (u8)decimals;
+  copy_key(data + 2, authority);
+  data[34] = 0;
+  AccountMeta metas[1] = {{mint->key, 1, 0}};
+  Instruction instruction = {&TOKEN_2022_PROGRAM, metas, 1, data, 35};
+  return sol_invoke_signed_c(&instruction, mint, 1, 0, 0);
+}
+
+OUTLINE u64 mint_to(const Account *mint, const Account *to, const Account *authority, u64 amount,
+                    const SignerSeeds *signer) {
+  u8 data[16] __attribute__((aligned(8)));
+  data[0] = TOKEN_MINT_TO;
+  write64(data + 1, amount);
+  AccountMeta metas[3] = {{mint->key, 1, 0}, {to->key, 1, 0}, {authority->key, 0, 1}};
+  Account infos[3] = {*mint, *to, *authority};
+  Instruction instruction = {mint->owner, metas, 3, data, 9};
+  return sol_invoke_signed_c(&instruction, infos, 3, signer, 1);
+}
+
+// Makes a wrapped-SOL account's balance follow its lamports.
+OUTLINE u64 sync_native(const Account *account) {
+  u8 data = TOKEN_SYNC_NATIVE;
+  AccountMeta metas[1] = {{account->key, 1, 0}};
+  Instruction instruction = {&TOKEN_PROGRAM, metas, 1, &data, 1};
+  return sol_invoke_signed_c(&instruction, account, 1, 0, 0);
 }
 
 #endif

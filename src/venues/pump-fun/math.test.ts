@@ -16,15 +16,15 @@ describe("bonding curve maths", () => {
     expect(whole).toMatchObject({ net: 85_005_359_057n, quote: 85_005_359_057n + 850_053_591n + 425_026_796n });
   });
 
-  it("leaves over what rounding leaves: in the wallet for lamports, not for tokens", () => {
+  it("spends a budget as the program does: fees before the rounding, at most one unit left over", () => {
     const side = { ...fresh, protocolBps: 93n };
-    const native = buyWithBudget(102_687_713n, side, true);
-    expect(native.quote).toBe(102_687_712n);
-    expect(buyWithBudget(102_687_713n, side, false)).toEqual({ ...native, quote: 102_687_713n });
+    expect(buyWithBudget(80_985n, side)).toMatchObject({ net: 80_000n, quote: 80_984n });
+    expect(buyWithBudget(80_986n, side)).toMatchObject({ net: 80_000n, quote: 80_986n });
+    expect(buyWithBudget(102_687_713n, side).quote).toBe(102_687_712n);
   });
 
   it("buys nothing for a budget that fees eat up", () => {
-    for (const budget of [1n, 2n, 3n]) expect(buyWithBudget(budget, fresh, true).tokens).toBe(0n);
+    for (const budget of [1n, 2n, 3n]) expect(buyWithBudget(budget, fresh).tokens).toBe(0n);
   });
 
   it("never spends more than the budget, and would not get one token more for it", () => {
@@ -32,7 +32,7 @@ describe("bonding curve maths", () => {
     for (let i = 0; i < 2_000; i++) {
       const side = { ...fresh, protocolBps: random.below(300n), creatorBps: random.below(500n) };
       const budget = random.magnitude(90_000_000_000n) + 4n;
-      const trade = buyWithBudget(budget, side, true);
+      const trade = buyWithBudget(budget, side);
       expect(trade.quote).toBeLessThanOrEqual(budget);
       if (trade.tokens > 0n) expect(buyTokens(trade.tokens, side).quote).toBeLessThanOrEqual(budget);
     }

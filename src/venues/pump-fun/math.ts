@@ -1,4 +1,4 @@
-import { ceilDiv } from "../../primitives/integer.ts";
+import { ceilDiv, minOf } from "../../primitives/integer.ts";
 import { constantProductOut } from "../curves/constant-product.ts";
 import { BPS, pumpFee } from "../pump-fees.ts";
 
@@ -35,18 +35,21 @@ export function buyTokens(tokens: bigint, side: CurveSide): CurveTrade {
 
 /**
  * What `buy_exact_quote_in_v2` buys for a budget: the part left after fees, less one unit, through the curve, rounded down.
- * A token budget is spent whole, also the unit that rounding may leave over; lamports left over stay in the wallet.
+ * Fees are those of the part before rounding took from it, so at most one unit of the budget is left unspent.
  *
  * @returns tokens 0 when the budget is too small to buy anything
  * @see pump-sdk IDL pump, docs of `buy_exact_sol_in`
  */
-export function buyWithBudget(budget: bigint, side: CurveSide, nativeSol: boolean): CurveTrade {
+export function buyWithBudget(budget: bigint, side: CurveSide): CurveTrade {
   let net = (budget * BPS) / (BPS + side.protocolBps + side.creatorBps);
-  const excess = net + feesOn(net, side) - budget;
-  if (excess > 0n) net -= excess;
+  const total = net + feesOn(net, side);
+  if (total > budget) net -= total - budget;
   if (net <= 1n) return { tokens: 0n, net: 0n, quote: budget };
-  const tokens = constantProductOut(net - 1n, side.quote, side.tokens);
-  return { tokens, net, quote: nativeSol ? net + feesOn(net, side) : budget };
+  return {
+    tokens: constantProductOut(net - 1n, side.quote, side.tokens),
+    net,
+    quote: minOf(total, budget),
+  };
 }
 
 /** What `sell_v2` pays for `tokens`: the curve's output rounded down, less both fees rounded up; may be below zero. */

@@ -196,7 +196,7 @@ function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFu
   const { mode, inMint, outMint, amount } = ask;
   if (mode === "exactOut" && amount > curve.realTokens) throw tooLarge(market);
   if (amount === 0n) throw tooSmall();
-  const trade = mode === "exactIn" ? buyWithBudget(amount, side, market.nativeSol) : buyTokens(amount, side);
+  const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyTokens(amount, side);
   if (trade.tokens === 0n) throw tooSmall();
   if (trade.tokens > curve.realTokens) throw tooLarge(market);
   return {

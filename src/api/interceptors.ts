@@ -1,4 +1,5 @@
 import {
+  Code,
   ConnectError,
   createContextKey,
   type Interceptor,
@@ -38,6 +39,8 @@ function translateFailures(logger: ApiLogger, requestIds: () => string): Interce
   const translate = (error: unknown, request: UnaryRequest | StreamRequest): ConnectError => {
     // A ConnectError is the protocol's own: a deadline, a cancelled call, a method that does not exist.
     if (error instanceof ConnectError) return error;
+    // A stream that breaks because its caller left has not failed.
+    if (request.stream && request.signal.aborted) return new ConnectError("the caller left", Code.Canceled);
     const requestId = request.contextValues.get(requestIdKey);
     const failure = failureOf(error);
     if (failure.code === "INTERNAL_ERROR") {

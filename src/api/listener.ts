@@ -47,6 +47,11 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
     secure.on("tlsClientError", () => {});
     front = secure;
   }
+  const sockets = new Set<Socket>();
+  front.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
 
   return {
     http1,
@@ -70,8 +75,7 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
       // Connections that were busy become idle one by one.
       const sweep = setInterval(() => http1.closeIdleConnections(), 50);
       const deadline = setTimeout(() => {
-        for (const session of sessions) session.destroy();
-        http1.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }, deadlineMs);
       await closed;
       clearInterval(sweep);
@@ -178,8 +182,10 @@ function decide(
     }
     release();
     socket.unshift(seen);
-    if (isHttp2) serveHttp2(socket);
-    else serveHttp1(socket);
+    if (!isHttp2) return serveHttp1(socket);
+    // HTTP/1.1 callers may end their side and still wait for the answer; an HTTP/2 session that lost its peer would never end.
+    socket.allowHalfOpen = false;
+    serveHttp2(socket);
   };
   undecided.add(socket);
   socket.on("readable", read).on("end", abandon).on("close", release).on("error", abandon).on("timeout", abandon);

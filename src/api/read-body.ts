@@ -24,7 +24,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, timeoutMs
       clearTimeout(timer);
       request.off("data", onData);
       request.resume();
-      if (request.httpVersionMajor === 2) endStreamWithAnswer(request);
+      if (request.httpVersionMajor === 2) endRefusedStream(request);
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
@@ -39,15 +39,18 @@ export function readBody(request: IncomingMessage, limitBytes: number, timeoutMs
       clearTimeout(timer);
       resolve(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest));
     });
-    request.once("error", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
+    request.on("error", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
     request.once("aborted", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
   });
 }
 
-/** What the caller has yet to send would keep the stream open after the refusal. */
-function endStreamWithAnswer(request: IncomingMessage): void {
+const REFUSED_STREAM_MS = 500;
+
+/** What the caller has yet to send would keep the stream open long after the refusal, trailers included, was written. */
+function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
-  stream.once("finish", () => stream.close());
+  const timer = setTimeout(() => stream.close(), REFUSED_STREAM_MS);
+  stream.once("close", () => clearTimeout(timer));
 }
 
 function bodyTooLarge(limitBytes: number): TradewireError {

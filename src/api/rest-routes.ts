@@ -88,6 +88,7 @@ function registerRoute(edge: RestEdge, method: DescMethodUnary, binding: RestBin
 export function sendFailure(reply: FastifyReply, failure: TradewireError, requestId: string): FastifyReply {
   reply.code(httpStatusOf(failure)).header("content-type", "application/json; charset=utf-8");
   reply.header("x-request-id", requestId);
+  if (failure.code === "AUTH_ERROR") reply.header("www-authenticate", "Bearer");
   const { retryAfterMs } = failure.facts;
   if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   return reply.send(toEnvelope(failure, requestId));

@@ -24,6 +24,7 @@ import { registerRestRoutes, sendFailure } from "./rest-routes.ts";
 import { registerRpcRoutes } from "./rpc-routes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
 import { createTradeService } from "./trade-service.ts";
+import { warmValidation } from "./validation.ts";
 
 /** What the edge stands on. */
 export interface ApiParts {
@@ -71,6 +72,7 @@ export async function createApi({ trades, accounts, keys, logger, settings, serv
     [AccountService, createAccountService(accounts)],
     [Health, createHealth([TradeService, AccountService], () => serving() && !closing.signal.aborted)],
   ]);
+  warmValidation(services);
   const router = createConnectRouter({
     interceptors: [...interceptors],
     acceptCompression: [compressionGzip, compressionBrotli],

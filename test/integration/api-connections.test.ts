@@ -206,6 +206,46 @@ describe("an HTTP/2 connection", () => {
   });
 });
 
+describe("callers that leave", () => {
+  it("disturb nobody", async () => {
+    edge = await startEdge();
+    const head = `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\n`;
+    for (const text of [
+      "P",
+      "PRI * HTTP/2",
+      head,
+      `${head}Content-Length: 50\r\n\r\n{`,
+      `${head}Content-Length: ${BUY.length}\r\n\r\n${BUY}`,
+    ]) {
+      const { socket, closed } = await connect();
+      socket.write(text);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      socket.resetAndDestroy();
+      await closed;
+    }
+    for (const [path, contentType] of [
+      ["/v1/tx/buy", "application/json"],
+      ["/tradewire.v1.TradeService/Buy", "application/grpc"],
+      ["/tradewire.v1.TradeService/WatchTrade", "application/grpc"],
+      ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "application/grpc"],
+    ]) {
+      const session = http2.connect(`http://${edge.host}:${edge.port}`);
+      session.on("error", () => {});
+      const stream = session.request({ ":method": "POST", ":path": path, "content-type": contentType });
+      stream.on("error", () => {});
+      stream.write(Buffer.from([0, 0]));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      session.destroy();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const left = await new Promise((resolve) => edge?.fastify.server.getConnections((_, count) => resolve(count)));
+    expect(left).toBe(0);
+    const response = await fetch(`http://${edge.host}:${edge.port}/v1/ping`);
+    expect(response.status).toBe(200);
+    expect(edge.errors).toEqual([]);
+  });
+});
+
 describe("closing", () => {
   it("answers what is under way, ends idle connections and streams, and takes no new ones", async () => {
     edge = await startEdge();

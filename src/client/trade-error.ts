@@ -1,10 +1,10 @@
-import { Code, ConnectError } from "@connectrpc/connect";
-import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
-
 /** Why a call failed, as the service says it, or as this library found it before anything was signed. */
 export class TradeError extends Error {
-  override readonly name = "TradeError";
-  /** One of the service's codes, such as SLIPPAGE_EXCEEDED; CONNECTION_ERROR when the service could not be reached. */
+  override readonly name: string = "TradeError";
+  /**
+   * One of the service's codes, such as SLIPPAGE_EXCEEDED. The library's own: CONNECTION_ERROR when the service could not be
+   * reached, UNEXPECTED_TRANSACTION when what it built is not what was asked for, ABORTED when the caller gave up.
+   */
   readonly code: string;
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
@@ -15,19 +15,10 @@ export class TradeError extends Error {
   /** The transaction concerned, once there is one. */
   readonly signature: string | undefined;
   readonly requestId: string | undefined;
+  /** How long to wait before the next attempt. Milliseconds. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(
-    code: string,
-    message: string,
-    facts: {
-      readonly retryable?: boolean | undefined;
-      readonly safeToRebuild?: boolean | undefined;
-      readonly field?: string | undefined;
-      readonly signature?: string | undefined;
-      readonly requestId?: string | undefined;
-      readonly cause?: unknown;
-    } = {},
-  ) {
+  constructor(code: string, message: string, facts: TradeErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     this.retryable = facts.retryable ?? false;
@@ -35,29 +26,16 @@ export class TradeError extends Error {
     this.field = facts.field;
     this.signature = facts.signature;
     this.requestId = facts.requestId;
+    this.retryAfterMs = facts.retryAfterMs;
   }
 }
 
-/** Any failure of a call as a TradeError. */
-export function toTradeError(error: unknown): TradeError {
-  if (error instanceof TradeError) return error;
-  const failure = ConnectError.from(error);
-  const [detail] = failure.findDetails(ErrorDetailSchema);
-  if (detail === undefined) {
-    const lost =
-      failure.code === Code.Unavailable || failure.code === Code.Unknown || failure.code === Code.DeadlineExceeded;
-    return new TradeError(lost ? "CONNECTION_ERROR" : "INTERNAL_ERROR", failure.rawMessage, {
-      retryable: lost,
-      cause: error,
-    });
-  }
-  const signature = detail.details?.signature;
-  return new TradeError(detail.code, detail.message, {
-    retryable: detail.retryable,
-    safeToRebuild: detail.safeToRebuild,
-    field: detail.field,
-    signature: typeof signature === "string" ? signature : undefined,
-    requestId: detail.requestId,
-    cause: error,
-  });
+export interface TradeErrorFacts {
+  readonly retryable?: boolean | undefined;
+  readonly safeToRebuild?: boolean | undefined;
+  readonly field?: string | undefined;
+  readonly signature?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
 }

@@ -11,8 +11,9 @@ import {
   TradeService,
 } from "../../gen/tradewire/v1/trade_pb.ts";
 import { Priority, SwapMode, TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
+import { toTradeError } from "./connect-error.ts";
 import { signTransaction } from "./signing.ts";
-import { TradeError, toTradeError } from "./trade-error.ts";
+import { TradeError } from "./trade-error.ts";
 import { fromBase58, type Wallet } from "./wallet.ts";
 
 const PRIORITIES = {

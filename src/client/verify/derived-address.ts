@@ -1,0 +1,42 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { Address } from "../../primitives/address.ts";
+import { concatBytes, textBytes } from "../../primitives/bytes.ts";
+import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
+
+// The service derives addresses with code of its own; this is written apart from it, so that one mistake cannot be in both.
+
+const SUFFIX = textBytes("ProgramDerivedAddress");
+
+/** The address that `seeds` and `bump` give under `program`, whether or not it is the canonical one. */
+export function addressAtBump(program: Address, seeds: readonly Uint8Array[], bump: number): Uint8Array {
+  return sha256(concatBytes(...seeds, Uint8Array.of(bump), program.bytes, SUFFIX));
+}
+
+/** The canonical derived address: the highest bump whose hash no key pair can have. @see https://solana.com/docs/core/pda */
+export function derivedAddress(program: Address, seeds: readonly Uint8Array[]): Address {
+  for (let bump = 255; bump >= 0; bump--) {
+    const candidate = addressAtBump(program, seeds, bump);
+    if (!isCurvePoint(candidate)) return Address.from(candidate);
+  }
+  throw new RangeError("no derived address for these seeds");
+}
+
+/** The associated token account of a wallet. */
+export function tokenAccountAddress(owner: Address, mint: Address, tokenProgram: Address): Address {
+  return derivedAddress(ASSOCIATED_TOKEN_PROGRAM, [owner.bytes, tokenProgram.bytes, mint.bytes]);
+}
+
+/** The account that `seed` makes for `base` under `owner`. @see System program, instruction CreateAccountWithSeed */
+export function addressWithSeed(base: Address, seed: Uint8Array, owner: Address): Address {
+  return Address.from(sha256(concatBytes(base.bytes, seed, owner.bytes)));
+}
+
+function isCurvePoint(bytes: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromBytes(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

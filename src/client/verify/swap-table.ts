@@ -1,0 +1,117 @@
+import type { Address } from "../../primitives/address.ts";
+import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
+
+/** Part of a derivation: a text, fixed bytes, an address, or the account at that position of the same instruction. */
+export type Seed = string | Uint8Array | Address | number;
+
+/** What an account of a swap must be. */
+export type AccountRule =
+  /** The wallet itself, as the authority that signs. */
+  | { readonly kind: "wallet" }
+  /** The wallet's account of the mint that goes in, or that comes out. */
+  | { readonly kind: "source" | "destination" }
+  | { readonly kind: "inMint" | "outMint" }
+  /** One of the two mints; an instruction that has two such places has both mints in them. */
+  | { readonly kind: "eitherMint" }
+  /** One of the two token programs. */
+  | { readonly kind: "tokenProgram" }
+  | { readonly kind: "fixed"; readonly address: Address }
+  /** The market the service says it trades on. */
+  | { readonly kind: "market" }
+  /** An optional account left out: the venue's program stands in its place. */
+  | { readonly kind: "none" }
+  | DerivedRule
+  /** One of a row of accounts, each derived from a number. */
+  | LadderRule
+  /** An account of the venue that only its own program can tell. It is nothing of the wallet's. */
+  | { readonly kind: "venue" };
+
+export interface DerivedRule {
+  readonly kind: "derived";
+  readonly program: Address;
+  readonly seeds: readonly Seed[];
+  /** True where the account may be left out, the venue's program standing in its place. */
+  readonly orNone: boolean;
+}
+
+export interface LadderRule {
+  readonly kind: "ladder";
+  readonly program: Address;
+  /** The number of a rung is the last seed. */
+  readonly seeds: readonly Seed[];
+  readonly encoding: "i32be" | "i64le" | "text";
+  /** Distance between neighbouring rungs, and the number of the outermost one on either side. */
+  readonly step: number;
+  readonly limit: number;
+  /** Prices grow by one of these factors per number; the search begins where the trade's own price lies. */
+  readonly bases: readonly number[];
+  /** Numbers per rung unit: bins per array; 1 where the number itself is the tick. */
+  readonly perRung: number;
+  /** The account holding the mint that is priced; absent: the lesser of the two mints. */
+  readonly pricedMint: number | undefined;
+}
+
+/** One place in an instruction's account list. */
+export interface AccountPlace {
+  readonly name: string;
+  /** Whether the instruction needs to write it. */
+  readonly writable: boolean;
+  readonly rule: AccountRule;
+}
+
+/** One form of one venue's swap instruction, as data. */
+export interface SwapTable {
+  readonly venue: string;
+  readonly program: Address;
+  readonly name: string;
+  readonly discriminator: Uint8Array;
+  readonly dataLength: number;
+  /** Where the most that goes in, and the least that comes out, stand in the data: unsigned 64-bit little-endian. */
+  readonly inAt: number;
+  readonly outAt: number;
+  /** Which of the two is exact; the other is the bound. */
+  readonly exact: "in" | "out";
+  /** Bytes that must have these values; they also tell the forms of one instruction apart. */
+  readonly flags: readonly { readonly at: number; readonly is: readonly number[] }[];
+  /** Ranges that must be zero: price limits, shares, lists. */
+  readonly zeros: readonly { readonly at: number; readonly length: number }[];
+  readonly accounts: readonly AccountPlace[];
+  /** What may follow: one of these lists. Most instructions have only the empty one. */
+  readonly tails: readonly (readonly AccountPlace[])[];
+  /** After the tail, accounts of this kind. */
+  readonly repeated?: { readonly place: AccountPlace; readonly least: number; readonly most: number };
+  /** True where lamports move and the wallet's wrapped-SOL address is only named. */
+  readonly nativeSol: boolean;
+}
+
+const ro = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: false, rule });
+const rw = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: true, rule });
+
+export const readOnly = ro;
+export const written = rw;
+
+export const fixed = (address: Address): AccountRule => ({ kind: "fixed", address });
+export const venueAccount: AccountRule = { kind: "venue" };
+export const none: AccountRule = { kind: "none" };
+
+/** A derived address; numbers among the seeds are positions in the same instruction. */
+export const derivedFrom = (program: Address, ...seeds: readonly Seed[]): DerivedRule => ({
+  kind: "derived",
+  program,
+  seeds,
+  orNone: false,
+});
+
+/** The associated token account of three other places: owner, mint and token program. */
+export const tokenAccountOf = (owner: Seed, mint: Seed, tokenProgram: Seed): DerivedRule =>
+  derivedFrom(ASSOCIATED_TOKEN_PROGRAM, owner, tokenProgram, mint);
+
+export const wallet = ro("the signing wallet", { kind: "wallet" });
+export const writtenWallet = rw("the signing wallet", { kind: "wallet" });
+export const source = rw("the account that pays", { kind: "source" });
+export const destination = rw("the account that receives", { kind: "destination" });
+export const inMint = ro("the mint that goes in", { kind: "inMint" });
+export const outMint = ro("the mint that comes out", { kind: "outMint" });
+export const eitherMint = ro("a traded mint", { kind: "eitherMint" });
+export const tokenProgram = ro("a token program", { kind: "tokenProgram" });
+export const market = rw("the market", { kind: "market" });

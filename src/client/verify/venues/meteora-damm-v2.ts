@@ -1,0 +1,54 @@
+import { Address } from "../../../primitives/address.ts";
+import { hex } from "../../../primitives/bytes.ts";
+import { INSTRUCTIONS_SYSVAR } from "../../../solana/programs.ts";
+import {
+  derivedFrom,
+  destination,
+  eitherMint,
+  fixed,
+  market,
+  none,
+  readOnly,
+  type SwapTable,
+  source,
+  tokenProgram,
+  wallet,
+  written,
+} from "../swap-table.ts";
+
+const PROGRAM = Address.of("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG");
+const AUTHORITY = Address.of("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC");
+const EVENT_AUTHORITY = Address.of("3rmHSu74h1ZcmAisVcWerTCiRDQbUrBKmcwptYGjHfet");
+
+const common = {
+  venue: "meteora_damm_v2",
+  program: PROGRAM,
+  name: "swap2",
+  discriminator: hex("414b3f4ceb5b5b88"),
+  dataLength: 25,
+  zeros: [],
+  accounts: [
+    readOnly("the pool authority", fixed(AUTHORITY)),
+    market,
+    source,
+    destination,
+    written("the first vault", derivedFrom(PROGRAM, "token_vault", 6, 1)),
+    written("the second vault", derivedFrom(PROGRAM, "token_vault", 7, 1)),
+    eitherMint,
+    eitherMint,
+    wallet,
+    tokenProgram,
+    tokenProgram,
+    readOnly("no account for a share of the fee", none),
+    readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+    readOnly("the venue's program", fixed(PROGRAM)),
+  ],
+  tails: [[], [readOnly("the list of this transaction's instructions", fixed(INSTRUCTIONS_SYSVAR))]],
+  nativeSol: false,
+} as const satisfies Partial<SwapTable>;
+
+/** @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, swap2: amount_0, amount_1, mode */
+export const meteoraDammV2: readonly SwapTable[] = [
+  { ...common, exact: "in", inAt: 8, outAt: 16, flags: [{ at: 24, is: [0] }] },
+  { ...common, exact: "out", inAt: 16, outAt: 8, flags: [{ at: 24, is: [2] }] },
+];

@@ -1,0 +1,100 @@
+import { Address } from "../../../primitives/address.ts";
+import { hex } from "../../../primitives/bytes.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../../solana/programs.ts";
+import {
+  type AccountPlace,
+  derivedFrom,
+  destination,
+  eitherMint,
+  fixed,
+  readOnly,
+  type SwapTable,
+  source,
+  tokenAccountOf,
+  tokenProgram,
+  venueAccount,
+  written,
+  writtenWallet,
+} from "../swap-table.ts";
+
+const PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");
+const FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
+const GLOBAL = Address.of("4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf");
+const EVENT_AUTHORITY = Address.of("Ce6TQqeHC9p8KetsN6JsjHK7UTZk7nasjjnr7XxXp9F1");
+const GLOBAL_VOLUME = Address.of("Hq2wp8uJ9jCPsYgNHex8RtqdvMPfVGoYwjvF1ATiwn2Y");
+const FEE_CONFIG = Address.of("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt");
+
+const WALLET = 13;
+
+/** Both directions share all but the volume account of buys. `volumeAt` is where the wallet's own volume record stands. */
+const accountsOf = (base: AccountPlace, quote: AccountPlace, volumeAt: number): readonly AccountPlace[] => [
+  readOnly("the venue's settings", fixed(GLOBAL)),
+  eitherMint,
+  eitherMint,
+  tokenProgram,
+  tokenProgram,
+  readOnly("the token account program", fixed(ASSOCIATED_TOKEN_PROGRAM)),
+  written("a fee recipient", venueAccount),
+  written("the fee recipient's token account", tokenAccountOf(6, 2, 4)),
+  written("a buyback recipient", venueAccount),
+  written("the buyback recipient's token account", tokenAccountOf(8, 2, 4)),
+  written("the bonding curve", derivedFrom(PROGRAM, "bonding-curve", 1)),
+  written("the curve's coins", tokenAccountOf(10, 1, 3)),
+  written("the curve's quote account", tokenAccountOf(10, 2, 4)),
+  writtenWallet,
+  base,
+  quote,
+  written("the creator's vault", venueAccount),
+  written("the creator vault's token account", tokenAccountOf(16, 2, 4)),
+  readOnly("the fee sharing settings", derivedFrom(FEE_PROGRAM, "sharing-config", 1)),
+  ...(volumeAt === 20 ? [readOnly("the venue's volume record", fixed(GLOBAL_VOLUME))] : []),
+  written("the wallet's volume record", derivedFrom(PROGRAM, "user_volume_accumulator", WALLET)),
+  written("the volume record's token account", tokenAccountOf(volumeAt, 2, 4)),
+  readOnly("the fee configuration", fixed(FEE_CONFIG)),
+  readOnly("the fee program", fixed(FEE_PROGRAM)),
+  readOnly("the system program", fixed(SYSTEM_PROGRAM)),
+  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+  readOnly("the venue's program", fixed(PROGRAM)),
+];
+const common = {
+  venue: "pump_fun",
+  program: PROGRAM,
+  dataLength: 24,
+  flags: [],
+  zeros: [],
+  tails: [[]],
+  nativeSol: true,
+} as const;
+const buys = accountsOf(destination, source, 20);
+const sells = accountsOf(source, destination, 19);
+
+/** @see @pump-fun/pump-sdk 2.0.0 IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
+export const pumpFun: readonly SwapTable[] = [
+  {
+    ...common,
+    name: "buy_v2",
+    discriminator: hex("b817ee6167c5d33d"),
+    exact: "out",
+    inAt: 16,
+    outAt: 8,
+    accounts: buys,
+  },
+  {
+    ...common,
+    name: "buy_exact_quote_in_v2",
+    discriminator: hex("c2ab1c46684d5b2f"),
+    exact: "in",
+    inAt: 8,
+    outAt: 16,
+    accounts: buys,
+  },
+  {
+    ...common,
+    name: "sell_v2",
+    discriminator: hex("5df6823ce7e940b2"),
+    exact: "in",
+    inAt: 8,
+    outAt: 16,
+    accounts: sells,
+  },
+];

@@ -12,6 +12,7 @@ import { DEFAULT_API_SETTINGS } from "./api/settings.ts";
 import { createAccountReader } from "./chain/account-reader.ts";
 import { createChainHead } from "./chain/chain-head.ts";
 import { createLanding } from "./chain/landing.ts";
+import { createLookupTables } from "./chain/lookup-tables.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
 import { createRpcPool } from "./chain/rpc-pool.ts";
@@ -113,6 +114,9 @@ async function compose(parts: {
   const markets = createMarkets({ reader, source, head, venues, now, warn, maxAgeMs: config.stateMaxAgeMs });
   onClose(() => markets.close());
 
+  const lookupTables = await createLookupTables({ reader, addresses: config.lookupTables, warn });
+  onClose(() => lookupTables.close());
+
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
   const trades = createTrades(
     {
@@ -121,6 +125,7 @@ async function compose(parts: {
       fees,
       sealer,
       now,
+      lookupTables: () => lookupTables.tables(),
       settings: {
         computeUnitMarginPercent: config.computeUnitMarginPercent,
         loadedAccountsBytes: LOADED_ACCOUNTS_BYTES,

@@ -268,6 +268,36 @@ export function createMarkets({
     return entry.answer;
   }
 
+  function knownMarkets({ a, b }: MintPair): PairMarkets | undefined {
+    const entry = pairOf(a, b);
+    const atMs = now();
+    entry.lastUsedMs = atMs;
+    if (entry.work !== undefined) return undefined;
+    if (entry.searchAgainAtMs === undefined) {
+      share(entry, () => search(entry));
+      return undefined;
+    }
+    if (atMs > entry.searchAgainAtMs && !entry.researching) research(entry);
+    if (entry.answer === undefined) {
+      entry.answer = answerFromMemory(entry, false);
+      entry.freshUntilMs = 0;
+      if (entry.answer === undefined) {
+        share(entry, () => complete(entry.watches));
+        return undefined;
+      }
+    }
+    return isFresh(entry) ? entry.answer : undefined;
+  }
+
+  function isFresh(entry: Pair): boolean {
+    try {
+      assertFresh(entry);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   function single(address: Address): Single {
     let entry = singles.get(address);
     if (entry === undefined) {
@@ -323,6 +353,7 @@ export function createMarkets({
 
   return {
     marketsOf,
+    knownMarkets,
     mint(address) {
       const account = live.get(address);
       if (account !== undefined && singles.has(address)) return mintOf(address, account);

@@ -28,6 +28,11 @@ export interface PairMarkets {
 export interface Markets {
   /** Markets where the pair trades. Cold pairs are discovered, read and kept fresh from then on. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
   marketsOf(pair: MintPair): PairMarkets | Promise<PairMarkets>;
+  /**
+   * What is in memory of a pair; undefined while that is nothing. Never waits: asking makes the pair hot, and what is missing
+   * or old is read in the background.
+   */
+  knownMarkets(pair: MintPair): PairMarkets | undefined;
   /** The mint, or null when there is no such mint. @throws TradewireError UPSTREAM_ERROR */
   mint(address: Address): Mint | null | Promise<Mint | null>;
   /**

@@ -1,5 +1,4 @@
 import type { Principal } from "../accounts/port.ts";
-import type { Priority } from "../chain/port.ts";
 import type { Markets } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
 import { setComputeUnitLimit, setComputeUnitPrice, setLoadedAccountsDataSizeLimit } from "../solana/compute-budget.ts";
@@ -10,7 +9,7 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.
 import { closeTokenAccount, createTokenAccount } from "../solana/token-instructions.ts";
 import { openWrappedSol, seededAddress } from "../solana/wrapped-sol.ts";
 import type { Intent } from "./intent.ts";
-import type { Route } from "./route.ts";
+import type { Route, RouteStep } from "./route.ts";
 
 /** An account the transaction brings into being at the wallet's expense, and the rent it will hold. */
 export interface CreatedAccount {
@@ -20,12 +19,19 @@ export interface CreatedAccount {
   readonly rent: bigint;
 }
 
+/** A token account of the wallet. */
+export interface HeldAccount extends DerivedAddress {
+  readonly mint: Address;
+}
+
 /** The wallet's own accounts a trade touches. */
 export interface WalletAccounts {
   readonly wallet: Address;
   /** Associated token account of each side; undefined on the SOL side. */
-  readonly source: DerivedAddress | undefined;
-  readonly destination: DerivedAddress | undefined;
+  readonly source: HeldAccount | undefined;
+  readonly destination: HeldAccount | undefined;
+  /** Those a route passes through between two markets. */
+  readonly passing: readonly { readonly mint: Mint; readonly account: HeldAccount }[];
 }
 
 /** The instructions of a trade, in order, without the compute budget. */
@@ -40,11 +46,15 @@ export interface Assembly {
 }
 
 /** Where the wallet keeps both sides of a trade. */
-export function walletAccounts(principal: Principal, inMint: Mint, outMint: Mint): WalletAccounts {
-  const { wallet } = principal;
-  const held = (mint: Mint) =>
-    mint.address === SOL_MINT ? undefined : tokenAccountOf(wallet, mint.address, mint.program);
-  return { wallet, source: held(inMint), destination: held(outMint) };
+export function walletAccounts({ wallet }: Principal, inMint: Mint, outMint: Mint): WalletAccounts {
+  return { wallet, source: heldAccount(wallet, inMint), destination: heldAccount(wallet, outMint), passing: [] };
+}
+
+/** The wallet's associated token account of a mint; SOL has none, it is the wallet's own lamports. */
+export function heldAccount(wallet: Address, mint: Mint): HeldAccount | undefined {
+  if (mint.address === SOL_MINT) return undefined;
+  const { address, bump } = tokenAccountOf(wallet, mint.address, mint.program);
+  return { address, bump, mint: mint.address };
 }
 
 /**
@@ -66,55 +76,116 @@ interface AssemblyContext {
 }
 
 /**
- * The instructions the trade needs and nothing else: the receiving token account where it may be missing, SOL wrapped and
- * unwrapped where the venue needs it, and the swap.
+ * The instructions the trade needs and nothing else: token accounts where they may be missing, SOL wrapped and unwrapped
+ * where a venue needs it, and the swaps.
  */
 export function assemble(intent: Intent, route: Route, accounts: WalletAccounts, context: AssemblyContext): Assembly {
-  const { hot, quote } = route.best;
-  const { wallet } = accounts;
-  const instructions: Instruction[] = [];
-  const creates: CreatedAccount[] = [];
-  const existing = (address: Address) => context.markets.account(address) != null;
-  let computeUnits = 0;
+  const parts = new AssemblyParts(accounts.wallet, context);
+  if (accounts.destination !== undefined) parts.needTokenAccount(intent.outMint, accounts.destination);
+  for (const { mint, account } of accounts.passing) parts.needTokenAccount(mint, account);
+  for (const [index, step] of route.steps.entries()) {
+    const { quote, hot } = step;
+    const isLast = index === route.steps.length - 1;
+    if (quote.inMint === SOL_MINT) {
+      if (hot.market.nativeSol) parts.closeWrapped();
+      else parts.openWrapped(mostIn(step));
+    } else if (quote.outMint === SOL_MINT && !hot.market.nativeSol) {
+      parts.openWrapped(0n);
+    }
+    parts.swap(step, parts.placeOf(quote.inMint, accounts), parts.placeOf(quote.outMint, accounts));
+    if (isLast) parts.closeWrapped();
+  }
+  return parts.finish();
+}
 
-  if (accounts.destination !== undefined && !existing(accounts.destination.address)) {
-    const { address, bump } = accounts.destination;
-    const { program } = intent.outMint;
+/** The most a step may take of its input. */
+function mostIn({ quote, threshold }: RouteStep): bigint {
+  return quote.mode === "exactIn" ? quote.inAmount : threshold;
+}
+
+/** Collects the instructions of one transaction and what they cost. */
+class AssemblyParts {
+  readonly #wallet: Address;
+  readonly #context: AssemblyContext;
+  readonly #seed: string;
+  readonly #instructions: Instruction[] = [];
+  readonly #creates: CreatedAccount[] = [];
+  #computeUnits = 0;
+  #passingRent = 0n;
+  #wrapped: Address | undefined;
+
+  constructor(wallet: Address, context: AssemblyContext) {
+    this.#wallet = wallet;
+    this.#context = context;
+    this.#seed = `tw${context.nonce.toString(36)}`;
+  }
+
+  /** Creates the wallet's token account unless it is known to be there. */
+  needTokenAccount(mint: Mint, { address, bump }: DerivedAddress): void {
+    if (this.#exists(address)) return;
     const units = UNITS.createTokenAccount;
-    instructions.push(createTokenAccount(address, wallet, intent.outMint.address, program));
-    computeUnits += (program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) + units.perBump * (255 - bump);
-    const space = tokenAccountSpace(intent.outMint);
-    creates.push({ address, space, rent: context.rentExemption(space) });
+    this.#instructions.push(createTokenAccount(address, this.#wallet, mint.address, mint.program));
+    this.#computeUnits +=
+      (mint.program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) + units.perBump * (255 - bump);
+    const space = tokenAccountSpace(mint);
+    this.#creates.push({ address, space, rent: this.#context.rentExemption(space) });
   }
 
-  const solIn = accounts.source === undefined;
-  const solOut = accounts.destination === undefined;
-  const wraps = (solIn || solOut) && !hot.market.nativeSol;
-  const seed = `tw${context.nonce.toString(36)}`;
-  const wrapped = wraps ? seededAddress(wallet, seed, TOKEN_PROGRAM) : nativePlace(accounts);
-  const rent = wraps ? context.rentExemption(TOKEN_ACCOUNT_BYTES) : 0n;
-  if (wraps) {
-    const lamports = solIn ? (intent.mode === "exactIn" ? route.inAmount : route.threshold) : 0n;
-    instructions.push(...openWrappedSol({ account: wrapped, wallet, seed, lamports, rent }));
-    computeUnits += UNITS.openWrappedSol;
+  /** Opens the passing wrapped-SOL account with `lamports` in it; one that is open already holds what the last swap put there. */
+  openWrapped(lamports: bigint): void {
+    if (this.#wrapped !== undefined) return;
+    const account = seededAddress(this.#wallet, this.#seed, TOKEN_PROGRAM);
+    const rent = this.#context.rentExemption(TOKEN_ACCOUNT_BYTES);
+    this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed: this.#seed, lamports, rent }));
+    this.#computeUnits += UNITS.openWrappedSol;
+    this.#passingRent = rent;
+    this.#wrapped = account;
   }
-  const leg = hot.venue.swap(hot.state, quote, {
-    wallet,
-    source: accounts.source?.address ?? wrapped,
-    destination: accounts.destination?.address ?? wrapped,
-    threshold: route.threshold,
-    salt: context.nonce,
-  });
-  instructions.push(...leg.instructions);
-  computeUnits += leg.computeUnits;
-  for (const { address, space } of leg.creates) {
-    if (!existing(address)) creates.push({ address, space, rent: context.rentExemption(space) });
+
+  /** Closes the passing wrapped-SOL account, where there is one: its SOL is the wallet's again. */
+  closeWrapped(): void {
+    if (this.#wrapped === undefined) return;
+    this.#instructions.push(closeTokenAccount(this.#wrapped, this.#wallet, TOKEN_PROGRAM));
+    this.#computeUnits += UNITS.closeWrappedSol;
+    this.#wrapped = undefined;
   }
-  if (wraps) {
-    instructions.push(closeTokenAccount(wrapped, wallet, TOKEN_PROGRAM));
-    computeUnits += UNITS.closeWrappedSol;
+
+  /** Where the wallet keeps a side of a swap. A venue that moves lamports still names the wallet's wrapped-SOL address. */
+  placeOf(mint: Address, accounts: WalletAccounts): Address {
+    if (mint === SOL_MINT) return this.#wrapped ?? tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM).address;
+    const held = [accounts.source, accounts.destination, ...accounts.passing.map(({ account }) => account)];
+    const place = held.find((account) => account?.mint === mint);
+    if (place === undefined) throw new RangeError(`the trade does not touch ${mint}`);
+    return place.address;
   }
-  return { instructions, computeUnits, creates, passingRent: rent };
+
+  swap({ hot, quote, threshold }: RouteStep, source: Address, destination: Address): void {
+    const leg = hot.venue.swap(hot.state, quote, {
+      wallet: this.#wallet,
+      source,
+      destination,
+      threshold,
+      salt: this.#context.nonce,
+    });
+    this.#instructions.push(...leg.instructions);
+    this.#computeUnits += leg.computeUnits;
+    for (const { address, space } of leg.creates) {
+      if (!this.#exists(address)) this.#creates.push({ address, space, rent: this.#context.rentExemption(space) });
+    }
+  }
+
+  finish(): Assembly {
+    return {
+      instructions: this.#instructions,
+      computeUnits: this.#computeUnits,
+      creates: this.#creates,
+      passingRent: this.#passingRent,
+    };
+  }
+
+  #exists(address: Address): boolean {
+    return this.#context.markets.account(address) != null;
+  }
 }
 
 const TOKEN_ACCOUNT_BYTES = 165;
@@ -123,11 +194,6 @@ const TOKEN_ACCOUNT_BYTES = 165;
 function tokenAccountSpace(mint: Mint): number {
   if (mint.program !== TOKEN_2022_PROGRAM) return TOKEN_ACCOUNT_BYTES;
   return TOKEN_ACCOUNT_BYTES + 1 + 4 + (mint.transferFees === undefined ? 0 : 12);
-}
-
-/** Where the venue moves lamports, its instruction still names the wallet's wrapped-SOL address. */
-function nativePlace({ wallet }: WalletAccounts): Address {
-  return tokenAccountOf(wallet, SOL_MINT, TOKEN_PROGRAM).address;
 }
 
 /** What is asked of the scheduler for a priority level. */
@@ -145,5 +211,3 @@ export function budgetInstructions(budget: Budget): readonly Instruction[] {
     setLoadedAccountsDataSizeLimit(budget.loadedBytesLimit),
   ];
 }
-
-export type PriceOf = (level: Priority, writable: readonly Address[]) => bigint;

@@ -1,24 +1,32 @@
 import { hash } from "node:crypto";
-import type { ChainHead, PriorityFees } from "../chain/port.ts";
+import type { ChainHead, Lifetime, PriorityFees } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
-import type { Markets, PairMarkets } from "../market/port.ts";
+import type { Markets } from "../market/port.ts";
+import type { Address } from "../primitives/address.ts";
 import { formatAmount, LAMPORTS_PER_SOL, SOL_DECIMALS } from "../primitives/amount.ts";
 import type { Now } from "../primitives/clock.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeLamports } from "../solana/compute-budget.ts";
-import { compileMessage, MAX_TRANSACTION_SIZE, unsignedTransaction } from "../solana/message.ts";
-import type { Mint } from "../solana/mint.ts";
+import {
+  compileMessage,
+  type LookupTable,
+  MAX_TRANSACTION_SIZE,
+  SIGNATURE_SIZE,
+  unsignedTransaction,
+} from "../solana/message.ts";
 import {
   type Assembly,
   assemble,
   type Budget,
   budgetInstructions,
+  heldAccount,
   UNITS,
   type WalletAccounts,
   walletAccounts,
 } from "./assembly.ts";
 import { checkBalances } from "./balances.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
-import { chooseRoute, type Route } from "./route.ts";
+import { chooseRoutes, legsOf, type Route } from "./route.ts";
+import { awaitSnapshot, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { TokenSealer } from "./submission-token.ts";
 import type { BuiltTrade, Costs, TradeRequest } from "./trade.ts";
 
@@ -29,6 +37,8 @@ export interface BuildPorts {
   readonly fees: PriorityFees;
   readonly sealer: TokenSealer;
   readonly now: Now;
+  /** Lookup tables the operator offers, as they stand on the chain. */
+  readonly lookupTables: () => readonly LookupTable[];
   /**
    * A number below 2^14 that differs from build to build. It goes into the low bits of the loaded-bytes limit, so that the
    * same trade asked for twice is two messages, and lands twice.
@@ -49,6 +59,17 @@ export interface BuildSettings {
 /** Longest validity told to a caller. Milliseconds. */
 const MAX_VALIDITY_MS = 30_000;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
+/** One signature and its count stand before the message. */
+const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
+const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
+
+/** A request resolved against what it concerns. */
+interface Ready {
+  readonly request: TradeRequest;
+  readonly intent: Intent;
+  readonly accounts: WalletAccounts;
+  readonly snapshot: Snapshot;
+}
 
 /**
  * Builds an unsigned transaction: resolve, snapshot, quote, route, assemble, budget, compile, seal.
@@ -64,69 +85,47 @@ export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade
   const intent = resolveIntent(request, inMint, outMint);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   if (!knowsWallet(markets, accounts)) return buildCold(ports, request);
-  const pair = markets.marketsOf({ a: intent.inMint.address, b: intent.outMint.address });
-  if (pair instanceof Promise) return buildCold(ports, request);
-  const built = tryBuild(ports, request, intent, accounts, pair);
-  return built instanceof TradewireError ? buildRefreshed(ports, request, intent, accounts, pair) : built;
+  const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address);
+  if (snapshot === undefined) return buildCold(ports, request);
+  return finish(ports, { request, intent, accounts, snapshot });
 }
 
 /** The same story where something has to be read first. */
 async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<BuiltTrade> {
   const { markets } = ports;
-  const [inMint, outMint]: (Mint | null)[] = await Promise.all([
+  const [inMint, outMint] = await Promise.all([
     markets.mint(canonicalMint(request.inMint)),
     markets.mint(canonicalMint(request.outMint)),
   ]);
-  const intent = resolveIntent(request, inMint!, outMint!);
+  const intent = resolveIntent(request, inMint, outMint);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
-  const [pair] = await Promise.all([
-    markets.marketsOf({ a: intent.inMint.address, b: intent.outMint.address }),
+  const [snapshot] = await Promise.all([
+    awaitSnapshot(markets, intent.inMint.address, intent.outMint.address),
     warmWallet(markets, accounts),
   ]);
-  const built = tryBuild(ports, request, intent, accounts, pair);
-  return built instanceof TradewireError ? buildRefreshed(ports, request, intent, accounts, pair) : built;
+  return finish(ports, { request, intent, accounts, snapshot });
+}
+
+function finish(ports: BuildPorts, ready: Ready): BuiltTrade | Promise<BuiltTrade> {
+  const built = tryBuild(ports, ready);
+  return built instanceof TradewireError ? buildRefreshed(ports, ready) : built;
 }
 
 /** The wallet's balance as remembered does not suffice: it is read again before the caller is refused. */
-async function buildRefreshed(
-  ports: BuildPorts,
-  request: TradeRequest,
-  intent: Intent,
-  accounts: WalletAccounts,
-  pair: PairMarkets,
-): Promise<BuiltTrade> {
-  await ports.markets.refresh(walletAddresses(accounts));
-  const built = tryBuild(ports, request, intent, accounts, pair);
+async function buildRefreshed(ports: BuildPorts, ready: Ready): Promise<BuiltTrade> {
+  await ports.markets.refresh(walletAddresses(ready.accounts));
+  const built = tryBuild(ports, ready);
   if (built instanceof TradewireError) throw built;
   return built;
 }
 
 /** The warm path, or the balance error it ended in. */
-function tryBuild(
-  ports: BuildPorts,
-  request: TradeRequest,
-  intent: Intent,
-  accounts: WalletAccounts,
-  pair: PairMarkets,
-): BuiltTrade | TradewireError {
-  const { head, markets } = ports;
-  const route = chooseRoute(intent, pair, head.clock());
-  if (request.maxPriceImpact !== undefined && route.priceImpact > request.maxPriceImpact) {
-    throw new TradewireError(
-      "PRICE_IMPACT_TOO_HIGH",
-      `The trade moves the price by ${route.priceImpact}, more than maxPriceImpact ${request.maxPriceImpact}. Trade less, or allow more.`,
-      { details: { priceImpact: route.priceImpact } },
-    );
-  }
-  const nonce = ports.nextNonce();
-  const assembly = assemble(intent, route, accounts, {
-    markets,
-    rentExemption: (space) => head.rentExemption(space),
-    nonce,
-  });
-  const budget = budgetFor(ports, request, route, assembly, nonce);
-  const costs = costsOf(budget, assembly);
-  checkPriorityCost(request, costs);
+function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError {
+  const { head, markets, sealer } = ports;
+  const { request, intent, accounts } = ready;
+  const lifetime = head.lifetime();
+  const { route, assembly, costs, message } = composeBest(ports, ready, lifetime);
+  checkLimits(request, route, costs);
   const poor = checkBalances({
     intent,
     route,
@@ -138,28 +137,15 @@ function tryBuild(
   });
   if (poor !== undefined) return poor;
 
-  const lifetime = head.lifetime();
-  const message = compileMessage({
-    payer: accounts.wallet,
-    instructions: [...budgetInstructions(budget), ...assembly.instructions],
-    blockhash: lifetime.blockhash,
-    lookupTables: [],
-  });
-  const transaction = unsignedTransaction(message);
-  if (transaction.length > MAX_TRANSACTION_SIZE) {
-    throw new TradewireError(
-      "NO_ROUTE",
-      `The best route needs a transaction of ${transaction.length} bytes; ${MAX_TRANSACTION_SIZE} is the network's limit.`,
-    );
-  }
   const expiresAtMs = expiryOf(ports, lifetime.lastValidBlockHeight);
+  const legs = legsOf(route);
   const sides = {
     inMint: intent.inMint.address,
     outMint: intent.outMint.address,
     inDecimals: intent.inMint.decimals,
     outDecimals: intent.outMint.decimals,
   };
-  const submissionToken = ports.sealer.seal({
+  const submissionToken = sealer.seal({
     ...sides,
     accountId: request.principal.accountId,
     wallet: accounts.wallet,
@@ -170,20 +156,92 @@ function tryBuild(
     stateSlot: route.stateSlot,
     expiresAtMs,
     costs,
-    route: route.legs,
+    route: legs,
     creates: assembly.creates,
   });
   return {
     ...sides,
     submissionToken,
-    unsignedTransaction: transaction,
+    unsignedTransaction: unsignedTransaction(message),
     expiresAtMs,
     platform: route.platform,
     estimates: estimatesOf(route),
     costs,
-    route: route.legs,
+    route: legs,
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
   };
+}
+
+interface Composed {
+  readonly route: Route;
+  readonly assembly: Assembly;
+  readonly costs: Costs;
+  readonly message: Uint8Array;
+}
+
+/** The best route whose transaction fits: with lookup tables where it does not fit without. */
+function composeBest(ports: BuildPorts, { request, intent, accounts, snapshot }: Ready, lifetime: Lifetime): Composed {
+  const { head, markets, lookupTables } = ports;
+  const { routes } = chooseRoutes(intent, snapshot.direct, snapshot.hubs, head.clock());
+  const nonce = ports.nextNonce();
+  let shortest = Number.POSITIVE_INFINITY;
+  for (const route of routes) {
+    const touched = { ...accounts, passing: passingAccounts(route, accounts.wallet, snapshot) };
+    const assembly = assemble(intent, route, touched, {
+      markets,
+      rentExemption: (space) => head.rentExemption(space),
+      nonce,
+    });
+    const budget = budgetFor(ports, request, route, assembly, nonce);
+    const plan = {
+      payer: accounts.wallet,
+      instructions: [...budgetInstructions(budget), ...assembly.instructions],
+      blockhash: lifetime.blockhash,
+      lookupTables: [],
+    };
+    let message = compileMessage(plan);
+    if (message.length > MAX_MESSAGE_SIZE) message = compileMessage({ ...plan, lookupTables: lookupTables() });
+    if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly, costs: costsOf(budget, assembly), message };
+    shortest = Math.min(shortest, message.length + TRANSACTION_OVERHEAD);
+  }
+  throw new TradewireError(
+    "NO_ROUTE",
+    `Every route needs a transaction of at least ${shortest} bytes; ${MAX_TRANSACTION_SIZE} is the network's limit.`,
+  );
+}
+
+/** The wallet's accounts of the mints a route passes through. SOL passes through an account of the transaction's own. */
+function passingAccounts(route: Route, wallet: Address, snapshot: Snapshot): WalletAccounts["passing"] {
+  if (route.steps.length === 1) return [];
+  const passed = route.steps[0]!.quote.outMint;
+  const mint = snapshot.hubs.find(({ hub }) => hub === passed)!.mint;
+  const account = heldAccount(wallet, mint);
+  return account === undefined ? [] : [{ mint, account }];
+}
+
+function checkLimits(request: TradeRequest, route: Route, costs: Costs): void {
+  checkPriceImpact(request, route);
+  const { maxPriorityCost, priority } = request;
+  const paid = costs.priorityFee + costs.tip;
+  if (maxPriorityCost === undefined || Number(paid) <= maxPriorityCost * Number(LAMPORTS_PER_SOL)) return;
+  throw new TradewireError(
+    "PRIORITY_COST_TOO_HIGH",
+    `Priority ${priority} costs ${formatAmount(paid, SOL_DECIMALS)} SOL now, more than maxPriorityCost ${maxPriorityCost}. Ask for a lower priority, or allow more.`,
+    { details: { priorityCostLamports: paid.toString() } },
+  );
+}
+
+/** @throws TradewireError PRICE_IMPACT_TOO_HIGH when the route moves the price by more than the caller allows */
+export function checkPriceImpact(
+  { maxPriceImpact }: Pick<TradeRequest, "maxPriceImpact">,
+  { priceImpact }: Route,
+): void {
+  if (maxPriceImpact === undefined || priceImpact <= maxPriceImpact) return;
+  throw new TradewireError(
+    "PRICE_IMPACT_TOO_HIGH",
+    `The trade moves the price by ${priceImpact}, more than maxPriceImpact ${maxPriceImpact}. Trade less, or allow more.`,
+    { details: { priceImpact } },
+  );
 }
 
 /** What a route is expected to move. */
@@ -197,7 +255,10 @@ function budgetFor(ports: BuildPorts, request: TradeRequest, route: Route, assem
   const units = assembly.computeUnits + 3 * UNITS.computeBudget;
   return {
     computeUnitLimit: Math.min(Math.ceil((units * (100 + settings.computeUnitMarginPercent)) / 100), MAX_COMPUTE_UNITS),
-    priceMicroLamports: fees.priceMicroLamportsPerCu(request.priority, [route.best.hot.market.address]),
+    priceMicroLamports: fees.priceMicroLamportsPerCu(
+      request.priority,
+      route.steps.map(({ hot }) => hot.market.address),
+    ),
     loadedBytesLimit: settings.loadedAccountsBytes - nonce,
   };
 }
@@ -210,17 +271,6 @@ function costsOf(budget: Budget, assembly: Assembly): Costs {
     rentPaid: assembly.creates.reduce((sum, { rent }) => sum + rent, 0n),
     rentReturned: 0n,
   };
-}
-
-function checkPriorityCost(request: TradeRequest, costs: Costs): void {
-  const paid = costs.priorityFee + costs.tip;
-  if (request.maxPriorityCost === undefined || Number(paid) <= request.maxPriorityCost * Number(LAMPORTS_PER_SOL))
-    return;
-  throw new TradewireError(
-    "PRIORITY_COST_TOO_HIGH",
-    `Priority ${request.priority} costs ${formatAmount(paid, SOL_DECIMALS)} SOL now, more than maxPriorityCost ${request.maxPriorityCost}. Ask for a lower priority, or allow more.`,
-    { details: { priorityCostLamports: paid.toString() } },
-  );
 }
 
 function expiryOf({ head, now, settings }: BuildPorts, lastValidBlockHeight: bigint): number {

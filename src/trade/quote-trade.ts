@@ -1,8 +1,9 @@
 import type { ChainHead } from "../chain/port.ts";
-import type { Markets, PairMarkets } from "../market/port.ts";
-import { estimatesOf } from "./build-trade.ts";
+import type { Markets } from "../market/port.ts";
+import { checkPriceImpact, estimatesOf } from "./build-trade.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
-import { chooseRoute, legOf } from "./route.ts";
+import { chooseRoutes, legsOf } from "./route.ts";
+import { awaitSnapshot, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { QuotedTrade, Trades } from "./trade.ts";
 
 interface QuotePorts {
@@ -20,34 +21,41 @@ export function quoteTrade(ports: QuotePorts, request: QuoteRequest): QuotedTrad
   const { markets } = ports;
   const inMint = markets.mint(canonicalMint(request.inMint));
   const outMint = markets.mint(canonicalMint(request.outMint));
-  if (inMint instanceof Promise || outMint instanceof Promise) {
-    return Promise.all([inMint, outMint]).then(([a, b]) => quoteIntent(ports, resolveIntent(request, a, b)));
-  }
-  return quoteIntent(ports, resolveIntent(request, inMint, outMint));
+  if (inMint instanceof Promise || outMint instanceof Promise) return quoteCold(ports, request);
+  const intent = resolveIntent(request, inMint, outMint);
+  const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address);
+  return snapshot === undefined ? quoteCold(ports, request) : answer(ports, request, intent, snapshot);
 }
 
-function quoteIntent(ports: QuotePorts, intent: Intent): QuotedTrade | Promise<QuotedTrade> {
-  const pair = ports.markets.marketsOf({ a: intent.inMint.address, b: intent.outMint.address });
-  return pair instanceof Promise ? pair.then((found) => answer(ports, intent, found)) : answer(ports, intent, pair);
+async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<QuotedTrade> {
+  const { markets } = ports;
+  const [inMint, outMint] = await Promise.all([
+    markets.mint(canonicalMint(request.inMint)),
+    markets.mint(canonicalMint(request.outMint)),
+  ]);
+  const intent = resolveIntent(request, inMint, outMint);
+  return answer(ports, request, intent, await awaitSnapshot(markets, intent.inMint.address, intent.outMint.address));
 }
 
-function answer({ head }: QuotePorts, intent: Intent, pair: PairMarkets): QuotedTrade {
-  const route = chooseRoute(intent, pair, head.clock());
+function answer({ head }: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
+  const { routes, faults } = chooseRoutes(intent, snapshot.direct, snapshot.hubs, head.clock());
+  const [best, ...runnersUp] = routes;
+  checkPriceImpact(request, best!);
   return {
     inMint: intent.inMint.address,
     outMint: intent.outMint.address,
     inDecimals: intent.inMint.decimals,
     outDecimals: intent.outMint.decimals,
-    platform: route.platform,
-    estimates: estimatesOf(route),
-    route: route.legs,
-    alternatives: route.runnersUp.map((candidate) => ({
-      platform: candidate.hot.venue.id,
-      inAmount: candidate.quote.inAmount,
-      outAmount: candidate.quote.outAmount,
-      priceImpact: candidate.quote.priceImpact,
-      route: [legOf(candidate)],
+    platform: best!.platform,
+    estimates: estimatesOf(best!),
+    route: legsOf(best!),
+    alternatives: runnersUp.map((route) => ({
+      platform: route.platform,
+      inAmount: route.inAmount,
+      outAmount: route.outAmount,
+      priceImpact: route.priceImpact,
+      route: legsOf(route),
     })),
-    faults: route.faults,
+    faults,
   };
 }

@@ -1,101 +1,169 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../market/port.ts";
-import { compareAddresses } from "../primitives/address.ts";
+import type { Address } from "../primitives/address.ts";
+import { minOf } from "../primitives/integer.ts";
 import { maximumIn, minimumOut } from "../primitives/slippage.ts";
 import type { ChainClock } from "../solana/account.ts";
 import type { Ask, Quote } from "../venues/venue.ts";
 import type { Intent } from "./intent.ts";
+import { type Candidate, rankMarkets } from "./ranking.ts";
 import type { RouteLeg } from "./trade.ts";
 
-/** One market's answer to an ask. */
-export interface Candidate {
+/** One market of a route, and how far its price may move. */
+export interface RouteStep {
   readonly hot: HotMarket;
   readonly quote: Quote;
+  /** exactIn: least output. exactOut: most input. As this market's program checks it. */
+  readonly threshold: bigint;
 }
 
-/** The chosen way to trade, with the bound the user's slippage sets. */
+/** A way to make the trade: one market, or two through a hub. */
 export interface Route {
-  readonly best: Candidate;
-  /** The others, best first. */
-  readonly runnersUp: readonly Candidate[];
-  readonly faults: readonly MarketFault[];
+  readonly steps: readonly RouteStep[];
   readonly platform: string;
-  readonly legs: readonly RouteLeg[];
   readonly inAmount: bigint;
   readonly outAmount: bigint;
-  /** exactIn: least output. exactOut: most input. */
+  /** exactIn: least output of the whole. exactOut: most input of the whole. */
   readonly threshold: bigint;
+  /** Of the legs together. */
   readonly priceImpact: number;
   /** Slot of the oldest state priced. */
   readonly stateSlot: bigint;
 }
 
+/** The ways to make a trade, best first, and what could not be priced and why. */
+export interface Routes {
+  readonly routes: readonly Route[];
+  readonly faults: readonly MarketFault[];
+}
+
+/** The markets of the two halves of a route: from the input to a hub, and from there to the output. */
+export interface HubMarkets {
+  readonly hub: Address;
+  readonly toHub: PairMarkets;
+  readonly fromHub: PairMarkets;
+}
+
+/** Of each half of a hub route, this many of its best markets are combined: the best pair may not fit into a transaction. */
+const HALVES_TRIED = 2;
+
 /**
- * Prices every market of the pair and chooses the best.
+ * Prices every way to make the trade and orders them, best first: more output for exactIn, less input for exactOut; between
+ * equals fewer legs, then the lesser platform name, then the order of `compareCandidates`.
+ *
+ * A route through a hub is bounded as a whole: half of the slippage may be lost on the first market, the rest on the second.
+ * The second market of an exactIn route is given what the first yields at worst, the first of an exactOut route buys what
+ * the second takes at most; what is left of the hub's mint when the price stood still stays with the wallet.
+ *
  * @throws TradewireError INSUFFICIENT_LIQUIDITY when every market is too small for it, VALIDATION_ERROR when it is too
  * small for every market, NO_ROUTE otherwise, with what was tried
  */
-export function chooseRoute(intent: Intent, pair: PairMarkets, clock: ChainClock): Route {
-  const ask: Ask = {
-    mode: intent.mode,
-    inMint: intent.inMint.address,
-    outMint: intent.outMint.address,
-    amount: intent.amount,
-    clock,
-  };
-  const candidates: Candidate[] = [];
-  const refusals: TradewireError[] = [];
-  const faults: MarketFault[] = [...pair.faults];
-  for (const hot of pair.markets) {
-    try {
-      candidates.push({ hot, quote: hot.venue.quote(hot.state, ask) });
-    } catch (error) {
-      if (!(error instanceof TradewireError)) throw error;
-      refusals.push(error);
-      faults.push({ venue: hot.venue.id, market: hot.market.address.toString(), reason: error.message });
-    }
+export function chooseRoutes(
+  intent: Intent,
+  direct: PairMarkets,
+  hubs: readonly HubMarkets[],
+  clock: ChainClock,
+): Routes {
+  const ranking = rankMarkets(
+    direct,
+    askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock),
+  );
+  const refusals = [...ranking.refusals];
+  const faults = [...ranking.faults];
+  const routes = ranking.candidates.map((candidate) => directRoute(intent, candidate));
+  for (const hub of hubs) {
+    if (hub.toHub.markets.length === 0 || hub.fromHub.markets.length === 0) continue;
+    routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
-  if (candidates.length > 1) candidates.sort(compareCandidates);
-  const [best, ...runnersUp] = candidates;
-  if (best === undefined) throw noRoute(refusals, faults);
-  const { quote, hot } = best;
-  return {
-    best,
-    runnersUp,
-    faults,
-    platform: hot.venue.id,
-    legs: [legOf(best)],
-    inAmount: quote.inAmount,
-    outAmount: quote.outAmount,
-    threshold:
-      intent.mode === "exactIn"
-        ? minimumOut(quote.outAmount, intent.slippagePpb)
-        : maximumIn(quote.inAmount, intent.slippagePpb),
-    priceImpact: quote.priceImpact,
-    stateSlot: hot.slot,
-  };
+  if (routes.length === 0) throw noRoute(refusals, faults);
+  if (hubs.length > 0) routes.sort((a, b) => compareRoutes(intent, a, b));
+  return { routes, faults };
 }
 
-/** A candidate as the caller sees it. */
-export function legOf({ hot, quote }: Candidate): RouteLeg {
-  return {
+/** The legs of a route as the caller sees them. */
+export function legsOf({ steps }: Route): readonly RouteLeg[] {
+  return steps.map(({ hot, quote }) => ({
     venue: hot.venue.id,
     market: hot.market.address,
     inMint: quote.inMint,
     outMint: quote.outMint,
     inAmount: quote.inAmount,
     outAmount: quote.outAmount,
+  }));
+}
+
+function askOf(intent: Intent, inMint: Address, outMint: Address, amount: bigint, clock: ChainClock): Ask {
+  return { mode: intent.mode, inMint, outMint, amount, clock };
+}
+
+function directRoute(intent: Intent, { hot, quote }: Candidate): Route {
+  const threshold =
+    intent.mode === "exactIn"
+      ? minimumOut(quote.outAmount, intent.slippagePpb)
+      : maximumIn(quote.inAmount, intent.slippagePpb);
+  return {
+    steps: [{ hot, quote, threshold }],
+    platform: hot.venue.id,
+    inAmount: quote.inAmount,
+    outAmount: quote.outAmount,
+    threshold,
+    priceImpact: quote.priceImpact,
+    stateSlot: hot.slot,
   };
 }
 
-/** Best first: more out, then less in, then the lesser venue name, then the lesser market address. A total order. */
-function compareCandidates(a: Candidate, b: Candidate): number {
-  if (a.quote.mode === "exactOut" && a.quote.inAmount !== b.quote.inAmount)
-    return a.quote.inAmount < b.quote.inAmount ? -1 : 1;
-  if (a.quote.outAmount !== b.quote.outAmount) return a.quote.outAmount > b.quote.outAmount ? -1 : 1;
-  if (a.quote.inAmount !== b.quote.inAmount) return a.quote.inAmount < b.quote.inAmount ? -1 : 1;
-  if (a.hot.venue.id !== b.hot.venue.id) return a.hot.venue.id < b.hot.venue.id ? -1 : 1;
-  return compareAddresses(a.hot.market.address, b.hot.market.address);
+function hubRoutes(
+  intent: Intent,
+  markets: HubMarkets,
+  clock: ChainClock,
+  refusals: TradewireError[],
+  faults: MarketFault[],
+): Route[] {
+  const { hub, toHub, fromHub } = markets;
+  const rank = (pair: PairMarkets, inMint: Address, outMint: Address, amount: bigint): readonly Candidate[] => {
+    const ranking = rankMarkets(pair, askOf(intent, inMint, outMint, amount, clock));
+    refusals.push(...ranking.refusals);
+    faults.push(...ranking.faults);
+    return ranking.candidates.slice(0, HALVES_TRIED);
+  };
+  const { inMint, outMint, amount, slippagePpb } = intent;
+  const firstShare = slippagePpb / 2n;
+  if (intent.mode === "exactIn") {
+    return rank(toHub, inMint.address, hub, amount).flatMap((first) => {
+      const passed = minimumOut(first.quote.outAmount, firstShare);
+      if (passed === 0n) return [];
+      return rank(fromHub, hub, outMint.address, passed).map((second) => {
+        const threshold = minimumOut(second.quote.outAmount, slippagePpb - firstShare);
+        return joined({ ...first, threshold: passed }, { ...second, threshold }, threshold);
+      });
+    });
+  }
+  return rank(fromHub, hub, outMint.address, amount).flatMap((second) => {
+    const passed = maximumIn(second.quote.inAmount, firstShare);
+    return rank(toHub, inMint.address, hub, passed).map((first) => {
+      const threshold = maximumIn(first.quote.inAmount, slippagePpb - firstShare);
+      return joined({ ...first, threshold }, { ...second, threshold: passed }, threshold);
+    });
+  });
+}
+
+function joined(first: RouteStep, second: RouteStep, threshold: bigint): Route {
+  return {
+    steps: [first, second],
+    platform: `${first.hot.venue.id}+${second.hot.venue.id}`,
+    inAmount: first.quote.inAmount,
+    outAmount: second.quote.outAmount,
+    threshold,
+    priceImpact: 1 - (1 - first.quote.priceImpact) * (1 - second.quote.priceImpact),
+    stateSlot: minOf(first.hot.slot, second.hot.slot),
+  };
+}
+
+function compareRoutes(intent: Intent, a: Route, b: Route): number {
+  if (intent.mode === "exactIn" && a.outAmount !== b.outAmount) return a.outAmount > b.outAmount ? -1 : 1;
+  if (a.inAmount !== b.inAmount) return a.inAmount < b.inAmount ? -1 : 1;
+  if (a.steps.length !== b.steps.length) return a.steps.length - b.steps.length;
+  return a.platform < b.platform ? -1 : a.platform > b.platform ? 1 : 0;
 }
 
 function noRoute(refusals: readonly TradewireError[], faults: readonly MarketFault[]): TradewireError {

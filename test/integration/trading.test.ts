@@ -87,6 +87,54 @@ describe("a trade over the whole service", () => {
     expect(trade.inputMint).toBe("So11111111111111111111111111111111111111112");
   });
 
+  test("token for token: two markets in one transaction, exactly as estimated, both modes", async () => {
+    const wallet = await service.newClient(20);
+    const lumen = service.mintOn("raydium_cpmm", "LUMEN");
+    const tithe = service.mintOn("raydium_cpmm", "TITHE");
+    await wallet.buy({ ...buyOrder(), mint: lumen, solAmount: 2 });
+    for (const [swapMode, amount] of [
+      ["exactIn", 500],
+      ["exactOut", 300],
+    ] as const) {
+      for (const slippage of [0, 0.03]) {
+        const built = await wallet.buildSwap({
+          inputMint: lumen,
+          outputMint: tithe,
+          amount,
+          swapMode,
+          slippage,
+          priority: "fast",
+        });
+        expect(built.route).toHaveLength(2);
+        expect(built.platform).toBe("raydium_cpmm+raydium_cpmm");
+        expect(built.unsignedTransaction.length).toBeLessThanOrEqual(1232);
+        const { estimates } = built;
+        const trade = await wallet.submit(built.submissionToken, await wallet.sign(built));
+        expect(trade.tradeResult).toMatchObject({
+          inputAmountRaw: estimates!.inputAmountRaw,
+          outputAmountRaw: estimates!.outputAmountRaw,
+        });
+      }
+    }
+  });
+
+  test("a quote names the runners-up, routes through a hub among them, none better than the best", async () => {
+    const wallet = await service.newClient(20);
+    const quote = await service.call(
+      "/v1/tx/quote",
+      { inputMint: "SOL", outputMint: mint, amount: 1, swapMode: "exactIn", slippage: 0.01 },
+      wallet.apiKey,
+    );
+    const platforms = (quote.body.data!.alternatives as { platform: string; outputAmountRaw: string }[]).map(
+      ({ platform }) => platform,
+    );
+    expect(platforms).toContain("raydium_cpmm+raydium_cpmm");
+    const estimates = quote.body.data!.estimates as { outputAmountRaw: string };
+    for (const { outputAmountRaw } of quote.body.data!.alternatives as { outputAmountRaw: string }[]) {
+      expect(BigInt(outputAmountRaw) <= BigInt(estimates.outputAmountRaw)).toBe(true);
+    }
+  });
+
   test("repeated submits join and give one answer, and execute once", async () => {
     const built = await client.buildBuy(buyOrder());
     const signed = await client.sign(built);
@@ -117,8 +165,9 @@ describe("a trade over the whole service", () => {
 
   test("a transaction that lands and fails says why: the price moved beyond slippage", async () => {
     const victim = await service.newClient(5);
-    const built = await victim.buildBuy({ ...buyOrder(), slippage: 0 });
-    await client.buy({ ...buyOrder(), solAmount: 5 });
+    const onePool = service.mintOn("raydium_cpmm", "LUMEN");
+    const built = await victim.buildBuy({ ...buyOrder(), mint: onePool, slippage: 0 });
+    await client.buy({ ...buyOrder(), mint: onePool, solAmount: 5 });
     const failure = await victim
       .submit(built.submissionToken, await victim.sign(built))
       .catch((error: unknown) => error);

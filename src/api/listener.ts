@@ -38,9 +38,9 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
     const secure = tls.createServer(
       { ...settings.tls, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: settings.headersTimeoutMs },
       (socket) => {
+        if (socket.alpnProtocol === "h2") return serveHttp2(socket);
         socket.setTimeout(settings.keepAliveMs);
-        if (socket.alpnProtocol === "h2") serveHttp2(socket);
-        else serveHttp1(socket);
+        serveHttp1(socket);
       },
     );
     // A failed handshake concerns the caller alone.

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { ALICE, TOKEN } from "../support/fake-trades.ts";
@@ -113,6 +114,35 @@ describe("REST", () => {
   it("does not take the names that typed clients use", async () => {
     const { json } = await post(JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" }));
     expect(json.error).toMatchObject({ code: "VALIDATION_ERROR", field: "priority" });
+  });
+
+  it("never fails on what callers send, JSON or binary", async () => {
+    const field = fc.constantFrom(...Object.keys(BUY), "maxPriceImpact", "maxPriorityCost");
+    const anything = fc.oneof(
+      fc.jsonValue(),
+      fc.dictionary(field, fc.jsonValue()).map((some) => ({ ...BUY, ...some })),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, async (body) => {
+        const payload = JSON.stringify(body);
+        const { statusCode } = await edge.fastify.inject({ method: "POST", url: "/v1/tx/buy", headers, payload });
+        expect([200, 400, 404, 422]).toContain(statusCode);
+      }),
+      { numRuns: 300 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+        const { statusCode } = await edge.fastify.inject({
+          method: "POST",
+          url: "/tradewire.v1.TradeService/Buy",
+          headers: { ...headers, "content-type": "application/proto" },
+          payload: Buffer.from(bytes),
+        });
+        expect(statusCode).toBe(400);
+      }),
+      { numRuns: 300 },
+    );
+    expect(edge.errors).toEqual([]);
   });
 
   it("serves its description, with the address it is reached at", async () => {

@@ -59,9 +59,7 @@ export class Bank {
     this.#svm = new LiteSvm();
     this.#svm.setBlockhashCheck(false);
     this.#svm.setTransactionHistory(0n);
-    const rent = this.#svm.getRent();
-    rent.lamportsPerByteYear = RENT_LAMPORTS_PER_BYTE;
-    this.#svm.setRent(rent);
+    this.setRent(RENT_LAMPORTS_PER_BYTE);
     const slots = BigInt(SLOTS_PER_EPOCH);
     this.#svm.setEpochSchedule(new EpochSchedule(slots, slots, false, 0n, 0n));
     this.#svm.withNativeMints();
@@ -109,6 +107,13 @@ export class Bank {
   /** Newest first; base58. */
   setSlotHashes(hashes: readonly { readonly slot: bigint; readonly hash: string }[]): void {
     this.#svm.setSlotHashes([...hashes]);
+  }
+
+  /** From now on accounts must hold this many lamports per byte of theirs, data plus a fixed 128. */
+  setRent(lamportsPerByte: bigint): void {
+    const rent = this.#svm.getRent();
+    rent.lamportsPerByteYear = lamportsPerByte;
+    this.#svm.setRent(rent);
   }
 
   /** Lamports an account of `space` data bytes must hold. */

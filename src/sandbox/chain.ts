@@ -80,7 +80,10 @@ export interface SimulationOptions {
 
 /** A new slot has begun, and others moved up. */
 export interface SlotAdvance {
-  readonly sealed: Block;
+  /** Undefined when the network has turned to another branch: then nothing was finished, and `dropped` is gone. */
+  readonly sealed: Block | undefined;
+  /** Blocks that are no longer part of the chain, newest first. */
+  readonly dropped: readonly Block[];
   readonly opened: Block;
   /** Blocks that have just reached the commitment. */
   readonly confirmed: readonly Block[];
@@ -96,7 +99,7 @@ export interface ChainListener {
 }
 
 /**
- * A Solana chain in one process: one leader, no forks. Time passes only when `advanceSlot` is called.
+ * A Solana chain in one process: one leader, and no forks but those asked for. Time passes only when `advanceSlot` is called.
  * Use it directly in tests; `startSandbox` puts it behind RPC and a timer.
  */
 export class Chain {
@@ -125,7 +128,7 @@ export class Chain {
         finalizedAfterSlots: options.finalizedAfterSlots ?? DEFAULT_FINALIZED_AFTER_SLOTS,
         keepSlots: options.keepSlots ?? DEFAULT_KEEP_SLOTS,
       },
-      this.#createBlock(slot, slot, this.genesisHash),
+      this.#createBlock(slot, undefined),
     );
     this.#setBankClock();
     this.#faucet = createFaucet(seed);
@@ -170,16 +173,47 @@ export class Chain {
 
   /** Seals the open block and opens the next. */
   advanceSlot(): void {
+    const sealed = this.ledger.tip;
+    this.#open(sealed.slot + 1, sealed, []);
+  }
+
+  /**
+   * The network turns to another branch: the newest `depth` blocks, the open one among them, never were, and what they
+   * changed is as before. A confirmed block stays, whatever the depth. What was in the dropped blocks may be sent again.
+   *
+   * @returns how many blocks were dropped
+   */
+  fork(depth: number): number {
+    const slot = this.ledger.tip.slot + 1;
+    const dropped = this.ledger.drop(depth);
+    const restored = new Map<Address, Account | null>();
+    for (const { before, transactions } of dropped) {
+      for (const [address, account] of before) restored.set(address, account);
+      this.#transactionCount -= transactions.length;
+      this.#feesTaken -= sum(transactions.map(({ feeLamports }) => feeLamports));
+    }
+    for (const [address, account] of restored) {
+      if (account === null) this.bank.remove(address);
+      else this.bank.write(account);
+    }
+    this.#open(slot, undefined, dropped);
+    const openSlot = BigInt(slot);
+    const changed = [...restored].map(([address, account]) => account ?? goneAccount(address, openSlot));
+    if (changed.length > 0) for (const listener of this.#listeners) listener.changed?.(changed);
+    return dropped.length;
+  }
+
+  #open(slot: number, sealed: Block | undefined, dropped: readonly Block[]): void {
     const { ledger } = this;
-    const sealed = ledger.tip;
     const confirmedBefore = ledger.slot("confirmed");
     const finalizedBefore = ledger.slot("finalized");
-    const opened = this.#createBlock(sealed.slot + 1, sealed.slot, sealed.blockhash);
+    const opened = this.#createBlock(slot, ledger.tip);
     ledger.open(opened);
     this.#setBankClock();
     this.#setSlotHashes();
     const advance: SlotAdvance = {
       sealed,
+      dropped,
       opened,
       confirmed: this.#blocksBetween(confirmedBefore, ledger.slot("confirmed")),
       finalized: this.#blocksBetween(finalizedBefore, ledger.slot("finalized")),
@@ -347,14 +381,15 @@ export class Chain {
     return changed;
   }
 
-  #createBlock(slot: number, parentSlot: number, previousBlockhash: string): Block {
+  #createBlock(slot: number, parent: Block | undefined): Block {
+    const previousBlockhash = parent?.blockhash ?? this.genesisHash;
     const seed = new Uint8Array(40);
     seed.set(bs58.decode(previousBlockhash));
     writeU64(seed, 32, BigInt(slot));
     return {
       slot,
-      parentSlot,
-      height: slot - HEIGHT_BELOW_SLOT,
+      parentSlot: parent?.slot ?? slot,
+      height: parent === undefined ? slot - HEIGHT_BELOW_SLOT : parent.height + 1,
       blockhash: encodeBlockhash(sha256(seed)),
       previousBlockhash,
       unixTimestamp: this.unixTimestamp(),

@@ -71,22 +71,28 @@ export interface LedgerOptions {
  * processed, confirmed and finalized. The newest block is open; all others are sealed. It executes nothing.
  */
 export class Ledger {
-  readonly #options: LedgerOptions;
+  #options: LedgerOptions;
   readonly #blocks = new Map<number, Block>();
   readonly #transactions = new Map<string, LandedTransaction>();
   readonly #blockhashHeights = new Map<string, number>();
   readonly #messageHashes = new Set<string>();
-  readonly #firstSlot: number;
   #tip: Block;
+  /** Neither ever goes back: what two thirds have voted for is not dropped. */
+  #confirmed: Block;
+  #finalized: Block;
+  /** Up to here nobody asks any more what accounts were before a block. */
+  #settledSlot: number;
+  /** Blocks whose messages are still held against repetition, oldest first. */
+  readonly #guarded: Block[];
 
   /** Starts with one block, `first`, still open. */
   constructor(options: LedgerOptions, first: Block) {
-    const finalizedAfterSlots = Math.max(options.confirmedAfterSlots, options.finalizedAfterSlots);
-    // What can still be asked of a blockhash or a commitment is never forgotten.
-    const keepSlots = Math.max(options.keepSlots, finalizedAfterSlots + MAX_BLOCKHASH_AGE + 2);
-    this.#options = { ...options, finalizedAfterSlots, keepSlots };
-    this.#firstSlot = first.slot;
+    this.#options = withinBounds(options);
     this.#tip = first;
+    this.#confirmed = first;
+    this.#finalized = first;
+    this.#settledSlot = first.slot - 1;
+    this.#guarded = [first];
     this.#blocks.set(first.slot, first);
   }
 
@@ -95,16 +101,19 @@ export class Ledger {
     return this.#tip;
   }
 
+  /** How many slots confirmation and finality take from now on. What has them already keeps them. */
+  setDelays(delays: Pick<LedgerOptions, "confirmedAfterSlots" | "finalizedAfterSlots">): void {
+    this.#options = withinBounds({ ...this.#options, ...delays });
+  }
+
   /** The newest block that has reached the commitment. For `processed` that is the open one. */
   block(commitment: Commitment): Block {
-    return this.#blocks.get(this.slot(commitment))!;
+    if (commitment === "processed") return this.#tip;
+    return commitment === "confirmed" ? this.#confirmed : this.#finalized;
   }
 
   slot(commitment: Commitment): number {
-    if (commitment === "processed") return this.#tip.slot;
-    const { confirmedAfterSlots, finalizedAfterSlots } = this.#options;
-    const age = commitment === "confirmed" ? confirmedAfterSlots : finalizedAfterSlots;
-    return Math.max(this.#firstSlot, this.#tip.slot - age);
+    return this.block(commitment).slot;
   }
 
   commitmentOf(slot: number): Commitment {
@@ -201,9 +210,42 @@ export class Ledger {
     this.#blockhashHeights.set(sealed.blockhash, sealed.height);
     this.#tip = next;
     this.#blocks.set(next.slot, next);
-    // Listeners are yet to be told what changed in the block that has just become final; its parent is done with.
-    this.#blocks.get(this.block("finalized").parentSlot)?.before.clear();
+    this.#guarded.push(next);
+    // Listeners have been told what changed up to the block that is final so far.
+    for (; this.#settledSlot < this.#finalized.slot; this.#settledSlot++) {
+      this.#blocks.get(this.#settledSlot + 1)?.before.clear();
+    }
+    this.#confirmed = this.#newestAged(this.#options.confirmedAfterSlots, this.#confirmed);
+    this.#finalized = this.#newestAged(this.#options.finalizedAfterSlots, this.#finalized);
     this.#forget();
+  }
+
+  /**
+   * Drops the newest blocks, as when the network goes on with another branch; never one that is confirmed. The next to be
+   * opened follows on the block that stays.
+   *
+   * @returns those dropped, newest first
+   */
+  drop(count: number): readonly Block[] {
+    const dropped: Block[] = [];
+    while (dropped.length < count && this.#tip.slot > this.#confirmed.slot) {
+      const block = this.#tip;
+      dropped.push(block);
+      this.#blocks.delete(block.slot);
+      this.#blockhashHeights.delete(block.blockhash);
+      for (const hash of block.messageHashes) this.#messageHashes.delete(hash);
+      for (const { signature } of block.transactions) this.#transactions.delete(signature);
+      this.#guarded.pop();
+      this.#tip = this.#blocks.get(block.parentSlot)!;
+    }
+    return dropped;
+  }
+
+  /** The newest block at least `age` slots below the open one, or `known` where that is newer. */
+  #newestAged(age: number, known: Block): Block {
+    let block = this.#tip;
+    while (block.slot > known.slot && block.slot > this.#tip.slot - age) block = this.#blocks.get(block.parentSlot)!;
+    return block.slot > known.slot ? block : known;
   }
 
   #forget(): void {
@@ -211,14 +253,22 @@ export class Ledger {
       if (height >= this.#tip.height - 2 * MAX_BLOCKHASH_AGE) break;
       this.#blockhashHeights.delete(blockhash);
     }
-    const expired = this.#blocks.get(this.#tip.slot - MAX_BLOCKHASH_AGE - 2);
-    for (const hash of expired?.messageHashes.splice(0) ?? []) this.#messageHashes.delete(hash);
+    while (this.#guarded[0]!.height < this.#tip.height - MAX_BLOCKHASH_AGE - 1) {
+      for (const hash of this.#guarded.shift()!.messageHashes) this.#messageHashes.delete(hash);
+    }
     for (const [slot, block] of this.#blocks) {
       if (slot >= this.#tip.slot - this.#options.keepSlots) break;
       this.#blocks.delete(slot);
       for (const { signature } of block.transactions) this.#transactions.delete(signature);
     }
   }
+}
+
+/** What can still be asked of a blockhash or a commitment is never forgotten. */
+function withinBounds(options: LedgerOptions): LedgerOptions {
+  const finalizedAfterSlots = Math.max(options.confirmedAfterSlots, options.finalizedAfterSlots);
+  const keepSlots = Math.max(options.keepSlots, finalizedAfterSlots + MAX_BLOCKHASH_AGE + 2);
+  return { ...options, finalizedAfterSlots, keepSlots };
 }
 
 /** A blockhash as text. */

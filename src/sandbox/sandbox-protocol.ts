@@ -24,6 +24,10 @@ export type SandboxCommand = { readonly id: number } & SandboxOrder;
 export type SandboxOrder =
   | { readonly kind: "pause" | "resume" | "close" }
   | { readonly kind: "advanceSlots"; readonly count: number }
+  | { readonly kind: "fork"; readonly depth: number }
+  | { readonly kind: "setDelays"; readonly confirmedAfterSlots: number; readonly finalizedAfterSlots: number }
+  | { readonly kind: "setSlotMs"; readonly slotMs: number }
+  | { readonly kind: "setRent"; readonly lamportsPerByte: bigint }
   | { readonly kind: "warpClock"; readonly seconds: number }
   | { readonly kind: "setAccounts"; readonly accounts: readonly PlainAccount[] };
 

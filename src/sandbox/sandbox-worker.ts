@@ -18,6 +18,7 @@ const chain = new Chain({
   },
 });
 const server = await listenRpc({ chain, identity: chain.faucetAddress }, settings);
+let slotMs = settings.slotMs;
 let timer: SlotTimer | undefined;
 resume();
 send({ id: 0, result: { port: server.port } });
@@ -42,6 +43,15 @@ async function perform(command: SandboxCommand): Promise<unknown> {
     case "advanceSlots":
       for (let i = 0; i < command.count; i++) chain.advanceSlot();
       return chain.ledger.tip.slot;
+    case "fork":
+      return chain.fork(command.depth);
+    case "setDelays":
+      return chain.ledger.setDelays(command);
+    case "setSlotMs":
+      slotMs = command.slotMs;
+      return timer?.setSlotMs(slotMs);
+    case "setRent":
+      return chain.bank.setRent(command.lamportsPerByte);
     case "warpClock":
       return chain.warpClock(command.seconds);
     case "setAccounts":
@@ -58,7 +68,7 @@ function pause(): void {
 }
 
 function resume(): void {
-  timer ??= startSlotTimer(() => chain.advanceSlot(), settings.slotMs, Date.now);
+  timer ??= startSlotTimer(() => chain.advanceSlot(), slotMs, Date.now);
 }
 
 function readAccount({ address, owner, lamports, data }: PlainAccount): GenesisAccount {

@@ -33,6 +33,14 @@ export interface Sandbox {
   resume(): Promise<void>;
   /** Lets this many slots pass at once. @returns the slot now open */
   advanceSlots(count: number): Promise<number>;
+  /** Turns to another branch: the newest `depth` blocks that are not confirmed never were. @returns how many were dropped */
+  fork(depth: number): Promise<number>;
+  /** How many slots confirmation and finality take from now on. */
+  setDelays(delays: { readonly confirmedAfterSlots: number; readonly finalizedAfterSlots: number }): Promise<void>;
+  /** Milliseconds from slot to slot, from the next slot on. */
+  setSlotMs(slotMs: number): Promise<void>;
+  /** Lamports per byte that accounts must hold from now on. */
+  setRent(lamportsPerByte: bigint): Promise<void>;
   /** Moves the chain's clock by this many seconds, from the next slot on. */
   warpClock(seconds: number): Promise<void>;
   /** Writes accounts past the runtime. */
@@ -83,6 +91,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     pause: () => thread.order({ kind: "pause" }) as Promise<void>,
     resume: () => thread.order({ kind: "resume" }) as Promise<void>,
     advanceSlots: (count) => thread.order({ kind: "advanceSlots", count }) as Promise<number>,
+    fork: (depth) => thread.order({ kind: "fork", depth }) as Promise<number>,
+    setDelays: (delays) => thread.order({ kind: "setDelays", ...delays }) as Promise<void>,
+    setSlotMs: (slotMs) => thread.order({ kind: "setSlotMs", slotMs }) as Promise<void>,
+    setRent: (lamportsPerByte) => thread.order({ kind: "setRent", lamportsPerByte }) as Promise<void>,
     warpClock: (seconds) => thread.order({ kind: "warpClock", seconds }) as Promise<void>,
     setAccounts: (accounts) =>
       thread.order({ kind: "setAccounts", accounts: accounts.map(toPlainAccount) }) as Promise<void>,

@@ -4,11 +4,14 @@ import type { Now } from "../primitives/clock.ts";
 const MAX_LATE_SLOTS = 10;
 
 export interface SlotTimer {
+  /** From the next slot on. Milliseconds. */
+  setSlotMs(slotMs: number): void;
   stop(): void;
 }
 
-/** Calls `advance` every `slotMs` milliseconds, without drifting. */
-export function startSlotTimer(advance: () => void, slotMs: number, now: Now): SlotTimer {
+/** Calls `advance` every `firstSlotMs` milliseconds, or what is set later, without drifting. */
+export function startSlotTimer(advance: () => void, firstSlotMs: number, now: Now): SlotTimer {
+  let slotMs = firstSlotMs;
   let due = now() + slotMs;
   let timer = setTimeout(tick, slotMs);
   function tick(): void {
@@ -18,5 +21,10 @@ export function startSlotTimer(advance: () => void, slotMs: number, now: Now): S
     if (wait < -MAX_LATE_SLOTS * slotMs) due = now();
     timer = setTimeout(tick, Math.max(0, wait));
   }
-  return { stop: () => clearTimeout(timer) };
+  return {
+    setSlotMs(next) {
+      slotMs = next;
+    },
+    stop: () => clearTimeout(timer),
+  };
 }

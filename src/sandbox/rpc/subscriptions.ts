@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import type { Chain, ChainListener, SlotAdvance } from "../chain.ts";
 import { goneAccount } from "../chain.ts";
-import type { Commitment, LandedTransaction } from "../ledger.ts";
+import type { Block, Commitment, LandedTransaction } from "../ledger.ts";
 import { parseAccountFilter } from "./account-filter.ts";
 import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
 import { type Config, type Params, parseAddress, parseCommitment, parseSignature } from "./params.ts";
@@ -146,15 +146,26 @@ function parseMentioned(filter: unknown): Address | undefined {
   return parseAddress(mentions[0]);
 }
 
-function slotUpdates({ sealed, opened, confirmed, finalized }: SlotAdvance) {
+function slotUpdates({ sealed, dropped, opened, confirmed, finalized }: SlotAdvance) {
   const timestamp = opened.openedAtMs;
-  const failed = sealed.transactions.filter(({ execution }) => execution.error !== null).length;
-  const count = sealed.transactions.length;
   return [
-    { type: "completed", slot: sealed.slot, timestamp },
+    ...(sealed === undefined ? [] : sealingUpdates(sealed, timestamp)),
+    ...dropped.map(({ slot }) => ({ type: "dead", slot, timestamp, err: "the network went on with another branch" })),
+    { type: "firstShredReceived", slot: opened.slot, timestamp },
+    { type: "createdBank", slot: opened.slot, parent: opened.parentSlot, timestamp },
+    ...confirmed.map(({ slot }) => ({ type: "optimisticConfirmation", slot, timestamp })),
+    ...finalized.map(({ slot }) => ({ type: "root", slot, timestamp })),
+  ];
+}
+
+function sealingUpdates({ slot, transactions }: Block, timestamp: number) {
+  const failed = transactions.filter(({ execution }) => execution.error !== null).length;
+  const count = transactions.length;
+  return [
+    { type: "completed", slot, timestamp },
     {
       type: "frozen",
-      slot: sealed.slot,
+      slot,
       timestamp,
       stats: {
         numTransactionEntries: count,
@@ -163,9 +174,5 @@ function slotUpdates({ sealed, opened, confirmed, finalized }: SlotAdvance) {
         maxTransactionsPerEntry: count === 0 ? 0 : 1,
       },
     },
-    { type: "firstShredReceived", slot: opened.slot, timestamp },
-    { type: "createdBank", slot: opened.slot, parent: opened.parentSlot, timestamp },
-    ...confirmed.map(({ slot }) => ({ type: "optimisticConfirmation", slot, timestamp })),
-    ...finalized.map(({ slot }) => ({ type: "root", slot, timestamp })),
   ];
 }

@@ -31,7 +31,7 @@ const ENOUGH = 1n << 60n;
 
 /** Rates by the world's schedule, stated here on their own: below 420 SOL or 59 000 USDC of market cap, and above. */
 function ratesOf(svm: Svm, curve: Curve): CurveRates {
-  const supply = curve.mayhem ? readU64(svm.get(curve.mint)!.data, 36) : 10n ** 15n;
+  const supply = curve.mayhem ? curve.totalSupply : readU64(svm.get(curve.mint)!.data, 36);
   const cap = (curve.virtualQuote * supply) / curve.virtualToken;
   const second = cap >= (curve.native ? 420n * 10n ** 9n : 59_000n * 10n ** 6n);
   expect(cap).toBeLessThan(curve.native ? 1_470n * 10n ** 9n : 300_000n * 10n ** 6n);
@@ -91,7 +91,7 @@ describe("the bonding curve stand-in", () => {
       const random = createRandom(99);
       const user = newTrader(svm, readCurve(svm, coin.mint), 0n);
       // The first trade also makes accounts: its rent is looked at in a test of its own.
-      const first: CurveTrade = { kind: "buyExactQuoteIn", first: 50_000_000n, second: 0n };
+      const first: CurveTrade = { kind: "buyExactQuoteIn", first: 50_000_000n, second: 1n };
       expectDone(svm.send(user, [curveInstruction(readCurve(svm, coin.mint), user, first, 0)]));
 
       for (let index = 0; index < TRADES; index++) {
@@ -111,7 +111,7 @@ describe("the bonding curve stand-in", () => {
         const selling = trade.kind === "sell";
         const sign = selling ? -1n : 1n;
         const total = selling ? parts.net - parts.protocol - parts.creator : parts.net + parts.protocol + parts.creator;
-        const buyback = (parts.protocol * BUYBACK_RATE) / 10_000n;
+        const buyback = curve.mayhem ? 0n : (parts.protocol * BUYBACK_RATE) / 10_000n;
         expect(holdings(svm, curve, user, salt), `trade ${index}: ${trade.kind} ${trade.first}`).toEqual({
           tokens: before.tokens + sign * tokens,
           quote: before.quote - sign * total - (curve.native ? SIGNATURE_FEE : 0n),
@@ -137,7 +137,9 @@ describe("the bonding curve stand-in", () => {
     const coin = coins.find((one) => one.symbol === "BRINK")!;
     const curve = readCurve(svm, coin.mint);
     const user = newTrader(svm, curve, 0n);
-    const trade: CurveTrade = { kind: "buyExactQuoteIn", first: 100n * 10n ** 9n, second: curve.realToken };
+    const beyond: CurveTrade = { kind: "buyExactQuoteIn", first: 100n * 10n ** 9n, second: 1n };
+    expectError(svm.send(user, [curveInstruction(curve, user, beyond, 0)]), 6021, "NotEnoughTokensToBuy");
+    const trade: CurveTrade = { kind: "buy", first: curve.realToken, second: ENOUGH };
     expectDone(svm.send(user, [curveInstruction(curve, user, trade, 0)]));
     const done = readCurve(svm, coin.mint);
     expect(done).toMatchObject({ complete: true, realToken: 0n });
@@ -153,7 +155,7 @@ describe("the bonding curve stand-in", () => {
     const user = newTrader(fresh.svm, curve, 0n);
     const { parts } = boughtFor(curve, 10n ** 9n, ratesOf(fresh.svm, curve))!;
     const before = fresh.svm.lamports(user);
-    const trade: CurveTrade = { kind: "buyExactQuoteIn", first: 10n ** 9n, second: 0n };
+    const trade: CurveTrade = { kind: "buyExactQuoteIn", first: 10n ** 9n, second: 1n };
     expectDone(fresh.svm.send(user, [curveInstruction(curve, user, trade, 0)]));
     const rent = rentExempt(0) + rentExempt(USER_VOLUME_SIZE);
     const paid = parts.net + parts.protocol + parts.creator;
@@ -179,7 +181,8 @@ describe("the bonding curve stand-in", () => {
     expectError(send({ ...small, first: curve.realToken + 1n }), 6021, "NotEnoughTokensToBuy");
     expectError(send({ kind: "sell", first: 0n, second: 0n }), 6022, "SellZeroAmount");
     expectError(send({ kind: "sell", first: 5_001n, second: 0n }), 6023, "NotEnoughTokensToSell");
-    expectError(send({ kind: "buyExactQuoteIn", first: 1n, second: 0n }), 6041, "BuyNotEnoughSolToCoverFees");
+    expectError(send({ kind: "buyExactQuoteIn", first: 1_000n, second: 0n }), 6020, "BuyZeroAmount");
+    expectError(send({ kind: "buyExactQuoteIn", first: 1n, second: 1n }), 6041, "BuyNotEnoughSolToCoverFees");
     expectError(send(small, swapped(6, svm.newAddress())), 6000, "NotAuthorized");
     expectError(send(small, swapped(8, svm.newAddress())), 6057, "BuybackFeeRecipientNotAuthorized");
     expectError(send(small, swapped(16, svm.newAddress())), 2006, "ConstraintSeeds");
@@ -196,7 +199,7 @@ describe("the bonding curve stand-in", () => {
 
     const poor = svm.newWallet(1_500_000_000n);
     svm.setTokens(poor, curve.mint, 0n);
-    const all: CurveTrade = { kind: "buyExactQuoteIn", first: 1_499_900_000n, second: 0n };
+    const all: CurveTrade = { kind: "buyExactQuoteIn", first: 1_499_900_000n, second: 1n };
     expectError(svm.simulate(poor, [curveInstruction(curve, poor, all, 0)]), 6040, "BuyNotEnoughSolToCoverRent");
   });
 });

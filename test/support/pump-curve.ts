@@ -36,6 +36,7 @@ export interface Curve {
   readonly virtualQuote: bigint;
   readonly realToken: bigint;
   readonly realQuote: bigint;
+  readonly totalSupply: bigint;
   readonly complete: boolean;
   readonly creator: Address;
   readonly mayhem: boolean;
@@ -58,6 +59,7 @@ export function readCurve(svm: Svm, mint: Address): Curve {
     virtualQuote: readU64(data, 16),
     realToken: readU64(data, 24),
     realQuote: readU64(data, 32),
+    totalSupply: readU64(data, 40),
     complete: data[48] === 1,
     creator: Address.from(data, 49),
     mayhem: data[81] === 1,
@@ -168,6 +170,5 @@ export function boughtFor(
   if (total > budget) net -= total - budget;
   if (net <= 0n) return undefined;
   const tokens = ((net - 1n) * curve.virtualToken) / (curve.virtualQuote + net - 1n);
-  if (tokens <= curve.realToken) return { tokens, parts: { ...fees, net } };
-  return { tokens: curve.realToken, parts: partsOf(costOf(curve, curve.realToken), rates) };
+  return tokens <= curve.realToken ? { tokens, parts: { ...fees, net } } : undefined;
 }

@@ -9,9 +9,9 @@
 // pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ
 static const Key FEE_PROGRAM = {
     {0x568e5a05a9ff350cull, 0x27155607bcf7a88dull, 0x00401fa42cc9f14cull, 0x707cc214a46a519cull}};
-// 9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP, wrapped SOL of Token-2022
+// 9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9, wrapped SOL of Token-2022
 static const Key WRAPPED_SOL_2022 = {
-    {0xb8e65fde9ffc0d83ull, 0x8a1ee976a4047caaull, 0x19fa90ad4a26bbc6ull, 0x5e5b3e5cd849dfc9ull}};
+    {0xb8e65fde9ffc0d83ull, 0x8a1ee976a4047caaull, 0x19fa90ad4a26bbc6ull, 0x505b3e5cd849dfc9ull}};
 // EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v
 static const Key USDC = {{0x3aaddbbef37afac6ull, 0x3174c9ab6af3653dull, 0xe4e0f6d2c2e4bbb1ull, 0x615d2f450302a67cull}};
 
@@ -126,22 +126,26 @@ typedef struct {
 } QuoteParts;
 
 // Splits a budget into what moves the curve and the fees on it; what rounding adds beyond the budget is taken off the net.
-// 0 when nothing would be left.
+// 0 when the budget is too small to leave anything beside its fees; rounding may still leave a net of nothing.
 OUTLINE int split_budget(u64 budget, const FeeRates *rates, QuoteParts *parts) {
   u64 all = rates->lp + rates->protocol + rates->creator;
   u64 net = low_half(divide_floor(multiply(budget, ONE_IN_BASIS_POINTS), ONE_IN_BASIS_POINTS + all));
+  if (net == 0) return 0;
   parts->lp = basis_points_of(net, rates->lp);
   parts->protocol = basis_points_of(net, rates->protocol);
   parts->creator = basis_points_of(net, rates->creator);
   u128 total = (u128)net + parts->lp + parts->protocol + parts->creator;
   if (total > budget) {
     u128 excess = total - budget;
-    if (excess >= net) return 0;
+    if (excess > net) return 0;
     net -= low_half(excess);
   }
   parts->net = net;
-  return net > 0;
+  return 1;
 }
+
+// What of a budget's net moves the curve: one unit less, kept against rounding.
+INLINE u64 moving(const QuoteParts *parts) { return parts->net == 0 ? 0 : parts->net - 1; }
 
 INLINE void fees_on(u64 net, const FeeRates *rates, QuoteParts *parts) {
   parts->net = net;

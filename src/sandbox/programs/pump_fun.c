@@ -1,8 +1,8 @@
-// Stand-in for pump's bonding curve on the embedded chain: `buy_v2`, `buy_exact_quote_in_v2`, `sell_v2` and
-// `migrate_v2` over the program's own account layouts, for coins quoted in SOL (lamports move) and in tokens. No public source or binary of the
-// program exists: prices, fees and rent follow its published interface and official SDK. Believed, not proven: the buyback
-// fee comes out of the protocol's fee, rounded down; a budget that would buy more than is left buys what is left, at its
-// own cost. Events are not emitted.
+// Stand-in for pump's bonding curve on the embedded chain: `buy_v2`, `buy_exact_quote_in_v2`, `sell_v2` and `migrate_v2`
+// over the program's own account layouts, for coins quoted in SOL (lamports move) and in tokens. No public source of the
+// program exists: prices, fees and rent follow its published interface and official SDK, and were held against a build of
+// it that the crate pump-rust-client carries. What a migration leaves of its lamports goes to the withdraw authority.
+// Events are not emitted.
 //
 // See pump-fun/pump-public-docs `docs/instructions/{BUY,SELL}.md` and @pump-fun/pump-sdk `idl/pump.json`, `fees.ts`.
 #define SOURCE "pump_fun.c"
@@ -23,6 +23,7 @@
 #define CURVE_VIRTUAL_QUOTE 16
 #define CURVE_REAL_TOKEN 24
 #define CURVE_REAL_QUOTE 32
+#define CURVE_TOTAL_SUPPLY 40
 #define CURVE_COMPLETE 48
 #define CURVE_CREATOR 49
 #define CURVE_IS_MAYHEM 81
@@ -46,19 +47,19 @@
 #define GLOBAL_BUYBACK_RATE 997
 #define GLOBAL_CREATOR_FEE_CONFIGURABLE 1045
 
-#define NOT_AUTHORIZED NotAuthorized, 6000, "The given account is not authorized to execute this instruction"
+#define NOT_AUTHORIZED NotAuthorized, 6000, "The given account is not authorized to execute this instruction."
 #define TOO_MUCH_SOL_REQUIRED TooMuchSolRequired, 6002, "slippage: Too much SOL required to buy the given amount of tokens"
 #define TOO_LITTLE_SOL_RECEIVED TooLittleSolReceived, 6003, "slippage: Too little SOL received to sell the given amount of tokens"
-#define BONDING_CURVE_COMPLETE BondingCurveComplete, 6005, "The bonding curve has completed and liquidity migrated to raydium"
-#define BONDING_CURVE_NOT_COMPLETE BondingCurveNotComplete, 6006, "The bonding curve has not completed"
+#define BONDING_CURVE_COMPLETE BondingCurveComplete, 6005, "The bonding curve has completed and liquidity migrated to raydium."
+#define BONDING_CURVE_NOT_COMPLETE BondingCurveNotComplete, 6006, "The bonding curve has not completed."
 #define DISABLED_MIGRATE DisabledMigrate, 6018, "Migrate instruction is disabled"
 #define BUY_ZERO_AMOUNT BuyZeroAmount, 6020, "Buy zero amount"
 #define NOT_ENOUGH_TOKENS_TO_BUY NotEnoughTokensToBuy, 6021, "Not enough tokens to buy"
 #define SELL_ZERO_AMOUNT SellZeroAmount, 6022, "Sell zero amount"
 #define NOT_ENOUGH_TOKENS_TO_SELL NotEnoughTokensToSell, 6023, "Not enough tokens to sell"
 #define OVERFLOW Overflow, 6024, "Overflow"
-#define BUY_NOT_ENOUGH_SOL_TO_COVER_RENT BuyNotEnoughSolToCoverRent, 6040, "Buy: Not enough SOL to cover for rent exemption"
-#define BUY_NOT_ENOUGH_SOL_TO_COVER_FEES BuyNotEnoughSolToCoverFees, 6041, "Buy: Not enough SOL to cover for fees"
+#define BUY_NOT_ENOUGH_SOL_TO_COVER_RENT BuyNotEnoughSolToCoverRent, 6040, "Buy: Not enough SOL to cover for rent exemption."
+#define BUY_NOT_ENOUGH_SOL_TO_COVER_FEES BuyNotEnoughSolToCoverFees, 6041, "Buy: Not enough SOL to cover for fees."
 #define BUY_SLIPPAGE_BELOW_MIN_TOKENS_OUT BuySlippageBelowMinTokensOut, 6042, "Slippage: Would buy less tokens than expected min_tokens_out"
 #define BUYBACK_FEE_RECIPIENT_NOT_AUTHORIZED BuybackFeeRecipientNotAuthorized, 6057, "Buyback fee recipient not authorized"
 #define BONDING_CURVE_ALREADY_MIGRATED BondingCurveAlreadyMigrated, 6081, "Bonding curve has already migrated"
@@ -232,11 +233,11 @@ OUTLINE u64 load_trade(const Call *call, int is_buy, Trade *trade) {
   return 0;
 }
 
-// The rates of this curve at its present market cap. A mayhem coin's cap is counted with its real supply.
+// The rates of this curve at its present market cap. A mayhem coin's cap is counted with the supply it started from.
 OUTLINE u64 fee_rates(const Trade *trade, FeeRates *rates) {
   FeeSchedule schedule;
   REQUIRE_OF("fee_config", parse_fee_schedule(trade->fee_config, &schedule), ACCOUNT_DID_NOT_DESERIALIZE);
-  u64 supply = trade->is_mayhem ? read64(trade->base_mint->data + MINT_SUPPLY) : ONE_BILLION_SUPPLY;
+  u64 supply = trade->is_mayhem ? curve_u64(trade, CURVE_TOTAL_SUPPLY) : read64(trade->base_mint->data + MINT_SUPPLY);
   u128 market_cap = divide_floor(multiply(curve_u64(trade, CURVE_VIRTUAL_QUOTE), supply),
                                  curve_u64(trade, CURVE_VIRTUAL_TOKEN));
   fees_by_market_cap(&schedule, trade->quote_mint->key, &market_cap, rates);
@@ -261,7 +262,7 @@ INLINE u64 creator_vault_rent(const Trade *trade, u64 creator_fee) {
   return held < least ? least - held : 0;
 }
 
-// Makes the accounts the fees go to, at the user's expense.
+// Makes the accounts fees can go to, whether or not this trade pays them, at the user's expense.
 OUTLINE u64 ensure_accounts(const Trade *trade, u64 creator_fee) {
   TRY(ensure_user_volume(trade->user, trade->user_volume, trade->program));
   TRY(transfer_lamports(trade->user, trade->creator_vault, creator_vault_rent(trade, creator_fee), 0));
@@ -271,9 +272,10 @@ OUTLINE u64 ensure_accounts(const Trade *trade, u64 creator_fee) {
   TRY(ensure_associated(&of, trade->fee_recipient_quote));
   of.owner = trade->buyback_recipient;
   TRY(ensure_associated(&of, trade->buyback_quote));
-  if (creator_fee == 0) return 0;
-  of.owner = creator_share_holder(trade);
-  return ensure_associated(&of, trade->is_cashback ? trade->user_volume_quote : trade->creator_vault_quote);
+  of.owner = trade->creator_vault;
+  TRY(ensure_associated(&of, trade->creator_vault_quote));
+  of.owner = trade->user_volume;
+  return ensure_associated(&of, trade->user_volume_quote);
 }
 
 OUTLINE void count_cashback(const Trade *trade, u64 creator_fee) {
@@ -288,9 +290,14 @@ INLINE u64 transfer_quote(const Trade *trade, const Account *to, u64 amount) {
   return transfer_checked(&transfer, amount, 0);
 }
 
+// Trades of mayhem coins buy nothing back.
+INLINE u64 buyback_of(const Trade *trade, const QuoteParts *parts) {
+  return trade->is_mayhem ? 0 : buyback_part(parts->protocol, read64(trade->global->data + GLOBAL_BUYBACK_RATE));
+}
+
 // The user pays the curve and every fee.
 OUTLINE u64 pay_in(const Trade *trade, const QuoteParts *parts) {
-  u64 buyback = buyback_part(parts->protocol, read64(trade->global->data + GLOBAL_BUYBACK_RATE));
+  u64 buyback = buyback_of(trade, parts);
   if (trade->native) {
     TRY(transfer_lamports(trade->user, trade->curve, parts->net, 0));
     TRY(transfer_lamports(trade->user, trade->fee_recipient, parts->protocol - buyback, 0));
@@ -369,17 +376,14 @@ OUTLINE u64 buy_exact_quote_in(const Call *call, u64 budget, u64 minimum_tokens)
   QuoteParts parts;
   LOG_INSTRUCTION("BuyExactQuoteInV2");
   TRY(load_trade(call, 1, &trade));
-  REQUIRE(budget > 0, BUY_ZERO_AMOUNT);
+  REQUIRE(budget > 0 && minimum_tokens > 0, BUY_ZERO_AMOUNT);
   TRY(fee_rates(&trade, &rates));
   REQUIRE(split_budget(budget, &rates, &parts), BUY_NOT_ENOUGH_SOL_TO_COVER_FEES);
-  u64 moved = parts.net - 1;
+  u64 moved = moving(&parts);
   u128 bought = divide_floor(multiply(moved, curve_u64(&trade, CURVE_VIRTUAL_TOKEN)),
                              (u128)curve_u64(&trade, CURVE_VIRTUAL_QUOTE) + moved);
   u64 left = curve_u64(&trade, CURVE_REAL_TOKEN);
-  if (bought > left) {
-    bought = left;
-    TRY(cost_of(&trade, left, &rates, &parts));
-  }
+  REQUIRE(bought <= left, NOT_ENOUGH_TOKENS_TO_BUY);
   u64 tokens = low_half(bought);
   REQUIRE(tokens >= minimum_tokens, BUY_SLIPPAGE_BELOW_MIN_TOKENS_OUT);
   REQUIRE(tokens > 0, BUY_ZERO_AMOUNT);
@@ -390,7 +394,7 @@ OUTLINE u64 buy_exact_quote_in(const Call *call, u64 budget, u64 minimum_tokens)
 // The curve pays the user and every fee out of what the sale is worth. Its lamports move by its own hand, after every call
 // into another program: the runtime weighs balances at each of them.
 OUTLINE u64 pay_out(const Trade *trade, u64 output, const QuoteParts *parts) {
-  u64 buyback = buyback_part(parts->protocol, read64(trade->global->data + GLOBAL_BUYBACK_RATE));
+  u64 buyback = buyback_of(trade, parts);
   if (trade->native) {
     *trade->curve->lamports -= parts->net;
     *trade->user->lamports += output;

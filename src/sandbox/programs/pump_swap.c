@@ -64,7 +64,7 @@
 #define DISABLED_BUY DisabledBuy, 6020, "DisabledBuy"
 #define DISABLED_SELL DisabledSell, 6021, "DisabledSell"
 #define OVERFLOW Overflow, 6023, "Overflow"
-#define BUY_NOT_ENOUGH_QUOTE_TOKENS_TO_COVER_FEES BuyNotEnoughQuoteTokensToCoverFees, 6039, "buy: Not enough quote tokens to cover for fees"
+#define BUY_NOT_ENOUGH_QUOTE_TOKENS_TO_COVER_FEES BuyNotEnoughQuoteTokensToCoverFees, 6039, "buy: Not enough quote tokens to cover for fees."
 #define BUY_SLIPPAGE_BELOW_MIN_BASE_AMOUNT_OUT BuySlippageBelowMinBaseAmountOut, 6040, "buy: slippage - would buy less tokens than expected min_base_amount_out"
 #define NOT_ENOUGH_REMAINING_ACCOUNTS NotEnoughRemainingAccounts, 6044, "NotEnoughRemainingAccounts"
 #define BUYBACK_FEE_RECIPIENT_NOT_AUTHORIZED BuybackFeeRecipientNotAuthorized, 6053, "Buyback fee recipient not authorized"
@@ -285,14 +285,16 @@ OUTLINE u64 read_market(const Trade *trade, Market *market) {
   return 0;
 }
 
-// Makes the accounts the fees go to, at the user's expense.
-OUTLINE u64 ensure_accounts(const Trade *trade, u64 creator_fee) {
+// Makes the accounts fees can go to, whether or not this trade pays them, at the user's expense.
+OUTLINE u64 ensure_accounts(const Trade *trade) {
   AssociatedOwner of = {trade->user, trade->fee_recipient, trade->quote_mint, trade->system_program,
                         trade->quote_program};
   TRY(ensure_associated(&of, trade->fee_recipient_quote));
-  if (creator_fee == 0) return 0;
-  of.owner = trade->is_cashback ? trade->user_volume : trade->creator_authority;
-  return ensure_associated(&of, trade->is_cashback ? trade->user_volume_quote : trade->creator_vault);
+  of.owner = trade->creator_authority;
+  TRY(ensure_associated(&of, trade->creator_vault));
+  if (!trade->is_cashback) return 0;
+  of.owner = trade->user_volume;
+  return ensure_associated(&of, trade->user_volume_quote);
 }
 
 // Pays `transfer.to`; nothing is sent for nothing.
@@ -326,7 +328,7 @@ OUTLINE u64 pay_fees(const Trade *trade, Transfer *transfer, const QuoteParts *p
 
 OUTLINE u64 settle_buy(const Trade *trade, u64 tokens, const QuoteParts *parts) {
   TRY(ensure_user_volume(trade->user, trade->user_volume, trade->program));
-  TRY(ensure_accounts(trade, parts->creator));
+  TRY(ensure_accounts(trade));
   Transfer quote = {trade->quote_program, trade->user_quote, trade->quote_mint, 0, trade->user};
   TRY(pay(&quote, trade->pool_quote, parts->net + parts->lp, 0));
   TRY(pay_fees(trade, &quote, parts, 0));
@@ -369,10 +371,11 @@ OUTLINE u64 buy_exact_quote_in(const Call *call, u64 budget, u64 minimum_tokens)
   QuoteParts parts;
   LOG_INSTRUCTION("BuyExactQuoteIn");
   TRY(load_trade(call, 1, &trade));
+  REQUIRE(minimum_tokens > 0, ZERO_BASE_AMOUNT);
   REQUIRE(budget > 0, ZERO_QUOTE_AMOUNT);
   TRY(read_market(&trade, &market));
   REQUIRE(split_budget(budget, &market.rates, &parts), BUY_NOT_ENOUGH_QUOTE_TOKENS_TO_COVER_FEES);
-  u64 moved = parts.net - 1;
+  u64 moved = moving(&parts);
   u64 tokens = low_half(divide_floor(multiply(market.base, moved), (u128)market.quote + moved));
   REQUIRE(tokens >= minimum_tokens, BUY_SLIPPAGE_BELOW_MIN_BASE_AMOUNT_OUT);
   REQUIRE(tokens > 0, ZERO_BASE_AMOUNT);
@@ -388,7 +391,6 @@ OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_quote) {
   REQUIRE(tokens > 0, ZERO_BASE_AMOUNT);
   TRY(read_market(&trade, &market));
   u64 gross = low_half(divide_floor(multiply(market.quote, tokens), (u128)market.base + tokens));
-  REQUIRE(gross > 0, ZERO_QUOTE_AMOUNT);
   fees_on(gross, &market.rates, &parts);
   u128 fees = (u128)parts.lp + parts.protocol + parts.creator;
   REQUIRE(fees <= gross, OVERFLOW);
@@ -397,7 +399,7 @@ OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_quote) {
   REQUIRE(gross - parts.lp <= token_amount(trade.pool_quote), INSUFFICIENT_REAL_QUOTE_RESERVES);
 
   if (trade.is_cashback) TRY(ensure_user_volume(trade.user, trade.user_volume, trade.program));
-  TRY(ensure_accounts(&trade, parts.creator));
+  TRY(ensure_accounts(&trade));
   Transfer base = {trade.base_program, trade.user_base, trade.base_mint, trade.pool_base, trade.user};
   TRY(transfer_checked(&base, tokens, 0));
   Seed seeds[6] = POOL_SEEDS(trade.pool, trade.pool->data + POOL_BUMP);

@@ -2,8 +2,9 @@ import { meteoraDammV2 } from "./meteora-damm-v2/venue.ts";
 import { meteoraDbc } from "./meteora-dbc/venue.ts";
 import { orcaWhirlpool } from "./orca-whirlpool/venue.ts";
 import { pumpFun } from "./pump-fun/venue.ts";
+import { pumpSwap } from "./pump-swap/venue.ts";
 import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
 import type { Venue } from "./venue.ts";
 
 /** Every venue there is. The order is the last tie-breaker between equal quotes. */
-export const venues: readonly Venue[] = [pumpFun, raydiumCpmm, meteoraDammV2, meteoraDbc, orcaWhirlpool];
+export const venues: readonly Venue[] = [pumpFun, pumpSwap, raydiumCpmm, meteoraDammV2, meteoraDbc, orcaWhirlpool];

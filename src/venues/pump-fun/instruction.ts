@@ -2,9 +2,8 @@ import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { tokenAccountOf } from "../../solana/pda-memo.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
-import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { associatedAccountSize, PUMP_FEE_PROGRAM } from "../pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
   creatorVaultOf,
@@ -58,9 +57,6 @@ const tail: readonly AccountMeta[] = [
   readonly(PUMP_EVENT_AUTHORITY),
   readonly(PUMP_PROGRAM),
 ];
-/** The account-type byte and the one extension that associated accounts of Token-2022 always have. */
-const IMMUTABLE_OWNER_SIZE = 1 + 4;
-
 const globalMeta = readonly(PUMP_GLOBAL);
 const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
 const tokenAccountProgram = readonly(ASSOCIATED_TOKEN_PROGRAM);
@@ -87,8 +83,7 @@ export function pumpAccounts(coin: {
   const vault = creatorVaultOf(coin.creator);
   const vaultQuote = tokenAccountOf(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
-  const quoteAccountSize =
-    quoteProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : TOKEN_ACCOUNT_SIZE + IMMUTABLE_OWNER_SIZE;
+  const quoteAccountSize = associatedAccountSize(quoteProgram);
   return {
     quoteMint,
     quoteProgram,

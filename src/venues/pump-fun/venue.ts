@@ -3,6 +3,7 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
@@ -19,14 +20,14 @@ import {
   PUMP_PROGRAM,
   type PumpFunMarket,
 } from "./layout.ts";
-import { buyTokens, buyWithBudget, type CurveSide, sellForQuote, sellTokens } from "./math.ts";
+import { buyTokens } from "./math.ts";
 
 export interface PumpFunState {
   readonly market: PumpFunMarket;
   readonly curve: BondingCurve;
   /** The coin, and the quote token where it is not SOL. */
   readonly mints: readonly Mint[];
-  readonly side: CurveSide;
+  readonly side: PumpSide;
   readonly accounts: PumpAccounts;
   readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
 }
@@ -152,8 +153,11 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
     side: {
       tokens: curve.virtualTokens,
       quote: curve.virtualQuote,
-      protocolBps: fees.protocol,
-      creatorBps: curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator,
+      fees: {
+        lp: 0n,
+        protocol: fees.protocol,
+        creator: curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator,
+      },
     },
     computeUnits: unitsOf(base, market.nativeSol),
     accounts: pumpAccounts({

@@ -1,0 +1,137 @@
+import { Address } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readI128, readU64, textBytes } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive, findPda } from "../../solana/pda.ts";
+import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { PUMP_PROGRAM } from "../pump-fun/layout.ts";
+import type { Market } from "../venue.ts";
+
+export const PUMP_SWAP_PROGRAM = Address.of("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA");
+
+/** Fixed accounts of the program, with their seeds. */
+export const PUMP_SWAP_GLOBAL = Address.of("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw"); // "global_config"
+export const PUMP_SWAP_EVENT_AUTHORITY = Address.of("GS4CU59F31iL7aR2Q8zVS8DRrcRnXX1yjQ66TqNVQnaR"); // "__event_authority"
+export const PUMP_SWAP_GLOBAL_VOLUME = Address.of("C2aFPdENg4A2HQsmrd5rTw5TaYBX5Ku887cWjbFKtZpw"); // "global_volume_accumulator"
+export const PUMP_SWAP_FEE_CONFIG = Address.of("5PHirr8joyTMp9JMm6nW7hNDVyEYdkzDqazxPD7RaTjx"); // "fee_config", program, at the fee program
+
+export const BASE_MINT_OFFSET = 43;
+export const QUOTE_MINT_OFFSET = 75;
+/** Below this size the program wants a pool extended before it trades. */
+export const POOL_FULL_SIZE = 300;
+
+const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
+const GLOBAL_DISCRIMINATOR = hex("95089ccaa0fcb0d9");
+/** The shortest pool the program ever wrote: up to and including the supply of shares. */
+const POOL_MIN_SIZE = 211;
+const BUYS_DISABLED = 1 << 3;
+const SELLS_DISABLED = 1 << 4;
+
+/** What of a pool never changes. `mints` is base, then quote. */
+export interface PumpSwapMarket extends Market {
+  readonly venue: "pump_swap";
+  readonly creator: Address;
+  readonly vaults: readonly [Address, Address];
+}
+
+/** What of a pool changes. @see pump-swap-sdk IDL pump_amm, account Pool */
+export interface PumpPool {
+  /** The system program where the coin has no creator. */
+  readonly coinCreator: Address;
+  readonly mayhem: boolean;
+  readonly cashback: boolean;
+  /** Added to the quote vault to price; not there to be paid out. May be negative. */
+  readonly virtualQuote: bigint;
+  /** 0: the fee schedule's rate. */
+  readonly creatorFeeBps: bigint;
+  /** Fees that lie in the quote vault until they are swept, in builds of the program that gather them there. */
+  readonly owedFees: bigint;
+  readonly needsExtending: boolean;
+}
+
+/** What trading depends on in the program's one settings account. */
+export interface PumpSwapGlobal {
+  readonly buysDisabled: boolean;
+  readonly sellsDisabled: boolean;
+  readonly feeRecipients: readonly Address[];
+  readonly mayhemFeeRecipients: readonly Address[];
+  readonly buybackFeeRecipients: readonly Address[];
+  readonly creatorFeeConfigurable: boolean;
+}
+
+/** The pool in an account, or undefined when it is none. */
+export function decodePumpSwapMarket({ address, owner, data }: Account): PumpSwapMarket | undefined {
+  if (owner !== PUMP_SWAP_PROGRAM || data.length < POOL_MIN_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return {
+    venue: "pump_swap",
+    address,
+    mints: [Address.from(data, BASE_MINT_OFFSET), Address.from(data, QUOTE_MINT_OFFSET)],
+    nativeSol: false,
+    creator: Address.from(data, 11),
+    vaults: [Address.from(data, 139), Address.from(data, 171)],
+  };
+}
+
+/** The changing part of a pool of any age that `decodePumpSwapMarket` accepted: fields a shorter account lacks are zero. */
+export function decodePumpPool({ data }: Account): PumpPool {
+  const u64At = (offset: number): bigint => (data.length >= offset + 8 ? readU64(data, offset) : 0n);
+  return {
+    coinCreator: addressAt(data, 211),
+    mayhem: flagAt(data, 243),
+    cashback: flagAt(data, 244),
+    virtualQuote: data.length >= 261 ? readI128(data, 245) : 0n,
+    creatorFeeBps: u64At(261),
+    owedFees: u64At(271) + u64At(279),
+    needsExtending: data.length < POOL_FULL_SIZE,
+  };
+}
+
+/** Reads the settings account. Undefined when it is not one. Recipients that are not set are left out. */
+export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal | undefined {
+  if (owner !== PUMP_SWAP_PROGRAM || !hasBytesAt(data, 0, GLOBAL_DISCRIMINATOR)) return undefined;
+  const list = (at: number, count: number): Address[] =>
+    Array.from({ length: count }, (_, index) => addressAt(data, at + 32 * index)).filter(
+      (address) => address !== SYSTEM_PROGRAM,
+    );
+  const flags = data[56] ?? 0;
+  return {
+    buysDisabled: (flags & BUYS_DISABLED) !== 0,
+    sellsDisabled: (flags & SELLS_DISABLED) !== 0,
+    feeRecipients: list(57, 8),
+    mayhemFeeRecipients: [...list(385, 1), ...list(418, 7)],
+    buybackFeeRecipients: list(643, 8),
+    creatorFeeConfigurable: flagAt(data, 940),
+  };
+}
+
+/** The system program's address (32 zeros) where the data is too short to hold one. */
+function addressAt(data: Uint8Array, offset: number): Address {
+  return data.length >= offset + 32 ? Address.from(data, offset) : SYSTEM_PROGRAM;
+}
+
+function flagAt(data: Uint8Array, offset: number): boolean {
+  return data.length > offset && data[offset] !== 0;
+}
+
+const derived = (program: Address, seed: string): ((address: Address) => DerivedAddress) => {
+  const prefix = textBytes(seed);
+  return memoByAddress((address) => findPda([prefix, address.bytes], program));
+};
+
+/** Who creates the pool a completed curve migrates to, by the coin's mint. */
+export const poolAuthorityOf = derived(PUMP_PROGRAM, "pool-authority");
+/** Who holds a creator's fees, by the creator. */
+export const creatorVaultOf = derived(PUMP_SWAP_PROGRAM, "creator_vault");
+/** An account every trade of a coin with a creator names, by the coin's mint; it need not exist. */
+export const poolV2Of = derived(PUMP_SWAP_PROGRAM, "pool-v2");
+/** A wallet's volume account, by the wallet. */
+export const userVolumeOf = derived(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
+
+const CANONICAL_INDEX = new Uint8Array(2);
+
+/** The pool a completed curve of `base` priced in `quote` migrates to. */
+export function canonicalPool(base: Address, quote: Address): Address {
+  return derive(PUMP_SWAP_PROGRAM, "pool", CANONICAL_INDEX, poolAuthorityOf(base).address, base, quote);
+}

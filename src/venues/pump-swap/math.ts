@@ -1,0 +1,20 @@
+import { ceilDiv } from "../../primitives/integer.ts";
+import { type PumpSide, type PumpTrade, pumpFeesOn } from "../curves/pump.ts";
+import { pumpFee } from "../pump-fees.ts";
+
+/**
+ * What `buy` charges for `tokens`: the curve's cost and every fee on it, all rounded up.
+ *
+ * @returns undefined when the pool does not hold more than that
+ * @see pump-swap-sdk `sdk/buy.ts`, buyBaseInput
+ */
+export function buyFromPool(tokens: bigint, side: PumpSide): PumpTrade | undefined {
+  if (tokens >= side.tokens) return undefined;
+  const net = ceilDiv(tokens * side.quote, side.tokens - tokens);
+  return { tokens, net, quote: net + pumpFeesOn(net, side.fees) };
+}
+
+/** What a sale takes out of the pool's own vault: all but the fee that stays with the liquidity. */
+export function paidByVault({ net }: PumpTrade, { fees }: PumpSide): bigint {
+  return net - pumpFee(net, fees.lp);
+}

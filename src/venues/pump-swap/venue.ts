@@ -1,0 +1,311 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { tokenAccountOf } from "../../solana/pda-memo.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { tokenBalance } from "../../solana/token-account.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
+import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
+import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import {
+  extendPool,
+  type PumpSwapAccounts,
+  type PumpSwapInstruction,
+  pumpSwapAccounts,
+  pumpSwapCall,
+} from "./instruction.ts";
+import {
+  BASE_MINT_OFFSET,
+  canonicalPool,
+  creatorVaultOf,
+  decodePumpPool,
+  decodePumpSwapGlobal,
+  decodePumpSwapMarket,
+  PUMP_SWAP_FEE_CONFIG,
+  PUMP_SWAP_GLOBAL,
+  PUMP_SWAP_PROGRAM,
+  type PumpPool,
+  type PumpSwapGlobal,
+  type PumpSwapMarket,
+  poolAuthorityOf,
+  QUOTE_MINT_OFFSET,
+} from "./layout.ts";
+import { buyFromPool, paidByVault } from "./math.ts";
+
+export interface PumpSwapState {
+  readonly market: PumpSwapMarket;
+  readonly pool: PumpPool;
+  readonly global: PumpSwapGlobal;
+  /** Base, then quote. */
+  readonly mints: readonly [Mint, Mint];
+  readonly side: PumpSide;
+  /** What of the quote vault may be paid out. */
+  readonly payable: bigint;
+  readonly accounts: PumpSwapAccounts;
+  /** Without the steps of the searches for addresses that depend on the wallet and the recipients. */
+  readonly computeUnits: Readonly<Record<PumpSwapInstruction, number>>;
+}
+
+/** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
+export interface PumpSwapFill {
+  readonly instruction: PumpSwapInstruction;
+  readonly amount: bigint;
+  readonly askedOut: bigint;
+}
+
+/** The supply a mayhem coin's market capitalisation is counted with. */
+const MAYHEM_SUPPLY = 1_000_000_000_000_000n;
+
+/**
+ * PumpSwap: constant product with fees in the quote, by market capitalisation for coins that came from the Pump curve.
+ *
+ * The instructions are buy, buy_exact_quote_in and sell of the newest official SDK; pools of an older, shorter layout are
+ * extended first. An exactOut sale sells the least tokens that pay at least what was asked (its `outAmount` is what is really
+ * paid), with the asked amount as the program's own minimum and never more tokens than quoted: slippage does not loosen it.
+ * Tokens with a transfer fee are refused: neither the program's interface nor its SDK says how it treats them.
+ * Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-swap-sdk 1.20.0. Which
+ * build is deployed today is not known.
+ */
+export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
+  id: "pump_swap",
+  programs: [PUMP_SWAP_PROGRAM, PUMP_FEE_PROGRAM],
+  supports: { exactOut: true, token2022: true },
+
+  /** The pools the pair's curves migrate to, by derivation; pools made by anybody else, by filter, either way round. */
+  search({ a, b }) {
+    const filter = (base: Uint8Array, quote: Uint8Array) => ({
+      kind: "filter" as const,
+      program: PUMP_SWAP_PROGRAM,
+      memcmp: [
+        { offset: BASE_MINT_OFFSET, bytes: base },
+        { offset: QUOTE_MINT_OFFSET, bytes: quote },
+      ],
+    });
+    return [
+      { kind: "probe", addresses: [canonicalPool(a, b), canonicalPool(b, a)] },
+      filter(a.bytes, b.bytes),
+      filter(b.bytes, a.bytes),
+    ];
+  },
+
+  decode: decodePumpSwapMarket,
+
+  /** After everything else also the creator's token account: the first trade to pay a fee into it creates it. */
+  needs(market, have) {
+    const { address, mints, vaults } = market;
+    const first = unread(have, [address, ...vaults, ...mints, PUMP_SWAP_GLOBAL, PUMP_SWAP_FEE_CONFIG]);
+    if (first.length > 0) return first;
+    const account = have.get(address);
+    const quoteMint = have.get(mints[1]);
+    if (!account || !quoteMint) return [];
+    const vault = creatorVaultOf(decodePumpPool(account).coinCreator).address;
+    return unread(have, [tokenAccountOf(vault, mints[1], quoteMint.owner).address]);
+  },
+
+  read: readState,
+  quote,
+  swap,
+
+  errors: {
+    byName: {
+      ExceededSlippage: "SLIPPAGE_EXCEEDED",
+      BuySlippageBelowMinBaseAmountOut: "SLIPPAGE_EXCEEDED",
+      TooLittlePoolTokenLiquidity: "INSUFFICIENT_LIQUIDITY",
+      BuyMoreBaseAmountThanPoolReserves: "INSUFFICIENT_LIQUIDITY",
+      InsufficientRealQuoteReserves: "INSUFFICIENT_LIQUIDITY",
+      BuyNotEnoughQuoteTokensToCoverFees: "INSUFFICIENT_TOKEN_BALANCE",
+      // Only met when an inverse sale's bound leaves nothing to sell.
+      ZeroBaseAmount: "SLIPPAGE_EXCEEDED",
+      DisabledBuy: "NO_ROUTE",
+      DisabledSell: "NO_ROUTE",
+      BuybackFeeRecipientNotAuthorized: "VENUE_DEGRADED",
+      BuybackFeeRecipientMissing: "VENUE_DEGRADED",
+      InvalidProtocolFeeRecipient: "VENUE_DEGRADED",
+      MissingCashbackAccounts: "VENUE_DEGRADED",
+      InvalidCashbackAccumulator: "VENUE_DEGRADED",
+      InvalidCashbackAccumulatorAta: "VENUE_DEGRADED",
+      InvalidPoolV2: "VENUE_DEGRADED",
+    },
+    byNumber: {
+      6001: "SLIPPAGE_EXCEEDED",
+      6003: "INSUFFICIENT_LIQUIDITY",
+      6004: "SLIPPAGE_EXCEEDED",
+      6013: "VENUE_DEGRADED",
+      6016: "INSUFFICIENT_LIQUIDITY",
+      6020: "NO_ROUTE",
+      6021: "NO_ROUTE",
+      6039: "INSUFFICIENT_TOKEN_BALANCE",
+      6040: "SLIPPAGE_EXCEEDED",
+      6053: "VENUE_DEGRADED",
+      6058: "VENUE_DEGRADED",
+      6059: "VENUE_DEGRADED",
+      6060: "VENUE_DEGRADED",
+      6061: "VENUE_DEGRADED",
+      6062: "VENUE_DEGRADED",
+      6063: "INSUFFICIENT_LIQUIDITY",
+    },
+  },
+};
+
+function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
+  const account = requireAccount(have, market.address, "pump_swap", "pool");
+  const global = decodePumpSwapGlobal(requireAccount(have, PUMP_SWAP_GLOBAL, "pump_swap", "settings account"));
+  const config = decodePumpFeeConfig(requireAccount(have, PUMP_SWAP_FEE_CONFIG, "pump_swap", "fee configuration"));
+  if (decodePumpSwapMarket(account) === undefined || global === undefined || config === undefined) {
+    throw new TradewireError(
+      "VENUE_DEGRADED",
+      `pump_swap: the accounts of ${market.address} do not have the known layout`,
+    );
+  }
+  const pool = decodePumpPool(account);
+  const [baseMint, quoteMint] = market.mints;
+  const mints = [requireMint(have, baseMint, "pump_swap"), requireMint(have, quoteMint, "pump_swap")] as const;
+  const tokens = tokenBalance(requireAccount(have, market.vaults[0], "pump_swap", "vault"));
+  const vault = tokenBalance(requireAccount(have, market.vaults[1], "pump_swap", "vault"));
+  const effective = vault + pool.virtualQuote;
+  const feeRecipients = pool.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
+  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
+    throw new TradewireError("VENUE_DEGRADED", "pump_swap: the settings account names no fee recipients");
+  }
+  const supply = pool.mayhem ? MAYHEM_SUPPLY : mints[0].supply;
+  const marketCap = tokens === 0n || effective <= 0n ? 0n : (effective * supply) / tokens;
+  const canonical = market.creator === poolAuthorityOf(baseMint).address;
+  const fees = canonical ? pumpFeesFor(config, quoteMint, marketCap) : config.flat;
+  if (fees === undefined) {
+    throw new TradewireError("VENUE_DEGRADED", `pump_swap: no fee schedule for coins priced in ${quoteMint}`);
+  }
+  const ownRate = global.creatorFeeConfigurable && pool.creatorFeeBps !== 0n;
+  const accounts = pumpSwapAccounts({
+    market,
+    tokenPrograms: [mints[0].program, mints[1].program],
+    coinCreator: pool.coinCreator,
+    cashback: pool.cashback,
+    feeRecipients,
+    buybackRecipients: global.buybackFeeRecipients,
+  });
+  const creatorAccountMissing = !have.get(accounts.creatorAccount);
+  return {
+    market,
+    pool,
+    global,
+    mints,
+    side: {
+      tokens,
+      quote: effective,
+      fees: {
+        lp: fees.lp,
+        protocol: fees.protocol,
+        creator: pool.coinCreator === SYSTEM_PROGRAM ? 0n : ownRate ? pool.creatorFeeBps : fees.creator,
+      },
+    },
+    payable: vault - pool.owedFees,
+    accounts,
+    computeUnits: unitsOf(pool, mints, accounts, creatorAccountMissing),
+  };
+}
+
+function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
+  const { market, global, side, mints } = state;
+  for (const mint of mints) {
+    rejectUnsupported(mint);
+    if (mint.transferFees !== undefined) {
+      throw new TradewireError(
+        "UNSUPPORTED_TOKEN_EXTENSION",
+        `token ${mint.address} is not tradable on pump_swap: it has a transfer fee`,
+      );
+    }
+  }
+  const buying = ask.inMint === market.mints[1];
+  if (buying && global.buysDisabled) throw notTrading(market, "cannot be bought from: the program has buys turned off");
+  if (!buying && global.sellsDisabled) throw notTrading(market, "cannot be sold to: the program has sells turned off");
+  if (side.tokens <= 0n || side.quote <= 0n) throw tooLarge(market);
+  if (ask.amount === 0n) throw tooSmall();
+  return buying ? quoteBuy(state, ask) : quoteSell(state, ask);
+}
+
+function quoteBuy({ market, side }: PumpSwapState, { mode, inMint, outMint, amount }: Ask): Quote<PumpSwapFill> {
+  const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyFromPool(amount, side);
+  if (trade === undefined) throw tooLarge(market);
+  if (trade.tokens === 0n) throw tooSmall();
+  return {
+    mode,
+    inMint,
+    outMint,
+    inAmount: trade.quote,
+    outAmount: trade.tokens,
+    priceImpact: priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
+    fill: { instruction: mode === "exactIn" ? "buyWithBudget" : "buy", amount, askedOut: 0n },
+  };
+}
+
+function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount }: Ask): Quote<PumpSwapFill> {
+  const { market, side, payable } = state;
+  const trade = mode === "exactIn" ? sellTokens(amount, side) : sellForQuote(amount, side);
+  if (trade === undefined || paidByVault(trade, side) > payable) throw tooLarge(market);
+  if (trade.quote <= 0n) throw tooSmall();
+  return {
+    mode,
+    inMint,
+    outMint,
+    inAmount: trade.tokens,
+    outAmount: trade.quote,
+    priceImpact: priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
+    fill: { instruction: "sell", amount: trade.tokens, askedOut: amount },
+  };
+}
+
+function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: SwapTerms): SwapLeg {
+  const { accounts, pool, market } = state;
+  const inverseSale = fill.instruction === "sell" && mode === "exactOut";
+  const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
+  const bound = inverseSale ? fill.askedOut : terms.threshold;
+  const call = pumpSwapCall(fill.instruction, accounts, amount, bound, terms);
+  return {
+    instructions: pool.needsExtending
+      ? [extendPool(market.address, terms.wallet), call.instruction]
+      : [call.instruction],
+    computeUnits: state.computeUnits[fill.instruction] + BUMP_STEP_UNITS * call.bumpSteps,
+    creates: [
+      { address: call.volume, space: USER_VOLUME_SIZE },
+      { address: accounts.creatorAccount, space: accounts.quoteAccountSize },
+      ...(pool.cashback ? [{ address: call.volumeQuote, space: accounts.quoteAccountSize }] : []),
+    ],
+  };
+}
+
+/** What the program allocates for a wallet's volume account. */
+const USER_VOLUME_SIZE = 137;
+
+/** Compute units one step of the program's search for a derived address costs. */
+const BUMP_STEP_UNITS = 1_500;
+
+/** Measured on the program for a coin with a creator, the creation of the wallet's volume account included. */
+const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 75_700, buyWithBudget: 77_000, sell: 66_200 };
+/** What other circumstances add or save. */
+const UNITS_WITHOUT_CREATOR = -5_000;
+const UNITS_OF_BASE_2022 = 2_400;
+const UNITS_OF_QUOTE_2022 = 2_000;
+/** Cashback goes to a token account of the wallet, which its first such trade creates; nothing here tells whether it is. */
+const UNITS_OF_CASHBACK = 28_000;
+const UNITS_OF_CREATION = 24_000;
+const UNITS_OF_EXTENDING = 12_500;
+
+function unitsOf(
+  pool: PumpPool,
+  mints: readonly [Mint, Mint],
+  accounts: PumpSwapAccounts,
+  creatorAccountMissing: boolean,
+): Readonly<Record<PumpSwapInstruction, number>> {
+  const extra =
+    BUMP_STEP_UNITS * (accounts.bumpSteps + (creatorAccountMissing ? accounts.creatorAccountSteps : 0)) +
+    (pool.coinCreator === SYSTEM_PROGRAM ? UNITS_WITHOUT_CREATOR : 0) +
+    (mints[0].program === TOKEN_PROGRAM ? 0 : UNITS_OF_BASE_2022) +
+    (mints[1].program === TOKEN_PROGRAM ? 0 : UNITS_OF_QUOTE_2022) +
+    (pool.cashback ? UNITS_OF_CASHBACK : 0) +
+    (creatorAccountMissing ? UNITS_OF_CREATION : 0) +
+    (pool.needsExtending ? UNITS_OF_EXTENDING : 0);
+  return { buy: UNITS.buy + extra, buyWithBudget: UNITS.buyWithBudget + extra, sell: UNITS.sell + extra };
+}

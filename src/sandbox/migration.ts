@@ -26,8 +26,8 @@ export function canonicalPool(mint: Address, quoteMint: Address): Address {
 }
 
 /**
- * Moves a completed curve's liquidity into its pool. Anybody may send it; `user` pays the rent of two token accounts.
- * About 130 000 compute units on the stand-ins.
+ * Moves a completed curve's liquidity into its pool. Anybody may send it; on the stand-ins `user` pays the rent of two token accounts.
+ * About 140 000 compute units on the stand-ins, 285 000 on the real programs.
  *
  * @see @pump-fun/pump-sdk `idl/pump.json`, migrate_v2
  */

@@ -1,11 +1,15 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Address } from "../../src/primitives/address.ts";
+import { Address } from "../../src/primitives/address.ts";
 import { createRandom } from "../../src/primitives/random.ts";
+import { canonicalPool, migrateCurve } from "../../src/sandbox/migration.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world-pump.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/sandbox/world-pump-fees.ts";
 import { PUMP_SWAP_PROGRAM } from "../../src/sandbox/world-pump-swap.ts";
+import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
+import { derive } from "../../src/solana/pda.ts";
+import { TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { curveInstruction, readCurve } from "../support/pump-curve.ts";
 import { pumpPoolInstruction, readPumpPool } from "../support/pump-pool.ts";
 import type { Executed, Svm } from "../support/svm.ts";
@@ -82,6 +86,29 @@ describe.skipIf(missing.length > 0)("the pump stand-ins beside the real programs
         }
       }
       expect(succeeded).toBeGreaterThan(TRADES / 3);
+    });
+  }
+
+  for (const symbol of ["BRINK", "DIME"]) {
+    it(`move a completed curve to the same pool: ${symbol}`, () => {
+      const chains = [worldOnSvm(SEED).svm, worldOnSvm(SEED).svm];
+      for (const [id, file] of BUILDS) chains[0]!.addProgram(id, file);
+      const coin = world.tokens.find((token) => token.symbol === symbol)!;
+      const [expected, found] = chains.map((svm) => {
+        const curve = readCurve(svm, coin.mint);
+        const user = svm.newWallet();
+        svm.setTokens(user, coin.mint, 0n);
+        svm.setTokens(user, coin.quoteMint, 1n << 50n);
+        const everything = { kind: "buy", first: curve.realToken, second: PLENTY } as const;
+        expect(outcome(svm.send(user, [curveInstruction(curve, user, everything, 0)]))).toBe("ok");
+        const withdrawAuthority = Address.from(svm.get(derive(PUMP_PROGRAM, "global"))!.data, 113);
+        const completed = { mint: coin.mint, mintProgram: coin.program, quoteMint: coin.quoteMint };
+        const migration = migrateCurve({ ...completed, quoteProgram: TOKEN_PROGRAM, withdrawAuthority }, user);
+        const done = svm.send(user, [setComputeUnitLimit(400_000), migration]);
+        expect(outcome(done), done.logs.join("\n")).toBe("ok");
+        return [readPumpPool(svm, canonicalPool(coin.mint, coin.quoteMint)), state(svm, curve.address)];
+      });
+      expect(found).toEqual(expected);
     });
   }
 });

@@ -1,8 +1,9 @@
 // Stand-in for pump's bonding curve on the embedded chain: `buy_v2`, `buy_exact_quote_in_v2`, `sell_v2` and `migrate_v2`
 // over the program's own account layouts, for coins quoted in SOL (lamports move) and in tokens. No public source of the
 // program exists: prices, fees and rent follow its published interface and official SDK, and were held against a build of
-// it that the crate pump-rust-client carries. What a migration leaves of its lamports goes to the withdraw authority.
-// Events are not emitted.
+// it that the crate pump-rust-client carries. What a migration leaves of its lamports goes to the withdraw authority; the
+// token accounts it passes through stay open, at the sender's expense, where the program closes them. Events are not
+// emitted.
 //
 // See pump-fun/pump-public-docs `docs/instructions/{BUY,SELL}.md` and @pump-fun/pump-sdk `idl/pump.json`, `fees.ts`.
 #define SOURCE "pump_fun.c"

@@ -1,7 +1,7 @@
 // Stand-in for PumpSwap, pump's pools, on the embedded chain: `buy`, `buy_exact_quote_in` and `sell` over the program's own
-// account layouts, and `create_pool`, which a completed curve's migration calls. No public source or binary of the program
-// exists: prices, fees and rent follow its published interface and official SDK. Believed, not proven: the buyback fee
-// comes out of the protocol's fee, rounded down. Events are not emitted.
+// account layouts, and `create_pool`, which a completed curve's migration calls. No public source of the program
+// exists: prices, fees and rent follow its published interface and official SDK, and were held against a build of it that
+// the crate pump-rust-client carries. A new pool's shares stay with its creator. Events are not emitted.
 //
 // See @pump-fun/pump-swap-sdk `sdk/{buy,sell,fees}.ts` and @pump-fun/pump-sdk `idl/pump_amm.json`.
 #define SOURCE "pump_swap.c"

@@ -17,8 +17,11 @@ export interface SwapContext {
   readonly destinations: ReadonlySet<Address>;
   /** Everything of the wallet that no venue account may be. */
   readonly own: ReadonlySet<Address>;
-  readonly market: Address | undefined;
-  readonly estimate: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
+  /** The market the service named. */
+  readonly market: Address;
+  /** What it expects to move: where price-dependent accounts are looked for first. */
+  readonly inAmount: bigint;
+  readonly outAmount: bigint;
 }
 
 /** One thing wrong with an instruction. */
@@ -156,10 +159,9 @@ function faultOf(
     case "ladder":
       return ladderFault(rule, address, accounts, context, rungs);
     case "market":
-      if (context.market !== undefined && address !== context.market) {
-        return `is not the market ${context.market} that the service named`;
-      }
-      return strangerFault(address, context);
+      return address === context.market
+        ? strangerFault(address, context)
+        : `is not the market ${context.market} that the service named`;
     case "venue":
       return strangerFault(address, context);
   }
@@ -181,11 +183,10 @@ function ladderFault(
   context: SwapContext,
   rungs: number[],
 ): string | undefined {
-  if (context.estimate === undefined) return strangerFault(address, context);
   const { inMint, outMint } = context;
   const priced = rule.pricedMint === undefined ? lesser(inMint, outMint) : accounts[rule.pricedMint]!.address;
-  const inAmount = Number(context.estimate.inAmount);
-  const outAmount = Number(context.estimate.outAmount);
+  const inAmount = Number(context.inAmount);
+  const outAmount = Number(context.outAmount);
   const price = priced === inMint ? outAmount / inAmount : inAmount / outAmount;
   const rung = findRung(rule, seedBytes(rule.seeds, accounts), address, price, rungs);
   if (rung === undefined) return "does not derive from this market";

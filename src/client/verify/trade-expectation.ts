@@ -14,17 +14,25 @@ export interface TradeExpectation {
   readonly amount: bigint;
   /** Base units: the least that comes out (exactIn) or the most that goes in (exactOut). */
   readonly threshold: bigint;
-  /** What the service expects to move; it only says where to look for price-dependent accounts. */
-  readonly estimate: { readonly inAmount: bigint; readonly outAmount: bigint };
-  /** The venue and market the service says it trades on; undefined: any. */
-  readonly venue: string | undefined;
-  readonly market: Address | undefined;
+  /** The markets the service says it trades on, in order. Each goes on with what the one before it yielded. */
+  readonly legs: readonly ExpectedLeg[];
   /** The most lamports that priority, tips included, may cost. */
   readonly maxPriorityLamports: bigint;
   /** Lamports of tip the service said are in it. */
   readonly tipLamports: bigint;
   /** True when the whole balance is sold and the emptied account may be closed. */
   readonly closesSource: boolean;
+}
+
+/** One market of a trade, as the service names it. */
+export interface ExpectedLeg {
+  readonly venue: string;
+  readonly market: Address;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  /** What the service expects to move; it only says where to look for price-dependent accounts. */
+  readonly inAmount: bigint;
+  readonly outAmount: bigint;
 }
 
 /** What was asked for, in the words of the API. `amount` is in whole units of the exact side; undefined for a share of the balance. */
@@ -68,7 +76,14 @@ export interface BuildAnswer {
       }
     | undefined;
   readonly costs?: { readonly tip: string } | undefined;
-  readonly route: readonly { readonly venue: string; readonly market: string }[];
+  readonly route: readonly {
+    readonly venue: string;
+    readonly market: string;
+    readonly inputMint: string;
+    readonly outputMint: string;
+    readonly inputAmountRaw: string;
+    readonly outputAmountRaw: string;
+  }[];
 }
 
 const SOL_DECIMALS = 9;
@@ -115,9 +130,9 @@ export function expectTrade(
   }
   const slippage = BigInt(Math.round(order.slippage * Number(PARTS)));
   if (!(order.slippage >= 0 && order.slippage < 1)) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
-  const threshold = exactIn
-    ? (outAmount * (PARTS - slippage) + PARTS - 1n) / PARTS
-    : (inAmount * (PARTS + slippage)) / PARTS;
+  // Over two markets half of the slippage (rounded down) is the first one's, and the estimate has it in already.
+  const share = answer.route.length > 1 ? slippage - slippage / 2n : slippage;
+  const threshold = exactIn ? (outAmount * (PARTS - share) + PARTS - 1n) / PARTS : (inAmount * (PARTS + share)) / PARTS;
   const expectation: TradeExpectation = {
     wallet,
     inMint,
@@ -125,9 +140,7 @@ export function expectTrade(
     mode: order.swapMode,
     amount,
     threshold,
-    estimate: { inAmount, outAmount },
-    venue: answer.route.length === 1 ? answer.route[0]!.venue : answer.platform,
-    market: answer.route.length === 1 ? Address.parse(answer.route[0]!.market) : undefined,
+    legs: legsOf(answer, inMint, outMint),
     maxPriorityLamports:
       limits.maxPriorityCost === undefined
         ? DEFAULT_MAX_PRIORITY
@@ -137,6 +150,23 @@ export function expectTrade(
   };
   checkLimits(expectation, answer, limits, { inDecimals, outDecimals });
   return expectation;
+}
+
+/** The route of the answer, checked to lead from the one mint to the other. */
+function legsOf({ route }: BuildAnswer, inMint: Address, outMint: Address): ExpectedLeg[] {
+  const legs = route.map((leg) => ({
+    venue: leg.venue,
+    market: addressOf(leg.market),
+    inMint: mintOf(leg.inputMint),
+    outMint: mintOf(leg.outputMint),
+    inAmount: rawAmount(leg.inputAmountRaw),
+    outAmount: rawAmount(leg.outputAmountRaw),
+  }));
+  const joined = legs.every((leg, index) => leg.inMint === (index === 0 ? inMint : legs[index - 1]!.outMint));
+  if (legs.length === 0 || !joined || legs.at(-1)!.outMint !== outMint) {
+    throw unexpected("the answer's route does not lead from the one mint to the other");
+  }
+  return legs;
 }
 
 function askedAmount(order: TradeOrder, decimals: number | undefined, claimed: bigint): bigint {
@@ -203,9 +233,14 @@ function decimalsOf(mint: Address, known: number | undefined, wholeUnits: number
 
 function mintOf(text: string): Address {
   if (text === "SOL") return SOL_MINT;
-  const mint = Address.parse(text);
-  if (mint === undefined) throw new TypeError(`not a mint address: ${text}`);
+  const mint = addressOf(text);
   return mint === NATIVE_PSEUDO_MINT ? SOL_MINT : mint;
+}
+
+function addressOf(text: string): Address {
+  const address = Address.parse(text);
+  if (address === undefined) throw new TypeError(`not an address: ${text}`);
+  return address;
 }
 
 function rawAmount(text: string): bigint {

@@ -4,7 +4,15 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/progra
 import { TradeError } from "../trade-error.ts";
 import { type BaseInstruction, baseProgramName, describeInstruction, readBaseInstruction } from "./base-instruction.ts";
 import { addressWithSeed, tokenAccountAddress } from "./derived-address.ts";
-import { findSwapTable, isVenueProgram, placesOf, type SwapContext, swapBounds, swapFaults } from "./match-swap.ts";
+import {
+  findSwapTable,
+  isVenueProgram,
+  placesOf,
+  type SwapBounds,
+  type SwapContext,
+  swapBounds,
+  swapFaults,
+} from "./match-swap.ts";
 import {
   type LookupTables,
   type MessageAccount,
@@ -13,7 +21,7 @@ import {
   readTransaction,
 } from "./read-transaction.ts";
 import { isTipAccount } from "./tip-accounts.ts";
-import type { TradeExpectation } from "./trade-expectation.ts";
+import type { ExpectedLeg, TradeExpectation } from "./trade-expectation.ts";
 
 /** One thing in a transaction that is not explained by the trade. */
 export interface Problem {
@@ -77,8 +85,10 @@ export function findProblems(transaction: ReadTransaction, expectation: TradeExp
 /** The passing wrapped-SOL account of a trade, as its instructions come by. */
 interface PassingAccount {
   readonly address: Address;
+  readonly lamports: bigint;
   initialized: boolean;
   closed: boolean;
+  used: boolean;
 }
 
 /** One pass over a message: every instruction is explained or becomes a problem, every right is needed or becomes one. */
@@ -89,7 +99,8 @@ class Verification {
   /** Indices of accounts that an explained instruction names, and of those it may write. */
   readonly #named = new Set<number>();
   readonly #written = new Set<number>([0]);
-  readonly #tokenAccounts: { readonly in: ReadonlySet<Address>; readonly out: ReadonlySet<Address> };
+  /** The wallet's associated accounts, per traded mint. */
+  readonly #tokenAccounts: ReadonlyMap<Address, ReadonlySet<Address>>;
   readonly #seen = new Set<string>();
   #at = 0;
   #units: number | undefined;
@@ -97,14 +108,14 @@ class Verification {
   #tips = 0n;
   #passing: PassingAccount | undefined;
   #swaps = 0;
+  /** The least the swap before yields: the most the next may take. */
+  #yielded: bigint | undefined;
 
   constructor(transaction: ReadTransaction, trade: TradeExpectation) {
     this.#transaction = transaction;
     this.#trade = trade;
-    this.#tokenAccounts = {
-      in: ownTokenAccounts(trade.wallet, trade.inMint),
-      out: ownTokenAccounts(trade.wallet, trade.outMint),
-    };
+    const mints = new Set(trade.legs.flatMap(({ inMint, outMint }) => [inMint, outMint]));
+    this.#tokenAccounts = new Map(Array.from(mints, (mint) => [mint, ownTokenAccounts(trade.wallet, mint)]));
   }
 
   run(): readonly Problem[] {
@@ -115,10 +126,12 @@ class Verification {
       this.#checkInstruction(instruction);
     }
     this.#at = 0;
-    if (this.#swaps !== 1) this.#refuse(`it holds ${this.#swaps} swaps where one was asked for`);
-    if (this.#passing !== undefined && !this.#passing.closed) {
+    const { length } = this.#trade.legs;
+    if (this.#swaps !== length) this.#refuse(`it holds ${this.#swaps} swaps where the route has ${length}`);
+    if (this.#passing?.closed === false) {
       this.#refuse("the passing wrapped-SOL account is not closed again", this.#passing.address);
     }
+    if (this.#passing?.used === false) this.#refuse("no swap uses the wrapped-SOL account", this.#passing.address);
     this.#checkPriority();
     this.#checkRights();
     return this.#problems;
@@ -186,13 +199,13 @@ class Verification {
     this.#seen.add(kind);
   }
 
-  /** The receiving token account, paid by and belonging to the wallet. */
+  /** A receiving token account, paid by and belonging to the wallet. */
   #checkCreate(create: Extract<BaseInstruction, { kind: "createTokenAccount" }>): void {
-    const { wallet, outMint } = this.#trade;
-    this.#once(create.kind);
+    const { wallet, legs } = this.#trade;
+    this.#once(`${create.kind} ${create.mint}`);
     if (create.payer.address !== wallet) this.#refuse("somebody else pays for a token account", create.payer.address);
     if (create.owner !== wallet) this.#refuse("it creates a token account for somebody else", create.owner);
-    if (create.mint !== outMint || outMint === SOL_MINT) {
+    if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
       this.#refuse("it creates a token account of a mint that this trade does not receive", create.mint);
     }
     if (create.tokenProgram !== TOKEN_PROGRAM && create.tokenProgram !== TOKEN_2022_PROGRAM) {
@@ -215,10 +228,9 @@ class Verification {
 
   /** The wrapped-SOL account that lives for this transaction, holding what may be spent and its rent. */
   #checkOpen(open: Extract<BaseInstruction, { kind: "createWithSeed" }>): void {
-    const { wallet, inMint, outMint, mode, amount, threshold } = this.#trade;
+    const { wallet } = this.#trade;
     this.#once(open.kind);
-    if (this.#swaps > 0) this.#refuse("it opens an account after the swap", open.account.address);
-    if (inMint !== SOL_MINT && outMint !== SOL_MINT) {
+    if (!this.#tokenAccounts.has(SOL_MINT)) {
       this.#refuse("it opens a wrapped-SOL account although no SOL is traded", open.account.address);
     }
     if (open.payer.address !== wallet || open.base !== wallet) {
@@ -230,15 +242,13 @@ class Verification {
     if (open.account.address !== addressWithSeed(wallet, open.seed, TOKEN_PROGRAM)) {
       this.#refuse("the account it opens does not derive from the wallet", open.account.address);
     }
-    const spent = inMint === SOL_MINT ? (mode === "exactIn" ? amount : threshold) : 0n;
-    const rent = open.lamports - spent;
-    if (rent < 0n || rent > MOST_TOKEN_ACCOUNT_RENT) {
-      this.#refuse(
-        `it puts ${sol(open.lamports)} SOL into the wrapped-SOL account where ${sol(spent)} and its rent are needed`,
-        open.account.address,
-      );
-    }
-    this.#passing = { address: open.account.address, initialized: false, closed: false };
+    this.#passing = {
+      address: open.account.address,
+      lamports: open.lamports,
+      initialized: false,
+      closed: false,
+      used: false,
+    };
     this.#write(open.payer, open.account);
   }
 
@@ -253,7 +263,7 @@ class Verification {
   }
 
   #checkClose(close: Extract<BaseInstruction, { kind: "closeTokenAccount" }>): void {
-    const { wallet, closesSource } = this.#trade;
+    const { wallet, closesSource, inMint } = this.#trade;
     const { account, to, authority } = close;
     if (to.address !== wallet) this.#refuse("it closes an account to somebody else, who gets its SOL", to.address);
     if (authority.address !== wallet) this.#refuse("it closes an account by another authority", authority.address);
@@ -261,7 +271,8 @@ class Verification {
     if (account.address === this.#passing?.address) {
       this.#once("close passing account");
       this.#passing.closed = true;
-    } else if (closesSource && this.#tokenAccounts.in.has(account.address)) this.#once("close emptied account");
+    } else if (closesSource && this.#tokenAccounts.get(inMint)?.has(account.address))
+      this.#once("close emptied account");
     else this.#refuse("it closes an account that this trade does not open", account.address);
     this.#write(account, to);
   }
@@ -272,28 +283,23 @@ class Verification {
       this.#refuse("it calls a venue's program in a way this library does not know", instruction.program);
       return;
     }
+    const leg = this.#trade.legs[this.#swaps];
     this.#swaps += 1;
-    const { venue, mode, amount, threshold } = this.#trade;
-    if (venue !== undefined && venue !== table.venue) {
-      this.#refuse(`it trades on ${table.venue}, where the service said ${venue}`, instruction.program);
+    if (leg === undefined) {
+      this.#refuse("it swaps once more than the route says", instruction.program);
+      return;
     }
-    const context = this.#swapContext(table.nativeSol);
+    if (leg.venue !== table.venue) {
+      this.#refuse(`it trades on ${table.venue}, where the service said ${leg.venue}`, instruction.program);
+    }
+    const context = this.#swapContext(leg, table.nativeSol);
     const places = placesOf(table, instruction, context);
     for (const { account, reason } of swapFaults(table, instruction, places, context)) this.#refuse(reason, account);
-
-    const { mostIn, leastOut } = swapBounds(table, instruction.data);
-    if (mode === "exactIn") {
-      if (mostIn !== amount) this.#refuse(`it lets ${mostIn} base units go in where ${amount} were asked for`);
-      if (leastOut !== threshold) this.#refuse(`it accepts ${leastOut} base units where slippage sets ${threshold}`);
-    } else {
-      // A venue without an exact-output instruction sells the estimated input and demands the exact output.
-      const inFits = table.exact === "out" ? mostIn === threshold : mostIn <= threshold;
-      if (!inFits) this.#refuse(`it lets ${mostIn} base units go in where slippage sets ${threshold}`);
-      if (leastOut !== amount) this.#refuse(`it demands ${leastOut} base units where ${amount} were asked for`);
-    }
-    const passing = this.#passing;
-    if (passing !== undefined && (!passing.initialized || passing.closed)) {
-      this.#refuse("the wrapped-SOL account is not open when the swap runs", passing.address);
+    const bounds = swapBounds(table, instruction.data);
+    this.#checkBounds(bounds, table.exact);
+    this.#yielded = bounds.leastOut;
+    if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
+      this.#usePassing(leg.inMint === SOL_MINT ? bounds.mostIn : 0n);
     }
     for (const [index, place] of places.entries()) {
       const account = instruction.accounts[index];
@@ -301,21 +307,60 @@ class Verification {
     }
   }
 
+  /** What goes in first and comes out last are the request's; what passes between two swaps is no more than the first yields. */
+  #checkBounds({ mostIn, leastOut }: SwapBounds, exact: "in" | "out"): void {
+    const { mode, amount, threshold, legs } = this.#trade;
+    const exactIn = mode === "exactIn";
+    if (this.#yielded !== undefined) {
+      if (mostIn > this.#yielded) {
+        this.#refuse(`it may take ${mostIn} base units where the swap before yields ${this.#yielded}`);
+      }
+    } else if (exactIn) {
+      if (mostIn !== amount) this.#refuse(`it lets ${mostIn} base units go in where ${amount} were asked for`);
+    } else {
+      // A venue without an exact-output instruction sells the estimated input and demands the exact output.
+      const fits = exact === "out" ? mostIn === threshold : mostIn <= threshold;
+      if (!fits) this.#refuse(`it lets ${mostIn} base units go in where slippage sets ${threshold}`);
+    }
+    if (this.#swaps < legs.length) return;
+    const least = exactIn ? threshold : amount;
+    if (leastOut !== least) {
+      this.#refuse(
+        `it accepts ${leastOut} base units where ${exactIn ? "slippage sets" : "the request says"} ${least}`,
+      );
+    }
+  }
+
+  /** The wrapped-SOL account must be open, and hold what this swap may take and its own rent, no more. */
+  #usePassing(spent: bigint): void {
+    const passing = this.#passing;
+    if (passing === undefined) return;
+    if (!passing.initialized || passing.closed) {
+      this.#refuse("the wrapped-SOL account is not open when the swap runs", passing.address);
+    }
+    if (passing.used) return;
+    passing.used = true;
+    const rent = passing.lamports - spent;
+    if (rent < 0n || rent > MOST_TOKEN_ACCOUNT_RENT) {
+      this.#refuse(
+        `the wrapped-SOL account is given ${sol(passing.lamports)} SOL where ${sol(spent)} and its rent are needed`,
+        passing.address,
+      );
+    }
+  }
+
   /** Where the wallet may pay from and receive at: its associated accounts, and for SOL the passing account alone. */
-  #swapContext(nativeSol: boolean): SwapContext {
-    const { wallet, inMint, outMint, market, estimate } = this.#trade;
+  #swapContext(leg: ExpectedLeg, nativeSol: boolean): SwapContext {
+    const { wallet } = this.#trade;
     const passing = this.#passing === undefined ? [] : [this.#passing.address];
-    const held = (mint: Address, own: ReadonlySet<Address>): ReadonlySet<Address> =>
-      mint === SOL_MINT && !nativeSol ? new Set(passing) : own;
+    const held = (mint: Address): ReadonlySet<Address> =>
+      mint === SOL_MINT && !nativeSol ? new Set(passing) : this.#tokenAccounts.get(mint)!;
     return {
+      ...leg,
       wallet,
-      inMint,
-      outMint,
-      market,
-      estimate,
-      sources: held(inMint, this.#tokenAccounts.in),
-      destinations: held(outMint, this.#tokenAccounts.out),
-      own: new Set([wallet, ...passing, ...this.#tokenAccounts.in, ...this.#tokenAccounts.out]),
+      sources: held(leg.inMint),
+      destinations: held(leg.outMint),
+      own: new Set([wallet, ...passing, ...Array.from(this.#tokenAccounts.values(), (set) => [...set]).flat()]),
     };
   }
 

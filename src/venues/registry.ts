@@ -1,5 +1,6 @@
 import { meteoraDammV2 } from "./meteora-damm-v2/venue.ts";
 import { meteoraDbc } from "./meteora-dbc/venue.ts";
+import { meteoraDlmm } from "./meteora-dlmm/venue.ts";
 import { orcaWhirlpool } from "./orca-whirlpool/venue.ts";
 import { pumpFun } from "./pump-fun/venue.ts";
 import { pumpSwap } from "./pump-swap/venue.ts";
@@ -7,4 +8,12 @@ import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
 import type { Venue } from "./venue.ts";
 
 /** Every venue there is. The order is the last tie-breaker between equal quotes. */
-export const venues: readonly Venue[] = [pumpFun, pumpSwap, raydiumCpmm, meteoraDammV2, meteoraDbc, orcaWhirlpool];
+export const venues: readonly Venue[] = [
+  pumpFun,
+  pumpSwap,
+  raydiumCpmm,
+  meteoraDammV2,
+  meteoraDbc,
+  orcaWhirlpool,
+  meteoraDlmm,
+];

@@ -121,8 +121,8 @@ function runTrade({
   const leg = venue.swap(state, quote, terms(threshold));
 
   let guard: string | undefined;
-  if (guards) {
-    const tight = mode === "exactIn" ? threshold + 1n : threshold - 1n;
+  const tight = mode === "exactIn" ? threshold + 1n : threshold - 1n;
+  if (guards && tight > 0n) {
     const refused = svm.simulate(wallet, withBudget(venue.swap(state, quote, terms(tight)).instructions, 1_400_000));
     guard = refused.ok ? "NOT_REFUSED" : failureCode(refused, venue);
   }

@@ -1,0 +1,214 @@
+import { Address, compareAddresses } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readU64, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive } from "../../solana/pda.ts";
+import { memoByAddress } from "../../solana/pda-memo.ts";
+import { DLMM_LAUNCH_BASE, DLMM_PRESET_COUNT } from "../data/meteora-dlmm.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const DLMM_PROGRAM = Address.of("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo");
+
+/** Seed "__event_authority". */
+export const DLMM_EVENT_AUTHORITY = Address.of("D1ZN9Wj1fRSUQfCjhvnu1hqDMT7hzjzBBpi12nVniYD6");
+
+export const DLMM_PAIR_SIZE = 904;
+export const MINT_X_OFFSET = 88;
+export const MINT_Y_OFFSET = 120;
+export const BINS_PER_ARRAY = 70;
+export const BIN_SIZE = 144;
+export const FIRST_BIN_OFFSET = 56;
+
+const PAIR_DISCRIMINATOR = hex("210b3162b565b10d");
+const ARRAY_DISCRIMINATOR = hex("5c8e5cdc059446b5");
+const EXTENSION_DISCRIMINATOR = hex("506f7c7137ed1205");
+const ARRAY_SIZE = FIRST_BIN_OFFSET + BINS_PER_ARRAY * BIN_SIZE;
+const EXTENSION_SIZE = 1576;
+
+/** The pair's own bitmap covers array indices −512 to 511. */
+const BITMAP_OFFSET = 584;
+const BITMAP_REACH = 512;
+/** The extension covers twelve times as many further out on each side. */
+const EXTENSION_REACH = 13 * BITMAP_REACH;
+const EXTENSION_POSITIVE_OFFSET = 40;
+const EXTENSION_NEGATIVE_OFFSET = 808;
+
+/** What of a pair never changes. */
+export interface DlmmMarket extends Market {
+  readonly venue: "meteora_dlmm";
+  readonly reserves: readonly [Address, Address];
+  readonly oracle: Address;
+  readonly binStep: number;
+}
+
+/** What of a pair moves its quotes. */
+export interface DlmmPair {
+  readonly enabled: boolean;
+  /** Slot or second from which anybody may trade; 0 where there is no such time. */
+  readonly activationPoint: bigint;
+  readonly countsSeconds: boolean;
+  readonly activeId: number;
+  /** Parts per billion. */
+  readonly baseFee: bigint;
+  readonly variableFeeControl: bigint;
+  readonly filterPeriod: number;
+  readonly decayPeriod: number;
+  readonly reductionFactor: number;
+  readonly maxVolatility: number;
+  readonly volatility: number;
+  readonly volatilityReference: number;
+  readonly indexReference: number;
+  /** Unix seconds. */
+  readonly lastUpdate: bigint;
+  /** True: fees are taken in Y only. False: in what goes in. */
+  readonly feesInY: boolean;
+  /** True when limit orders in its bins trade along. */
+  readonly limitOrders: boolean;
+}
+
+/** The pair in an account, or undefined when it is none. @see @meteora-ag/dlmm 1.9.14 IDL, account LbPair */
+export function decodeDlmmMarket({ address, owner, data }: Account): DlmmMarket | undefined {
+  if (owner !== DLMM_PROGRAM || data.length < DLMM_PAIR_SIZE || !hasBytesAt(data, 0, PAIR_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return {
+    venue: "meteora_dlmm",
+    address,
+    mints: [Address.from(data, MINT_X_OFFSET), Address.from(data, MINT_Y_OFFSET)],
+    nativeSol: false,
+    reserves: [Address.from(data, 152), Address.from(data, 184)],
+    oracle: Address.from(data, 552),
+    binStep: viewOf(data).getUint16(80, true),
+  };
+}
+
+/** Whose trading starts at an activation point: permissioned pairs, and those with parameters of their own. */
+const ACTIVATED_PAIR_TYPES = [1, 2];
+
+/** The changing part of a pair account; undefined when it uses a mode not known here. */
+export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
+  const view = viewOf(data);
+  const functionType = data[35]!;
+  const collectFeeMode = data[36]!;
+  if (functionType > 2 || collectFeeMode > 1) return undefined;
+  const binStep = view.getUint16(80, true);
+  return {
+    enabled: data[82] === 0,
+    activationPoint: ACTIVATED_PAIR_TYPES.includes(data[75]!) ? readU64(data, 816) : 0n,
+    countsSeconds: data[86] === 1,
+    activeId: view.getInt32(76, true),
+    baseFee: BigInt(view.getUint16(8, true) * binStep * 10) * 10n ** BigInt(data[34]!),
+    variableFeeControl: BigInt(view.getUint32(16, true)),
+    filterPeriod: view.getUint16(10, true),
+    decayPeriod: view.getUint16(12, true),
+    reductionFactor: view.getUint16(14, true),
+    maxVolatility: view.getUint32(20, true),
+    volatility: view.getUint32(40, true),
+    volatilityReference: view.getUint32(44, true),
+    indexReference: view.getInt32(48, true),
+    lastUpdate: view.getBigInt64(56, true),
+    feesInY: collectFeeMode === 1,
+    limitOrders: functionType === 2 || (functionType === 0 && !hasRewards(data)),
+  };
+}
+
+/** True when either of the two rewards has a mint. */
+function hasRewards(data: Uint8Array): boolean {
+  for (const start of [264, 408]) for (let at = start; at < start + 32; at++) if (data[at] !== 0) return true;
+  return false;
+}
+
+/** Seventy neighbouring bins, read where they lie. */
+export interface BinArray {
+  readonly address: Address;
+  readonly index: number;
+  readonly view: DataView;
+}
+
+/** The bin array in an account, or undefined when it is none. */
+export function decodeBinArray({ address, owner, data }: Account): BinArray | undefined {
+  if (owner !== DLMM_PROGRAM || data.length < ARRAY_SIZE || !hasBytesAt(data, 0, ARRAY_DISCRIMINATOR)) return undefined;
+  const view = viewOf(data);
+  return { address, index: Number(view.getBigInt64(8, true)), view };
+}
+
+/** The index of the array that holds a bin. */
+export function arrayIndexOf(binId: number): number {
+  return Math.floor(binId / BINS_PER_ARRAY);
+}
+
+/** Which arrays of a pair hold liquidity. */
+export interface ArrayBitmap {
+  readonly pair: Uint8Array;
+  /** Undefined where the pair has no extension. */
+  readonly extension: Uint8Array | undefined;
+}
+
+/** The bitmap in a pair account and its extension, `null` where there is none. */
+export function decodeBitmap(pair: Account, extension: Account | null): ArrayBitmap {
+  const held =
+    extension !== null &&
+    extension.owner === DLMM_PROGRAM &&
+    extension.data.length >= EXTENSION_SIZE &&
+    hasBytesAt(extension.data, 0, EXTENSION_DISCRIMINATOR);
+  return { pair: pair.data, extension: held ? extension.data : undefined };
+}
+
+/** Indices of at most `count` arrays with liquidity from `from` on, upwards or downwards, nearest first. */
+export function arraysWithLiquidity(bitmap: ArrayBitmap, from: number, upwards: boolean, count: number): number[] {
+  const found: number[] = [];
+  const reach = bitmap.extension === undefined ? BITMAP_REACH : EXTENSION_REACH;
+  const step = upwards ? 1 : -1;
+  const start = upwards ? Math.max(from, -reach) : Math.min(from, reach - 1);
+  for (let index = start; index >= -reach && index < reach && found.length < count; index += step) {
+    if (hasLiquidity(bitmap, index)) found.push(index);
+  }
+  return found;
+}
+
+function hasLiquidity({ pair, extension }: ArrayBitmap, index: number): boolean {
+  if (index >= -BITMAP_REACH && index < BITMAP_REACH) return bitAt(pair, BITMAP_OFFSET, index + BITMAP_REACH);
+  if (extension === undefined) return false;
+  return index > 0
+    ? bitAt(extension, EXTENSION_POSITIVE_OFFSET, index - BITMAP_REACH)
+    : bitAt(extension, EXTENSION_NEGATIVE_OFFSET, -index - 1 - BITMAP_REACH);
+}
+
+const bitAt = (bytes: Uint8Array, offset: number, bit: number): boolean =>
+  ((bytes[offset + (bit >> 3)]! >> (bit & 7)) & 1) === 1;
+
+/** Address of a pair's bitmap extension, whether it exists or not. */
+export const extensionAddress = memoByAddress((pair: Address) => derive(DLMM_PROGRAM, "bitmap", pair));
+
+const arrayAddresses = memoByAddress((_pair: Address) => new Map<number, Address>());
+
+/** Address of a pair's bin array, derived once and remembered while the pair is in use. */
+export function arrayAddress(pair: Address, index: number): Address {
+  const known = arrayAddresses(pair);
+  let address = known.get(index);
+  if (address === undefined) {
+    const seed = new Uint8Array(8);
+    viewOf(seed).setBigInt64(0, BigInt(index), true);
+    address = derive(DLMM_PROGRAM, "bin_array", pair, seed);
+    known.set(index, address);
+  }
+  return address;
+}
+
+/** Address of a preset by its index. */
+export function presetAddress(index: number): Address {
+  return derive(DLMM_PROGRAM, "preset_parameter2", Uint8Array.of(index & 0xff, index >> 8));
+}
+
+const presets = Array.from({ length: DLMM_PRESET_COUNT }, (_, index) => presetAddress(index));
+const launchBase = Address.of(DLMM_LAUNCH_BASE);
+
+/** Addresses of the mints' derived pairs: under each preset, and the launch pair. */
+export function dlmmPairAddresses({ a, b }: MintPair): Address[] {
+  const [first, second] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+  return [launchBase, ...presets].map((seed) => derive(DLMM_PROGRAM, seed, first, second));
+}
+
+/** A u128 in a bin array. */
+export function u128At(view: DataView, offset: number): bigint {
+  return view.getBigUint64(offset, true) | (view.getBigUint64(offset + 8, true) << 64n);
+}

@@ -1,0 +1,247 @@
+import { ceilDiv, minOf, U64_MAX } from "../../primitives/integer.ts";
+import { Q64_ONE, q64Power } from "../curves/q64-power.ts";
+import { addFee, takeFee, volatilityFee } from "../curves/scheduled-fee.ts";
+import {
+  arrayIndexOf,
+  BIN_SIZE,
+  BINS_PER_ARRAY,
+  type BinArray,
+  type DlmmPair,
+  FIRST_BIN_OFFSET,
+  u128At,
+} from "./layout.ts";
+
+/** No trade pays more than 10 %. */
+const FEE_CAP = 100_000_000n;
+/** One bin of volatility. */
+const BIN_VOLATILITY = 10_000;
+const ONE_IN_BPS = 10_000;
+const SCALE = 64n;
+
+/** Where values lie in a bin. @see @meteora-ag/dlmm 1.9.14 IDL, type Bin */
+const AMOUNT_X = 0;
+const AMOUNT_Y = 8;
+const PRICE = 16;
+const OPEN_ORDERS = 112;
+const PROCESSED_ORDERS = 128;
+const ASK_SIDE = 140;
+
+/** Bins as one direction of trade meets them. */
+export interface BinWalk {
+  readonly pair: DlmmPair;
+  readonly binStep: number;
+  /** True: X goes in and bins are met downwards. */
+  readonly xToY: boolean;
+  /** Arrays with liquidity from the active bin on, nearest first. */
+  readonly arrays: readonly BinArray[];
+  /** Unix seconds. */
+  readonly now: bigint;
+}
+
+/** Amounts on the pool's side of any token transfer fee. Base units. */
+export interface DlmmFill {
+  /** What reaches the pool, venue fees included. */
+  readonly input: bigint;
+  /** What the pool sends. */
+  readonly output: bigint;
+  /** The part of the input that buys. */
+  readonly netIn: bigint;
+  /** What bins give before fees on output. */
+  readonly grossOut: bigint;
+  /** Bins with liquidity the trade meets. */
+  readonly bins: number;
+  /** Bins without liquidity it passes over. */
+  readonly empty: number;
+  /** Bins where it reaches limit orders after market makers. */
+  readonly mixed: number;
+  /** How many of the walk's arrays the trade needs. */
+  readonly arrays: number;
+}
+
+/**
+ * Why there is no fill. "exhausted": the arrays end first. "uneven": the last bin would give from its market makers and
+ * from its limit orders, and the program's rounding of the two together falls one unit short of the amount, which it refuses.
+ */
+export type DlmmRefusal = "exhausted" | "uneven";
+
+/** The price of a bin, Y per X in Q64.64: (1 + binStep / 10 000)^id. */
+export function binPrice(binId: number, binStep: number): bigint {
+  return q64Power(Q64_ONE + (BigInt(binStep) << SCALE) / BigInt(ONE_IN_BPS), binId);
+}
+
+/**
+ * What the program does with `input` arriving in the pool: bin after bin until it is used up.
+ *
+ * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuote
+ */
+export function dlmmExactIn(walk: BinWalk, input: bigint): DlmmFill | DlmmRefusal {
+  return fill(walk, input, true);
+}
+
+/**
+ * What the program asks for `output` leaving the pool: bins are drained until the last, of which only the rest is bought.
+ *
+ * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuoteExactOut
+ */
+export function dlmmExactOut(walk: BinWalk, output: bigint): DlmmFill | DlmmRefusal {
+  return fill(walk, output, false);
+}
+
+function fill(walk: BinWalk, amount: bigint, exactIn: boolean): DlmmFill | DlmmRefusal {
+  const { pair, binStep, xToY, arrays } = walk;
+  const step = xToY ? -1 : 1;
+  const feeOnInput = !pair.feesInY || !xToY;
+  const volatility = createVolatility(pair, BigInt(binStep), walk.now);
+  const bin = new BinCursor(xToY, pair.limitOrders);
+  const total = { input: 0n, output: 0n, netIn: 0n, grossOut: 0n };
+  let left = amount;
+  let bins = 0;
+  let empty = 0;
+  let mixed = 0;
+  let id = pair.activeId;
+  for (let at = 0; at < arrays.length; at++) {
+    const array = arrays[at]!;
+    const first = array.index * BINS_PER_ARRAY;
+    const last = first + BINS_PER_ARRAY - 1;
+    if (id < first || id > last) id = xToY ? last : first;
+    for (; id >= first && id <= last; id += step) {
+      if (!bin.moveTo(array.view, FIRST_BIN_OFFSET + (id - first) * BIN_SIZE)) {
+        empty++;
+        continue;
+      }
+      if (bin.price === 0n) bin.price = binPrice(id, binStep);
+      bins++;
+      const fee = volatility.feeAt(id);
+      if (exactIn) {
+        swapIn(bin, left, fee, feeOnInput);
+        left -= bin.input;
+        total.output += bin.output;
+      } else {
+        if (!swapOut(bin, left, fee, feeOnInput)) return "uneven";
+        left -= bin.output;
+        total.output += bin.output;
+      }
+      total.input += bin.input;
+      total.netIn += bin.netIn;
+      total.grossOut += bin.grossOut;
+      if (bin.grossOut > bin.makers && bin.makers > 0n) mixed++;
+      if (left === 0n) return { ...total, bins, empty, mixed, arrays: at + 1 };
+    }
+  }
+  return "exhausted";
+}
+
+/** One bin under the cursor, and what trading with it came to. One object per walk: bins are many. */
+class BinCursor {
+  price = 0n;
+  /** The market makers' amount of what comes out. */
+  makers = 0n;
+  /** Limit orders of that side: those being filled, then those not begun. */
+  processed = 0n;
+  open = 0n;
+  input = 0n;
+  output = 0n;
+  netIn = 0n;
+  grossOut = 0n;
+  readonly xToY: boolean;
+  readonly #limitOrders: boolean;
+
+  constructor(xToY: boolean, limitOrders: boolean) {
+    this.xToY = xToY;
+    this.#limitOrders = limitOrders;
+  }
+
+  /** Reads the bin; false when it holds nothing of what comes out. */
+  moveTo(view: DataView, offset: number): boolean {
+    this.makers = view.getBigUint64(offset + (this.xToY ? AMOUNT_Y : AMOUNT_X), true);
+    if (this.#limitOrders && (view.getUint8(offset + ASK_SIDE) !== 0) !== this.xToY) {
+      this.processed = view.getBigUint64(offset + PROCESSED_ORDERS, true);
+      this.open = view.getBigUint64(offset + OPEN_ORDERS, true);
+    } else {
+      this.processed = 0n;
+      this.open = 0n;
+    }
+    if (this.makers === 0n && this.processed === 0n && this.open === 0n) return false;
+    this.price = u128At(view, offset + PRICE);
+    return true;
+  }
+
+  /** Sells `held` for at most `offered`, adding to what comes out. @returns what is left of the offer */
+  sell(offered: bigint, held: bigint): bigint {
+    const room = this.costOf(held);
+    if (offered < room) {
+      this.grossOut += this.xToY ? (offered * this.price) >> SCALE : (offered << SCALE) / this.price;
+      return 0n;
+    }
+    this.grossOut += held;
+    return offered - room;
+  }
+
+  /** Input that buys `out`, rounded up. */
+  costOf(out: bigint): bigint {
+    return this.xToY ? ceilDiv(out << SCALE, this.price) : ceilDiv(out * this.price, Q64_ONE);
+  }
+}
+
+/** Trades up to `offered` into a bin, market makers first, then limit orders; what does not fit stays. */
+function swapIn(bin: BinCursor, offered: bigint, fee: bigint, feeOnInput: boolean): void {
+  const net = feeOnInput ? takeFee(offered, fee) : offered;
+  bin.grossOut = 0n;
+  let left = bin.sell(net, bin.makers);
+  if (left > 0n) left = bin.sell(left, bin.processed);
+  if (left > 0n) left = bin.sell(left, bin.open);
+  bin.netIn = net - left;
+  bin.input = left === 0n ? offered : feeOnInput ? addFee(bin.netIn, fee) : bin.netIn;
+  bin.output = feeOnInput ? bin.grossOut : takeFee(bin.grossOut, fee);
+}
+
+/**
+ * Buys up to `wanted` from a bin. The cost is rounded up once on the whole, while the bin then sells part by part, each
+ * rounded up: where the parts come to more, the program fails.
+ *
+ * @returns false when the program would not give the amount
+ */
+function swapOut(bin: BinCursor, wanted: bigint, fee: bigint, feeOnInput: boolean): boolean {
+  const gross = feeOnInput ? wanted : addFee(wanted, fee);
+  if (gross >= bin.makers + bin.processed + bin.open) {
+    swapIn(bin, U64_MAX, fee, feeOnInput);
+    return true;
+  }
+  const cost = bin.costOf(gross);
+  swapIn(bin, feeOnInput ? addFee(cost, fee) : cost, fee, feeOnInput);
+  if (bin.output < wanted) return false;
+  bin.output = wanted;
+  return true;
+}
+
+interface Volatility {
+  /** The fee in a bin, in parts per billion. */
+  feeAt(binId: number): bigint;
+}
+
+/** The fee as it grows with the bins crossed. References follow the time since the last trade first. */
+function createVolatility(pair: DlmmPair, binStep: bigint, now: bigint): Volatility {
+  const elapsed = Number(now - pair.lastUpdate);
+  let reference = pair.volatilityReference;
+  let center = pair.indexReference;
+  if (elapsed >= pair.filterPeriod) {
+    center = pair.activeId;
+    reference = elapsed < pair.decayPeriod ? Math.floor((pair.volatility * pair.reductionFactor) / ONE_IN_BPS) : 0;
+  }
+  let lastVolatility = -1;
+  let fee = minOf(pair.baseFee, FEE_CAP);
+  return {
+    feeAt(binId) {
+      if (pair.variableFeeControl === 0n) return fee;
+      const volatility = Math.min(reference + Math.abs(center - binId) * BIN_VOLATILITY, pair.maxVolatility);
+      if (volatility !== lastVolatility) {
+        lastVolatility = volatility;
+        fee = minOf(pair.baseFee + volatilityFee(BigInt(volatility), binStep, pair.variableFeeControl), FEE_CAP);
+      }
+      return fee;
+    },
+  };
+}
+
+/** Index of the array the active bin lies in. */
+export const activeArray = (pair: DlmmPair): number => arrayIndexOf(pair.activeId);

@@ -1,3 +1,4 @@
+import { decompileTransactionMessage, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 import {
   AddressLookupTableAccount,
   PublicKey,
@@ -10,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { Address } from "../primitives/address.ts";
 import { createRandom, type Random } from "../primitives/random.ts";
 import type { Instruction } from "./instruction.ts";
-import { compileMessage, type LookupTable, unsignedTransaction } from "./message.ts";
+import { compileMessage, compileMessageV1, type LookupTable, unsignedTransaction, wireLayout } from "./message.ts";
 
 const key = (address: Address) => new PublicKey(address.bytes);
 
@@ -83,6 +84,54 @@ describe("compileMessage", () => {
     }
   });
 });
+
+describe("compileMessageV1", () => {
+  test("kit reads every message as the same instructions and budget, over 200 random plans", () => {
+    const random = createRandom(9);
+    for (let round = 0; round < 200; round++) {
+      const { payer, instructions, blockhash } = randomPlan(random, 60);
+      const budget = {
+        priorityFeeLamports: random.below(1n << 40n),
+        computeUnitLimit: random.u32() % 1_400_000,
+        loadedBytesLimit: random.u32() % 60_000_000,
+      };
+      const wire = unsignedTransaction(compileMessageV1({ payer, instructions, blockhash }, budget));
+      expect(wireLayout(wire).signatureAt).toBe(wire.length - 64);
+      const { messageBytes } = getTransactionDecoder().decode(wire);
+      const compiled = getCompiledTransactionMessageDecoder().decode(messageBytes);
+      const message = decompileTransactionMessage(compiled);
+      expect(message.version).toBe(1);
+      expect(message.feePayer.address).toBe(payer.toString());
+      const read: readonly ReadInstruction[] = message.instructions;
+      expect(
+        read.map(({ programAddress, accounts, data }) => ({
+          program: programAddress,
+          accounts: (accounts ?? []).map(({ address }) => address),
+          data: Buffer.from(Array.from(data ?? [])).toString("hex"),
+        })),
+      ).toEqual(
+        instructions.map(({ program, accounts, data }) => ({
+          program: program.toString(),
+          accounts: accounts.map(({ address }) => address.toString()),
+          data: Buffer.from(data).toString("hex"),
+        })),
+      );
+      expect(message).toMatchObject({
+        config: {
+          priorityFeeLamports: budget.priorityFeeLamports,
+          computeUnitLimit: budget.computeUnitLimit,
+          loadedAccountsDataSizeLimit: budget.loadedBytesLimit,
+        },
+      });
+    }
+  });
+});
+
+interface ReadInstruction {
+  readonly programAddress: string;
+  readonly accounts?: readonly { readonly address: string }[];
+  readonly data?: ArrayLike<number>;
+}
 
 const shapeOf = (instruction: TransactionInstruction) => ({
   program: instruction.programId.toBase58(),

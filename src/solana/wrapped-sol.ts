@@ -4,6 +4,7 @@ import { concatBytes, textBytes, writeU32, writeU64 } from "../primitives/bytes.
 import { type Instruction, readonly, writable, writableSigner } from "./instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
+import { createTokenAccount, syncNative, transferLamports } from "./token-instructions.ts";
 
 const CREATE_WITH_SEED = 3;
 const INITIALIZE_ACCOUNT_3 = 18;
@@ -43,4 +44,20 @@ export function openWrappedSol(order: {
     { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), writable(order.account)], data: create },
     { program: TOKEN_PROGRAM, accounts: [writable(order.account), readonly(SOL_MINT)], data: initialize },
   ];
+}
+
+/**
+ * Creates the wallet's associated wrapped-SOL account `account` and puts `lamports` into it beside its rent.
+ * Closing it afterwards unwraps all it holds: for wallets that have no such account.
+ */
+export function fillWrappedSol(order: {
+  readonly account: Address;
+  readonly wallet: Address;
+  readonly lamports: bigint;
+}): readonly Instruction[] {
+  const { account, wallet, lamports } = order;
+  const create = createTokenAccount(account, wallet, SOL_MINT, TOKEN_PROGRAM);
+  return lamports === 0n
+    ? [create]
+    : [create, transferLamports(wallet, account, lamports), syncNative(account, TOKEN_PROGRAM)];
 }

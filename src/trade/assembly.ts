@@ -7,7 +7,7 @@ import type { Mint } from "../solana/mint.ts";
 import { type DerivedAddress, tokenAccountOf } from "../solana/pda-memo.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { closeTokenAccount, createTokenAccount } from "../solana/token-instructions.ts";
-import { openWrappedSol, seededAddress } from "../solana/wrapped-sol.ts";
+import { fillWrappedSol, openWrappedSol, seededAddress } from "../solana/wrapped-sol.ts";
 import type { Intent } from "./intent.ts";
 import type { Route, RouteStep } from "./route.ts";
 
@@ -65,6 +65,7 @@ export const UNITS = {
   computeBudget: 150,
   openWrappedSol: 150 + 250,
   closeWrappedSol: 150,
+  fillWrappedSol: 150 + 150,
   createTokenAccount: { base: 11_000, token2022: 20_000, perBump: 1_500 },
 } as const;
 
@@ -73,6 +74,11 @@ interface AssemblyContext {
   readonly rentExemption: (space: number) => bigint;
   /** A number that differs between builds: spreads fee recipients, names the passing account. */
   readonly nonce: number;
+  /**
+   * Where SOL is wrapped. `seeded`: in an account of the transaction's own, which leaves wrapped SOL the wallet holds alone.
+   * `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets that have none.
+   */
+  readonly wrapping: "seeded" | "associated";
 }
 
 /**
@@ -134,11 +140,19 @@ class AssemblyParts {
   /** Opens the passing wrapped-SOL account with `lamports` in it; one that is open already holds what the last swap put there. */
   openWrapped(lamports: bigint): void {
     if (this.#wrapped !== undefined) return;
-    const account = seededAddress(this.#wallet, this.#seed, TOKEN_PROGRAM);
     const rent = this.#context.rentExemption(TOKEN_ACCOUNT_BYTES);
+    this.#passingRent = rent;
+    if (this.#context.wrapping === "associated") {
+      const { address, bump } = tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM);
+      this.#instructions.push(...fillWrappedSol({ account: address, wallet: this.#wallet, lamports }));
+      this.#computeUnits +=
+        UNITS.createTokenAccount.base + UNITS.createTokenAccount.perBump * (255 - bump) + UNITS.fillWrappedSol;
+      this.#wrapped = address;
+      return;
+    }
+    const account = seededAddress(this.#wallet, this.#seed, TOKEN_PROGRAM);
     this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed: this.#seed, lamports, rent }));
     this.#computeUnits += UNITS.openWrappedSol;
-    this.#passingRent = rent;
     this.#wrapped = account;
   }
 

@@ -8,11 +8,15 @@ import type { Now } from "../primitives/clock.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeLamports } from "../solana/compute-budget.ts";
 import {
   compileMessage,
+  compileMessageV1,
   type LookupTable,
   MAX_TRANSACTION_SIZE,
+  type MessagePlan,
   SIGNATURE_SIZE,
   unsignedTransaction,
 } from "../solana/message.ts";
+import { tokenAccountOf } from "../solana/pda-memo.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../solana/programs.ts";
 import {
   type Assembly,
   assemble,
@@ -54,6 +58,8 @@ export interface BuildSettings {
   readonly loadedAccountsBytes: number;
   /** Kept between `expiresAt` and the end of the blockhash, for the way to the leader. Milliseconds. */
   readonly expiryMarginMs: number;
+  /** Whether a route that does not fit otherwise may be a version 1 transaction, which not every wallet can read yet. */
+  readonly transactionV1: boolean;
 }
 
 /** Longest validity told to a caller. Milliseconds. */
@@ -179,35 +185,79 @@ interface Composed {
   readonly message: Uint8Array;
 }
 
-/** The best route whose transaction fits: with lookup tables where it does not fit without. */
-function composeBest(ports: BuildPorts, { request, intent, accounts, snapshot }: Ready, lifetime: Lifetime): Composed {
-  const { head, markets, lookupTables } = ports;
+/** The best route whose transaction fits into what the network takes. */
+function composeBest(ports: BuildPorts, ready: Ready, lifetime: Lifetime): Composed {
+  const { head } = ports;
+  const { intent, snapshot } = ready;
   const { routes } = chooseRoutes(intent, snapshot.direct, snapshot.hubs, head.clock());
   const nonce = ports.nextNonce();
-  let shortest = Number.POSITIVE_INFINITY;
   for (const route of routes) {
-    const touched = { ...accounts, passing: passingAccounts(route, accounts.wallet, snapshot) };
-    const assembly = assemble(intent, route, touched, {
-      markets,
-      rentExemption: (space) => head.rentExemption(space),
-      nonce,
-    });
-    const budget = budgetFor(ports, request, route, assembly, nonce);
-    const plan = {
-      payer: accounts.wallet,
-      instructions: [...budgetInstructions(budget), ...assembly.instructions],
-      blockhash: lifetime.blockhash,
-      lookupTables: [],
-    };
-    let message = compileMessage(plan);
-    if (message.length > MAX_MESSAGE_SIZE) message = compileMessage({ ...plan, lookupTables: lookupTables() });
-    if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly, costs: costsOf(budget, assembly), message };
-    shortest = Math.min(shortest, message.length + TRANSACTION_OVERHEAD);
+    const composed = compose(ports, ready, lifetime, route, nonce);
+    if (composed !== undefined) return composed;
   }
   throw new TradewireError(
     "NO_ROUTE",
-    `Every route needs a transaction of at least ${shortest} bytes; ${MAX_TRANSACTION_SIZE} is the network's limit.`,
+    `Every route needs a transaction larger than the network's limit of ${MAX_TRANSACTION_SIZE} bytes.`,
   );
+}
+
+/**
+ * The message of a route, in the first form that fits: plain; through the operator's lookup tables; with SOL wrapped in the
+ * wallet's own account where it has none; as version 1 where that is allowed.
+ */
+function compose(
+  ports: BuildPorts,
+  ready: Ready,
+  lifetime: Lifetime,
+  route: Route,
+  nonce: number,
+): Composed | undefined {
+  const { markets, head, settings } = ports;
+  const { request, intent, snapshot } = ready;
+  const accounts = { ...ready.accounts, passing: passingAccounts(route, ready.accounts.wallet, snapshot) };
+  const context = { markets, rentExemption: (space: number) => head.rentExemption(space), nonce };
+  const payer = accounts.wallet;
+  const { blockhash } = lifetime;
+
+  const seeded = assemble(intent, route, accounts, { ...context, wrapping: "seeded" });
+  const budget = budgetFor(ports, request, route, seeded, nonce);
+  const costs = costsOf(budget, seeded);
+  const plan = {
+    payer,
+    blockhash,
+    instructions: [...budgetInstructions(budget), ...seeded.instructions],
+    lookupTables: [],
+  };
+  const message = shortMessage(plan, ports.lookupTables);
+  if (message !== undefined) return { route, assembly: seeded, costs, message };
+
+  if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
+    const assembly = assemble(intent, route, accounts, { ...context, wrapping: "associated" });
+    const budget = budgetFor(ports, request, route, assembly, nonce);
+    const instructions = [...budgetInstructions(budget), ...assembly.instructions];
+    const message = shortMessage({ ...plan, instructions }, ports.lookupTables);
+    if (message !== undefined) return { route, assembly, costs: costsOf(budget, assembly), message };
+  }
+
+  if (!settings.transactionV1) return undefined;
+  const { computeUnitLimit, loadedBytesLimit } = budget;
+  const inHead = { priorityFeeLamports: costs.priorityFee, computeUnitLimit, loadedBytesLimit };
+  return {
+    route,
+    assembly: seeded,
+    costs,
+    message: compileMessageV1({ ...plan, instructions: seeded.instructions }, inHead),
+  };
+}
+
+/** The message, through lookup tables where it does not fit without; undefined where it fits neither way. */
+function shortMessage(plan: MessagePlan, lookupTables: BuildPorts["lookupTables"]): Uint8Array | undefined {
+  const message = compileMessage(plan);
+  if (message.length <= MAX_MESSAGE_SIZE) return message;
+  const tables = lookupTables();
+  if (tables.length === 0) return undefined;
+  const shorter = compileMessage({ ...plan, lookupTables: tables });
+  return shorter.length <= MAX_MESSAGE_SIZE ? shorter : undefined;
 }
 
 /** The wallet's accounts of the mints a route passes through. SOL passes through an account of the transaction's own. */
@@ -280,7 +330,8 @@ function expiryOf({ head, now, settings }: BuildPorts, lastValidBlockHeight: big
 }
 
 function walletAddresses({ wallet, source, destination }: WalletAccounts) {
-  return [wallet, ...(source ? [source.address] : []), ...(destination ? [destination.address] : [])];
+  const wrapped = tokenAccountOf(wallet, SOL_MINT, TOKEN_PROGRAM).address;
+  return [wallet, wrapped, ...(source ? [source.address] : []), ...(destination ? [destination.address] : [])];
 }
 
 function knowsWallet(markets: Markets, { wallet, source, destination }: WalletAccounts): boolean {

@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import { verifySignature } from "../primitives/ed25519.ts";
-import { SIGNATURE_SIZE } from "../solana/message.ts";
+import { SIGNATURE_SIZE, wireLayout } from "../solana/message.ts";
 import type { SealedTrade } from "./sealed-trade.ts";
 
 /**
@@ -16,11 +16,10 @@ export function verifySignedBytes(
   sealed: Pick<SealedTrade, "wallet" | "messageHash" | "messageLength">,
   transaction: Uint8Array,
 ): string {
-  const start = 1 + SIGNATURE_SIZE;
-  const message = transaction.subarray(start);
+  const { message, signatureAt } = wireLayout(transaction);
   if (
-    transaction.length !== start + sealed.messageLength ||
-    transaction[0] !== 1 ||
+    message.length !== sealed.messageLength ||
+    (signatureAt === 1 && transaction[0] !== 1) ||
     !equalBytes(createHash("sha256").update(message).digest(), sealed.messageHash)
   ) {
     throw new TradewireError(
@@ -29,7 +28,7 @@ export function verifySignedBytes(
       { field: "signedTransaction" },
     );
   }
-  const signature = transaction.subarray(1, start);
+  const signature = transaction.subarray(signatureAt, signatureAt + SIGNATURE_SIZE);
   if (signature.every((byte) => byte === 0)) {
     throw new TradewireError("NOT_FULLY_SIGNED", `The transaction is not signed: ${sealed.wallet} has to sign it.`, {
       field: "signedTransaction",

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import bs58 from "bs58";
 import { type App, startApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
 
 const SLIPPAGE = 0.05;
 
@@ -81,7 +82,11 @@ try {
 
   const rows: Row[] = [];
   const trades: DemoTrade[] = [];
-  const symbols = new Map(app.sandbox.world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
+  const symbols = new Map(
+    app.sandbox.world.tokens
+      .filter(({ quoteMint }) => quoteMint === SOL_MINT)
+      .map(({ mint, symbol }) => [mint.toString(), symbol]),
+  );
   for (const [mint, symbol] of symbols) {
     const wallet = await registerWallet(app);
     say(`\n${symbol}: wallet ${wallet.address} registered`);

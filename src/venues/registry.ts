@@ -4,6 +4,7 @@ import { meteoraDlmm } from "./meteora-dlmm/venue.ts";
 import { orcaWhirlpool } from "./orca-whirlpool/venue.ts";
 import { pumpFun } from "./pump-fun/venue.ts";
 import { pumpSwap } from "./pump-swap/venue.ts";
+import { raydiumClmm } from "./raydium-clmm/venue.ts";
 import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
 import type { Venue } from "./venue.ts";
 
@@ -16,4 +17,5 @@ export const venues: readonly Venue[] = [
   meteoraDbc,
   orcaWhirlpool,
   meteoraDlmm,
+  raydiumClmm,
 ];

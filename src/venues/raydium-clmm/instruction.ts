@@ -1,0 +1,48 @@
+import type { Address } from "../../primitives/address.ts";
+import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { MEMO_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { SwapMode, SwapTerms } from "../venue.ts";
+import { CLMM_PROGRAM, type ClmmMarket } from "./layout.ts";
+
+const SWAP_V2 = hex("2b04ed0b1ac91e62");
+const programs = [readonly(TOKEN_PROGRAM), readonly(TOKEN_2022_PROGRAM), readonly(MEMO_PROGRAM)];
+
+/**
+ * The `swap_v2` instruction, without a price limit. exactIn: `amount` goes in, at least the threshold comes out. exactOut:
+ * `amount` comes out, at most the threshold goes in. Amounts are the wallet's side.
+ *
+ * @param trail the bitmap's extension where it is needed, then the tick arrays in the direction of the swap
+ * @see raydium-clmm `instructions/swap_v2.rs`
+ */
+export function clmmSwap(
+  market: ClmmMarket,
+  trail: readonly Address[],
+  zeroForOne: boolean,
+  mode: SwapMode,
+  amount: bigint,
+  terms: SwapTerms,
+): Instruction {
+  const from = zeroForOne ? 0 : 1;
+  const to = zeroForOne ? 1 : 0;
+  const data = new Uint8Array(41);
+  data.set(SWAP_V2);
+  writeU64(data, 8, amount);
+  writeU64(data, 16, terms.threshold);
+  data[40] = mode === "exactIn" ? 1 : 0;
+  const accounts: AccountMeta[] = [
+    readonlySigner(terms.wallet),
+    readonly(market.config),
+    writable(market.address),
+    writable(terms.source),
+    writable(terms.destination),
+    writable(market.vaults[from]),
+    writable(market.vaults[to]),
+    writable(market.observation),
+    ...programs,
+    readonly(market.mints[from]),
+    readonly(market.mints[to]),
+  ];
+  for (const address of trail) accounts.push(writable(address));
+  return { program: CLMM_PROGRAM, accounts, data };
+}

@@ -1,0 +1,340 @@
+import { Address, compareAddresses } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readI128, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { findPda } from "../../solana/pda.ts";
+import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
+import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { CLMM_CONFIG_INDICES } from "../data/raydium-clmm.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const CLMM_PROGRAM = Address.of("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK");
+
+export const CLMM_POOL_SIZE = 1_544;
+export const MINT_0_OFFSET = 73;
+export const MINT_1_OFFSET = 105;
+export const TICKS_PER_ARRAY = 60;
+
+const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
+const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");
+const TICK_ARRAY_DISCRIMINATOR = hex("c09b55cd31f9812a");
+const EXTENSION_DISCRIMINATOR = hex("3c9624db61808b99");
+
+const STATUS_SWAP_DISABLED = 1 << 4;
+const REWARDS_OFFSET = 397;
+const REWARD_SIZE = 169;
+const REWARDS = 3;
+const BITMAP_OFFSET = 904;
+const BITMAP_SIZE = 128;
+const VOLATILITY_OFFSET = 1_096;
+const VOLATILITY_SIZE = 80;
+const CONFIG_MIN_SIZE = 57;
+const EXTENSION_SIZE = 1_832;
+const EXTENSION_POSITIVE_OFFSET = 40;
+const EXTENSION_NEGATIVE_OFFSET = 936;
+const TICK_ARRAY_SIZE = 10_240;
+const TICKS_OFFSET = 44;
+const TICK_SIZE = 168;
+/** Arrays on either side of tick 0 that the pool's own bitmap covers. */
+const BITMAP_REACH = 512;
+
+/** What of a pool never changes. @see raydium-clmm `states/pool.rs`, struct PoolState */
+export interface ClmmMarket extends Market {
+  readonly venue: "raydium_clmm";
+  readonly config: Address;
+  readonly vaults: readonly [Address, Address];
+  readonly observation: Address;
+  readonly tickSpacing: number;
+  /** Where the bits of arrays beyond the pool's own bitmap lie. */
+  readonly extension: DerivedAddress;
+  /** True where the pool's own bitmap does not cover every tick, so that the extension counts. */
+  readonly extended: boolean;
+}
+
+/** What of a pool trades and its owner change. */
+export interface ClmmPool {
+  readonly liquidity: bigint;
+  readonly sqrtPrice: bigint;
+  readonly tick: number;
+  readonly swapDisabled: boolean;
+  /** Who pays the fee: 0 the input, 1 always token 0, 2 always token 1. */
+  readonly feeOn: number;
+  /** Unix seconds after which trading is allowed. */
+  readonly openTime: bigint;
+  readonly rewards: number;
+  readonly volatility: ClmmVolatility | undefined;
+  /** One bit per tick array with initialised ticks, from array −512 on. */
+  readonly bitmap: Uint8Array;
+}
+
+/** A fee that follows volatility. @see raydium-clmm `states/pool_fee.rs`, struct DynamicFeeInfo */
+export interface ClmmVolatility {
+  readonly filterPeriod: bigint;
+  readonly decayPeriod: bigint;
+  /** Ten-thousandths of the volatility that remain after the filter period. */
+  readonly reductionFactor: number;
+  readonly control: bigint;
+  readonly maximum: number;
+  readonly groupReference: number;
+  readonly reference: number;
+  readonly accumulated: number;
+  readonly updatedAt: bigint;
+}
+
+/** The bits of arrays beyond the pool's own bitmap: of those above, and of those below. */
+export interface ClmmExtension {
+  readonly positive: Uint8Array;
+  readonly negative: Uint8Array;
+}
+
+/** The initialised ticks of one array, ascending. */
+export interface ClmmTicks {
+  readonly ticks: readonly number[];
+  readonly liquidityNet: readonly bigint[];
+  readonly hasLiquidity: readonly boolean[];
+  /** Unfilled limit orders at the tick, in the token they sell. */
+  readonly orders: readonly bigint[];
+}
+
+/** The pool in an account, or undefined when it is none. */
+export function decodeClmmMarket({ address, owner, data }: Account): ClmmMarket | undefined {
+  if (owner !== CLMM_PROGRAM || data.length < CLMM_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  const tickSpacing = viewOf(data).getUint16(235, true);
+  if (tickSpacing === 0) return undefined;
+  return {
+    venue: "raydium_clmm",
+    address,
+    mints: [Address.from(data, MINT_0_OFFSET), Address.from(data, MINT_1_OFFSET)],
+    nativeSol: false,
+    config: Address.from(data, 9),
+    vaults: [Address.from(data, 137), Address.from(data, 169)],
+    observation: Address.from(data, 201),
+    tickSpacing,
+    extension: extensionOf(address),
+    extended: arraySpan(tickSpacing) * BITMAP_REACH < MAX_TICK,
+  };
+}
+
+/** The changing part of a pool account that `decodeClmmMarket` accepted. */
+export function decodeClmmPool({ data }: Account): ClmmPool {
+  let rewards = 0;
+  for (let i = 0; i < REWARDS; i++) if (data[REWARDS_OFFSET + i * REWARD_SIZE] !== 0) rewards++;
+  return {
+    liquidity: readU128(data, 237),
+    sqrtPrice: readU128(data, 253),
+    tick: viewOf(data).getInt32(269, true),
+    swapDisabled: (data[389]! & STATUS_SWAP_DISABLED) !== 0,
+    feeOn: data[390]!,
+    openTime: readU64(data, 1_080),
+    rewards,
+    volatility: decodeVolatility(data),
+    bitmap: data.subarray(BITMAP_OFFSET, BITMAP_OFFSET + BITMAP_SIZE),
+  };
+}
+
+function decodeVolatility(data: Uint8Array): ClmmVolatility | undefined {
+  const info = data.subarray(VOLATILITY_OFFSET, VOLATILITY_OFFSET + VOLATILITY_SIZE);
+  if (info.every((byte) => byte === 0)) return undefined;
+  const view = viewOf(info);
+  return {
+    filterPeriod: BigInt(view.getUint16(0, true)),
+    decayPeriod: BigInt(view.getUint16(2, true)),
+    reductionFactor: view.getUint16(4, true),
+    control: BigInt(view.getUint32(6, true)),
+    maximum: view.getUint32(10, true),
+    groupReference: view.getInt32(14, true),
+    reference: view.getUint32(18, true),
+    accumulated: view.getUint32(22, true),
+    updatedAt: readU64(info, 26),
+  };
+}
+
+/** The trade fee rate of a configuration in millionths, or undefined when the account is none. @see `states/config.rs` */
+export function decodeClmmFeeRate({ owner, data }: Account): bigint | undefined {
+  if (owner !== CLMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return BigInt(viewOf(data).getUint32(47, true));
+}
+
+/** The extension of `pool`'s bitmap, or undefined when the account is none. @see `states/tickarray_bitmap_extension.rs` */
+export function decodeClmmExtension({ owner, data }: Account, pool: Address): ClmmExtension | undefined {
+  if (
+    owner !== CLMM_PROGRAM ||
+    data.length < EXTENSION_SIZE ||
+    !hasBytesAt(data, 0, EXTENSION_DISCRIMINATOR) ||
+    !hasBytesAt(data, 8, pool.bytes)
+  ) {
+    return undefined;
+  }
+  return {
+    positive: data.subarray(EXTENSION_POSITIVE_OFFSET, EXTENSION_NEGATIVE_OFFSET),
+    negative: data.subarray(EXTENSION_NEGATIVE_OFFSET, EXTENSION_SIZE),
+  };
+}
+
+/**
+ * The ticks of the array of `pool` beginning at `start` that hold liquidity or limit orders.
+ *
+ * @returns undefined when the account is no such array
+ * @see raydium-clmm `states/tick_array.rs`; builds before 2026 leave the places of limit orders zero
+ */
+export function decodeClmmTicks(
+  { owner, data }: Account,
+  pool: Address,
+  start: number,
+  tickSpacing: number,
+): ClmmTicks | undefined {
+  if (
+    owner !== CLMM_PROGRAM ||
+    data.length < TICK_ARRAY_SIZE ||
+    !hasBytesAt(data, 0, TICK_ARRAY_DISCRIMINATOR) ||
+    !hasBytesAt(data, 8, pool.bytes)
+  ) {
+    return undefined;
+  }
+  const view = viewOf(data);
+  if (view.getInt32(40, true) !== start) return undefined;
+  const ticks: number[] = [];
+  const liquidityNet: bigint[] = [];
+  const hasLiquidity: boolean[] = [];
+  const orders: bigint[] = [];
+  for (let i = 0; i < TICKS_PER_ARRAY; i++) {
+    const at = TICKS_OFFSET + i * TICK_SIZE;
+    const liquid = holdsBits(view, at + 20);
+    if (!liquid && !holdsBits(view, at + 124)) continue;
+    ticks.push(start + i * tickSpacing);
+    liquidityNet.push(readI128(data, at + 4));
+    hasLiquidity.push(liquid);
+    orders.push(readU64(data, at + 124) + readU64(data, at + 132));
+  }
+  return { ticks, liquidityNet, hasLiquidity, orders };
+}
+
+/** True when any of the 16 bytes at `at` is set. */
+function holdsBits(view: DataView, at: number): boolean {
+  return (
+    (view.getUint32(at, true) |
+      view.getUint32(at + 4, true) |
+      view.getUint32(at + 8, true) |
+      view.getUint32(at + 12, true)) !==
+    0
+  );
+}
+
+/** Ticks covered by one array. */
+export function arraySpan(tickSpacing: number): number {
+  return TICKS_PER_ARRAY * tickSpacing;
+}
+
+/** First tick of the array that covers `tick`. */
+export function arrayStart(tick: number, tickSpacing: number): number {
+  const span = arraySpan(tickSpacing);
+  return floorDivide(tick, span) * span;
+}
+
+/** Where the bits of tick arrays lie. */
+export interface ClmmBitmaps {
+  readonly bitmap: Uint8Array;
+  readonly extension: ClmmExtension | undefined;
+  readonly tickSpacing: number;
+}
+
+/**
+ * First ticks of the arrays with initialised ticks, at most `count`, from the one that covers `tick` on (that one only when
+ * `inclusive`), downward or upward. Arrays beyond the pool's bitmap are found only with its extension.
+ */
+export function initialisedStarts(
+  bitmaps: ClmmBitmaps,
+  tick: number,
+  down: boolean,
+  inclusive: boolean,
+  count: number,
+): number[] {
+  const span = arraySpan(bitmaps.tickSpacing);
+  const lowest = floorDivide(MIN_TICK, span);
+  const highest = floorDivide(MAX_TICK, span);
+  const step = down ? -1 : 1;
+  const starts: number[] = [];
+  let index = floorDivide(tick, span) + (inclusive ? 0 : step);
+  while (index >= lowest && index <= highest && starts.length < count) {
+    const byte = bitsOf(bitmaps, index);
+    if (byte === 0) {
+      index = down ? (index & ~7) - 1 : (index | 7) + 1;
+      continue;
+    }
+    if (((byte >> (index & 7)) & 1) === 1) starts.push(index * span);
+    index += step;
+  }
+  return starts;
+}
+
+/** True when the bit of the array that begins at `start` lies outside the pool's own bitmap. */
+export function isBeyondBitmap(start: number, tickSpacing: number): boolean {
+  const index = start / arraySpan(tickSpacing);
+  return index < -BITMAP_REACH || index >= BITMAP_REACH;
+}
+
+/** Bitmaps that a search from one array to another moves on through: the pool's own counts as one, each 512 arrays beyond as one. */
+export function bitmapsBetween(from: number, to: number, tickSpacing: number): number {
+  return Math.abs(bitmapOf(from, tickSpacing) - bitmapOf(to, tickSpacing));
+}
+
+function bitmapOf(start: number, tickSpacing: number): number {
+  const block = floorDivide(start / arraySpan(tickSpacing), BITMAP_REACH);
+  return block < 0 ? block + 1 : block;
+}
+
+/** The byte that holds the bits of eight arrays, among them `index`. */
+function bitsOf({ bitmap, extension }: ClmmBitmaps, index: number): number {
+  if (index >= -BITMAP_REACH && index < BITMAP_REACH) return bitmap[(index + BITMAP_REACH) >> 3]!;
+  if (extension === undefined) return 0;
+  if (index >= 0) return extension.positive[(index - BITMAP_REACH) >> 3] ?? 0;
+  // Blocks of 512 arrays go downward, the arrays within a block upward.
+  const block = -floorDivide(index, BITMAP_REACH) - 2;
+  return extension.negative[(block * BITMAP_REACH + (index & (BITMAP_REACH - 1))) >> 3] ?? 0;
+}
+
+const tickArraysOf = memoByAddress((_pool: Address) => new Map<number, Address>());
+const TICK_ARRAY = textBytes("tick_array");
+
+/** Address of the array of `pool` beginning at `start`, which is big-endian in its seeds. */
+export function tickArrayAddress(pool: Address, start: number): Address {
+  const known = tickArraysOf(pool);
+  let address = known.get(start);
+  if (address === undefined) {
+    const seed = new Uint8Array(4);
+    viewOf(seed).setInt32(0, start);
+    address = findPda([TICK_ARRAY, pool.bytes, seed], CLMM_PROGRAM).address;
+    known.set(start, address);
+  }
+  return address;
+}
+
+function extensionOf(pool: Address): DerivedAddress {
+  return findPda([textBytes("pool_tick_array_bitmap_extension"), pool.bytes], CLMM_PROGRAM);
+}
+
+/** Address of the fee configuration of an index, which is big-endian in its seeds. */
+export function clmmConfigAddress(index: number): Address {
+  return findPda([textBytes("amm_config"), Uint8Array.of(index >> 8, index & 0xff)], CLMM_PROGRAM).address;
+}
+
+/** The pair in the order the program keeps mints: by their bytes. */
+export function sortMints({ a, b }: MintPair): readonly [Address, Address] {
+  return compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+}
+
+/** Address of the pool of a pair, mints in byte order, under a fee configuration. */
+export function clmmPoolAddress(config: Address, [mint0, mint1]: readonly [Address, Address]): Address {
+  return findPda([textBytes("pool"), config.bytes, mint0.bytes, mint1.bytes], CLMM_PROGRAM).address;
+}
+
+const configs = CLMM_CONFIG_INDICES.map(clmmConfigAddress);
+
+/** Addresses of the pair's derived pools, one per listed fee configuration. */
+export function clmmPoolAddresses(pair: MintPair): Address[] {
+  const mints = sortMints(pair);
+  return configs.map((config) => clmmPoolAddress(config, mints));
+}

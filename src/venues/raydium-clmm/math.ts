@@ -1,0 +1,306 @@
+import { ceilDiv, minOf, U128_MAX } from "../../primitives/integer.ts";
+import {
+  createPowerLadder,
+  feeRateWithVolatility,
+  floorDivide,
+  lastTickAtOrBelow,
+  MAX_TICK,
+  MIN_TICK,
+  Q64,
+  swapStep,
+  type TickList,
+  volatilityAt,
+} from "../curves/concentrated-liquidity.ts";
+import type { ClmmVolatility } from "./layout.ts";
+
+/** 1.0001^(−2^i / 2) in Q64, cut shorter than the fixed point allows, for i from 0. */
+const FACTORS = [
+  0xfffcb933bd6fb800n,
+  0xfff97272373d4000n,
+  0xfff2e50f5f657000n,
+  0xffe5caca7e10f000n,
+  0xffcb9843d60f7000n,
+  0xff973b41fa98e800n,
+  0xff2ea16466c9b000n,
+  0xfe5dee046a9a3800n,
+  0xfcbe86c7900bb000n,
+  0xf987a7253ac65800n,
+  0xf3392b0822bb6000n,
+  0xe7159475a2caf000n,
+  0xd097f3bdfd2f2000n,
+  0xa9f746462d9f8000n,
+  0x70d869a156f31c00n,
+  0x31be135f97ed3200n,
+  0x9aa508b5b85a500n,
+  0x5d6af8dedc582cn,
+  0x2216e584f5fan,
+];
+const ladder = createPowerLadder(Q64, 64n, FACTORS);
+
+/**
+ * The square-root price of a tick within MIN_TICK and MAX_TICK, in Q64.64, to the program's last bit. Prices above 1 are
+ * the inverse of those below, rounded down. Constants and rounding are not those of Orca Whirlpools.
+ *
+ * @see raydium-clmm `libraries/tick_math.rs`
+ */
+export function clmmSqrtPrice(tick: number): bigint {
+  const ratio = ladder(Math.abs(tick));
+  return tick > 0 ? U128_MAX / ratio : ratio;
+}
+
+/** A swap without a price limit stops one short of the first and the last price. */
+const LOWEST_PRICE = clmmSqrtPrice(MIN_TICK) + 1n;
+const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
+
+const REDUCTION_DENOMINATOR = 10_000;
+const FEE_DENOMINATOR = 1_000_000n;
+
+/** A pool as a swap sees it. */
+export interface ClmmCurve extends TickList {
+  readonly hasLiquidity: readonly boolean[];
+  /** Unfilled limit orders at each tick, in the token they sell. */
+  readonly orders: readonly bigint[];
+  /** Millionths, without the part that follows volatility. */
+  readonly feeRate: bigint;
+  /** Who pays the fee: 0 the input, 1 always token 0, 2 always token 1. */
+  readonly feeOn: number;
+  readonly liquidity: bigint;
+  readonly sqrtPrice: bigint;
+  readonly tick: number;
+  readonly tickSpacing: number;
+  readonly volatility: ClmmVolatility | undefined;
+}
+
+/** What a swap did, on the pool's side of any token transfer fee. */
+export interface ClmmFill {
+  readonly input: bigint;
+  readonly output: bigint;
+  /** The part of the input that moved the curve. */
+  readonly netIn: bigint;
+  /** What the curve and the orders gave before a fee on output. */
+  readonly grossOut: bigint;
+  /** The last initialised tick looked for, reached or not: its array must be named. */
+  readonly searchedTo: number;
+  /** Stretches between ticks that were priced. */
+  readonly steps: number;
+  /** Initialised ticks crossed. */
+  readonly crossed: number;
+  /** Those of them above price 1. */
+  readonly crossedAbove: number;
+  /** Those of them the price already stood at. */
+  readonly touched: number;
+  /** True when the price ends between two ticks, so that the program has to find the one below. */
+  readonly endsBetween: boolean;
+  /** Ticks at which limit orders were matched. */
+  readonly matched: number;
+}
+
+/**
+ * Trades `amount` of the input (`exactIn`) or of the output against the pool, as far as its known ticks reach.
+ *
+ * @returns undefined when that is not far enough
+ * @see raydium-clmm `instructions/swap.rs` swap_internal, July 2026
+ */
+export function swapClmm(
+  curve: ClmmCurve,
+  zeroForOne: boolean,
+  exactIn: boolean,
+  amount: bigint,
+  unixTimestamp: bigint,
+): ClmmFill | undefined {
+  const { ticks, sqrtPrices, liquidityNet, hasLiquidity, orders } = curve;
+  const feeOnInput = curve.feeOn === 0 || (curve.feeOn === 1) === zeroForOne;
+  const limit = zeroForOne ? LOWEST_PRICE : HIGHEST_PRICE;
+  const direction = zeroForOne ? -1 : 1;
+  const meter = curve.volatility && new VolatilityMeter(curve, curve.volatility, zeroForOne, unixTimestamp);
+
+  let { sqrtPrice, liquidity } = curve;
+  let remaining = amount;
+  let calculated = 0n;
+  let fees = 0n;
+  let steps = 0;
+  let crossed = 0;
+  let crossedAbove = 0;
+  let touched = 0;
+  let endsBetween = false;
+  let matched = 0;
+  let searchedTo = curve.tick;
+  let index = lastTickAtOrBelow(ticks, curve.tick) + (zeroForOne ? 0 : 1);
+  const take = ({ amountIn, amountOut, fee }: Exchange): void => {
+    const paid = feeOnInput ? amountIn + fee : amountIn;
+    remaining -= exactIn ? paid : amountOut;
+    calculated += exactIn ? amountOut : paid;
+    fees += fee;
+  };
+  for (; remaining > 0n && sqrtPrice !== limit; index += direction) {
+    const tick = ticks[index];
+    if (tick === undefined) return undefined;
+    searchedTo = tick;
+    const nextPrice = sqrtPrices[index]!;
+    const target = (zeroForOne ? nextPrice < limit : nextPrice > limit) ? limit : nextPrice;
+    do {
+      const bound = meter === undefined ? target : meter.bound(target, liquidity);
+      const rate = meter === undefined ? curve.feeRate : meter.feeRate();
+      const touching = sqrtPrice === bound;
+      if (!touching) {
+        steps++;
+        const step = swapStep(sqrtPrice, bound, liquidity, remaining, rate, exactIn, zeroForOne, feeOnInput);
+        if (step === undefined) return undefined;
+        sqrtPrice = step.sqrtPrice;
+        take(step);
+      }
+      if (sqrtPrice === nextPrice) {
+        let unfilled = orders[index]!;
+        if (unfilled > 0n && remaining > 0n) {
+          const match = matchOrders(unfilled, nextPrice, remaining, rate, exactIn, zeroForOne, feeOnInput);
+          unfilled -= match.amountOut + (feeOnInput ? 0n : match.fee);
+          take(match);
+          matched++;
+        }
+        crossed++;
+        if (tick > 0) crossedAbove++;
+        if (touching) touched++;
+        if (unfilled === 0n && hasLiquidity[index]!) {
+          liquidity += zeroForOne ? -liquidityNet[index]! : liquidityNet[index]!;
+        } else if (unfilled > 0n && remaining > 0n) {
+          return undefined; // The program stops here too: orders are left and so is the amount.
+        }
+      }
+      endsBetween = sqrtPrice !== nextPrice;
+      meter?.advance(sqrtPrice, nextPrice, tick);
+    } while (remaining > 0n && sqrtPrice !== target);
+  }
+  if (remaining > 0n) return undefined;
+  const input = exactIn ? amount : calculated;
+  const output = exactIn ? calculated : amount;
+  return {
+    input,
+    output,
+    netIn: feeOnInput ? input - fees : input,
+    grossOut: feeOnInput ? output : output + fees,
+    searchedTo,
+    steps,
+    crossed,
+    crossedAbove,
+    touched,
+    endsBetween,
+    matched,
+  };
+}
+
+interface Exchange {
+  readonly amountIn: bigint;
+  /** A fee on output taken off. */
+  readonly amountOut: bigint;
+  readonly fee: bigint;
+}
+
+/**
+ * Fills limit orders resting at a tick, at the tick's own price: what they give is rounded down, what they ask up.
+ *
+ * @param unfilled what the orders still sell, all cohorts together
+ * @param rate fee in millionths
+ * @see raydium-clmm `states/tick_array.rs` match_limit_order_with_sqrt_price
+ */
+export function matchOrders(
+  unfilled: bigint,
+  sqrtPrice: bigint,
+  remaining: bigint,
+  rate: bigint,
+  exactIn: boolean,
+  zeroForOne: boolean,
+  feeOnInput: boolean,
+): Exchange {
+  const square = sqrtPrice * sqrtPrice;
+  const price = zeroForOne ? square >> 64n : (square + Q64 - 1n) >> 64n;
+  const outputFor = (input: bigint): bigint => (zeroForOne ? (input * price) >> 64n : (input << 64n) / price);
+  const inputFor = (output: bigint): bigint =>
+    zeroForOne ? ceilDiv(output << 64n, price) : ceilDiv(output * price, Q64);
+  const feeOnNet = (input: bigint): bigint => ceilDiv(input * rate, FEE_DENOMINATOR - rate);
+
+  let amountIn: bigint;
+  let grossOut: bigint;
+  let fee = 0n;
+  if (exactIn) {
+    if (feeOnInput) fee = ceilDiv(remaining * rate, FEE_DENOMINATOR);
+    amountIn = remaining - fee;
+    grossOut = outputFor(amountIn);
+    if (grossOut > unfilled) {
+      grossOut = unfilled;
+      amountIn = inputFor(unfilled);
+      if (feeOnInput) fee = feeOnNet(amountIn);
+    }
+  } else {
+    const net = minOf(remaining, unfilled);
+    grossOut = feeOnInput ? net : minOf(ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - rate), unfilled);
+    amountIn = inputFor(grossOut);
+    if (feeOnInput) fee = feeOnNet(amountIn);
+  }
+  if (feeOnInput) return { amountIn, amountOut: grossOut, fee };
+  fee = ceilDiv(grossOut * rate, FEE_DENOMINATOR);
+  return { amountIn, amountOut: grossOut - fee, fee };
+}
+
+/**
+ * The fee of a pool that follows volatility: it rises with each tick spacing the price moves from a reference, and is priced
+ * spacing by spacing until it reaches its maximum.
+ *
+ * @see raydium-clmm `states/pool_fee.rs` and SwapState in `instructions/swap.rs`
+ */
+class VolatilityMeter {
+  readonly #curve: ClmmCurve;
+  readonly #info: ClmmVolatility;
+  readonly #zeroForOne: boolean;
+  readonly #reference: number;
+  readonly #groupReference: number;
+  #group: number;
+  #volatility = 0;
+  #skipped = false;
+
+  constructor(curve: ClmmCurve, info: ClmmVolatility, zeroForOne: boolean, unixTimestamp: bigint) {
+    this.#curve = curve;
+    this.#info = info;
+    this.#zeroForOne = zeroForOne;
+    this.#group = floorDivide(curve.tick, curve.tickSpacing);
+    [this.#reference, this.#groupReference] = referenceAt(info, this.#group, unixTimestamp);
+  }
+
+  /** The price at which the next step stops: `target`, or the border of the tick spacing before it. */
+  bound(target: bigint, liquidity: bigint): bigint {
+    const { maximum } = this.#info;
+    this.#volatility = volatilityAt(this.#reference, this.#groupReference, this.#group, maximum);
+    this.#skipped = liquidity === 0n || this.#volatility === maximum;
+    if (this.#skipped) return target;
+    const border = (this.#zeroForOne ? this.#group : this.#group + 1) * this.#curve.tickSpacing;
+    const price = clmmSqrtPrice(Math.min(Math.max(border, MIN_TICK), MAX_TICK));
+    return (this.#zeroForOne ? target > price : target < price) ? target : price;
+  }
+
+  /** Millionths, for the step that `bound` has just bounded. */
+  feeRate(): bigint {
+    return feeRateWithVolatility(this.#curve.feeRate, this.#volatility, this.#curve.tickSpacing, this.#info.control);
+  }
+
+  /** Moves to the tick spacing after the step that ended at `sqrtPrice`. */
+  advance(sqrtPrice: bigint, nextPrice: bigint, nextTick: number): void {
+    if (this.#skipped) {
+      if (sqrtPrice !== nextPrice) return; // The amount is used up: nothing is priced after this.
+      this.#group = nextTick / this.#curve.tickSpacing - (this.#zeroForOne ? 0 : 1);
+    }
+    this.#group += this.#zeroForOne ? -1 : 1;
+  }
+}
+
+/** The volatility and the tick spacing that a swap beginning now measures from. */
+function referenceAt(
+  info: ClmmVolatility,
+  group: number,
+  unixTimestamp: bigint,
+): readonly [volatility: number, group: number] {
+  const elapsed = unixTimestamp > info.updatedAt ? unixTimestamp - info.updatedAt : 0n;
+  if (elapsed < info.filterPeriod) return [info.reference, info.groupReference];
+  if (elapsed < info.decayPeriod) {
+    return [Math.floor((info.accumulated * info.reductionFactor) / REDUCTION_DENOMINATOR), group];
+  }
+  return [0, group];
+}

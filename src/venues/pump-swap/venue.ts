@@ -283,14 +283,14 @@ const USER_VOLUME_SIZE = 137;
 const BUMP_STEP_UNITS = 1_500;
 
 /** Measured on the program for a coin with a creator, the creation of the wallet's volume account included. */
-const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 75_700, buyWithBudget: 77_000, sell: 66_200 };
+const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 76_200, buyWithBudget: 77_500, sell: 66_700 };
 /** What other circumstances add or save. */
 const UNITS_WITHOUT_CREATOR = -5_000;
 const UNITS_OF_BASE_2022 = 2_400;
 const UNITS_OF_QUOTE_2022 = 2_000;
 /** Cashback goes to a token account of the wallet, which its first such trade creates; nothing here tells whether it is. */
-const UNITS_OF_CASHBACK = 28_000;
-const UNITS_OF_CREATION = 24_000;
+const UNITS_OF_CASHBACK = 29_500;
+const UNITS_OF_CREATION = 24_500;
 const UNITS_OF_EXTENDING = 12_500;
 
 function unitsOf(

@@ -13,6 +13,7 @@ import { createAccountReader } from "./chain/account-reader.ts";
 import { createChainHead } from "./chain/chain-head.ts";
 import { createLanding } from "./chain/landing.ts";
 import { createLookupTables } from "./chain/lookup-tables.ts";
+import { createNodeLane } from "./chain/lane.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
 import { createRpcPool } from "./chain/rpc-pool.ts";
@@ -106,7 +107,8 @@ async function compose(parts: {
   onClose(() => head.close());
   const fees = createPriorityFees({ pool, now, warn, bounds: priorityBounds(config) });
   onClose(() => fees.close());
-  const landing = createLanding({ pool, subscriptions, head, now, warn });
+  const lanes = pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now }));
+  const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   onClose(() => landing.close());
   const reader = createAccountReader({ pool, commitment: "processed" });
   const source = createRpcStateSource({ reader, subscriptions, now, warn, commitment: "processed" });
@@ -146,6 +148,7 @@ async function compose(parts: {
 
   const tls =
     config.tlsCert === undefined || config.tlsKey === undefined
+  onClose(() => trades.close());
       ? undefined
       : { cert: readFileSync(config.tlsCert, "utf8"), key: readFileSync(config.tlsKey, "utf8") };
   const publicUrl =

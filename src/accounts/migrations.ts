@@ -63,6 +63,11 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await db.schema.createIndex("submissions_by_finish").on("submissions").column("finished_at_ms").execute();
     },
   },
+  "0003-abandoned-submissions": {
+    async up(db: Kysely<unknown>) {
+      await sql`create index submissions_undecided on submissions (lease_until_ms) where outcome is null`.execute(db);
+    },
+  },
 };
 
 /** Brings the database to the newest schema; several processes may start at once. @throws the database's own error */

@@ -71,21 +71,31 @@ export interface SubmissionClaim {
 }
 
 export interface SubmissionRecord extends SubmissionClaim {
+  /** Until then (epoch milliseconds) the process that holds the claim looks after it. */
+  readonly leaseUntilMs: number;
   /** The one terminal answer as JSON text, once there is one. */
   readonly outcome: string | undefined;
+}
+
+/** Which process looks after a submission, and until when (epoch milliseconds). */
+export interface Lease {
+  readonly owner: string;
+  readonly untilMs: number;
 }
 
 /** The durable side of submitting: reporting, never safety (the chain itself executes a message at most once). */
 export interface Submissions {
   /** Claims the message for this process, or returns what an earlier claim holds. Takes over a claim whose lease has run out. */
-  claim(
-    claim: SubmissionClaim,
-    lease: { readonly owner: string; readonly untilMs: number },
-  ): Promise<"claimed" | SubmissionRecord>;
-  /** Prolongs an own lease; false when another process holds it now. */
-  renew(messageHash: string, lease: { readonly owner: string; readonly untilMs: number }): Promise<boolean>;
-  /** Writes the terminal outcome once, by compare-and-set, and returns the one that stands. */
-  finish(messageHash: string, outcome: string): Promise<string>;
+  claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
+  /** Prolongs an own lease; false when another process holds it now, or none. */
+  renew(messageHash: string, lease: Lease): Promise<boolean>;
+  /**
+   * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. A submission that could not be
+   * claimed before gets its record now.
+   */
+  finish(claim: SubmissionClaim, outcome: string): Promise<string>;
+  /** Undecided submissions whose lease has run out, the longest abandoned first. */
+  abandoned(most: number): Promise<readonly SubmissionRecord[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
   /** A submission of this account by its signature. */
   bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined>;

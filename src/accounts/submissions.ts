@@ -1,10 +1,8 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
+import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
 import type { NewSubmission, SubmissionRow } from "./schema.ts";
 import type { Store } from "./store.ts";
-
-type Lease = Parameters<Submissions["renew"]>[1];
 
 /** What was submitted and how it ended, kept so that every process gives the same answer. */
 export function createSubmissions(store: Store, now: Now): Submissions {
@@ -69,20 +67,35 @@ class StoredSubmissions implements Submissions {
     return renewed !== undefined;
   }
 
-  /** A submission that was never claimed, for want of a database, has no row: the outcome given stands. */
-  async finish(messageHash: string, outcome: string): Promise<string> {
+  async finish(claim: SubmissionClaim, outcome: string): Promise<string> {
+    const ended = { outcome, finished_at_ms: this.#now() };
     const finished = await this.#store.run((db) =>
       db
-        .updateTable("submissions")
-        .set({ outcome, finished_at_ms: this.#now() })
-        .where("message_hash", "=", messageHash)
-        .where("outcome", "is", null)
+        .insertInto("submissions")
+        .values({ ...rowOf(claim, NO_LEASE), ...ended })
+        .onConflict((conflict) =>
+          conflict.column("message_hash").doUpdateSet(ended).where("submissions.outcome", "is", null),
+        )
         .returning("outcome")
         .executeTakeFirst(),
     );
     if (finished !== undefined) return outcome;
-    const standing = await this.byMessageHash(messageHash);
+    const standing = await this.byMessageHash(claim.messageHash);
     return standing?.outcome ?? outcome;
+  }
+
+  async abandoned(most: number): Promise<readonly SubmissionRecord[]> {
+    const rows = await this.#store.run((db) =>
+      db
+        .selectFrom("submissions")
+        .selectAll()
+        .where("outcome", "is", null)
+        .where("lease_until_ms", "<", this.#now())
+        .orderBy("lease_until_ms")
+        .limit(most)
+        .execute(),
+    );
+    return rows.map(recordOf);
   }
 
   async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {
@@ -104,6 +117,8 @@ class StoredSubmissions implements Submissions {
     return row === undefined ? undefined : recordOf(row);
   }
 }
+
+const NO_LEASE: Lease = { owner: "", untilMs: 0 };
 
 function rowOf(claim: SubmissionClaim, lease: Lease): NewSubmission {
   return {
@@ -131,6 +146,7 @@ function recordOf(row: SubmissionRow): SubmissionRecord {
     transaction: new Uint8Array(row.transaction_bytes),
     lastValidBlockHeight: BigInt(row.last_valid_block_height),
     claimedAtMs: row.claimed_at_ms,
+    leaseUntilMs: row.lease_until_ms,
     outcome: row.outcome ?? undefined,
   };
 }

@@ -6,6 +6,7 @@ import {
   fakeSubscriptions,
 } from "../../test/support/fake-chain.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
+import { createNodeLane, OWN_NODES } from "./lane.ts";
 import type { LandingOrder, TransactionFate } from "./port.ts";
 import { RpcError } from "./rpc-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
@@ -61,6 +62,7 @@ function start(count: number): void {
   subscriptions = fakeSubscriptions();
   landing = createLanding({
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    lanes: endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now: Date.now })),
     subscriptions,
     head: { blockHeight: () => height, slotMs: () => 200 },
     now: Date.now,
@@ -78,6 +80,7 @@ function land(order: Partial<LandingOrder> = {}): { fate: TransactionFate | unde
       signature: SIGNATURE,
       lastValidBlockHeight: LAST_VALID,
       deadlineMs: Date.now() + 25_000,
+      lanes: [OWN_NODES],
       ...order,
     })
     .then((fate) => {
@@ -102,7 +105,7 @@ test("the bytes go to every endpoint at once, without preflight or retries of th
 test("they go again every two slots until it is confirmed; processed does not end it", async () => {
   start(1);
   const seen: bigint[] = [];
-  const box = land({ onProcessed: (slot) => seen.push(slot) });
+  const box = land({ onEvent: (event) => event.kind === "processed" && seen.push(event.slot) });
   await vi.advanceTimersByTimeAsync(2_000);
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(6);
   views[0]!.status = { slot: 1_103, err: null, confirmationStatus: "processed" };

@@ -1,7 +1,8 @@
 import type { Now } from "../primitives/clock.ts";
 import { ruleOnExpiry } from "./expiry.ts";
-import type { Landing, LandingOrder, TransactionFate } from "./port.ts";
-import type { RpcEndpoint } from "./rpc-endpoint.ts";
+import type { Lane } from "./lane.ts";
+import type { Landing, LandingEvent, LandingOrder, TransactionFate } from "./port.ts";
+import { RpcError } from "./rpc-error.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asContext, asList, asRecord } from "./rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
@@ -14,6 +15,7 @@ export interface LiveLanding extends Landing {
 
 export interface LandingOptions {
   readonly pool: RpcPool;
+  readonly lanes: readonly Lane[];
   readonly subscriptions: Subscriptions;
   readonly head: { blockHeight(): bigint; slotMs(): number };
   readonly now: Now;
@@ -22,13 +24,12 @@ export interface LandingOptions {
   readonly random?: () => number;
   /** Slots between broadcasts of the same transaction. */
   readonly rebroadcastSlots?: number;
-  /** Longest wait for one endpoint to take a broadcast. */
-  readonly sendTimeoutMs?: number;
 }
 
 const DEFAULT_REBROADCAST_SLOTS = 2;
-const DEFAULT_SEND_TIMEOUT_MS = 1_000;
 const LEAST_PERIOD_MS = 100;
+/** How often it is looked which transactions are due to be sent again. */
+const RETRY_TICK_MS = 25;
 const MAX_SIGNATURES_PER_CALL = 256;
 /** Slots between two attempts to prove an expiry. */
 const EXPIRY_CHECK_SLOTS = 4;
@@ -36,7 +37,7 @@ const EXPIRY_CHECK_SLOTS = 4;
 const READS_AFTER_NOTICE = 5;
 
 interface Waiter {
-  readonly onProcessed: ((slot: bigint) => void) | undefined;
+  readonly onEvent: ((event: LandingEvent) => void) | undefined;
   resolve(fate: TransactionFate): void;
 }
 
@@ -46,33 +47,44 @@ interface Flight {
   readonly encoded: string;
   readonly lastValidBlockHeight: bigint;
   readonly waiters: Set<Waiter>;
-  /** Endpoints that have not yet answered the previous broadcast: they get no second one. */
-  readonly sending: Set<RpcEndpoint>;
+  readonly lanes: readonly Lane[];
+  /** Lanes that have not yet answered the previous broadcast: they get no second one. */
+  readonly sending: Set<Lane>;
+  /** Lanes that took it, and those that have refused it. */
+  readonly taken: Set<Lane>;
+  readonly refused: Set<Lane>;
+  /** What a waiter that comes later is told first. */
+  readonly events: LandingEvent[];
+  /** Broadcasts after the first, and when the next is due (monotonic milliseconds). */
+  retries: number;
+  retryAtMs: number;
   /** What the subscription has told, and how many reads since then did not know of it. */
   notice: { readonly slot: bigint; readonly error: unknown | null; unseen: number } | undefined;
   /** Where it was last seen in a block that may still be dropped. */
   processedSlot: bigint | undefined;
   cancelSubscription: () => void;
-  timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Broadcasts to every endpoint in parallel, again and again on its own schedule, and finds out what became of it: by
+ * Broadcasts on every lane allowed in parallel, again and again on its own schedule, and finds out what became of it: by
  * subscription and by polling, whichever comes first. Sending identical bytes more than once is safe: the chain executes
- * a message at most once. No endpoint's refusal of a broadcast decides anything; only blocks do.
+ * a message at most once. No lane's refusal of a broadcast decides anything; only blocks do. When there is more to send than
+ * the lanes take, what has been sent most often waits.
  */
 export function createLanding({
   pool,
+  lanes,
   subscriptions,
   head,
   now,
   warn,
   random = Math.random,
   rebroadcastSlots = DEFAULT_REBROADCAST_SLOTS,
-  sendTimeoutMs = DEFAULT_SEND_TIMEOUT_MS,
 }: LandingOptions): LiveLanding {
   const { endpoints } = pool;
   const flights = new Map<string, Flight>();
+  let retryTimer: NodeJS.Timeout | undefined;
+  let shedding = false;
   let pollTimer: NodeJS.Timeout | undefined;
   let polling = false;
   let pollAgain = false;
@@ -84,17 +96,24 @@ export function createLanding({
   function settle(flight: Flight, fate: TransactionFate): void {
     if (flights.get(flight.signature) !== flight) return;
     flights.delete(flight.signature);
-    clearTimeout(flight.timer);
     flight.cancelSubscription();
     for (const waiter of flight.waiters) waiter.resolve(fate);
-    if (flights.size === 0) clearTimeout(pollTimer);
+    if (flights.size > 0) return;
+    clearTimeout(pollTimer);
+    clearInterval(retryTimer);
+    retryTimer = undefined;
+  }
+
+  function tell(flight: Flight, event: LandingEvent): void {
+    flight.events.push(event);
+    for (const waiter of flight.waiters) waiter.onEvent?.(event);
   }
 
   function hearStatus(flight: Flight, status: SignatureStatus | null): void {
     const { notice } = flight;
     if (status !== null && status.slot !== flight.processedSlot) {
       flight.processedSlot = status.slot;
-      for (const waiter of flight.waiters) waiter.onProcessed?.(status.slot);
+      tell(flight, { kind: "processed", slot: status.slot });
     }
     if (status !== null && (status.commitment !== "processed" || notice !== undefined)) {
       // The subscription was for "confirmed"; a node that still says "processed" merely lags.
@@ -105,32 +124,48 @@ export function createLanding({
     }
   }
 
-  async function send(flight: Flight, endpoint: RpcEndpoint): Promise<void> {
-    if (flight.sending.has(endpoint)) return;
-    flight.sending.add(endpoint);
+  async function send(flight: Flight, lane: Lane): Promise<void> {
+    flight.sending.add(lane);
     try {
-      await endpoint.call(
-        "sendTransaction",
-        [flight.encoded, { encoding: "base64", skipPreflight: true, maxRetries: 0 }],
-        sendTimeoutMs,
-      );
-    } catch {
-      // Not final, whatever it says: the same bytes may land through another endpoint, or have landed already.
+      await lane.send(flight.encoded);
+      if (!flight.taken.has(lane)) {
+        flight.taken.add(lane);
+        tell(flight, { kind: "sent", lane: lane.name });
+      }
+    } catch (error) {
+      // Not final, whatever it says: the same bytes may land on another lane, or have landed already.
+      if (!flight.refused.has(lane)) {
+        flight.refused.add(lane);
+        tell(flight, { kind: "refused", lane: lane.name, reason: reasonOf(error) });
+      }
     } finally {
-      flight.sending.delete(endpoint);
+      flight.sending.delete(lane);
     }
   }
 
-  function broadcast(flight: Flight, to: readonly RpcEndpoint[]): void {
-    if (head.blockHeight() > flight.lastValidBlockHeight) return;
-    for (const endpoint of to) void send(flight, endpoint);
-    flight.timer = setTimeout(
-      () => {
-        const ready = endpoints.filter((endpoint) => !endpoint.isCooling());
-        broadcast(flight, ready.length === 0 ? endpoints : ready);
-      },
-      Math.max(LEAST_PERIOD_MS, rebroadcastSlots * head.slotMs()) * (0.75 + random() / 2),
-    );
+  const canLand = (flight: Flight) => head.blockHeight() <= flight.lastValidBlockHeight;
+
+  function scheduleRetry(flight: Flight): void {
+    const periodMs = Math.max(LEAST_PERIOD_MS, rebroadcastSlots * head.slotMs());
+    flight.retryAtMs = performance.now() + periodMs * (0.75 + random() / 2);
+  }
+
+  function retryDue(): void {
+    const atMs = performance.now();
+    const due = [...flights.values()].filter((flight) => flight.retryAtMs <= atMs && canLand(flight));
+    let shed = 0;
+    for (const flight of due.sort((a, b) => a.retries - b.retries)) {
+      flight.retries += 1;
+      scheduleRetry(flight);
+      const ready = flight.lanes.filter((lane) => !lane.isCooling());
+      for (const lane of ready.length === 0 ? flight.lanes : ready) {
+        if (flight.sending.has(lane) || (lane.repeats && flight.taken.has(lane))) continue;
+        if (lane.takeTurn()) void send(flight, lane);
+        else shed += 1;
+      }
+    }
+    if (shed > 0 && !shedding) warn("More to send again than the lanes take: what was sent most often waits.");
+    if (due.length > 0) shedding = shed > 0;
   }
 
   /** Asks for the status of everything on its way, in as few calls as possible; a different endpoint first each time. */
@@ -201,14 +236,27 @@ export function createLanding({
       encoded: Buffer.from(order.transaction).toString("base64"),
       lastValidBlockHeight: order.lastValidBlockHeight,
       waiters: new Set(),
+      lanes: lanes.filter(({ allowedAs }) => order.lanes.includes(allowedAs)),
       sending: new Set(),
+      taken: new Set(),
+      refused: new Set(),
+      events: [],
+      retries: 0,
+      retryAtMs: 0,
       notice: undefined,
       processedSlot: undefined,
       cancelSubscription: () => {},
-      timer: undefined,
     };
     flights.set(order.signature, flight);
-    broadcast(flight, endpoints);
+    scheduleRetry(flight);
+    retryTimer ??= setInterval(retryDue, RETRY_TICK_MS);
+    if (canLand(flight)) {
+      for (const lane of flight.lanes) {
+        // The first time counts as a turn, and is taken whether there is one or not.
+        lane.takeTurn();
+        void send(flight, lane);
+      }
+    }
     flight.cancelSubscription = subscriptions.subscribe({
       kind: "signature",
       params: [order.signature, { commitment: "confirmed" }],
@@ -229,7 +277,7 @@ export function createLanding({
       return new Promise((resolve) => {
         const flight = flights.get(order.signature) ?? takeOff(order);
         const waiter: Waiter = {
-          onProcessed: order.onProcessed,
+          onEvent: order.onEvent,
           resolve(fate) {
             clearTimeout(deadline);
             resolve(fate);
@@ -244,7 +292,7 @@ export function createLanding({
           Math.max(0, order.deadlineMs - now()),
         );
         flight.waiters.add(waiter);
-        if (flight.processedSlot !== undefined) waiter.onProcessed?.(flight.processedSlot);
+        for (const event of flight.events) waiter.onEvent?.(event);
       });
     },
     async fetchCommitment(signature) {
@@ -256,8 +304,13 @@ export function createLanding({
     close() {
       for (const flight of [...flights.values()]) settle(flight, { kind: "pending" });
       clearTimeout(pollTimer);
+      clearInterval(retryTimer);
     },
   };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof RpcError ? error.kind : "failed";
 }
 
 function firstStatus(result: unknown): SignatureStatus | null {

@@ -91,6 +91,15 @@ export type TransactionFate =
   /** Not decided when the waiting ended. */
   | { readonly kind: "pending" };
 
+/** Something that happened to a transaction on its way. */
+export type LandingEvent =
+  /** The lane took it, for the first time. */
+  | { readonly kind: "sent"; readonly lane: string }
+  /** The lane did not take it, for the first time; that decides nothing. */
+  | { readonly kind: "refused"; readonly lane: string; readonly reason: string }
+  /** Seen in a block that may still be dropped; told again when it is seen in another. */
+  | { readonly kind: "processed"; readonly slot: bigint };
+
 /** A signed transaction on its way. */
 export interface LandingOrder {
   readonly transaction: Uint8Array;
@@ -98,18 +107,36 @@ export interface LandingOrder {
   readonly signature: string;
   readonly lastValidBlockHeight: bigint;
   readonly deadlineMs: number;
-  /** Called when the transaction is first seen in a block that may still be dropped. */
-  readonly onProcessed?: (slot: bigint) => void;
+  /** Names of the lanes it may be sent on. One that is not configured here is left out. */
+  readonly lanes: readonly string[];
+  readonly onEvent?: (event: LandingEvent) => void;
 }
 
 export interface Landing {
   /**
-   * Sends the bytes on every lane, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
+   * Sends the bytes on every lane allowed, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
    * once the block height has passed the last valid one. A fate of `landed` is at least confirmed.
    */
   land(order: LandingOrder): Promise<TransactionFate>;
   /** Asks the chain once how far a transaction got; undefined when it is in no block. @throws TradewireError UPSTREAM_ERROR */
   fetchCommitment(signature: string): Promise<"processed" | "confirmed" | "finalized" | undefined>;
+}
+
+/** Lamports for whoever carries a transaction to the leader, paid by the transaction itself. */
+export interface Tip {
+  readonly to: Address;
+  readonly lamports: bigint;
+}
+
+/** The ways a message may be sent, decided when it is built: what they ask for has to be in it. */
+export interface LaneChoice {
+  readonly lanes: readonly string[];
+  readonly tips: readonly Tip[];
+}
+
+export interface LanePlan {
+  /** The lanes of a level now. `turn` varies from build to build: tips go to the accounts of a lane in turn. */
+  choose(level: Priority, turn: number): LaneChoice;
 }
 
 /** One token balance of a transaction's record. */

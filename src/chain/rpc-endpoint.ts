@@ -8,6 +8,8 @@ export interface RpcEndpoint {
   readonly name: string;
   /** One call. @throws TradewireError UPSTREAM_ERROR, as an RpcError */
   call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
+  /** Its answer contradicts what is known of the chain: others go first for a while. */
+  doubt(): void;
   /** True for a while after failures to reach the node, longer after each: others go first. */
   isCooling(): boolean;
 }
@@ -15,6 +17,8 @@ export interface RpcEndpoint {
 export interface RpcEndpointOptions {
   readonly url: string;
   readonly now: Now;
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Longest wait for a whole answer. */
   readonly timeoutMs?: number;
   /** Largest answer read. */
@@ -25,6 +29,7 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const FIRST_COOLING_MS = 125;
 const LONGEST_COOLING_MS = 4_000;
+const DOUBT_MS = 2_000;
 
 /** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
 const REFUSAL_CODES = new Set([-32601, -32010]);
@@ -37,6 +42,7 @@ const PLAIN_CODES = new Set([-32011, -32015]);
 export function createRpcEndpoint({
   url,
   now,
+  headers = {},
   timeoutMs = DEFAULT_TIMEOUT_MS,
   maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
 }: RpcEndpointOptions): RpcEndpoint {
@@ -46,8 +52,9 @@ export function createRpcEndpoint({
   let coolUntilMs = 0;
 
   const reached = () => {
+    // A node that answers again is back; what it was doubted for is not undone by that.
+    if (failures > 0) coolUntilMs = 0;
     failures = 0;
-    coolUntilMs = 0;
   };
   const missed = (message: string, cause?: unknown): RpcError => {
     coolUntilMs = now() + Math.min(FIRST_COOLING_MS * 2 ** failures, LONGEST_COOLING_MS);
@@ -62,7 +69,7 @@ export function createRpcEndpoint({
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: { ...headers, "content-type": "application/json" },
         body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
         redirect: "error",
         signal: AbortSignal.timeout(callTimeoutMs),
@@ -100,7 +107,14 @@ export function createRpcEndpoint({
     return answer.result;
   }
 
-  return { name, call, isCooling: () => now() < coolUntilMs };
+  return {
+    name,
+    call,
+    doubt() {
+      coolUntilMs = now() + DOUBT_MS;
+    },
+    isCooling: () => now() < coolUntilMs,
+  };
 }
 
 function answeredError(

@@ -104,6 +104,22 @@ export interface SubmittedTrade extends TradeSides {
   readonly route: readonly RouteLeg[];
 }
 
+/** One step on the way of a submitted transaction. */
+export interface TradeEvent {
+  readonly kind: "sent" | "refused" | Exclude<TradeStatus, "pending">;
+  readonly atMs: number;
+  /** Where it was sent, for `sent` and `refused`. */
+  readonly lane?: string;
+  readonly slot?: bigint;
+  /** Why a lane did not take it. */
+  readonly reason?: string;
+}
+
+/** A submitted transaction while it is watched, with what has happened since it was last told of. */
+export interface WatchedTrade extends SubmittedTrade {
+  readonly events: readonly TradeEvent[];
+}
+
 /** The product, as the edge calls it. */
 export interface Trades {
   /** Warm builds answer synchronously. @throws TradewireError */
@@ -119,10 +135,10 @@ export interface Trades {
   /** A trade submitted by this account. @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in */
   find(principal: Principal, signature: string): Promise<SubmittedTrade>;
   /**
-   * The same, at once and again on every change, ending after "finalized" or when `signal` aborts.
+   * The same, at once and again on every change with what happened, ending after "finalized" or when `signal` aborts.
    * @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in
    */
-  watch(principal: Principal, signature: string, signal: AbortSignal): AsyncIterable<SubmittedTrade>;
+  watch(principal: Principal, signature: string, signal: AbortSignal): AsyncIterable<WatchedTrade>;
   /** What priority costs now, per level. */
   priorities(): readonly {
     readonly level: Priority;

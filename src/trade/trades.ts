@@ -3,7 +3,7 @@ import type { Priority } from "../chain/port.ts";
 import { priorityFeeLamports } from "../solana/compute-budget.ts";
 import { type BuildPorts, buildTrade } from "./build-trade.ts";
 import { quoteTrade } from "./quote-trade.ts";
-import { createSubmitter, type SubmitPorts } from "./submit-trade.ts";
+import { createSubmitter, type Submitter, type SubmitPorts } from "./submit-trade.ts";
 import type { Trades } from "./trade.ts";
 
 const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
@@ -14,8 +14,11 @@ const TYPICAL_COMPUTE_UNITS = 100_000;
 /** Numbers a build may carry; see BuildPorts.nextNonce. */
 const NONCES = 16_384;
 
-/** The product: building, quoting and submitting trades on the given ports. */
-export function createTrades(ports: Omit<BuildPorts, "nextNonce">, submitPorts: SubmitPorts): Trades {
+/** The product: building, quoting and submitting trades on the given ports. `close` hands over what is under way. */
+export function createTrades(
+  ports: Omit<BuildPorts, "nextNonce">,
+  submitPorts: SubmitPorts,
+): Trades & Pick<Submitter, "close"> {
   let nonce = randomInt(NONCES);
   const nextNonce = () => {
     nonce = (nonce + 1) % NONCES;

@@ -387,7 +387,8 @@ describe.each(homes)("submissions on $name", (home) => {
       }),
     );
     expect(answers.filter((answer) => answer === "claimed")).toHaveLength(1);
-    for (const answer of answers) if (answer !== "claimed") expect(answer).toEqual({ ...claim, outcome: undefined });
+    for (const answer of answers)
+      if (answer !== "claimed") expect(answer).toMatchObject({ ...claim, outcome: undefined });
   });
 
   it("hands a claim on when its lease has run out, to one process", async () => {
@@ -411,7 +412,9 @@ describe.each(homes)("submissions on $name", (home) => {
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("cc"), lease("owner"));
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => submissions.finish("cc", JSON.stringify({ status: "confirmed", by: i }))),
+      Array.from({ length: 10 }, (_, i) =>
+        submissions.finish(claimOf("cc"), JSON.stringify({ status: "confirmed", by: i })),
+      ),
     );
     expect(new Set(answers).size).toBe(1);
     const record = await submissions.byMessageHash("cc");
@@ -425,10 +428,34 @@ describe.each(homes)("submissions on $name", (home) => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("dd"), lease("owner"));
-    expect(await submissions.bySignature("acc_1", "signature-of-dd")).toEqual({ ...claimOf("dd"), outcome: undefined });
+    expect(await submissions.bySignature("acc_1", "signature-of-dd")).toMatchObject({
+      ...claimOf("dd"),
+      outcome: undefined,
+    });
     expect(await submissions.bySignature("acc_2", "signature-of-dd")).toBeUndefined();
     expect(await submissions.byMessageHash("ee")).toBeUndefined();
-    expect(await submissions.finish("ee", "never claimed")).toBe("never claimed");
+  });
+
+  it("gives a submission that could not be claimed its record when it ends", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    expect(await submissions.finish(claimOf("ee"), "never claimed")).toBe("never claimed");
+    expect((await submissions.bySignature("acc_1", "signature-of-ee"))?.outcome).toBe("never claimed");
+    expect(await submissions.finish(claimOf("ee"), "another end")).toBe("never claimed");
+  });
+
+  it("tells which submissions nobody looks after any more", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    await submissions.claim(claimOf("ff"), lease("gone", clock.nowMs + 1_000));
+    await submissions.claim(claimOf("gg"), lease("gone", clock.nowMs + 500));
+    await submissions.claim(claimOf("hh"), lease("there", clock.nowMs + 9_000));
+    await submissions.claim(claimOf("ii"), lease("gone", clock.nowMs + 500));
+    await submissions.finish(claimOf("ii"), "done");
+    expect(await submissions.abandoned(10)).toEqual([]);
+    clock.nowMs += 1_001;
+    expect((await submissions.abandoned(10)).map(({ messageHash }) => messageHash)).toEqual(["gg", "ff"]);
+    expect((await submissions.abandoned(1)).map(({ messageHash }) => messageHash)).toEqual(["gg"]);
   });
 
   it("removes outcomes a day old and challenges long gone, and nothing else", async () => {
@@ -436,7 +463,7 @@ describe.each(homes)("submissions on $name", (home) => {
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("old"), lease("owner"));
     await submissions.claim(claimOf("open"), lease("owner"));
-    await submissions.finish("old", "done");
+    await submissions.finish(claimOf("old"), "done");
     const wallet = createTestWallet();
     const { message } = await accounts.createChallenge(wallet.address);
     const proof = { wallet: wallet.address, message, signature: wallet.sign(message), label: "", revokeOthers: false };

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { OWN_NODES } from "../../src/chain/lane.ts";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
 import type { PairMarkets } from "../../src/market/port.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
@@ -83,7 +84,12 @@ test("no confirmation is missed while the connection is cut again and again", as
     Array.from({ length: 20 }, (_, i) => {
       const to = createTestWallet().address;
       const signed = signTransfer({ from: wallet, to, lamports: 10_000_000n + BigInt(i), blockhash });
-      return chain.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: Date.now() + 10_000 });
+      return chain.landing.land({
+        ...signed,
+        lastValidBlockHeight,
+        deadlineMs: Date.now() + 10_000,
+        lanes: [OWN_NODES],
+      });
     }),
   );
   clearInterval(cutter);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { OWN_NODES } from "../../src/chain/lane.ts";
 import { LAMPORTS_PER_SOL } from "../../src/primitives/amount.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { startFakeNode } from "../support/fake-node.ts";
@@ -51,8 +52,11 @@ test("a transfer lands, its record can be read, and landing it again tells the s
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const signed = signTransfer({ from: wallet, to, lamports: LAMPORTS_PER_SOL, blockhash });
   const seen: bigint[] = [];
-  const order = { ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) };
-  const fate = await chain.landing.land({ ...order, onProcessed: (slot) => seen.push(slot) });
+  const order = { ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000), lanes: [OWN_NODES] };
+  const fate = await chain.landing.land({
+    ...order,
+    onEvent: (event) => event.kind === "processed" && seen.push(event.slot),
+  });
   if (fate.kind !== "landed") throw new Error(fate.kind);
   expect(fate.error).toBe(null);
   expect(seen).toEqual([fate.slot]);
@@ -73,7 +77,12 @@ test("a transaction that fails on the chain has landed, with its error", async (
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const lamports = 1_000n * LAMPORTS_PER_SOL;
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports, blockhash });
-  const fate = await chain.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) });
+  const fate = await chain.landing.land({
+    ...signed,
+    lastValidBlockHeight,
+    deadlineMs: inMs(20_000),
+    lanes: [OWN_NODES],
+  });
   expect(fate).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
 });
 
@@ -85,7 +94,12 @@ test("one endpoint that is gone and one that never answers stop nothing", async 
   });
   const { blockhash, lastValidBlockHeight } = several.head.lifetime();
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports: LAMPORTS_PER_SOL, blockhash });
-  const fate = await several.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) });
+  const fate = await several.landing.land({
+    ...signed,
+    lastValidBlockHeight,
+    deadlineMs: inMs(20_000),
+    lanes: [OWN_NODES],
+  });
   expect(fate).toMatchObject({ kind: "landed", error: null });
   several.close();
   await mute.close();
@@ -95,7 +109,12 @@ test("without any subscription, polling alone follows head and landing", async (
   const polled = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [] });
   const { blockhash, lastValidBlockHeight } = polled.head.lifetime();
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports: LAMPORTS_PER_SOL, blockhash });
-  const fate = await polled.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000) });
+  const fate = await polled.landing.land({
+    ...signed,
+    lastValidBlockHeight,
+    deadlineMs: inMs(20_000),
+    lanes: [OWN_NODES],
+  });
   expect(fate).toMatchObject({ kind: "landed", error: null });
   polled.close();
 });
@@ -105,9 +124,11 @@ test("what is never taken expires, but only once the finalized height is past th
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const signed = signTransfer({ from: stranger, to: wallet.address, lamports: 1n, blockhash });
   let fate: string | undefined;
-  const landing = chain.landing.land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000) }).then((told) => {
-    fate = told.kind;
-  });
+  const landing = chain.landing
+    .land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000), lanes: [OWN_NODES] })
+    .then((told) => {
+      fate = told.kind;
+    });
   await sandbox.pause();
   const ahead = Number(lastValidBlockHeight - chain.head.blockHeight());
   await sandbox.advanceSlots(ahead + 5);

@@ -7,18 +7,16 @@ const store = await openStore({ dataDir, databaseUrl: databaseUrl === "" ? undef
 const submissions = createSubmissions(store, Date.now);
 for (let i = 0; ; i++) {
   const messageHash = `${name}-${i}`;
-  await submissions.claim(
-    {
-      messageHash,
-      signature: `signature-${messageHash}`,
-      accountId: "acc_1",
-      submissionToken: "tw1.token",
-      transaction: new Uint8Array(1_232).fill(i),
-      lastValidBlockHeight: BigInt(i),
-      claimedAtMs: Date.now(),
-    },
-    { owner: name, untilMs: Date.now() + 5_000 },
-  );
-  await submissions.finish(messageHash, `outcome of ${messageHash}`);
+  const claim = {
+    messageHash,
+    signature: `signature-${messageHash}`,
+    accountId: "acc_1",
+    submissionToken: "tw1.token",
+    transaction: new Uint8Array(1_232).fill(i),
+    lastValidBlockHeight: BigInt(i),
+    claimedAtMs: Date.now(),
+  };
+  await submissions.claim(claim, { owner: name, untilMs: Date.now() + 5_000 });
+  await submissions.finish(claim, `outcome of ${messageHash}`);
   process.stdout.write(`${messageHash}\n`);
 }

@@ -18,6 +18,7 @@ export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint 
     calls,
     methods,
     countOf: (method) => calls.filter((call) => call.method === method).length,
+    doubt: () => {},
     isCooling: () => false,
     async call(method, params) {
       calls.push({ method, params });

@@ -1,6 +1,7 @@
 import { createAccountReader } from "../../src/chain/account-reader.ts";
 import { createChainHead, type LiveChainHead } from "../../src/chain/chain-head.ts";
 import { createLanding, type LiveLanding } from "../../src/chain/landing.ts";
+import { createNodeLane } from "../../src/chain/lane.ts";
 import type { AccountReader, StateSource, TransactionReader } from "../../src/chain/port.ts";
 import { createRpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
 import { createRpcPool, type RpcPool } from "../../src/chain/rpc-pool.ts";
@@ -47,7 +48,8 @@ export async function connectChain({ rpcUrls, wsUrls }: LiveChainOptions): Promi
   const reader = createAccountReader({ pool, commitment: "processed" });
   const source = createRpcStateSource({ reader, subscriptions, now, warn, commitment: "processed" });
   const head = await createChainHead({ pool, subscriptions, now, warn });
-  const landing = createLanding({ pool, subscriptions, head, now, warn });
+  const lanes = endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now }));
+  const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   return {
     pool,
     subscriptions,

@@ -1,0 +1,266 @@
+import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../accounts/port.ts";
+import type { Landing, LandingEvent, TransactionFate, TransactionReader, TransactionRecord } from "../chain/port.ts";
+import type { Now } from "../primitives/clock.ts";
+import type { Venue } from "../venues/venue.ts";
+import { failedOutcome } from "./failure.ts";
+import { formatOutcome, type Outcome, parseOutcome, unsettled } from "./outcome.ts";
+import { readReceipt } from "./receipt.ts";
+import type { SealedTrade } from "./sealed-trade.ts";
+import type { SubmittedTrade, TradeEvent } from "./trade.ts";
+import { sleep, within } from "./waiting.ts";
+
+export interface AttemptPorts {
+  readonly submissions: Submissions;
+  readonly landing: Landing;
+  readonly transactions: TransactionReader;
+  readonly venues: readonly Venue[];
+  readonly now: Now;
+  /** Names this process in leases. */
+  readonly owner: string;
+  readonly settings: AttemptSettings;
+}
+
+export interface AttemptSettings {
+  /** Another process takes over a submission that was not looked after for this long. Milliseconds. */
+  readonly leaseMs: number;
+  /** Broadcast does not wait longer than this for the claim to be written. Milliseconds. */
+  readonly claimTimeoutMs: number;
+}
+
+/** One message on its way, shared by everybody in this process who submits it. */
+export interface Attempt {
+  readonly claim: SubmissionClaim;
+  readonly sealed: SealedTrade;
+  /** Resolves when nothing more will change here: with the outcome, or undefined when the attempt let go undecided. */
+  readonly done: Promise<Outcome | undefined>;
+  readonly latest: SubmittedTrade;
+  /** What has happened so far, in order. */
+  readonly events: readonly TradeEvent[];
+  readonly settled: boolean;
+  /** Resolves at the next change. */
+  readonly changed: Promise<void>;
+  /** Lets other processes take over at once. */
+  release(): Promise<void>;
+}
+
+/** How long one attempt follows a transaction before it lets go; far beyond what finality takes. */
+const FOLLOW_MS = 10 * 60_000;
+const JOIN_POLL_MS = 100;
+/** A record that could not be written is tried again this often. */
+const BACK_FILL_MS = 1_000;
+/** An answer waits this long for its record to be written; then the record follows. */
+const FINISH_WAIT_MS = 2_000;
+const RECORD_RETRIES = 40;
+const RECORD_RETRY_MS = 100;
+
+/**
+ * Starts to look after a message: claims it, or follows the process that holds it; broadcasts until the chain has decided;
+ * writes the outcome down once. With `claimed` the caller has claimed it already.
+ */
+export function startAttempt(
+  ports: AttemptPorts,
+  claim: SubmissionClaim,
+  sealed: SealedTrade,
+  claimed: boolean,
+): Attempt {
+  return new RunningAttempt(ports, claim, sealed, claimed);
+}
+
+class RunningAttempt implements Attempt {
+  readonly claim: SubmissionClaim;
+  readonly sealed: SealedTrade;
+  readonly done: Promise<Outcome | undefined>;
+  readonly events: TradeEvent[] = [];
+  readonly #ports: AttemptPorts;
+  #latest: SubmittedTrade;
+  #settled = false;
+  #changed = Promise.withResolvers<void>();
+  /** True once the database holds the claim for this process. */
+  #recorded: boolean;
+  #released = false;
+
+  constructor(ports: AttemptPorts, claim: SubmissionClaim, sealed: SealedTrade, claimed: boolean) {
+    this.#ports = ports;
+    this.claim = claim;
+    this.sealed = sealed;
+    this.#latest = unsettled(sealed, claim.signature);
+    this.#recorded = claimed;
+    this.done = this.#run(claimed).finally(() => {
+      this.#settled = true;
+      this.#changed.resolve();
+    });
+  }
+
+  get latest(): SubmittedTrade {
+    return this.#latest;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  get changed(): Promise<void> {
+    return this.#changed.promise;
+  }
+
+  async release(): Promise<void> {
+    this.#released = true;
+    const { submissions, owner } = this.#ports;
+    await submissions.renew(this.claim.messageHash, { owner, untilMs: 0 }).catch(() => undefined);
+  }
+
+  async #run(claimed: boolean): Promise<Outcome | undefined> {
+    let held = claimed ? "claimed" : await this.#claimOrGoOn();
+    const until = this.#ports.now() + FOLLOW_MS;
+    while (held !== "claimed") {
+      if (held.outcome !== undefined) {
+        this.#latest = { ...this.#latest, signature: held.signature };
+        return parseOutcome(held.outcome);
+      }
+      if (this.#ports.now() > until) return undefined;
+      await sleep(JOIN_POLL_MS);
+      held = await this.#look(held);
+    }
+    return this.#drive();
+  }
+
+  /** What the process that holds the claim has written by now; the claim itself when that process no longer looks after it. */
+  async #look(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
+    if (held.leaseUntilMs < this.#ports.now()) return this.#claimOrGoOn();
+    try {
+      return (await this.#ports.submissions.byMessageHash(this.claim.messageHash)) ?? (await this.#claimOrGoOn());
+    } catch {
+      return "claimed";
+    }
+  }
+
+  /** A database that is slow or away costs the record, never the trade: the broadcast goes out all the same. */
+  async #claimOrGoOn(): Promise<"claimed" | SubmissionRecord> {
+    const { submissions, settings } = this.#ports;
+    const claiming = submissions.claim(this.claim, this.#lease()).then(
+      (held) => {
+        if (held === "claimed") this.#recorded = true;
+        return held;
+      },
+      () => "claimed" as const,
+    );
+    return (await within(settings.claimTimeoutMs, claiming)) ?? "claimed";
+  }
+
+  /** Broadcasts until the chain has decided, and writes the outcome down once. */
+  async #drive(): Promise<Outcome | undefined> {
+    const { landing, now, settings } = this.#ports;
+    let looking = false;
+    const care = setInterval(
+      () => {
+        if (looking || this.#released) return;
+        looking = true;
+        void this.#keepClaim().finally(() => {
+          looking = false;
+        });
+      },
+      Math.min(BACK_FILL_MS, settings.leaseMs / 2.5),
+    );
+    care.unref();
+    try {
+      const fate = await landing.land({
+        transaction: this.claim.transaction,
+        signature: this.claim.signature,
+        lastValidBlockHeight: this.claim.lastValidBlockHeight,
+        deadlineMs: now() + FOLLOW_MS,
+        lanes: ["rpc"],
+        onEvent: (event) => this.#hear(event),
+      });
+      if (fate.kind === "landed") {
+        this.#tell({ kind: fate.commitment, slot: fate.slot });
+        this.#advance({ status: fate.commitment, slot: fate.slot });
+      }
+      const outcome = await this.#outcomeOf(fate);
+      return outcome === undefined ? undefined : await this.#write(outcome);
+    } finally {
+      clearInterval(care);
+    }
+  }
+
+  #lease(): Lease {
+    return { owner: this.#ports.owner, untilMs: this.#ports.now() + this.#ports.settings.leaseMs };
+  }
+
+  /** Prolongs the lease; or claims, as long as the database could not be told of this submission. */
+  async #keepClaim(): Promise<void> {
+    const { submissions } = this.#ports;
+    try {
+      if (this.#recorded) await submissions.renew(this.claim.messageHash, this.#lease());
+      else this.#recorded = (await submissions.claim(this.claim, this.#lease())) === "claimed";
+    } catch {
+      // The database is away; the next turn makes up for this one.
+    }
+  }
+
+  /** Writes the outcome, now or when the database is back. @returns the outcome that stands */
+  async #write(outcome: Outcome): Promise<Outcome> {
+    const { submissions } = this.#ports;
+    const text = formatOutcome(outcome);
+    const written = submissions.finish(this.claim, text).catch(() => undefined);
+    const standing = await within(FINISH_WAIT_MS, written);
+    if (standing !== undefined) return parseOutcome(standing);
+    void written.then((late) => (late === undefined ? this.#backFill(text) : undefined));
+    return outcome;
+  }
+
+  async #backFill(text: string): Promise<void> {
+    const until = this.#ports.now() + FOLLOW_MS;
+    while (this.#ports.now() < until) {
+      await sleep(BACK_FILL_MS);
+      const standing = await this.#ports.submissions.finish(this.claim, text).catch(() => undefined);
+      if (standing !== undefined) return;
+    }
+  }
+
+  #hear(event: LandingEvent): void {
+    this.#tell(event);
+    if (event.kind === "processed") this.#advance({ status: "processed", slot: event.slot });
+    else this.#advance({});
+  }
+
+  #tell(event: Omit<TradeEvent, "atMs">): void {
+    this.events.push({ ...event, atMs: this.#ports.now() });
+  }
+
+  #advance(change: Partial<SubmittedTrade>): void {
+    this.#latest = { ...this.#latest, ...change };
+    const changed = this.#changed;
+    this.#changed = Promise.withResolvers<void>();
+    changed.resolve();
+  }
+
+  /** What a fate means for the caller; undefined while the chain's record of it cannot be had. */
+  async #outcomeOf(fate: TransactionFate): Promise<Outcome | undefined> {
+    const { signature } = this.claim;
+    if (fate.kind === "pending") return undefined;
+    if (fate.kind === "expired") {
+      return {
+        kind: "failed",
+        code: "TX_EXPIRED",
+        message: "The transaction can no longer land: its blockhash has expired and it is in no block. Build again.",
+        facts: { safeToRebuild: true, details: { signature } },
+      };
+    }
+    const record = await this.#fetchRecord();
+    if (fate.error != null)
+      return failedOutcome({ signature, slot: fate.slot, error: fate.error }, record, this.#ports.venues);
+    if (record === null) return undefined;
+    const { result, costs } = readReceipt(this.sealed, record);
+    return { kind: "landed", slot: record.slot, status: fate.commitment, result, costs };
+  }
+
+  /** Nodes may know that a transaction is confirmed some slots before they can show its record. */
+  async #fetchRecord(): Promise<TransactionRecord | null> {
+    for (let tries = 0; tries < RECORD_RETRIES; tries++) {
+      const record = await this.#ports.transactions.fetchTransaction(this.claim.signature).catch(() => null);
+      if (record !== null) return record;
+      await sleep(RECORD_RETRY_MS);
+    }
+    return null;
+  }
+}

@@ -5,6 +5,7 @@ import bs58 from "bs58";
 import { type App, startApp } from "../../src/app.ts";
 import { Tradewire } from "../../src/client/tradewire.ts";
 import { type Environment, parseConfig } from "../../src/config.ts";
+import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
 
@@ -37,7 +38,10 @@ export interface TestService {
 let wallets = 0;
 
 /** Starts a service; slots pass every 50 ms so that tests are quick. */
-export async function startTestService(environment: Environment = {}): Promise<TestService> {
+export async function startTestService(
+  environment: Environment = {},
+  options: { readonly now?: Now } = {},
+): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
   const logged: string[] = [];
   const log = (facts: object, message: string) => logged.push(`${message} ${JSON.stringify(facts)}`);
@@ -51,8 +55,9 @@ export async function startTestService(environment: Environment = {}): Promise<T
       ...environment,
     }),
     logger: { info: log, warn: log, error: log },
+    ...options,
   });
-  const rpcUrl = app.sandbox!.rpcUrl;
+  const rpcUrl = app.sandbox?.rpcUrl ?? environment.SOLANA_RPC_URL!;
   const rpc = async <T>(method: string, params: unknown[] = []): Promise<T> => {
     const response = await fetch(rpcUrl, {
       method: "POST",

@@ -1,0 +1,261 @@
+import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus } from "./page.js";
+
+/** What examples send; fields not named here are left to the reader. */
+function exampleBody(operationId, status) {
+  const buy = exampleBuy(status);
+  const swap = {
+    inputMint: "SOL",
+    outputMint: buy.mint,
+    amount: 0.1,
+    swapMode: "exactIn",
+    slippage: 0.05,
+    priority: "fast",
+  };
+  const bodies = {
+    buy,
+    sell: { mint: buy.mint, tokenAmount: 1, slippage: 0.05, priority: "fast" },
+    swap,
+    quote: swap,
+    submit: { submissionToken: "from the build", signedTransaction: "base64 of the signed transaction" },
+    createChallenge: { walletAddress: "the wallet's address" },
+    register: { walletAddress: "the wallet's address", message: "the challenge", signature: "base58 of 64 bytes" },
+  };
+  return bodies[operationId] ?? {};
+}
+
+function start(document_, status) {
+  const resolve = (schema) => {
+    const name = schema?.$ref?.split("/").at(-1);
+    return name === undefined ? (schema ?? {}) : document_.components.schemas[name];
+  };
+  const groups = new Map();
+  for (const [path, verbs] of Object.entries(document_.paths)) {
+    for (const [verb, operation] of Object.entries(verbs)) {
+      const group = operation.tags?.[0] ?? "Connection";
+      groups.set(group, [...(groups.get(group) ?? []), { path, verb: verb.toUpperCase(), operation }]);
+    }
+  }
+  byId("contents").replaceChildren(
+    ...[...groups].flatMap(([group, entries]) => [
+      element("strong", {}, group),
+      element(
+        "ul",
+        {},
+        ...entries.map(({ operation }) =>
+          element("li", {}, element("a", { href: `#${operation.operationId}` }, operation.operationId)),
+        ),
+      ),
+    ]),
+    element("ul", {}, element("li", {}, element("a", { href: "#errors" }, "Errors"))),
+  );
+  byId("operations").replaceChildren(
+    ...[...groups].flatMap(([group, entries]) => [
+      element("h2", {}, group),
+      ...entries.map((entry) => describe(entry, status, resolve)),
+    ]),
+    describeErrors(resolve({ $ref: "#/components/schemas/Error" })),
+  );
+  if (location.hash !== "") byId(location.hash.slice(1))?.scrollIntoView();
+}
+
+function describe({ path, verb, operation }, status, resolve) {
+  const { operationId, description, parameters = [], requestBody, responses, security } = operation;
+  const needsKey = (security?.length ?? 0) > 0;
+  const input = requestBody?.content["application/json"].schema;
+  const output = responses["200"].content?.["application/json"].schema.properties.data;
+  return element(
+    "article",
+    { class: "card operation", id: operationId, "aria-label": operationId },
+    element(
+      "h3",
+      {},
+      element("span", { class: `verb ${verb.toLowerCase()}` }, verb),
+      element("code", {}, path),
+      element("span", { class: "tag" }, needsKey ? "API key" : "open"),
+    ),
+    element("p", {}, description ?? ""),
+    ...parameters.map(({ name, description: about }) =>
+      element("p", {}, element("code", {}, name), ` in the path. ${about ?? ""}`),
+    ),
+    ...(input === undefined ? [] : [element("h4", {}, "Request"), fieldTable(resolve(input), resolve, true)]),
+    ...(output === undefined
+      ? []
+      : [element("details", {}, element("summary", {}, "Answer"), fieldTable(resolve(output), resolve, false))]),
+    tryIt({ path, verb, operation, needsKey, hasBody: input !== undefined }, status),
+  );
+}
+
+function typeOf(schema, resolve) {
+  const target = resolve(schema);
+  if (target.const !== undefined) return JSON.stringify(target.const);
+  if (target.type === "array") return `list of ${typeOf(target.items, resolve)}`;
+  if (target.enum !== undefined) return target.enum.join(" | ");
+  if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1);
+  return [target.type].flat().join(" or ") + (target.format === undefined ? "" : `, ${target.format}`);
+}
+
+function boundsOf(schema) {
+  const words = [];
+  if (schema.exclusiveMinimum !== undefined) words.push(`above ${schema.exclusiveMinimum}`);
+  if (schema.minimum !== undefined) words.push(`from ${schema.minimum}`);
+  if (schema.exclusiveMaximum !== undefined) words.push(`below ${schema.exclusiveMaximum}`);
+  if (schema.maximum !== undefined) words.push(`up to ${schema.maximum}`);
+  return words.length === 0 ? "" : ` (${words.join(", ")})`;
+}
+
+function fieldTable(schema, resolve, isRequest) {
+  const required = new Set(schema.required);
+  const rows = Object.entries(schema.properties ?? {}).map(([name, property]) =>
+    element(
+      "tr",
+      {},
+      element(
+        "td",
+        {},
+        element("code", {}, name),
+        element("span", { class: "type" }, `${typeOf(property, resolve)}${boundsOf(property)}`),
+      ),
+      element(
+        "td",
+        {},
+        property.description ?? resolve(property).description ?? "",
+        ...(isRequest && !required.has(name) ? [element("span", { class: "type" }, "optional")] : []),
+      ),
+    ),
+  );
+  if (rows.length === 0) return element("p", { class: "quiet" }, "No fields.");
+  return element(
+    "div",
+    { class: "scroll" },
+    element(
+      "table",
+      { class: "fields" },
+      element(
+        "thead",
+        {},
+        element("tr", {}, element("th", { scope: "col" }, "Field"), element("th", { scope: "col" }, "Meaning")),
+      ),
+      element("tbody", {}, ...rows),
+    ),
+  );
+}
+
+/** An editable example that is sent to this server. */
+function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
+  const id = operation.operationId;
+  const names = (operation.parameters ?? []).map(({ name }) => name);
+  const inputs = new Map(names.map((name) => [name, element("input", { type: "text", id: `${id}-${name}` })]));
+  const text = element("textarea", { id: `${id}-body`, rows: "8", spellcheck: "false" });
+  text.value = JSON.stringify(exampleBody(id, status), null, 2);
+  const command = element("code");
+  const copy = element("button", { type: "button", class: "plain small" }, "Copy");
+  copyOnClick(copy, () => command.textContent);
+  const send = element("button", { type: "submit" }, "Send");
+  const outcome = element("p", { class: "quiet", role: "status" });
+  const answer = element("pre", { class: "answer", hidden: true });
+  const form = element(
+    "form",
+    {},
+    ...names.flatMap((name) => [
+      element("div", { class: "field" }, element("label", { for: `${id}-${name}` }, name), inputs.get(name)),
+    ]),
+    ...(hasBody ? [element("div", { class: "field" }, element("label", { for: `${id}-body` }, "Body"), text)] : []),
+    element("pre", {}, command),
+    element("p", { class: "row" }, send, copy),
+    outcome,
+    answer,
+  );
+  const target = () => path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.get(name)?.value ?? ""));
+  const showCommand = () => {
+    let body;
+    try {
+      body = hasBody ? JSON.parse(text.value) : undefined;
+      text.removeAttribute("aria-invalid");
+    } catch {
+      text.setAttribute("aria-invalid", "true");
+      body = {};
+    }
+    command.textContent = curlFor(verb, target(), needsKey ? "$API_KEY" : undefined, body);
+  };
+  form.addEventListener("input", showCommand);
+  showCommand();
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const apiKey = byId("api-key").value.trim();
+    if (needsKey && apiKey === "") {
+      outcome.textContent = "This call needs an API key: put it in at the top of the page.";
+      byId("api-key").focus();
+      return;
+    }
+    send.disabled = true;
+    outcome.textContent = "Sending";
+    const startedMs = performance.now();
+    try {
+      const response = await fetch(target(), {
+        method: verb,
+        headers: {
+          ...(hasBody ? { "content-type": "application/json" } : {}),
+          ...(needsKey ? { authorization: `Bearer ${apiKey}` } : {}),
+        },
+        ...(hasBody ? { body: text.value } : {}),
+      });
+      const raw = await response.text();
+      outcome.textContent = `Status ${response.status} after ${Math.round(performance.now() - startedMs)} ms.`;
+      answer.hidden = raw === "";
+      answer.textContent = raw === "" ? "" : JSON.stringify(JSON.parse(raw), null, 2);
+    } catch {
+      outcome.textContent = "The service cannot be reached.";
+      answer.hidden = true;
+    }
+    send.disabled = false;
+  });
+  return element("details", {}, element("summary", {}, "Try it"), form);
+}
+
+function describeErrors(schema) {
+  const { code } = schema.properties.error.properties;
+  const rows = code.description
+    .split(", ")
+    .map((pair) => pair.split(": "))
+    .map(([name, status]) =>
+      element("tr", {}, element("td", {}, element("code", {}, name)), element("td", {}, status)),
+    );
+  return element(
+    "article",
+    { class: "card operation", id: "errors", "aria-label": "Errors" },
+    element("h3", {}, "Errors"),
+    element(
+      "p",
+      {},
+      "A failed call is answered with ",
+      element("code", {}, '{"success":false,"requestId":…,"error":{…}}'),
+      ". ",
+      element("code", {}, "retryable"),
+      " says whether the same call may succeed later; ",
+      element("code", {}, "safeToRebuild"),
+      ", after a submit, that nothing of the transaction can land any more.",
+    ),
+    element(
+      "div",
+      { class: "scroll" },
+      element(
+        "table",
+        {},
+        element(
+          "thead",
+          {},
+          element("tr", {}, element("th", { scope: "col" }, "Code"), element("th", { scope: "col" }, "Status")),
+        ),
+        element("tbody", {}, ...rows),
+      ),
+    ),
+  );
+}
+
+try {
+  const [response, status] = await Promise.all([fetch("/v1/openapi.json"), fetchStatus().catch(() => undefined)]);
+  start(await response.json(), status);
+} catch {
+  byId("operations").replaceChildren();
+  byId("failure").textContent = "The document cannot be read from this server. Reload the page to try again.";
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { FastifyInstance } from "fastify";
+import type { ServiceStatus } from "../service-status.ts";
+
+const TYPES = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+} as const;
+
+const FILES: Readonly<Record<string, string>> = {
+  "/": "home.html",
+  "/docs": "docs.html",
+  "/register": "register.html",
+  "/assets/style.css": "style.css",
+  "/assets/icon.svg": "icon.svg",
+  "/assets/page.js": "page.js",
+  "/assets/home.js": "home.js",
+  "/assets/docs.js": "docs.js",
+  "/assets/register.js": "register.js",
+  "/assets/wallets.js": "wallets.js",
+};
+
+/** Pages load nothing from elsewhere, run no inline code and show in no frame. Wallets draw their icons as data. */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
+  "cache-control": "no-cache",
+} as const;
+
+/** Serves the pages at `/`, `/docs` and `/register`, and the live status they show. */
+export function registerPages(fastify: FastifyInstance, status: () => ServiceStatus): void {
+  for (const [path, file] of Object.entries(FILES)) {
+    const body = readFileSync(new URL(file, import.meta.url));
+    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    const headers = { ...HEADERS, etag, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
+    fastify.get(path, (request, reply) => {
+      reply.headers(headers);
+      if (request.headers["if-none-match"] === etag) reply.code(304).send();
+      else reply.send(body);
+    });
+  }
+  fastify.get("/status.json", (_, reply) => {
+    reply.header("content-type", "application/json; charset=utf-8").header("cache-control", "no-store");
+    reply.send(JSON.stringify(status()));
+  });
+}

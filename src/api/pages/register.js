@@ -1,0 +1,136 @@
+import { byId, call, curlFor, element, exampleBuy, fetchStatus } from "./page.js";
+import { base58, connect, findWallets, signMemo, signText } from "./wallets.js";
+
+const status = await fetchStatus().catch(() => undefined);
+const network = status?.network ?? "mainnet";
+byId("network").textContent = `This service trades on ${network}.`;
+
+let chosen;
+
+function say(words, kind = "", where = "notice") {
+  byId(where).className = `notice ${kind}`;
+  byId(where).textContent = words;
+}
+
+/** Wallets name a refusal in many ways; 4001 is the common code. */
+function wordsOf(error) {
+  const refused = error?.code === 4001 || /reject|denied|declin|cancel/i.test(error?.message ?? "");
+  if (refused) return "The wallet declined. Nothing has changed; try again when you are ready.";
+  return error?.message ?? "The wallet failed. Try again.";
+}
+
+findWallets((wallet) => {
+  byId("no-wallet").hidden = true;
+  const icon = /^data:image\//.test(wallet.icon ?? "") ? [element("img", { src: wallet.icon, alt: "" })] : [];
+  const button = element("button", { type: "button" }, ...icon, element("span", {}, wallet.name));
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    say(`Waiting for ${wallet.name}`);
+    try {
+      const account = await connect(wallet, network);
+      chosen = { wallet, account };
+      byId("address").textContent = account.address;
+      byId("account").hidden = false;
+      byId("sign").disabled = false;
+      say("");
+    } catch (error) {
+      say(wordsOf(error), "bad");
+    }
+    button.disabled = false;
+  });
+  byId("wallets").append(button);
+});
+
+byId("sign").addEventListener("click", async () => {
+  const { wallet, account } = chosen;
+  byId("sign").disabled = true;
+  byId("result").hidden = true;
+  say(`Waiting for ${wallet.name} to sign`);
+  try {
+    const { message } = await call("POST", "/v1/auth/challenge", { body: { walletAddress: account.address } });
+    const sign = byId("hardware").checked ? signMemo : signText;
+    const signature = await sign(wallet, account, message, network);
+    const { apiKey } = await call("POST", "/v1/auth/register", {
+      body: {
+        walletAddress: account.address,
+        message,
+        signature: base58(signature),
+        label: byId("label").value.trim(),
+        revokeOthers: byId("revoke-others").checked,
+      },
+    });
+    showKey(apiKey);
+    say("");
+  } catch (error) {
+    say(wordsOf(error), "bad");
+  }
+  byId("sign").disabled = false;
+});
+
+function showKey(apiKey) {
+  byId("key").textContent = apiKey;
+  byId("curl").textContent = curlFor("POST", "/v1/tx/buy", apiKey, exampleBuy(status));
+  byId("manage-key").value = apiKey;
+  byId("result").hidden = false;
+  byId("result").focus();
+  listKeys(apiKey);
+}
+
+byId("keys-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  listKeys(byId("manage-key").value.trim());
+});
+
+const dateOf = (iso) => iso.slice(0, 16).replace("T", " ");
+
+async function listKeys(apiKey) {
+  say("", "", "keys-notice");
+  if (apiKey === "") {
+    say("Put in a key of the account first.", "bad", "keys-notice");
+    return;
+  }
+  try {
+    const { keys } = await call("GET", "/v1/auth/keys", { apiKey });
+    byId("keys").tBodies[0].replaceChildren(...keys.map((key) => keyRow(key, apiKey)));
+    byId("keys").hidden = false;
+  } catch (error) {
+    byId("keys").hidden = true;
+    say(error.message, "bad", "keys-notice");
+  }
+}
+
+function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
+  const own = apiKey.includes(keyId);
+  const state = element("td");
+  if (revokedAt != null) state.append(element("span", { class: "state" }, `revoked ${dateOf(revokedAt)}`));
+  else {
+    const button = element(
+      "button",
+      { type: "button", class: "plain small danger" },
+      own ? "Revoke this key" : "Revoke",
+    );
+    button.setAttribute("aria-label", `Revoke key ${label === "" ? keyId : label}`);
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try {
+        await call("DELETE", `/v1/auth/keys/${encodeURIComponent(keyId)}`, { apiKey });
+        if (own) {
+          byId("keys").hidden = true;
+          say("This key is revoked. Use another key of the account to see the rest.", "good", "keys-notice");
+        } else await listKeys(apiKey);
+      } catch (error) {
+        say(error.message, "bad", "keys-notice");
+        button.disabled = false;
+      }
+    });
+    state.append(button);
+  }
+  return element(
+    "tr",
+    {},
+    element("td", {}, label === "" ? "(no name)" : label),
+    element("td", {}, element("code", {}, keyId)),
+    element("td", { class: "quiet" }, dateOf(createdAt)),
+    state,
+  );
+}

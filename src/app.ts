@@ -143,6 +143,7 @@ async function compose(parts: {
       now,
       owner: randomUUID(),
       settings: { answerMs: config.submitAnswerMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
+      warn,
     },
   );
 

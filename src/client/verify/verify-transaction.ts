@@ -56,9 +56,11 @@ export interface VerifyOptions {
   readonly lookupTables?: LookupTables | undefined;
 }
 
-/** The most lamports that make a 165-byte token account rent exempt; they come back when it is closed. */
-const MOST_TOKEN_ACCOUNT_RENT = 2_039_280n;
 const TOKEN_ACCOUNT_SIZE = 165n;
+/** Rent is a whole price per byte, of the data and 128 bytes beside; the network lowers that price in steps between these. */
+const RENT_BYTES = TOKEN_ACCOUNT_SIZE + 128n;
+const LEAST_RENT_PER_BYTE = 696n;
+const MOST_RENT_PER_BYTE = 6_960n;
 const MICRO = 1_000_000n;
 
 /**
@@ -318,9 +320,9 @@ class Verification {
     } else if (exactIn) {
       if (mostIn !== amount) this.#refuse(`it lets ${mostIn} base units go in where ${amount} were asked for`);
     } else {
-      // A venue without an exact-output instruction sells the estimated input and demands the exact output.
-      const fits = exact === "out" ? mostIn === threshold : mostIn <= threshold;
-      if (!fits) this.#refuse(`it lets ${mostIn} base units go in where slippage sets ${threshold}`);
+      // A venue without an exact-output instruction takes the estimated input and is told to deliver the exact output.
+      const most = exact === "out" || legs[0]!.inAmount > threshold ? threshold : legs[0]!.inAmount;
+      if (mostIn !== most) this.#refuse(`it lets ${mostIn} base units go in where slippage sets ${most}`);
     }
     if (this.#swaps < legs.length) return;
     const least = exactIn ? threshold : amount;
@@ -341,7 +343,7 @@ class Verification {
     if (passing.used) return;
     passing.used = true;
     const rent = passing.lamports - spent;
-    if (rent < 0n || rent > MOST_TOKEN_ACCOUNT_RENT) {
+    if (!isTokenAccountRent(rent)) {
       this.#refuse(
         `the wrapped-SOL account is given ${sol(passing.lamports)} SOL where ${sol(spent)} and its rent are needed`,
         passing.address,
@@ -375,7 +377,7 @@ class Verification {
     if (config !== undefined && this.#seen.has("computeUnitPrice")) {
       this.#refuse("it sets its priority fee twice");
     }
-    if (this.#units === undefined && this.#unitPrice !== undefined && this.#unitPrice > 0n) {
+    if (this.#units === undefined && this.#unitPrice !== undefined) {
       this.#refuse("it pays for priority without limiting its compute units");
     }
     const fee =
@@ -411,6 +413,12 @@ class Verification {
 function ownTokenAccounts(wallet: Address, mint: Address): ReadonlySet<Address> {
   const plain = tokenAccountAddress(wallet, mint, TOKEN_PROGRAM);
   return mint === SOL_MINT ? new Set([plain]) : new Set([plain, tokenAccountAddress(wallet, mint, TOKEN_2022_PROGRAM)]);
+}
+
+/** True for what a token account may hold as rent. It comes back when the account is closed. */
+function isTokenAccountRent(lamports: bigint): boolean {
+  const perByte = lamports / RENT_BYTES;
+  return lamports % RENT_BYTES === 0n && perByte >= LEAST_RENT_PER_BYTE && perByte <= MOST_RENT_PER_BYTE;
 }
 
 /** The account worth naming in a refusal: the first that is not the wallet. */

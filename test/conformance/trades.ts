@@ -10,6 +10,7 @@ import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/program-failure.ts";
 import type { Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
 import type { Executed, Svm } from "../support/svm.ts";
+import { recordRun } from "./run-record.ts";
 
 /** What happened to one asked trade. */
 export interface TradeOutcome {
@@ -75,10 +76,21 @@ export function readMarket<M extends Market, S>(
  * The wallet's token accounts are created and funded by the caller (wrapped SOL too).
  */
 export function runTrades(plan: TradePlan): TradeOutcome[] {
-  return Array.from({ length: plan.count }, (_, index) => {
+  const outcomes = Array.from({ length: plan.count }, (_, index) => {
     plan.before?.(index);
     return runTrade(plan);
   });
+  const { trades, refused, faults, ...figures } = judge(outcomes);
+  recordRun({
+    venue: plan.venue.id,
+    asked: outcomes.length,
+    executed: trades,
+    refused,
+    mismatches: faults.length,
+    guards: outcomes.filter(({ guard }) => guard === "SLIPPAGE_EXCEEDED").length,
+    ...figures,
+  });
+  return outcomes;
 }
 
 function runTrade({

@@ -10,7 +10,7 @@ import { judge, runTrades, type TradeOutcome } from "../conformance/trades.ts";
 import { Svm } from "../support/svm.ts";
 import { writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 
-/** The programs as the crate pump-rust-client 0.2.0 carries them in its folder `artifacts`. */
+/** Copies of `artifacts/pump.so` and `artifacts/pump_fees.so` of the crate pump-rust-client 0.2.0. */
 const PROGRAM = ".venues/pump_fun_2026.so";
 const FEES_PROGRAM = ".venues/pump_fees_2026.so";
 const present = existsSync(PROGRAM) && existsSync(FEES_PROGRAM);

@@ -11,7 +11,7 @@ import { judge, runTrades, type TradeOutcome } from "../conformance/trades.ts";
 import { Svm } from "../support/svm.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
 
-/** The programs as the crate pump-rust-client 0.2.0 carries them in its folder `artifacts`. */
+/** Copies of `artifacts/pump_amm.so` and `artifacts/pump_fees.so` of the crate pump-rust-client 0.2.0. */
 const PROGRAM = ".venues/pump_swap_2026.so";
 const FEES_PROGRAM = ".venues/pump_fees_2026.so";
 const present = existsSync(PROGRAM) && existsSync(FEES_PROGRAM);

@@ -83,6 +83,8 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
       TooMuchSolRequired: "SLIPPAGE_EXCEEDED",
       TooLittleSolReceived: "SLIPPAGE_EXCEEDED",
       BuySlippageBelowMinTokensOut: "SLIPPAGE_EXCEEDED",
+      // Only met when an inverse sale's bound leaves nothing to sell.
+      SellZeroAmount: "SLIPPAGE_EXCEEDED",
       BondingCurveComplete: "NO_ROUTE",
       BondingCurveAlreadyMigrated: "NO_ROUTE",
       NotEnoughTokensToBuy: "INSUFFICIENT_LIQUIDITY",
@@ -104,6 +106,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
       6003: "SLIPPAGE_EXCEEDED",
       6005: "NO_ROUTE",
       6021: "INSUFFICIENT_LIQUIDITY",
+      6022: "SLIPPAGE_EXCEEDED",
       6023: "INSUFFICIENT_TOKEN_BALANCE",
       6040: "INSUFFICIENT_SOL",
       6041: "INSUFFICIENT_SOL",

@@ -1,0 +1,41 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect } from "vitest";
+
+/** What one run of trades on one market came to, as the report reads it. */
+export interface RunRecord {
+  readonly venue: string;
+  /** Titles of the test, outermost first. */
+  readonly test: string;
+  /** Trades asked for, one after another on the same market. */
+  readonly asked: number;
+  readonly executed: number;
+  readonly refused: number;
+  /** Promises broken: quoted and executed differ, compute units above the bound, a tight guard that let the trade through. */
+  readonly mismatches: number;
+  readonly maxUnits: number;
+  readonly worstUnitRatio: number;
+  readonly maxBytes: number;
+  /** Guards one unit too tight that were tried, and refused as slippage. */
+  readonly guards: number;
+}
+
+const started = new Set<string>();
+
+/**
+ * Keeps what a run came to for the report: one line of JSON in a file of the test's own, which each run of the test starts
+ * anew. Only where `VENUE_RUNS` names a folder; it decides nothing.
+ */
+export function recordRun(run: Omit<RunRecord, "test">): void {
+  const folder = process.env.VENUE_RUNS;
+  const { testPath, currentTestName } = expect.getState();
+  if (folder === undefined || testPath === undefined) return;
+  const file = join(folder, `${basename(testPath, ".test.ts")}.jsonl`);
+  if (!started.has(file)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, "");
+    started.add(file);
+  }
+  const record: RunRecord = { ...run, test: currentTestName ?? "" };
+  appendFileSync(file, `${JSON.stringify(record)}\n`);
+}

@@ -35,12 +35,13 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
 }
 
 function costsOf({ costs, creates }: SealedTrade, record: TransactionRecord): Costs {
+  // A new account may hold more than its rent: cashback, a creator's fee. Only the rent is no part of the trade.
   let rentPaid = 0n;
-  for (const { address, space, rent } of creates) {
+  for (const { address, rent } of creates) {
     const index = record.accounts.indexOf(address);
     if (index < 0 || record.preBalances[index] !== 0n) continue;
     const held = record.postBalances[index]!;
-    rentPaid += space === 0 ? minOf(held, rent) : held;
+    rentPaid += minOf(held, rent);
   }
   return { ...costs, baseFee: record.feeLamports - costs.priorityFee, rentPaid };
 }

@@ -4,6 +4,7 @@ import { meteoraDlmm } from "./meteora-dlmm/venue.ts";
 import { orcaWhirlpool } from "./orca-whirlpool/venue.ts";
 import { pumpFun } from "./pump-fun/venue.ts";
 import { pumpSwap } from "./pump-swap/venue.ts";
+import { raydiumAmmV4 } from "./raydium-amm-v4/venue.ts";
 import { raydiumClmm } from "./raydium-clmm/venue.ts";
 import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
 import type { Venue } from "./venue.ts";
@@ -18,4 +19,5 @@ export const venues: readonly Venue[] = [
   orcaWhirlpool,
   meteoraDlmm,
   raydiumClmm,
+  raydiumAmmV4,
 ];

@@ -1,0 +1,156 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { tokenBalance } from "../../solana/token-account.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import type { Ask, MarketSearch, Quote, Venue } from "../venue.ts";
+import { ammV4Swap } from "./instruction.ts";
+import {
+  AMM_V4_POOL_SIZE,
+  AMM_V4_PROGRAM,
+  type AmmV4Market,
+  type AmmV4Pool,
+  COIN_MINT_OFFSET,
+  decodeAmmV4Market,
+  decodeAmmV4Pool,
+  PC_MINT_OFFSET,
+} from "./layout.ts";
+import { type AmmV4Side, ammV4ExactIn, ammV4ExactOut, feeRoundsToNothing, inputRoundsToNothing } from "./math.ts";
+
+const ID = "raydium_amm_v4";
+const DEGRADED = "VENUE_DEGRADED";
+
+/** A pool with its reserves and fee, ready to be priced in either direction. */
+export interface AmmV4State {
+  readonly market: AmmV4Market;
+  readonly pool: AmmV4Pool;
+  readonly mints: readonly [Mint, Mint];
+  /** The pool as seen when the coin goes in, and when the pc goes in. */
+  readonly sides: readonly [AmmV4Side, AmmV4Side];
+}
+
+/** Nothing beside the amounts is needed. */
+export type AmmV4QuoteFill = null;
+
+/** Compute units, the largest measured on the program by its older instructions, which pass more accounts. */
+const EXACT_IN_UNITS = 22_600;
+const EXACT_OUT_UNITS = 24_400;
+
+/**
+ * Raydium AMM v4: constant product, exact in and exact out, plain tokens only.
+ * From the program's public source of July 2026, which trades without an order book (instructions 16 and 17). The newest
+ * public binary, of June 2025, knows only the older instructions 9 and 11 with their unused market accounts: quotes are
+ * proven by execution through those, the newer instructions' bytes against the source. Uncertain: whether the source of July
+ * 2026 is deployed; before it, a pool of status 1 whose funds still lie in open orders would count them. Pools cannot be
+ * derived from a pair: they are found by filter.
+ */
+export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
+  id: ID,
+  programs: [AMM_V4_PROGRAM],
+  supports: { exactOut: true, token2022: false },
+
+  search({ a, b }) {
+    return [searchFor(a, b), searchFor(b, a)];
+  },
+
+  decode: decodeAmmV4Market,
+
+  needs(market, have) {
+    return unread(have, [market.address, ...market.vaults, ...market.mints]);
+  },
+
+  read: readState,
+  quote,
+
+  swap({ market }, { mode, inAmount, outAmount }, terms) {
+    const exactIn = mode === "exactIn";
+    return {
+      instructions: [ammV4Swap(market, mode, exactIn ? inAmount : outAmount, terms)],
+      computeUnits: exactIn ? EXACT_IN_UNITS : EXACT_OUT_UNITS,
+      creates: [],
+    };
+  },
+
+  // The program logs no error names.
+  errors: {
+    byName: {},
+    byNumber: {
+      22: "NO_ROUTE",
+      29: "INSUFFICIENT_LIQUIDITY",
+      30: "SLIPPAGE_EXCEEDED",
+      36: "INSUFFICIENT_LIQUIDITY",
+      40: "INSUFFICIENT_TOKEN_BALANCE",
+    },
+  },
+};
+
+function searchFor(coin: Address, pc: Address): MarketSearch {
+  return {
+    kind: "filter",
+    program: AMM_V4_PROGRAM,
+    dataSize: AMM_V4_POOL_SIZE,
+    memcmp: [
+      { offset: COIN_MINT_OFFSET, bytes: coin.bytes },
+      { offset: PC_MINT_OFFSET, bytes: pc.bytes },
+    ],
+  };
+}
+
+function readState(market: AmmV4Market, have: AccountView): AmmV4State {
+  const account = requireAccount(have, market.address, ID, "pool");
+  if (decodeAmmV4Market(account) === undefined) {
+    throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
+  }
+  const pool = decodeAmmV4Pool(account);
+  const reserve = (index: 0 | 1): bigint =>
+    tokenBalance(requireAccount(have, market.vaults[index], ID, "vault")) - pool.owed[index];
+  const reserves = [reserve(0), reserve(1)] as const;
+  const side = (from: 0 | 1): AmmV4Side => ({
+    reserveIn: reserves[from],
+    reserveOut: reserves[from === 0 ? 1 : 0],
+    feeNumerator: pool.feeNumerator,
+    feeDenominator: pool.feeDenominator,
+  });
+  return {
+    market,
+    pool,
+    mints: [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)],
+    sides: [side(0), side(1)],
+  };
+}
+
+function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV4QuoteFill> {
+  if (!pool.swappable || pool.feeDenominator === 0n) {
+    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} is paused`);
+  }
+  if (ask.clock.unixTimestamp < pool.opensAt) {
+    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} opens at ${pool.opensAt} (Unix seconds)`);
+  }
+  rejectUnsupported(mints[0]);
+  rejectUnsupported(mints[1]);
+  const side = sides[ask.inMint === market.mints[0] ? 0 : 1];
+  if (side.reserveIn <= 0n || side.reserveOut <= 0n) throw tooLittle(market);
+  const exactIn = ask.mode === "exactIn";
+  const fill = exactIn ? ammV4ExactIn(ask.amount, side) : ammV4ExactOut(ask.amount, side);
+  if (fill === undefined || fill.input > U64_MAX - side.reserveIn) throw tooLittle(market);
+  if (exactIn ? feeRoundsToNothing(ask.amount, side) : inputRoundsToNothing(ask.amount, side)) throw tooSmall();
+  if (fill.input <= 0n || fill.output <= 0n) throw tooSmall();
+  return {
+    mode: ask.mode,
+    inMint: ask.inMint,
+    outMint: ask.outMint,
+    inAmount: fill.input,
+    outAmount: fill.output,
+    priceImpact: priceImpact(fill.netIn, fill.output, side.reserveOut, side.reserveIn),
+    fill: null,
+  };
+}
+
+const tooSmall = (): TradewireError =>
+  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
+
+const tooLittle = (market: AmmV4Market): TradewireError =>
+  new TradewireError("INSUFFICIENT_LIQUIDITY", `${ID} pool ${market.address} does not hold enough for this trade`);

@@ -7,5 +7,6 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    env: { VENUE_RUNS: ".venues/runs" },
   },
 });

@@ -55,6 +55,28 @@ const VERSION_FLAG = 0x80;
 export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = new Map()): ReadTransaction {
   const at = new Cursor(wire);
   if (wire[0] === VERSION_FLAG + 1) return readVersion1(wire, at);
+  const { header, keys, plain, lookups, ...rest } = readVersion0(wire, at);
+  const accounts = staticAccounts(header, keys);
+  addLookedUp(accounts, lookups, lookupTables);
+  return finish({
+    ...rest,
+    requiredSignatures: header.required,
+    accounts,
+    plain,
+    statics: keys.length,
+    config: undefined,
+    lookupTables: lookups.map(({ table }) => table),
+  });
+}
+
+/** The lookup tables a wire transaction reaches accounts through; their contents are on the chain. @throws TradeError UNREADABLE_TRANSACTION */
+export function lookupTablesOf(wire: Uint8Array): readonly Address[] {
+  if (wire[0] === VERSION_FLAG + 1) return [];
+  return readVersion0(wire, new Cursor(wire)).lookups.map(({ table }) => table);
+}
+
+/** Legacy and version 0 share their form; the latter ends with its lookups. */
+function readVersion0(wire: Uint8Array, at: Cursor) {
   const signatures = Array.from({ length: at.shortLength() }, () => at.bytes(SIGNATURE_SIZE));
   const message = wire.subarray(at.offset);
   const first = at.peek();
@@ -62,7 +84,6 @@ export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = n
   else if (first >= VERSION_FLAG) throw unreadable(`its version ${first & 0x7f} is not one this library knows`);
   const header = readHeader(at);
   const keys = Array.from({ length: at.shortLength() }, () => at.address());
-  const accounts = staticAccounts(header, keys);
   at.bytes(32);
   const plain = Array.from({ length: at.shortLength() }, () => ({
     program: at.u8(),
@@ -71,18 +92,8 @@ export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = n
   }));
   const lookups = first === VERSION_FLAG ? readLookups(at) : [];
   at.end();
-  addLookedUp(accounts, lookups, lookupTables);
-  return finish({
-    version: first === VERSION_FLAG ? 0 : "legacy",
-    signatures,
-    message,
-    requiredSignatures: header.required,
-    accounts,
-    plain,
-    statics: keys.length,
-    config: undefined,
-    lookupTables: lookups.map(({ table }) => table),
-  });
+  const version = first === VERSION_FLAG ? (0 as const) : ("legacy" as const);
+  return { version, signatures, message, header, keys, plain, lookups };
 }
 
 /** Version 1 puts the signatures behind the message, and the budget into the header. */

@@ -1,0 +1,60 @@
+import { Priority, SwapMode } from "../../gen/tradewire/v1/types_pb.ts";
+import type { TradeOrder } from "./verify/trade-expectation.ts";
+
+export const PRIORITIES = {
+  economy: Priority.ECONOMY,
+  fast: Priority.FAST,
+  faster: Priority.FASTER,
+  fastest: Priority.FASTEST,
+} as const;
+
+export const SWAP_MODES = { exactIn: SwapMode.EXACT_IN, exactOut: SwapMode.EXACT_OUT } as const;
+
+export type PriorityName = keyof typeof PRIORITIES;
+export type SwapModeName = keyof typeof SWAP_MODES;
+
+interface OrderTerms {
+  /** Decimal fraction, 0 ≤ slippage < 1: 0.05 is 5 %. */
+  readonly slippage: number;
+  readonly priority: PriorityName;
+}
+
+/** Spend exactly `solAmount` SOL on a token. */
+export interface BuyOrder extends OrderTerms {
+  readonly mint: string;
+  readonly solAmount: number;
+}
+
+/** Sell exactly `tokenAmount` of a token for SOL, or `sellPercent` of what the wallet holds: one of the two. */
+export interface SellOrder extends OrderTerms {
+  readonly mint: string;
+  readonly tokenAmount?: number | undefined;
+  /** 0 < p ≤ 100. At 100 the emptied token account is closed and its rent comes back. */
+  readonly sellPercent?: number | undefined;
+}
+
+/** Swap one mint for another, exact on either side. `SOL` is SOL. */
+export interface SwapOrder extends OrderTerms {
+  readonly inputMint: string;
+  readonly outputMint: string;
+  readonly amount: number;
+  readonly swapMode: SwapModeName;
+}
+
+/** A buy as the exchange of two mints that it is. */
+export function buyAsTrade({ mint, solAmount, slippage }: BuyOrder): TradeOrder {
+  return { inputMint: "SOL", outputMint: mint, swapMode: "exactIn", amount: solAmount, slippage };
+}
+
+/** A sale as the exchange of two mints that it is. @throws TypeError unless one of the two amounts is given */
+export function saleAsTrade({ mint, tokenAmount, sellPercent, slippage }: SellOrder): TradeOrder {
+  if ((tokenAmount === undefined) === (sellPercent === undefined)) {
+    throw new TypeError("A sale has either tokenAmount or sellPercent.");
+  }
+  return { inputMint: mint, outputMint: "SOL", swapMode: "exactIn", amount: tokenAmount, slippage, sellPercent };
+}
+
+/** A swap in the words the verifier reads. */
+export function swapAsTrade({ inputMint, outputMint, amount, swapMode, slippage }: SwapOrder): TradeOrder {
+  return { inputMint, outputMint, amount, swapMode, slippage };
+}

@@ -1,0 +1,113 @@
+import type { Address } from "../../primitives/address.ts";
+import { formatAmount } from "../../primitives/amount.ts";
+import { type BaseInstruction, describeInstruction, readBaseInstruction } from "./base-instruction.ts";
+import { findSwapTable, isVenueProgram, swapBounds } from "./match-swap.ts";
+import {
+  type LookupTables,
+  type MessageInstruction,
+  type ReadTransaction,
+  readTransaction,
+} from "./read-transaction.ts";
+import { isTipAccount } from "./tip-accounts.ts";
+
+/** A transaction in words. Nothing is proven: that takes the order it was built for. */
+export interface Explanation {
+  /** The message as a whole, then one line per instruction. */
+  readonly lines: readonly string[];
+  /** Lines that speak of instructions no trade of this service contains. */
+  readonly unknown: readonly string[];
+  readonly transaction: ReadTransaction;
+}
+
+/** Explains any wire transaction line by line. @throws TradeError UNREADABLE_TRANSACTION */
+export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables): Explanation {
+  const transaction = readTransaction(wire, lookupTables);
+  const { version, accounts, instructions, requiredSignatures, signatures, config } = transaction;
+  const signed = signatures.filter((signature) => signature.some((byte) => byte !== 0)).length;
+  const signers = accounts.slice(0, requiredSignatures).map(({ address }) => address.toString());
+  const lines = [
+    `${version === "legacy" ? "Legacy" : `Version ${version}`} transaction of ${wire.length} bytes, ${instructions.length} instructions, ${accounts.length} accounts.`,
+    `${signers[0] ?? "Nobody"} pays the network fee. Signers: ${signers.join(", ")} (${signed} of ${requiredSignatures} signed).`,
+  ];
+  if (config?.priorityFeeLamports !== undefined)
+    lines.push(`Pays ${sol(config.priorityFeeLamports)} SOL for priority.`);
+  const unknown: string[] = [];
+  for (const [index, instruction] of instructions.entries()) {
+    const text = explainInstruction(instruction);
+    const line = `${index + 1}. ${text.line}`;
+    lines.push(line);
+    if (!text.known) unknown.push(line);
+  }
+  const priority = priorityOf(transaction);
+  if (priority !== undefined) lines.push(`Priority costs ${sol(priority)} SOL in all.`);
+  return { lines, unknown, transaction };
+}
+
+function explainInstruction(instruction: MessageInstruction): { readonly line: string; readonly known: boolean } {
+  const base = readBaseInstruction(instruction);
+  if (base !== undefined)
+    return { line: explainBase(base), known: base.kind !== "transferLamports" || isTipAccount(base.to.address) };
+  if (isVenueProgram(instruction.program)) {
+    const table = findSwapTable(instruction);
+    if (table === undefined) {
+      return {
+        line: `Calls the venue program ${instruction.program} in a way this library does not know.`,
+        known: false,
+      };
+    }
+    const { mostIn, leastOut } = swapBounds(table, instruction.data);
+    const at = (kind: string): Address | undefined =>
+      instruction.accounts[table.accounts.findIndex(({ rule }) => rule.kind === kind)]?.address;
+    return {
+      line: `Swaps on ${table.venue} (${table.name}): ${table.exact === "in" ? "exactly" : "at most"} ${mostIn} base units leave ${at("source")}, ${table.exact === "out" ? "exactly" : "at least"} ${leastOut} reach ${at("destination")}, signed by ${at("wallet")}.`,
+      known: true,
+    };
+  }
+  const text = describeInstruction(instruction);
+  const named = instruction.accounts.map(({ address }) => address.toString()).join(", ");
+  return {
+    line: `${text[0]!.toUpperCase()}${text.slice(1)}${named === "" ? "" : `; accounts: ${named}`}.`,
+    known: false,
+  };
+}
+
+function explainBase(instruction: BaseInstruction): string {
+  switch (instruction.kind) {
+    case "computeUnitLimit":
+      return `Limits itself to ${instruction.units} compute units.`;
+    case "computeUnitPrice":
+      return `Pays ${instruction.microLamports} millionths of a lamport per compute unit.`;
+    case "loadedAccountsLimit":
+      return `Limits the accounts it loads to ${instruction.bytes} bytes.`;
+    case "createTokenAccount":
+      return `Creates the token account ${instruction.account.address} of ${instruction.owner} for the mint ${instruction.mint}, if it is not there; ${instruction.payer.address} pays its rent.`;
+    case "transferLamports":
+      return `Transfers ${sol(instruction.lamports)} SOL from ${instruction.from.address} to ${instruction.to.address}${isTipAccount(instruction.to.address) ? ", a tip for block producers" : ""}.`;
+    case "createWithSeed":
+      return `Opens the account ${instruction.account.address} with ${sol(instruction.lamports)} SOL of ${instruction.payer.address}.`;
+    case "initializeTokenAccount":
+      return `Makes ${instruction.account.address} a token account of ${instruction.owner} for the mint ${instruction.mint}.`;
+    case "closeTokenAccount":
+      return `Closes the token account ${instruction.account.address}; its SOL goes to ${instruction.to.address}.`;
+  }
+}
+
+/** What is paid for priority in all, tips included; undefined where nothing says. */
+function priorityOf({ instructions, config }: ReadTransaction): bigint | undefined {
+  let units: number | undefined;
+  let price: bigint | undefined;
+  let tips = 0n;
+  for (const instruction of instructions) {
+    const base = readBaseInstruction(instruction);
+    if (base?.kind === "computeUnitLimit") units = base.units;
+    if (base?.kind === "computeUnitPrice") price = base.microLamports;
+    if (base?.kind === "transferLamports" && isTipAccount(base.to.address)) tips += base.lamports;
+  }
+  if (config?.priorityFeeLamports !== undefined) return config.priorityFeeLamports + tips;
+  if (units === undefined || price === undefined) return undefined;
+  return (BigInt(units) * price + 999_999n) / 1_000_000n + tips;
+}
+
+function sol(lamports: bigint): string {
+  return formatAmount(lamports, 9);
+}

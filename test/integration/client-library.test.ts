@@ -1,0 +1,259 @@
+import { createClient, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { createKeyPairSignerFromBytes } from "@solana/kit";
+import { Keypair } from "@solana/web3.js";
+import bs58 from "bs58";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { TradeError } from "../../src/client/trade-error.ts";
+import { type TradeStep, Tradewire } from "../../src/client/tradewire.ts";
+import type { WalletLike } from "../../src/client/wallet.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let mint: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  mint = service.mintOn("raydium_cpmm", "EMBER");
+});
+afterAll(() => service?.close());
+
+const buyOrder = () => ({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" as const });
+
+async function funded(
+  wallet: WalletLike,
+  options: Partial<Parameters<typeof Tradewire.connect>[0]> = {},
+): Promise<Tradewire> {
+  const client = Tradewire.connect({ baseUrl: service.url, wallet, ...options });
+  await service.rpc("requestAirdrop", [client.wallet.publicKey.toString(), 5e9]);
+  await client.register();
+  return client;
+}
+
+const failureOf = (promise: Promise<unknown>): Promise<TradeError> =>
+  promise.then(
+    () => Promise.reject(new Error("accepted")),
+    (error: unknown) => {
+      if (error instanceof TradeError) return error;
+      throw error;
+    },
+  );
+
+describe("wallets", () => {
+  const seed = () => crypto.getRandomValues(new Uint8Array(32));
+
+  test("every kind registers and trades", async () => {
+    const keypair = Keypair.generate();
+    const kit = await createKeyPairSignerFromBytes(Keypair.generate().secretKey);
+    const inner = Keypair.generate();
+    const signer = Tradewire.connect({ baseUrl: service.url, wallet: inner }).wallet;
+    const standard = {
+      accounts: [{ address: inner.publicKey.toBase58(), publicKey: inner.publicKey.toBytes() }],
+      features: {
+        "solana:signMessage": {
+          signMessage: async ({ message }: { message: Uint8Array }) => [
+            { signature: await signer.signMessageBytes(message) },
+          ],
+        },
+        "solana:signTransaction": {
+          signTransaction: async ({ transaction }: { transaction: Uint8Array }) => {
+            const signedTransaction = transaction.slice();
+            signedTransaction.set(await signer.signMessageBytes(transaction.subarray(65)), 1);
+            return [{ signedTransaction }];
+          },
+        },
+      },
+    };
+    const wallets: Record<string, WalletLike> = {
+      "32 bytes": bs58.encode(seed()),
+      "64 bytes": bs58.encode(Keypair.generate().secretKey),
+      "web3.js": keypair,
+      kit: kit as never,
+      standard,
+      own: { publicKey: inner.publicKey, signMessageBytes: (message) => signer.signMessageBytes(message) },
+    };
+    for (const [name, wallet] of Object.entries(wallets)) {
+      const trade = await (await funded(wallet)).buy(buyOrder());
+      expect(trade.status, name).toBe("confirmed");
+    }
+  });
+
+  test("a wallet that changes the transaction is caught before anything is sent", async () => {
+    const client = await funded(bs58.encode(seed()));
+    const { publicKey } = client.wallet;
+    const changing = Tradewire.connect({
+      baseUrl: service.url,
+      apiKey: client.apiKey,
+      wallet: {
+        publicKey,
+        signMessageBytes: (message) => client.wallet.signMessageBytes(message),
+        signTransaction: async (unsigned) => unsigned.map((byte, index) => (index === 100 ? byte ^ 1 : byte)),
+      },
+    });
+    expect((await failureOf(changing.buy(buyOrder()))).code).toBe("UNEXPECTED_TRANSACTION");
+  });
+
+  test("a private key is never repeated in an error", () => {
+    expect(() => Tradewire.connect({ baseUrl: service.url, wallet: "not-a-key-0OIl" })).toThrow(/^A private key is/);
+  });
+});
+
+describe("verification", () => {
+  /** A service in the middle that changes what it passes on. */
+  const tampering =
+    (change: (response: { unsignedTransaction: Uint8Array }) => void): Interceptor =>
+    (next) =>
+    async (request) => {
+      const response = await next(request);
+      if (!response.stream && "unsignedTransaction" in response.message) change(response.message as never);
+      return response;
+    };
+  const through = (interceptor: Interceptor) =>
+    createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", interceptors: [interceptor] });
+
+  test("a changed transaction is refused before signing, and the reason names it", async () => {
+    const client = await funded(Keypair.generate(), {
+      transport: through(tampering(({ unsignedTransaction }) => unsignedTransaction.set([2], 66))),
+    });
+    const failure = await failureOf(client.buy(buyOrder()));
+    expect(failure.code).toBe("UNEXPECTED_TRANSACTION");
+    expect(failure.message).toContain("2 signatures");
+  });
+
+  test('"off" says so loudly, and signs what it is given', async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const client = await funded(Keypair.generate(), { verify: "off" });
+    expect(warn.mock.calls.flat().join()).toContain("verification is OFF");
+    warn.mockRestore();
+    expect((await client.buy(buyOrder())).status).toBe("confirmed");
+  });
+
+  test("the caller's limits hold on this side", async () => {
+    const client = await funded(Keypair.generate());
+    const built = await client.buildBuy(buyOrder());
+    expect((await failureOf(client.sign(built, { maxPriceImpact: 0 }))).code).toBe("PRICE_IMPACT_TOO_HIGH");
+    expect((await failureOf(client.sign(built, { maxPriorityCost: 0 }))).code).toBe("PRIORITY_COST_TOO_HIGH");
+    expect((await failureOf(client.sign(built, { minOutputAmount: 1e9 }))).code).toBe("LIMIT_EXCEEDED");
+    expect((await failureOf(client.sign(structuredClone(built)))).code).toBe("UNEXPECTED_TRANSACTION");
+    expect((await client.sign(built)).length).toBe(built.unsignedTransaction.length);
+  });
+});
+
+describe("a trade", () => {
+  test("tells its steps, and can be found and watched until it is final", async () => {
+    const client = await funded(Keypair.generate());
+    const steps: TradeStep["step"][] = [];
+    const trade = await client.buy(buyOrder(), { onProgress: ({ step }) => steps.push(step) });
+    expect(steps).toEqual(["built", "signed", "waiting"]);
+    expect(await client.getTrade(trade.signature)).toMatchObject({
+      signature: trade.signature,
+      tradeResult: trade.tradeResult,
+    });
+    const seen: string[] = [];
+    for await (const { status } of client.watchTrade(trade.signature)) seen.push(status);
+    expect(seen.at(-1)).toBe("finalized");
+    expect(BigInt(trade.tradeResult!.inputAmountRaw)).toBe(100_000_000n);
+    expect(Object.keys(trade.costs!)).toEqual(["baseFee", "priorityFee", "tip", "rentPaid", "rentReturned"]);
+  });
+
+  test("submit survives lost connections by asking again with the same bytes", async () => {
+    let losses = 3;
+    const flaky: Interceptor = (next) => async (request) => {
+      if (request.method.name === "Submit" && losses > 0) {
+        losses -= 1;
+        // Half of the losses happen after the service got the bytes.
+        if (losses % 2 === 0) await next(request);
+        throw new TypeError("fetch failed");
+      }
+      return next(request);
+    };
+    const client = await funded(Keypair.generate(), {
+      transport: createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", interceptors: [flaky] }),
+    });
+    const trade = await client.buy(buyOrder());
+    expect(trade.status).toBe("confirmed");
+    expect(losses).toBe(0);
+  });
+
+  test("a caller who gives up is told so, with the signature once there is one", async () => {
+    const client = await funded(Keypair.generate());
+    expect((await failureOf(client.buildBuy(buyOrder(), { signal: AbortSignal.abort() }))).code).toBe("ABORTED");
+    const stop = new AbortController();
+    const failure = await failureOf(
+      client.buy(buyOrder(), { signal: stop.signal, onProgress: ({ step }) => step === "waiting" && stop.abort() }),
+    );
+    expect(failure.code).toBe("ABORTED");
+    expect(failure.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,88}$/);
+  });
+
+  test("an expired transaction is rebuilt as often as allowed, and only where the price stayed", async () => {
+    let expiries = 2;
+    const expiring: Interceptor = (next) => async (request) => {
+      if (request.method.name !== "Submit" || expiries === 0) return next(request);
+      expiries -= 1;
+      throw new TradeError("TX_EXPIRED", "expired", { safeToRebuild: true });
+    };
+    const client = await funded(Keypair.generate(), {
+      transport: createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", interceptors: [expiring] }),
+    });
+    const steps: string[] = [];
+    const failure = await failureOf(client.buy(buyOrder()).catch((error) => Promise.reject(error.cause ?? error)));
+    expect(failure.code).toBe("TX_EXPIRED");
+    const trade = await client.buy(buyOrder(), {
+      rebuild: { times: 1, maxPriceMove: 0.05 },
+      onProgress: ({ step }) => steps.push(step),
+    });
+    expect(steps).toEqual(["built", "signed", "waiting", "expired", "built", "signed", "waiting"]);
+    expect(trade.status).toBe("confirmed");
+    expiries = 1;
+    const moved = await failureOf(client.buy(buyOrder(), { rebuild: { times: 1, maxPriceMove: -1 } }));
+    expect([moved.code, moved.safeToRebuild]).toEqual(["PRICE_MOVED", true]);
+  });
+
+  test("refusals carry what the service knows", async () => {
+    const client = await funded(Keypair.generate());
+    const failure = await failureOf(client.buy({ ...buyOrder(), solAmount: 1000 }));
+    expect(failure).toMatchObject({ code: "INSUFFICIENT_SOL", retryable: false });
+    const invalid = await failureOf(client.buildBuy({ ...buyOrder(), slippage: 2 }));
+    expect(invalid).toMatchObject({ code: "VALIDATION_ERROR", field: "slippage" });
+    const offline = Tradewire.connect({ baseUrl: "http://127.0.0.1:9", wallet: Keypair.generate() });
+    expect(
+      await failureOf(
+        offline.quote({ inputMint: "SOL", outputMint: mint, amount: 1, swapMode: "exactIn", slippage: 0 }),
+      ),
+    ).toMatchObject({
+      code: "CONNECTION_ERROR",
+      retryable: true,
+    });
+  });
+});
+
+describe("the connection", () => {
+  test("is kept warm while idle, and closes", async () => {
+    const client = await funded(Keypair.generate(), { keepAliveMs: 40 });
+    const ping = vi.spyOn(client, "ping");
+    await vi.waitFor(() => expect(ping.mock.calls.length).toBeGreaterThanOrEqual(2), 2_000);
+    client.close();
+    const pings = ping.mock.calls.length;
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect(ping.mock.calls.length).toBe(pings);
+    expect((await failureOf(client.priorities())).code).toBe("ABORTED");
+  });
+
+  test("may be of any kind: Connect, gRPC and gRPC-Web, in three lines", async () => {
+    const { apiKey } = await funded(Keypair.generate());
+    const headers = { authorization: `Bearer ${apiKey}` };
+    for (const transport of [
+      createConnectTransport({ baseUrl: service.url, httpVersion: "1.1" }),
+      createGrpcTransport({ baseUrl: service.url }),
+      createGrpcWebTransport({ baseUrl: service.url, httpVersion: "1.1" }),
+    ]) {
+      const trades = createClient(TradeService, transport);
+      const built = await trades.buy({ ...buyOrder(), priority: 2 }, { headers });
+      expect(built.unsignedTransaction.length).toBeGreaterThan(200);
+      const client = Tradewire.connect({ baseUrl: service.url, wallet: Keypair.generate(), transport });
+      expect((await client.priorities()).levels.length).toBe(4);
+    }
+  });
+});

@@ -1,9 +1,10 @@
-import { createClient, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import { type TradeStep, Tradewire } from "../../src/client/tradewire.ts";
@@ -192,13 +193,15 @@ describe("a trade", () => {
     const expiring: Interceptor = (next) => async (request) => {
       if (request.method.name !== "Submit" || expiries === 0) return next(request);
       expiries -= 1;
-      throw new TradeError("TX_EXPIRED", "expired", { safeToRebuild: true });
+      throw new ConnectError("expired", Code.FailedPrecondition, undefined, [
+        { desc: ErrorDetailSchema, value: { code: "TX_EXPIRED", message: "expired", safeToRebuild: true } },
+      ]);
     };
     const client = await funded(Keypair.generate(), {
       transport: createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", interceptors: [expiring] }),
     });
     const steps: string[] = [];
-    const failure = await failureOf(client.buy(buyOrder()).catch((error) => Promise.reject(error.cause ?? error)));
+    const failure = await failureOf(client.buy(buyOrder()));
     expect(failure.code).toBe("TX_EXPIRED");
     const trade = await client.buy(buyOrder(), {
       rebuild: { times: 1, maxPriceMove: 0.05 },

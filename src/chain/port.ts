@@ -26,12 +26,16 @@ export interface AccountReader {
 }
 
 /**
- * Where changes of accounts come from. Whatever the transport, each account is delivered in order: never an older state after
- * a newer one.
+ * Where changes of accounts come from. Whatever the transport, what was last delivered of an account is what it is on the
+ * chain as far as is known: never an older state after a newer one, unless the newer one's slot is no longer part of the chain.
  */
 export interface StateSource {
-  /** Who hears the state of followed accounts: at first, and after each change. Set once, before anything is followed. */
-  onAccount(listener: (address: Address, account: Account | null, slot: bigint) => void): void;
+  /**
+   * Who hears the state of followed accounts: at first, and after each change. Undefined: what was known was in a slot that is
+   * no longer part of the chain, and nothing is known until the account has been read again. Set once, before anything is
+   * followed.
+   */
+  onAccount(listener: (address: Address, account: Account | null | undefined, slot: bigint) => void): void;
   /**
    * Follows accounts until `unfollow`. Resolves when the first state of each has been delivered. When that read fails it
    * rejects, and goes on trying for as long as the account is followed.
@@ -41,7 +45,10 @@ export interface StateSource {
   unfollow(addresses: readonly Address[]): void;
   /** Reads followed accounts again now, and delivers what is new. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
-  /** The moment (epoch milliseconds) up to which what was delivered of a followed account is known to be complete. Never goes back. */
+  /**
+   * The moment (epoch milliseconds) up to which what was delivered of a followed account is known to be complete. Never goes
+   * back, unless the account has become unknown.
+   */
   currentAtMs(address: Address): number;
   close(): void;
 }

@@ -3,8 +3,9 @@ import { type FakeSubscriptions, fakeSubscriptions } from "../../test/support/fa
 import { Address } from "../primitives/address.ts";
 import type { Account } from "../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../solana/programs.ts";
-import type { AccountReader, StateSource } from "./port.ts";
+import type { AccountReader } from "./port.ts";
 import { createRpcStateSource } from "./rpc-state-source.ts";
+import type { LiveStateSource } from "./state-source.ts";
 
 const key = Address.from(new Uint8Array(32).fill(3));
 let nodeSlot: bigint;
@@ -14,8 +15,8 @@ let reads: number;
 let gate: Promise<void> | undefined;
 let broken: boolean;
 let subscriptions: FakeSubscriptions;
-let source: StateSource;
-let heard: { value: number | null; slot: bigint }[];
+let source: LiveStateSource;
+let heard: { value: number | null | "unknown"; slot: bigint }[];
 
 const reader: AccountReader = {
   async fetchAccounts(addresses) {
@@ -50,8 +51,17 @@ beforeEach(() => {
   broken = false;
   heard = [];
   subscriptions = fakeSubscriptions();
-  source = createRpcStateSource({ reader, subscriptions, now: Date.now, warn: () => {}, commitment: "processed" });
-  source.onAccount((_, account, slot) => heard.push({ value: account === null ? null : account.data[0]!, slot }));
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+  });
+  source.onAccount((_, account, slot) =>
+    heard.push({ value: account === undefined ? "unknown" : (account?.data[0] ?? null), slot }),
+  );
 });
 afterEach(() => {
   source.close();
@@ -78,7 +88,7 @@ test("state never goes back, neither by a late notice nor by a lagging read", as
   subscriptions.activate();
   notice(20, 5);
   notice(19, 4);
-  await vi.advanceTimersByTimeAsync(400);
+  await source.refresh([key]);
   expect(reads).toBe(2);
   expect(heard.at(-1)).toEqual({ value: 5, slot: 20n });
 });
@@ -188,4 +198,122 @@ test("what is unfollowed is neither subscribed to nor read", async () => {
   expect(subscriptions.count()).toBe(0);
   await vi.advanceTimersByTimeAsync(20_000);
   expect(reads).toBe(1);
+});
+
+/** Followed, subscribed to from slot 10 and read after that: streamed. */
+async function stream(): Promise<void> {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(11n);
+  expect(source.counts()).toMatchObject({ accounts: 1, streamed: 1 });
+}
+
+test("when the chain turns to another branch, the account is what it was there, with the notice that tells of it", async () => {
+  await stream();
+  notice(11, 2);
+  subscriptions.slot(12n);
+  notice(12, 3);
+  expect(heard.at(-1)?.value).toBe(3);
+  const before = reads;
+  subscriptions.slot(13n, 11n);
+  expect(heard.at(-1)).toEqual({ value: 2, slot: 11n });
+  notice(13, 4);
+  // And back, when the first branch wins after all.
+  subscriptions.slot(14n, 12n);
+  expect(heard.at(-1)).toEqual({ value: 3, slot: 12n });
+  expect(reads).toBe(before);
+  expect(source.counts()).toMatchObject({ forks: 2, gaps: 0 });
+});
+
+test("a late notice from a branch that was left is kept aside", async () => {
+  await stream();
+  subscriptions.slot(12n);
+  subscriptions.slot(13n, 11n);
+  notice(12, 9);
+  expect(heard.at(-1)?.value).toBe(1);
+  subscriptions.slot(14n, 12n);
+  expect(heard.at(-1)).toEqual({ value: 9, slot: 12n });
+});
+
+test("an account known only from a slot that is gone is unknown and not current, until read again", async () => {
+  subscriptions.slot(10n);
+  subscriptions.slot(11n);
+  nodeSlot = 11n;
+  await source.follow([key]);
+  subscriptions.slot(12n, 10n);
+  expect(heard.at(-1)?.value).toBe("unknown");
+  expect(source.currentAtMs(key)).toBe(0);
+  nodeSlot = 12n;
+  nodeValue = 6;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(heard.at(-1)).toEqual({ value: 6, slot: 12n });
+  expect(source.currentAtMs(key)).toBe(1_000_400);
+});
+
+test("versions are forgotten when rooted", async () => {
+  await stream();
+  for (let slot = 12; slot < 40; slot++) {
+    subscriptions.slot(BigInt(slot), BigInt(slot - 1), 0n);
+    notice(slot, slot);
+  }
+  expect(source.counts().spareVersions).toBeGreaterThan(20);
+  subscriptions.slot(40n, 39n, 39n);
+  expect(source.counts().spareVersions).toBe(0);
+  expect(heard.at(-1)?.value).toBe(39);
+});
+
+test("a missing slot puts what is followed in doubt until it has been read", async () => {
+  await stream();
+  await vi.advanceTimersByTimeAsync(200);
+  subscriptions.slot(14n, 13n);
+  expect(source.counts()).toMatchObject({ gaps: 1, streamed: 0 });
+  nodeSlot = 14n;
+  nodeValue = 8;
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(15n);
+  expect(heard.at(-1)).toEqual({ value: 8, slot: 14n });
+  expect(source.counts()).toMatchObject({ gaps: 1, streamed: 1 });
+});
+
+test("a read or notice from a slot that cannot be yet is not believed", async () => {
+  await stream();
+  nodeSlot = 211n;
+  nodeValue = 66;
+  await source.refresh([key]);
+  notice(212, 77);
+  expect(heard.at(-1)?.value).toBe(1);
+  expect(source.counts().disbelieved).toBe(2);
+  notice(12, 2);
+  expect(heard.at(-1)?.value).toBe(2);
+});
+
+test("the audit compares at equal slot, counts a lost notice and heals it", async () => {
+  source.close();
+  const audited = { auditMs: 1_000, refreshMs: 600_000, quietMs: 60_000 };
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    ...audited,
+  });
+  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  await stream();
+  for (let slot = 12n; slot < 20n; slot++) subscriptions.slot(slot);
+  nodeSlot = 19n;
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let slot = 20n; slot < 24n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ audited: 1, auditDifferences: 0 });
+  // A change the stream never told of.
+  nodeSlot = 23n;
+  nodeValue = 99;
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let slot = 24n; slot < 28n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(800);
+  expect(source.counts()).toMatchObject({ audited: 2, auditDifferences: 1 });
+  expect(heard.at(-1)).toEqual({ value: 99, slot: 23n });
 });

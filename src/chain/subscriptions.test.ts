@@ -41,12 +41,12 @@ test("a lost connection is told of, made again, and everything subscribed to aga
     losses += 1;
   });
   subscriptions.subscribe({ kind: "account", params: ["key"], onNotice: () => {}, onActive: () => activations++ });
-  node.notify("slot", { slot: 5 });
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
   await vi.waitFor(() => expect(activations).toBe(1));
   node.dropSockets();
   await vi.waitFor(() => expect(losses).toBe(1));
   await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
-  node.notify("slot", { slot: 6 });
+  node.notify("slot", { slot: 6, parent: 5, root: 0 });
   await vi.waitFor(() => expect(activations).toBe(2));
   expect(node.subscribed()).toEqual(["account", "slot"]);
 });
@@ -58,7 +58,7 @@ test("a connection that stays open without a slot is replaced", async () => {
 
 test("what is cancelled is unsubscribed, also when the node had not yet accepted it", async () => {
   await start();
-  node.notify("slot", { slot: 1 });
+  node.notify("slot", { slot: 1, parent: 0, root: 0 });
   await vi.waitFor(() => expect(subscriptions.lastSlot()).toBe(1n));
   const cancelEarly = subscriptions.subscribe({ kind: "account", params: ["a"], onNotice: () => {} });
   cancelEarly();
@@ -70,7 +70,7 @@ test("what is cancelled is unsubscribed, also when the node had not yet accepted
 
 test("a notice that cannot be read harms nothing", async () => {
   await start();
-  node.notify("slot", { slot: "many" });
-  node.notify("slot", { slot: 9 });
+  node.notify("slot", { slot: "many", parent: 7, root: 0 });
+  node.notify("slot", { slot: 9, parent: 8, root: 0 });
   await vi.waitFor(() => expect(subscriptions.lastSlot()).toBe(9n));
 });

@@ -12,12 +12,15 @@ export interface SubscriptionRequest {
   onActive?(): void;
 }
 
+/** A slot has begun on its parent; `root` is the newest final one. */
+export type SlotListener = (slot: bigint, links: { readonly parent: bigint; readonly root: bigint }) => void;
+
 /** Subscriptions to a Solana node that outlive its connections. */
 export interface Subscriptions {
   /** Keeps the subscription up, over every connection, until the returned function is called. */
   subscribe(request: SubscriptionRequest): () => void;
   /** Hears of every new slot. @returns how to stop */
-  onSlot(listener: (slot: bigint) => void): () => void;
+  onSlot(listener: SlotListener): () => void;
   /** Hears when the connection is gone, and every subscription with it until it is active again. @returns how to stop */
   onLost(listener: () => void): () => void;
   /** The newest slot this connection has told of; 0 before the first. */
@@ -64,7 +67,7 @@ export function createSubscriptions({
   pingMs = DEFAULT_PING_MS,
 }: SubscriptionsOptions): Subscriptions {
   const held = new Set<Held>();
-  const slotListeners = new Set<(slot: bigint) => void>();
+  const slotListeners = new Set<SlotListener>();
   const lostListeners = new Set<() => void>();
   /** What to do with the node's answer to each request of the present connection. */
   const pending = new Map<number, (subscriptionId: number | undefined) => void>();
@@ -108,7 +111,9 @@ export function createSubscriptions({
   }
 
   function hearSlot(result: unknown): void {
-    const slot = asInteger(asRecord(result, "a slot notice").slot, "a slot notice");
+    const notice = asRecord(result, "a slot notice");
+    const slot = asInteger(notice.slot, "a slot notice");
+    const links = { parent: asInteger(notice.parent, "a slot notice"), root: asInteger(notice.root, "a slot notice") };
     aliveAtMs = lastSlotAtMs = now();
     retryMs = FIRST_RETRY_MS;
     if (slot > lastSlot) lastSlot = slot;
@@ -116,7 +121,7 @@ export function createSubscriptions({
       ready = true;
       for (const entry of held) activate(entry);
     }
-    for (const listener of slotListeners) listener(slot);
+    for (const listener of slotListeners) listener(slot, links);
   }
 
   function hear(text: string): void {

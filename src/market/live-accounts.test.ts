@@ -38,10 +38,14 @@ test("the object stays the same until the content changes, and only changes are 
   expect(changes).toEqual([a]);
 });
 
-test("an older state is not taken", async () => {
+test("what was last told counts, also when it falls back to what was before, or to nothing known", async () => {
   state.set(a, Uint8Array.of(1));
   await live.hold(holder, [a]);
   state.deliver(a, Uint8Array.of(9), state.slot - 1n);
+  expect(live.get(a)?.data).toEqual(Uint8Array.of(9));
+  state.forget(a);
+  expect(live.get(a)).toBeUndefined();
+  await live.hold(holder, [a]);
   expect(live.get(a)?.data).toEqual(Uint8Array.of(1));
 });
 

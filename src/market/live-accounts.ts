@@ -23,8 +23,6 @@ export interface LiveAccounts extends AccountView {
 
 interface Entry {
   account: Account | null | undefined;
-  /** Slot of the newest state heard, whether or not it changed anything. */
-  slot: bigint;
   readonly holders: Set<AccountHolder>;
   /** Resolves when the account has first been read. */
   reading: Promise<void> | undefined;
@@ -37,11 +35,10 @@ interface Entry {
 export function createLiveAccounts(source: StateSource): LiveAccounts {
   const entries = new Map<Address, Entry>();
 
-  source.onAccount((address, account, slot) => {
+  source.onAccount((address, account) => {
     const entry = entries.get(address);
-    if (entry === undefined || slot < entry.slot) return;
-    entry.slot = slot;
-    if (entry.account !== undefined && hasSameContent(entry.account, account)) return;
+    if (entry === undefined) return;
+    if (entry.account !== undefined && account !== undefined && hasSameContent(entry.account, account)) return;
     entry.account = account;
     for (const holder of entry.holders) holder.onChange(address);
   });
@@ -55,7 +52,7 @@ export function createLiveAccounts(source: StateSource): LiveAccounts {
       for (const address of addresses) {
         let entry = entries.get(address);
         if (entry === undefined) {
-          entry = { account: undefined, slot: 0n, holders: new Set(), reading: undefined };
+          entry = { account: undefined, holders: new Set(), reading: undefined };
           entries.set(address, entry);
         }
         entry.holders.add(holder);

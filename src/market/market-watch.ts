@@ -40,13 +40,16 @@ export function watchMarket({ found, live, onChange }: MarketWatchOptions): Mark
   const held = new Set<Address>();
   let market: Market | undefined = found.market;
   let decodedFrom: Account = found.account;
+  let wasLive = false;
   let reading: MarketReading | undefined;
 
   /** Only what this market holds: an account that is live for somebody else alone would change, or go, without a word. */
   const view: AccountView = {
     get(wanted) {
       const account = held.has(wanted) ? live.get(wanted) : undefined;
-      return account === undefined && wanted === address ? found.account : account;
+      if (wanted !== address) return account;
+      if (account !== undefined) wasLive = true;
+      return account === undefined && !wasLive ? found.account : account;
     },
   };
   const holder: AccountHolder = {
@@ -63,7 +66,8 @@ export function watchMarket({ found, live, onChange }: MarketWatchOptions): Mark
 
   function derive(): MarketReading {
     const own = view.get(address);
-    if (own === null || own === undefined) return fault("the market was closed", true);
+    if (own === undefined) return { kind: "lacking", addresses: [address] };
+    if (own === null) return fault("the market was closed", true);
     try {
       if (own !== decodedFrom) {
         market = venue.decode(own, { a: found.market.mints[0], b: found.market.mints[1] });

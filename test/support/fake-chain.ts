@@ -1,6 +1,6 @@
 import type { RpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
 import { RpcError } from "../../src/chain/rpc-error.ts";
-import type { SubscriptionRequest, Subscriptions } from "../../src/chain/subscriptions.ts";
+import type { SlotListener, SubscriptionRequest, Subscriptions } from "../../src/chain/subscriptions.ts";
 
 export type FakeMethods = Record<string, (...params: never[]) => unknown>;
 
@@ -30,8 +30,8 @@ export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint 
 }
 
 export interface FakeSubscriptions extends Subscriptions {
-  /** Tells of a slot. */
-  slot(slot: bigint): void;
+  /** Tells of a slot, on the slot before it unless another parent is named; 31 slots before it is final. */
+  slot(slot: bigint, parent?: bigint, root?: bigint): void;
   /** Notices for everything of that kind whose first parameter is `key`. */
   notify(kind: string, key: string, result: unknown): void;
   /** Accepts what is subscribed to and not yet accepted. */
@@ -44,7 +44,7 @@ export interface FakeSubscriptions extends Subscriptions {
 export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptions {
   const held = new Set<SubscriptionRequest>();
   const active = new Set<SubscriptionRequest>();
-  const slotListeners = new Set<(slot: bigint) => void>();
+  const slotListeners = new Set<SlotListener>();
   const lostListeners = new Set<() => void>();
   let lastSlot = 0n;
   let lastSlotAtMs = 0;
@@ -67,10 +67,10 @@ export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptio
     lastSlot: () => lastSlot,
     lastSlotAtMs: () => lastSlotAtMs,
     close() {},
-    slot(slot) {
+    slot(slot, parent = slot - 1n, root = slot > 31n ? slot - 31n : 0n) {
       lastSlot = slot;
       lastSlotAtMs = now();
-      for (const listener of slotListeners) listener(slot);
+      for (const listener of slotListeners) listener(slot, { parent, root });
     },
     notify(kind, key, result) {
       for (const request of [...active])

@@ -21,11 +21,13 @@ export interface FakeState extends StateSource, AccountReader {
   set(address: Address, data: Uint8Array | undefined, owner?: Address): void;
   /** Tells of a state without setting it. */
   deliver(address: Address, data: Uint8Array | undefined, slot: bigint): void;
+  /** Tells that nothing is known of the account any more. */
+  forget(address: Address): void;
 }
 
 export function fakeState(now: () => number): FakeState {
   const accounts = new Map<Address, Account>();
-  let listener: (address: Address, account: Account | null, slot: bigint) => void = () => {};
+  let listener: (address: Address, account: Account | null | undefined, slot: bigint) => void = () => {};
   const make = (address: Address, data: Uint8Array, slot: bigint, owner: Address): Account => ({
     address,
     owner,
@@ -52,6 +54,7 @@ export function fakeState(now: () => number): FakeState {
     deliver(address, data, slot) {
       listener(address, data === undefined ? null : make(address, data, slot, SYSTEM_PROGRAM), slot);
     },
+    forget: (address) => listener(address, undefined, state.slot),
     onAccount(heard) {
       listener = heard;
     },

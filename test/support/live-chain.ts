@@ -2,10 +2,11 @@ import { createAccountReader } from "../../src/chain/account-reader.ts";
 import { createChainHead, type LiveChainHead } from "../../src/chain/chain-head.ts";
 import { createLanding, type LiveLanding } from "../../src/chain/landing.ts";
 import { createNodeLane } from "../../src/chain/lane.ts";
-import type { AccountReader, StateSource, TransactionReader } from "../../src/chain/port.ts";
+import type { AccountReader, TransactionReader } from "../../src/chain/port.ts";
 import { createRpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
 import { createRpcPool, type RpcPool } from "../../src/chain/rpc-pool.ts";
 import { createRpcStateSource } from "../../src/chain/rpc-state-source.ts";
+import type { LiveStateSource } from "../../src/chain/state-source.ts";
 import { createSubscriptions, type Subscriptions } from "../../src/chain/subscriptions.ts";
 import { createTransactionReader } from "../../src/chain/transaction-reader.ts";
 
@@ -14,7 +15,7 @@ export interface LiveChain {
   readonly subscriptions: Subscriptions;
   readonly reader: AccountReader;
   readonly transactions: TransactionReader;
-  readonly source: StateSource;
+  readonly source: LiveStateSource;
   readonly head: LiveChainHead;
   readonly landing: LiveLanding;
   readonly warnings: readonly string[];

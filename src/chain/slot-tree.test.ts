@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { SlotTree } from "./slot-tree.ts";
+
+function treeOf(...links: readonly (readonly [number, number])[]): SlotTree {
+  const tree = new SlotTree();
+  for (const [slot, parent] of links) tree.begin(BigInt(slot), BigInt(parent));
+  return tree;
+}
+const onChain = (tree: SlotTree, ...slots: number[]) => slots.filter((slot) => tree.isOnChain(BigInt(slot)));
+
+test("the newest slot and its ancestors are the chain; what is not known may be", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 11], [13, 11]);
+  expect(tree.head).toBe(13n);
+  expect(onChain(tree, 5, 9, 10, 11, 12, 13, 14)).toEqual([5, 9, 10, 11, 13, 14]);
+});
+
+test("a dead slot takes with it what was built on it", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 11], [13, 12]);
+  expect(tree.kill(11n)).toEqual(expect.arrayContaining([11n, 12n, 13n]));
+  expect(tree.head).toBe(10n);
+  expect(tree.begin(14n, 13n).turned).toEqual([]);
+  expect(tree.head).toBe(10n);
+  tree.begin(15n, 10n);
+  expect(onChain(tree, 10, 11, 12, 13, 14, 15)).toEqual([10, 15]);
+});
+
+test("a confirmed slot decides between branches, even against a newer one", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 10]);
+  expect(tree.head).toBe(12n);
+  expect(tree.confirm(11n)).toEqual(expect.arrayContaining([11n, 12n]));
+  expect(tree.head).toBe(11n);
+  tree.begin(13n, 12n);
+  expect(tree.head).toBe(11n);
+});
+
+test("a slot whose parent was never told of is a gap; one that branches off before all that is known is not", () => {
+  const tree = treeOf([10, 9], [11, 10]);
+  expect(tree.begin(12n, 8n).isGap).toBe(false);
+  expect(tree.begin(14n, 13n).isGap).toBe(true);
+  expect(tree.begin(15n, 14n).isGap).toBe(false);
+});
+
+test("a slot whose bank is replaced stands on its new parent", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 11]);
+  tree.begin(12n, 10n);
+  expect(onChain(tree, 10, 11, 12)).toEqual([10, 12]);
+});
+
+test("whatever the order of news, the chain is a line of parents and dead slots are not on it", () => {
+  const link = fc.record({ slot: fc.integer({ min: 2, max: 40 }), back: fc.integer({ min: 1, max: 4 }) });
+  const step = fc.oneof(
+    link.map((one) => ({ kind: "begin" as const, ...one })),
+    fc.integer({ min: 2, max: 40 }).map((slot) => ({ kind: "kill" as const, slot })),
+    fc.integer({ min: 2, max: 40 }).map((slot) => ({ kind: "confirm" as const, slot })),
+    fc.integer({ min: 2, max: 40 }).map((slot) => ({ kind: "root" as const, slot })),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const tree = new SlotTree();
+      const parents = new Map<bigint, bigint>();
+      const dead = new Set<bigint>();
+      for (const one of steps) {
+        const slot = BigInt(one.slot);
+        if (one.kind === "begin") {
+          if (slot > tree.root && !dead.has(slot)) parents.set(slot, slot - BigInt(one.back));
+          tree.begin(slot, slot - BigInt(one.back));
+        } else if (one.kind === "kill") {
+          if (slot > tree.root) dead.add(slot);
+          tree.kill(slot);
+        } else if (one.kind === "confirm") tree.confirm(slot);
+        else tree.rootAt(slot);
+        let at = tree.head;
+        while (at > tree.root && parents.has(at)) {
+          expect(tree.isOnChain(at)).toBe(true);
+          expect(dead.has(at)).toBe(false);
+          at = parents.get(at)!;
+        }
+      }
+    }),
+  );
+});

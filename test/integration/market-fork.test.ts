@@ -1,0 +1,46 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { venues } from "../../src/venues/registry.ts";
+import { connectChain, type LiveChain } from "../support/live-chain.ts";
+
+let sandbox: Sandbox;
+let chain: LiveChain;
+let markets: LiveMarkets;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ slotMs: 100 });
+  await sandbox.setDelays({ confirmedAfterSlots: 20, finalizedAfterSlots: 32 });
+});
+afterAll(() => sandbox?.close());
+beforeEach(async () => {
+  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl] });
+  markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => {} });
+});
+afterEach(() => {
+  markets.close();
+  chain.close();
+});
+
+test("state of dropped blocks is gone within a slot, again and again, and the audit finds no difference", async () => {
+  const { mint, market } = sandbox.world.tokens.find(
+    ({ venue, quoteMint }) => venue === "raydium_cpmm" && quoteMint === SOL_MINT,
+  )!;
+  const pair = { a: SOL_MINT, b: mint };
+  await markets.marketsOf(pair);
+  await vi.waitFor(() => expect(chain.source.counts().streamed).toBe(chain.source.counts().accounts), 5_000);
+  const { accounts } = await chain.reader.fetchAccounts([market]);
+  const before = accounts[0]!;
+  await markets.warm([market]);
+  const lamportsOf = () => markets.account(market)?.lamports;
+  for (let round = 1n; round <= 5n; round++) {
+    await sandbox.setAccounts([{ ...before, lamports: before.lamports + round }]);
+    await vi.waitFor(() => expect(lamportsOf()).toBe(before.lamports + round), 1_000);
+    await sandbox.fork(3);
+    await vi.waitFor(() => expect(lamportsOf()).toBe(before.lamports), 200);
+    expect((await markets.marketsOf(pair)).markets.length).toBeGreaterThan(0);
+  }
+  expect(chain.source.counts().forks).toBeGreaterThanOrEqual(5);
+  expect(chain.source.counts().auditDifferences).toBe(0);
+});

@@ -7,6 +7,7 @@ import { pumpSwap } from "./pump-swap/venue.ts";
 import { raydiumAmmV4 } from "./raydium-amm-v4/venue.ts";
 import { raydiumClmm } from "./raydium-clmm/venue.ts";
 import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
+import { raydiumLaunchlab } from "./raydium-launchlab/venue.ts";
 import type { Venue } from "./venue.ts";
 
 /** Every venue there is. The order is the last tie-breaker between equal quotes. */
@@ -20,4 +21,5 @@ export const venues: readonly Venue[] = [
   meteoraDlmm,
   raydiumClmm,
   raydiumAmmV4,
+  raydiumLaunchlab,
 ];

@@ -1,0 +1,116 @@
+import { Address } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive } from "../../solana/pda.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const LAUNCHLAB_PROGRAM = Address.of("LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj");
+
+/** Owns every vault of the program. Seed "vault_auth_seed". */
+export const LAUNCHLAB_AUTHORITY = Address.of("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh");
+
+/** Seed "__event_authority". */
+export const LAUNCHLAB_EVENT_AUTHORITY = Address.of("2DPAtwB8L12vrMRExbLuyGnC7n2J5LNoZQSejeQGpwkr");
+
+export const LAUNCHLAB_POOL_SIZE = 429;
+
+const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
+const CONFIG_DISCRIMINATOR = hex("95089ccaa0fcb0d9");
+const PLATFORM_DISCRIMINATOR = hex("a04e8000f853e6a0");
+const CONFIG_MIN_SIZE = 35;
+const PLATFORM_MIN_SIZE = 112;
+const CREATOR_FEE_OFFSET = 720;
+
+/** What of a pool never changes. Its base token is what it sells, its quote token what it raises. */
+export interface LaunchlabMarket extends Market {
+  readonly venue: "raydium_launchlab";
+  readonly config: Address;
+  readonly platform: Address;
+  readonly vaults: readonly [Address, Address];
+  /** Collect the fees of the platform and of the coin's creator; the program creates them when they are missing. */
+  readonly platformFeeVault: Address;
+  readonly creatorFeeVault: Address;
+}
+
+/** 0: still selling. 1: sold out, waiting to migrate. 2: migrated to an AMM. */
+export type LaunchlabStatus = 0 | 1 | 2;
+
+/** What of a pool trades. Base units. */
+export interface LaunchlabPool {
+  readonly status: LaunchlabStatus;
+  /** Base tokens for sale in all. */
+  readonly totalBaseSell: bigint;
+  readonly virtualBase: bigint;
+  readonly virtualQuote: bigint;
+  /** Base tokens sold so far. */
+  readonly realBase: bigint;
+  /** Quote tokens raised so far. */
+  readonly realQuote: bigint;
+}
+
+/** The curve of a configuration, and its rate in millionths. */
+export interface LaunchlabConfig {
+  readonly curveType: number;
+  readonly tradeFeeRate: bigint;
+}
+
+/** Rates of a platform in millionths. */
+export interface LaunchlabPlatform {
+  readonly feeRate: bigint;
+  readonly creatorFeeRate: bigint;
+}
+
+/** The pool in an account, or undefined when it is none. */
+export function decodeLaunchlabMarket({ address, owner, data }: Account): LaunchlabMarket | undefined {
+  if (owner !== LAUNCHLAB_PROGRAM || data.length < LAUNCHLAB_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  const platform = Address.from(data, 173);
+  const quoteMint = Address.from(data, 237);
+  return {
+    venue: "raydium_launchlab",
+    address,
+    mints: [Address.from(data, 205), quoteMint],
+    nativeSol: false,
+    config: Address.from(data, 141),
+    platform,
+    vaults: [Address.from(data, 269), Address.from(data, 301)],
+    platformFeeVault: derive(LAUNCHLAB_PROGRAM, platform, quoteMint),
+    creatorFeeVault: derive(LAUNCHLAB_PROGRAM, Address.from(data, 333), quoteMint),
+  };
+}
+
+/** The changing part of a pool account that `decodeLaunchlabMarket` accepted. A status not known counts as migrated. */
+export function decodeLaunchlabPool({ data }: Account): LaunchlabPool {
+  const status = data[17]!;
+  return {
+    status: status === 0 || status === 1 ? status : 2,
+    totalBaseSell: readU64(data, 29),
+    virtualBase: readU64(data, 37),
+    virtualQuote: readU64(data, 45),
+    realBase: readU64(data, 53),
+    realQuote: readU64(data, 61),
+  };
+}
+
+/** A global configuration, or undefined when the account is none. */
+export function decodeLaunchlabConfig({ owner, data }: Account): LaunchlabConfig | undefined {
+  if (owner !== LAUNCHLAB_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return { curveType: data[16]!, tradeFeeRate: readU64(data, 27) };
+}
+
+/** A platform's configuration, or undefined when the account is none. Accounts without a creator fee are older. */
+export function decodeLaunchlabPlatform({ owner, data }: Account): LaunchlabPlatform | undefined {
+  if (owner !== LAUNCHLAB_PROGRAM || data.length < PLATFORM_MIN_SIZE || !hasBytesAt(data, 0, PLATFORM_DISCRIMINATOR)) {
+    return undefined;
+  }
+  const hasCreatorFee = data.length >= CREATOR_FEE_OFFSET + 8;
+  return { feeRate: readU64(data, 104), creatorFeeRate: hasCreatorFee ? readU64(data, CREATOR_FEE_OFFSET) : 0n };
+}
+
+/** Addresses of the pair's pools: either of the two may be the one that is sold. */
+export function launchlabPoolAddresses({ a, b }: MintPair): Address[] {
+  return [derive(LAUNCHLAB_PROGRAM, "pool", a, b), derive(LAUNCHLAB_PROGRAM, "pool", b, a)];
+}

@@ -1,0 +1,201 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
+import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { exactBeforeFee } from "../transfer-inverse.ts";
+import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
+import { launchlabTrade } from "./instruction.ts";
+import {
+  decodeLaunchlabConfig,
+  decodeLaunchlabMarket,
+  decodeLaunchlabPlatform,
+  decodeLaunchlabPool,
+  LAUNCHLAB_PROGRAM,
+  type LaunchlabMarket,
+  type LaunchlabStatus,
+  launchlabPoolAddresses,
+} from "./layout.ts";
+import {
+  buyExactIn,
+  buyExactOut,
+  type LaunchCurve,
+  type LaunchFill,
+  launchPrice,
+  sellExactIn,
+  sellExactOut,
+} from "./math.ts";
+
+const ID = "raydium_launchlab";
+const DEGRADED = "VENUE_DEGRADED";
+
+/** A pool with its curve and fees, ready to be priced in either direction. */
+export interface LaunchlabState {
+  readonly market: LaunchlabMarket;
+  readonly status: LaunchlabStatus;
+  readonly curve: LaunchCurve;
+  readonly mints: readonly [Mint, Mint];
+  readonly tokenPrograms: readonly [Address, Address];
+  /** Fee vaults that a trade creates at the wallet's expense because they are not there yet. */
+  readonly creates: SwapLeg["creates"];
+}
+
+export interface LaunchlabQuoteFill {
+  readonly buying: boolean;
+}
+
+/** Compute units: an estimate with room, since no public build can be measured. */
+const TRADE_UNITS = 120_000;
+const CREATION_UNITS = 30_000;
+const TRANSFER_FEE_UNITS = 10_000;
+
+/**
+ * Raydium LaunchLab: bonding curves of three shapes that migrate to an AMM when they are sold out, exact in and exact out.
+ * The program is closed and no public build of it was found: nothing here is proven by execution. Accounts, instructions and
+ * the formula of the constant-product curve follow Raydium's documentation and the published interface; the rounding of
+ * fixed-price and of linear curves, the side on which a transfer fee of the sold token counts in exact-out trades, and the
+ * compute units are the best reading of them. The program's own bound keeps a wrong reading from costing anything but a failed
+ * trade. A buy may take the last token for sale; one that asks for more is refused.
+ */
+export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQuoteFill> = {
+  id: ID,
+  programs: [LAUNCHLAB_PROGRAM],
+  supports: { exactOut: true, token2022: true },
+
+  search(pair) {
+    return [{ kind: "probe", addresses: launchlabPoolAddresses(pair) }];
+  },
+
+  decode: decodeLaunchlabMarket,
+
+  needs(market, have) {
+    const { address, config, platform, mints, platformFeeVault, creatorFeeVault } = market;
+    return unread(have, [address, config, platform, ...mints, platformFeeVault, creatorFeeVault]);
+  },
+
+  read: readState,
+  quote,
+
+  swap({ market, tokenPrograms, mints, creates }, { mode, inAmount, outAmount, fill }, terms) {
+    const amount = mode === "exactIn" ? inAmount : outAmount;
+    return {
+      instructions: [launchlabTrade(market, tokenPrograms, fill.buying, mode, amount, terms)],
+      computeUnits:
+        TRADE_UNITS + creates.length * CREATION_UNITS + (mints[0].transferFees === undefined ? 0 : TRANSFER_FEE_UNITS),
+      creates,
+    };
+  },
+
+  errors: {
+    byName: {
+      NotApproved: "NO_ROUTE",
+      ExceededSlippage: "SLIPPAGE_EXCEEDED",
+      PoolFunding: "NO_ROUTE",
+      PoolMigrated: "NO_ROUTE",
+      MathOverflow: "INSUFFICIENT_LIQUIDITY",
+      InputNotMatchCurveConfig: DEGRADED,
+    },
+    byNumber: {
+      6000: "NO_ROUTE",
+      6003: DEGRADED,
+      6004: "SLIPPAGE_EXCEEDED",
+      6005: "NO_ROUTE",
+      6006: "NO_ROUTE",
+      6008: "INSUFFICIENT_LIQUIDITY",
+    },
+  },
+};
+
+function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
+  const account = requireAccount(have, market.address, ID, "pool");
+  if (decodeLaunchlabMarket(account) === undefined) {
+    throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
+  }
+  const config = decodeLaunchlabConfig(requireAccount(have, market.config, ID, "configuration"));
+  const platform = decodeLaunchlabPlatform(requireAccount(have, market.platform, ID, "platform"));
+  if (config === undefined || platform === undefined) {
+    throw new TradewireError(DEGRADED, `${ID}: ${market.address} names accounts that are not its configurations`);
+  }
+  const { curveType: type } = config;
+  if (type !== 0 && type !== 1 && type !== 2) {
+    throw new TradewireError(DEGRADED, `${ID}: ${market.address} follows a curve of unknown shape ${type}`);
+  }
+  const { status, ...amounts } = decodeLaunchlabPool(account);
+  if (amounts.virtualBase === 0n || (type === 1 && amounts.virtualQuote === 0n)) {
+    throw new TradewireError(DEGRADED, `${ID}: the curve of ${market.address} has no price`);
+  }
+  const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
+  return {
+    market,
+    status,
+    curve: { ...amounts, type, feeRate: config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate },
+    mints,
+    tokenPrograms: [mints[0].program, mints[1].program],
+    creates: [market.platformFeeVault, market.creatorFeeVault]
+      .filter((address) => !have.get(address))
+      .map((address) => ({ address, space: TOKEN_ACCOUNT_SIZE })),
+  };
+}
+
+function quote({ market, status, curve, mints }: LaunchlabState, ask: Ask): Quote<LaunchlabQuoteFill> {
+  if (status === 1) {
+    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} is sold out and waits to migrate to an AMM`);
+  }
+  if (status === 2) throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} has migrated to an AMM`);
+  rejectUnsupported(mints[0]);
+  rejectUnsupported(mints[1]);
+  const buying = ask.inMint === market.mints[1];
+  const feeIn = feeOf(mints[buying ? 1 : 0], ask);
+  const feeOut = feeOf(mints[buying ? 0 : 1], ask);
+  const exactIn = ask.mode === "exactIn";
+  const amount = exactIn ? ask.amount - transferFeeOn(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
+  if (amount === undefined) throw noInverse(mints[buying ? 0 : 1]);
+  if (amount <= 0n) throw tooSmall();
+  const fill = price(amount, curve, buying, exactIn);
+  if (fill === undefined || fill.input > U64_MAX) throw tooLittle(market, buying);
+  const inAmount = exactIn ? ask.amount : exactBeforeFee(fill.input, feeIn);
+  if (inAmount === undefined) throw noInverse(mints[buying ? 1 : 0]);
+  const outAmount = exactIn ? fill.output - transferFeeOn(fill.output, feeOut) : ask.amount;
+  if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
+  const [numerator, denominator] = launchPrice(curve);
+  return {
+    mode: ask.mode,
+    inMint: ask.inMint,
+    outMint: ask.outMint,
+    inAmount,
+    outAmount,
+    priceImpact: buying
+      ? priceImpact(fill.netIn, fill.grossOut, denominator, numerator)
+      : priceImpact(fill.netIn, fill.grossOut, numerator, denominator),
+    fill: { buying },
+  };
+}
+
+function price(amount: bigint, curve: LaunchCurve, buying: boolean, exactIn: boolean): LaunchFill | undefined {
+  if (buying) return exactIn ? buyExactIn(amount, curve) : buyExactOut(amount, curve);
+  return exactIn ? sellExactIn(amount, curve) : sellExactOut(amount, curve);
+}
+
+function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
+  return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
+}
+
+const tooSmall = (): TradewireError =>
+  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
+
+const tooLittle = (market: LaunchlabMarket, buying: boolean): TradewireError =>
+  new TradewireError(
+    "INSUFFICIENT_LIQUIDITY",
+    `${ID} pool ${market.address} ${buying ? "has less than that left for sale" : "has raised less than that"}`,
+  );
+
+const noInverse = (mint: Mint): TradewireError =>
+  new TradewireError(
+    "VALIDATION_ERROR",
+    `no amount of ${mint.address} leaves exactly this much after its transfer fee: ask for one unit more or less`,
+    { field: "amount" },
+  );

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isTerminal, type Rig } from "./rig.ts";
+import type { BuildEntry, SubmitEntry } from "./trader.ts";
+
+const SOL = "So11111111111111111111111111111111111111112";
+const MOST_RESIDENT_BYTES = 512 * 1024 * 1024;
+const MOST_OPEN_FILES = 512;
+
+interface TokenBalance {
+  readonly owner: string;
+  readonly mint: string;
+  readonly uiTokenAmount: { readonly amount: string };
+}
+
+/** A transaction as the ledger holds it. */
+export interface LedgerEntry {
+  readonly slot: number;
+  readonly messageHash: string;
+  readonly bytes: Buffer;
+  readonly meta: {
+    readonly err: unknown;
+    readonly fee: number;
+    readonly preBalances: readonly number[];
+    readonly postBalances: readonly number[];
+    readonly preTokenBalances: readonly TokenBalance[];
+    readonly postTokenBalances: readonly TokenBalance[];
+  };
+}
+
+/** Everything the chain holds since the rig began, by message; and what breaks an invariant while reading it. */
+async function readLedger(rig: Rig): Promise<{ entries: Map<string, LedgerEntry>; doubled: string[] }> {
+  const slots = await rig.rpc<number[]>("getBlocks", [rig.startSlot, null, { commitment: "confirmed" }]);
+  const entries = new Map<string, LedgerEntry>();
+  const doubled: string[] = [];
+  for (const slot of slots) {
+    const block = await rig.rpc<{ transactions: { transaction: [string, string]; meta: LedgerEntry["meta"] }[] }>(
+      "getBlock",
+      [
+        slot,
+        {
+          encoding: "base64",
+          transactionDetails: "full",
+          maxSupportedTransactionVersion: 1,
+          rewards: false,
+          commitment: "confirmed",
+        },
+      ],
+    );
+    for (const { transaction, meta } of block.transactions) {
+      const bytes = Buffer.from(transaction[0], "base64");
+      const messageHash = hashOf(bytes);
+      if (entries.has(messageHash)) doubled.push(messageHash);
+      entries.set(messageHash, { slot, messageHash, bytes, meta });
+    }
+  }
+  return { entries, doubled };
+}
+
+/** Of a transaction with one signature: version 1 has it at the end, others in front. */
+function hashOf(bytes: Buffer): string {
+  const message = bytes[0] === 0x81 ? bytes.subarray(0, -64) : bytes.subarray(65);
+  return createHash("sha256").update(message).digest("hex");
+}
+
+/**
+ * Holds a run against the invariants, from what the chain holds, what the nodes were sent, and what the callers heard.
+ * The service is not asked. @returns what is broken, in words
+ */
+export async function checkInvariants(rig: Rig): Promise<string[]> {
+  const broken: string[] = [];
+  const { history } = rig;
+  const { entries: ledger, doubled } = await readLedger(rig);
+  for (const hash of doubled) broken.push(`I1 message ${hash.slice(0, 12)} executed twice`);
+
+  const builds = new Map(history.builds.map((build) => [build.messageHash, build]));
+  for (const { sends } of rig.proxies) {
+    for (const { transaction } of sends) {
+      if (builds.get(hashOf(Buffer.from(transaction, "base64")))?.signed !== transaction)
+        broken.push("I2 bytes were broadcast that no caller signed");
+    }
+  }
+
+  const byMessage = Map.groupBy(history.submits, ({ messageHash }) => messageHash);
+  for (const [hash, answers] of byMessage) {
+    broken.push(...checkAnswers(hash, answers, ledger.get(hash)));
+    const landed = ledger.get(hash);
+    const told = answers.find(({ data }) => data?.tradeResult != null)?.data;
+    const build = builds.get(hash);
+    if (told?.tradeResult == null || landed === undefined || build === undefined) continue;
+    const measured = measure(build, landed, told.inputMint, told.outputMint);
+    const { inputAmountRaw, outputAmountRaw } = told.tradeResult;
+    if (measured.in !== BigInt(inputAmountRaw) || measured.out !== BigInt(outputAmountRaw)) {
+      broken.push(
+        `I5 ${hash.slice(0, 12)} said ${inputAmountRaw} → ${outputAmountRaw}, the chain moved ${measured.in} → ${measured.out}`,
+      );
+    }
+    const fee = BigInt(told.costs.baseFee) + BigInt(told.costs.priorityFee);
+    if (fee !== BigInt(landed.meta.fee))
+      broken.push(`I5 ${hash.slice(0, 12)} fees ${fee}, the chain took ${landed.meta.fee}`);
+  }
+
+  const texts = [...rig.everyService.map((service) => service.output()), ...databaseTexts(rig.dataDir)];
+  for (const secret of history.secrets) {
+    if (texts.some((text) => text.includes(secret))) broken.push("I6 an API key is in a log or in the database");
+  }
+  for (const service of rig.everyService) {
+    if (/unhandled|uncaught/i.test(service.output())) broken.push(`I8 ${service.name} had an unhandled error`);
+  }
+  for (const service of rig.services.filter(({ isRunning }) => isRunning)) {
+    const { residentBytes, openFiles } = service.usage();
+    if (residentBytes > MOST_RESIDENT_BYTES) broken.push(`I8 ${service.name} holds ${residentBytes} bytes`);
+    if (openFiles > MOST_OPEN_FILES) broken.push(`I8 ${service.name} has ${openFiles} open files`);
+  }
+  return [...new Set(broken)];
+}
+
+function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: LedgerEntry | undefined): string[] {
+  const broken: string[] = [];
+  const short = hash.slice(0, 12);
+  const terminal = answers.filter(({ data, error }) => isTerminal(data, error));
+  const said = new Set(terminal.map(({ data, error }) => contentOf(data, error)));
+  if (said.size > 1) broken.push(`I4 ${short} was answered differently: ${[...said].join(" / ")}`);
+  for (const { startedAtMs, data, error } of answers) {
+    if (isTerminal(data, error)) continue;
+    if (data !== undefined && terminal.some((one) => one.endedAtMs < startedAtMs))
+      broken.push(`I4 ${short} had ended and was told ${data.status} later`);
+  }
+  for (const { data, error } of terminal) {
+    if (data !== undefined) {
+      if (landed === undefined) broken.push(`I3 ${short} was told ${data.status} and is in no block`);
+      else if (landed.slot !== data.slot)
+        broken.push(`I3 ${short} was told slot ${data.slot}, it is in ${landed.slot}`);
+      else if (landed.meta.err !== null) broken.push(`I3 ${short} was told ${data.status} and failed`);
+    } else if (error!.code === "TX_EXPIRED") {
+      if (landed !== undefined) broken.push(`I3 ${short} was told expired and is in slot ${landed.slot}`);
+    } else if (landed === undefined) broken.push(`I3 ${short} was told ${error!.code} and is in no block`);
+    else if (landed.meta.err === null) broken.push(`I3 ${short} was told ${error!.code} and succeeded`);
+  }
+  return broken;
+}
+
+/** What may not differ between answers: a trade that is confirmed may become finalized. */
+function contentOf(data: SubmitEntry["data"], error: SubmitEntry["error"]): string {
+  return data === undefined ? `${error?.code}` : JSON.stringify({ ...data, status: "landed" });
+}
+
+/** What the wallet gave and got, by the chain's record alone. */
+function measure(build: BuildEntry, { bytes, meta }: LedgerEntry, inputMint: string, outputMint: string) {
+  const tokens = (list: readonly TokenBalance[], mint: string) =>
+    list
+      .filter((entry) => entry.owner === build.wallet && entry.mint === mint)
+      .reduce((sum, entry) => sum + BigInt(entry.uiTokenAmount.amount), 0n);
+  const gained = (mint: string): bigint => {
+    if (mint !== SOL) return tokens(meta.postTokenBalances, mint) - tokens(meta.preTokenBalances, mint);
+    const rent = createdRent(build, bytes, meta);
+    return (
+      BigInt(meta.postBalances[0]!) - BigInt(meta.preBalances[0]!) + BigInt(meta.fee) + rent + BigInt(build.costs.tip)
+    );
+  };
+  return { in: -gained(inputMint), out: gained(outputMint) };
+}
+
+/** Lamports that went into token accounts of the wallet which the transaction brought into being. */
+function createdRent(build: BuildEntry, _bytes: Buffer, meta: LedgerEntry["meta"]): bigint {
+  const mine = meta.postTokenBalances.filter(({ owner }) => owner === build.wallet) as (TokenBalance & {
+    accountIndex: number;
+  })[];
+  return mine.reduce(
+    (sum, { accountIndex }) =>
+      meta.preBalances[accountIndex] === 0 ? sum + BigInt(meta.postBalances[accountIndex]!) : sum,
+    0n,
+  );
+}
+
+function databaseTexts(dataDir: string): string[] {
+  if (!existsSync(dataDir)) return [];
+  return readdirSync(dataDir)
+    .filter((name) => name.includes("sqlite"))
+    .map((name) => readFileSync(join(dataDir, name), "latin1"));
+}

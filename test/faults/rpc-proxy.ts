@@ -1,0 +1,292 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket, WebSocketServer } from "ws";
+
+/** What is wrong with a node. Everything at its first value: nothing. */
+export interface Faults {
+  /** Refuse: nobody listens. Reset: connections are torn down. Blackhole: taken and never answered. */
+  readonly connection: "open" | "refuse" | "reset" | "blackhole";
+  readonly delayMs: number;
+  readonly httpStatus: 200 | 429 | 503;
+  readonly answers: "true" | "wrongId" | "huge" | "truncated" | "badTypes" | "redirect";
+  /** Added to every slot and height the node tells. */
+  readonly slotShift: number;
+  /** Added to the last valid block height alone. */
+  readonly lastValidShift: number;
+  /** The node knows of no transaction. */
+  readonly hidesStatuses: boolean;
+  /** Dropped and held sends are answered as if they were taken. */
+  readonly sends: "forward" | "drop" | "hold";
+  /** In place of the true samples of getRecentPrioritizationFees. */
+  readonly priorityFees: readonly number[] | undefined;
+  readonly refusedMethods: readonly string[];
+  /** Silent: connected, and never a word. Duplicate: everything twice. Lossy: every fourth notice is lost, others swap places. */
+  readonly notices: "true" | "silent" | "duplicate" | "lossy";
+}
+
+const HEALTHY: Faults = {
+  connection: "open",
+  delayMs: 0,
+  httpStatus: 200,
+  answers: "true",
+  slotShift: 0,
+  lastValidShift: 0,
+  hidesStatuses: false,
+  sends: "forward",
+  priorityFees: undefined,
+  refusedMethods: [],
+  notices: "true",
+};
+
+/** One broadcast as it came in. */
+export interface SendEntry {
+  readonly atMs: number;
+  /** Base64. */
+  readonly transaction: string;
+}
+
+/** When a call can be listened in on: as it arrives, and when the true node has answered but the caller has not heard. */
+export type CallPhase = "arrived" | "answered";
+
+/** A node between the service and the chain that can fail and lie, and writes down what it is sent. */
+export interface RpcProxy {
+  readonly url: string;
+  readonly wsUrl: string;
+  readonly sends: readonly SendEntry[];
+  /** Calls so far, by method. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** JSON-RPC error numbers the true node answered with. */
+  readonly errors: ReadonlyMap<number, number>;
+  set(faults: Partial<Faults>): Promise<void>;
+  heal(): Promise<void>;
+  cutSockets(): void;
+  /** Sends what was held. */
+  release(): Promise<void>;
+  /** Told of every call; the answer waits for it. */
+  onCall: ((method: string, phase: CallPhase) => void | Promise<void>) | undefined;
+  close(): Promise<void>;
+}
+
+const HUGE_BYTES = 12 * 1024 * 1024;
+
+export async function startRpcProxy(target: { readonly rpcUrl: string; readonly wsUrl: string }): Promise<RpcProxy> {
+  return new LyingProxy(target).start();
+}
+
+class LyingProxy implements RpcProxy {
+  readonly sends: SendEntry[] = [];
+  readonly calls = new Map<string, number>();
+  readonly errors = new Map<number, number>();
+  onCall: RpcProxy["onCall"];
+  readonly #target: { readonly rpcUrl: string; readonly wsUrl: string };
+  readonly #connections = new Set<Socket>();
+  readonly #sockets = new WebSocketServer({ noServer: true });
+  readonly #held: string[] = [];
+  #server: Server | undefined;
+  #faults: Faults = HEALTHY;
+  #port = 0;
+
+  constructor(target: { readonly rpcUrl: string; readonly wsUrl: string }) {
+    this.#target = target;
+    this.#sockets.on("connection", (inside) => this.#bridge(inside));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get wsUrl(): string {
+    return `ws://127.0.0.1:${this.#port}`;
+  }
+
+  async start(): Promise<this> {
+    await this.#listen();
+    return this;
+  }
+
+  async set(faults: Partial<Faults>): Promise<void> {
+    this.#faults = { ...this.#faults, ...faults };
+    const { connection } = this.#faults;
+    if (connection === "refuse") await this.#unlisten();
+    else await this.#listen();
+    if (connection === "reset") for (const socket of this.#connections) socket.resetAndDestroy();
+  }
+
+  heal(): Promise<void> {
+    return this.set(HEALTHY);
+  }
+
+  cutSockets(): void {
+    for (const socket of this.#sockets.clients) socket.terminate();
+  }
+
+  async release(): Promise<void> {
+    await Promise.all(this.#held.splice(0).map((body) => this.#forward(body)));
+  }
+
+  async close(): Promise<void> {
+    await this.#unlisten();
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#server !== undefined) return;
+    const server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => response.destroy());
+    });
+    server.keepAliveTimeout = 65_000;
+    server.on("connection", (socket) => {
+      this.#connections.add(socket);
+      socket.on("close", () => this.#connections.delete(socket));
+      socket.on("error", () => {});
+      if (this.#faults.connection === "reset") socket.resetAndDestroy();
+    });
+    server.on("upgrade", (request, socket, head) => {
+      if (this.#faults.connection === "open")
+        this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#sockets.emit("connection", ws));
+      else if (this.#faults.connection !== "blackhole") socket.destroy();
+    });
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(this.#port, "127.0.0.1", resolve);
+    });
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  async #unlisten(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    this.cutSockets();
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    for (const socket of this.#connections) socket.destroy();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString("utf8");
+    const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: unknown[] };
+    this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    if (method === "sendTransaction") this.sends.push({ atMs: Date.now(), transaction: params[0] as string });
+    await this.onCall?.(method, "arrived");
+    const faults = this.#faults;
+    if (faults.connection === "blackhole") return;
+    if (faults.delayMs > 0) await sleep(faults.delayMs);
+    if (faults.httpStatus !== 200) {
+      response.writeHead(faults.httpStatus, { "content-type": "text/plain" }).end("not now");
+      return;
+    }
+    if (faults.answers === "redirect") {
+      response.writeHead(302, { location: this.#target.rpcUrl }).end();
+      return;
+    }
+    const text = faults.refusedMethods.includes(method)
+      ? JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } })
+      : await this.#answer(body, method, id);
+    await this.onCall?.(method, "answered");
+    if (response.destroyed) return;
+    response.writeHead(200, { "content-type": "application/json" });
+    if (faults.answers === "truncated") response.end(text.slice(0, text.length / 2));
+    else response.end(text);
+  }
+
+  async #answer(body: string, method: string, id: number): Promise<string> {
+    const { answers, sends, hidesStatuses, priorityFees, slotShift, lastValidShift } = this.#faults;
+    if (answers === "huge") return `{"jsonrpc":"2.0","id":${id},"result":"${"x".repeat(HUGE_BYTES)}"}`;
+    if (method === "sendTransaction" && sends !== "forward") {
+      if (sends === "hold") this.#held.push(body);
+      return JSON.stringify({ jsonrpc: "2.0", id, result: "taken" });
+    }
+    const text = await this.#forward(body);
+    if (answers === "wrongId") return text.replace(/"id":\d+/, `"id":${id + 1_000_000}`);
+    const isTrue = answers === "true" && slotShift === 0 && lastValidShift === 0 && !hidesStatuses;
+    if (isTrue && priorityFees === undefined && !text.includes('"error"')) return text;
+    const answer = JSON.parse(text) as { result?: unknown; error?: { code: number } };
+    if (answer.error !== undefined) {
+      this.errors.set(answer.error.code, (this.errors.get(answer.error.code) ?? 0) + 1);
+      return text;
+    }
+    if (answers === "badTypes") return JSON.stringify({ ...answer, result: { context: "none", value: [[], 1, null] } });
+    if (hidesStatuses && method === "getSignatureStatuses") {
+      const { value } = answer.result as { value: unknown[] };
+      (answer.result as { value: unknown[] }).value = value.map(() => null);
+    }
+    if (hidesStatuses && method === "getTransaction") answer.result = null;
+    if (priorityFees !== undefined && method === "getRecentPrioritizationFees") {
+      answer.result = priorityFees.map((prioritizationFee, i) => ({ slot: i + 1, prioritizationFee }));
+    }
+    answer.result = shifted(answer.result, slotShift, lastValidShift);
+    return JSON.stringify(answer);
+  }
+
+  async #forward(body: string): Promise<string> {
+    const response = await fetch(this.#target.rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    return response.text();
+  }
+
+  /** Carries one WebSocket to the true node and back. */
+  #bridge(inside: WebSocket): void {
+    const outside = new WebSocket(this.#target.wsUrl);
+    const unsent: string[] = [];
+    let count = 0;
+    let late: string | undefined;
+    inside.on("message", (data) => {
+      if (outside.readyState === WebSocket.OPEN) outside.send(String(data));
+      else unsent.push(String(data));
+    });
+    outside.on("open", () => {
+      for (const text of unsent) outside.send(text);
+    });
+    outside.on("message", (data) => {
+      const { notices, slotShift, connection } = this.#faults;
+      if (notices === "silent" || connection === "blackhole" || inside.readyState !== WebSocket.OPEN) return;
+      const text = slotShift === 0 ? String(data) : JSON.stringify(shifted(JSON.parse(String(data)), slotShift, 0));
+      const isNotice = text.includes('"method"') && !text.includes("slotNotification");
+      if (notices === "lossy" && isNotice) {
+        count += 1;
+        if (count % 4 === 0) return;
+        if (late === undefined) {
+          late = text;
+          return;
+        }
+        inside.send(text);
+        inside.send(late);
+        late = undefined;
+        return;
+      }
+      inside.send(text);
+      if (notices === "duplicate") inside.send(text);
+    });
+    for (const [one, other] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      one.on("error", () => {});
+      one.on("close", () => other.terminate());
+    }
+  }
+}
+
+const SLOT_FIELDS = new Set(["slot", "absoluteSlot", "parent", "root", "blockHeight"]);
+
+/** The value with every slot and height in it moved. */
+function shifted(value: unknown, slots: number, lastValid: number): unknown {
+  if (slots === 0 && lastValid === 0) return value;
+  if (Array.isArray(value)) return value.map((entry) => shifted(entry, slots, lastValid));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, held]) => {
+      if (typeof held !== "number") return [field, shifted(held, slots, lastValid)];
+      if (field === "lastValidBlockHeight") return [field, held + slots + lastValid];
+      return [field, SLOT_FIELDS.has(field) ? held + slots : held];
+    }),
+  );
+}

@@ -1,19 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { performance } from "node:perf_hooks";
 import { createAccounts } from "./accounts/accounts.ts";
 import { createKeyDirectory } from "./accounts/key-directory.ts";
+import { createLimitUsage } from "./accounts/limit-usage.ts";
 import type { Accounts } from "./accounts/port.ts";
 import { startSweeping } from "./accounts/retention.ts";
 import { loadSecrets } from "./accounts/secrets.ts";
 import { openStore } from "./accounts/store.ts";
 import { createSubmissions } from "./accounts/submissions.ts";
+import { type Admin, type Readiness, startAdmin } from "./api/admin.ts";
+import type { CallObserver, CallRecord } from "./api/call-record.ts";
+import { type Gauge, Metrics } from "./api/metrics.ts";
+import { registerPages } from "./api/pages/register-pages.ts";
 import { type Api, createApi } from "./api/server.ts";
 import { DEFAULT_API_SETTINGS } from "./api/settings.ts";
+import { createTracing } from "./api/tracing.ts";
 import { createAccountReader } from "./chain/account-reader.ts";
 import { createChainHead } from "./chain/chain-head.ts";
 import { createLanding } from "./chain/landing.ts";
-import { createLookupTables } from "./chain/lookup-tables.ts";
 import { createNodeLane } from "./chain/lane.ts";
+import { createLookupTables } from "./chain/lookup-tables.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
 import { createRpcPool } from "./chain/rpc-pool.ts";
@@ -24,6 +31,7 @@ import { type Config, priorityBounds, websocketUrl } from "./config.ts";
 import { createMarkets } from "./market/markets.ts";
 import type { Now } from "./primitives/clock.ts";
 import { type Sandbox, startSandbox } from "./sandbox/sandbox.ts";
+import { shareLimits } from "./share-limits.ts";
 import { createTokenSealer } from "./trade/submission-token.ts";
 import type { Trades } from "./trade/trade.ts";
 import { createTrades } from "./trade/trades.ts";
@@ -31,6 +39,7 @@ import { venues } from "./venues/registry.ts";
 
 /** Where the service reports. A pino logger is one. */
 export interface AppLogger {
+  debug?(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
@@ -47,6 +56,9 @@ export interface App {
   readonly trades: Trades;
   readonly accounts: Accounts;
   readonly api: Api;
+  readonly admin: Admin;
+  /** Says "not ready", and asks callers to connect elsewhere while requests are still taken; resolves after LAME_DUCK_MS. */
+  drain(): Promise<void>;
   /** Refuses new connections, lets calls under way end, stops everything. */
   close(): Promise<void>;
 }
@@ -55,6 +67,8 @@ export interface App {
 const LOADED_ACCOUNTS_BYTES = 8 * 1024 * 1024;
 const LEASE_MS = 5_000;
 const CLAIM_TIMEOUT_MS = 100;
+/** Longest wait for the store when readiness is asked for. */
+const STORE_CHECK_MS = 1_000;
 
 /**
  * Composes the service from its settings and starts it. Whatever was opened is closed again when a later step fails.
@@ -120,6 +134,7 @@ async function compose(parts: {
   onClose(() => lookupTables.close());
 
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
+  const owner = randomUUID();
   const trades = createTrades(
     {
       markets,
@@ -132,6 +147,7 @@ async function compose(parts: {
         computeUnitMarginPercent: config.computeUnitMarginPercent,
         loadedAccountsBytes: LOADED_ACCOUNTS_BYTES,
         expiryMarginMs: config.expiryMarginMs,
+        transactionV1: config.transactionV1 === "on",
       },
     },
     {
@@ -141,34 +157,84 @@ async function compose(parts: {
       transactions: createTransactionReader({ pool }),
       venues,
       now,
-      owner: randomUUID(),
-      settings: { answerMs: config.submitAnswerMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
       warn,
+      owner,
+      settings: { answerMs: config.submitAnswerMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
     },
   );
+  onClose(() => trades.close());
 
   const tls =
     config.tlsCert === undefined || config.tlsKey === undefined
-  onClose(() => trades.close());
       ? undefined
       : { cert: readFileSync(config.tlsCert, "utf8"), key: readFileSync(config.tlsKey, "utf8") };
   const publicUrl =
     config.publicUrl ?? `${tls === undefined ? "http" : "https"}://${reachableHost(config.host)}:${config.port}`;
+  const network = sandbox === undefined ? config.signInChainId : "localnet";
+  const serving = () => head.slotAgeMs() < config.stateMaxAgeMs;
   const accounts = createAccounts({
     store,
     keys,
     pepper: secrets.keyPepper,
     publicUrl,
-    chainId: sandbox === undefined ? config.signInChainId : "localnet",
+    chainId: network,
     maxKeysPerAccount: config.maxKeysPerAccount,
     now,
   });
-  const api = await createApi({
+  let draining = false;
+  const readiness = async (): Promise<Readiness> => {
+    // A store that is away stops registration and first uses of keys. Whoever is known trades on, so it alone takes no
+    // process out of service: all would go at once.
+    const storeAnswers = await answersWithin(STORE_CHECK_MS, keys.refresh());
+    return {
+      ready: serving() && !draining,
+      checks: {
+        chain: serving() ? "ok" : `the last slot was seen ${head.slotAgeMs()} ms ago`,
+        store: storeAnswers ? "ok" : "does not answer: registration and keys not used before are refused",
+        process: draining ? "draining" : "ok",
+      },
+    };
+  };
+  const tracing =
+    config.otelExporterOtlpEndpoint === undefined
+      ? undefined
+      : createTracing({
+          endpoint: config.otelExporterOtlpEndpoint,
+          serviceName: config.otelServiceName,
+          percent: config.tracePercent,
+          epochOffsetMs: performance.timeOrigin,
+          warn,
+        });
+  if (tracing !== undefined) onClose(() => tracing.close());
+  let api!: Api;
+  const metrics = new Metrics([
+    gauge("tradewire_connections", "Connections open.", () => api.load().connections),
+    gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
+    gauge("tradewire_submits_under_way", "Submits under way.", () => api.load().submits),
+    { ...gauge("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed), type: "counter" },
+    gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
+    gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),
+    gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
+    gauge("tradewire_lanes_up", "Lanes that transactions are broadcast on.", () => lanesUp(lanes)),
+    gauge("tradewire_ready", "1 while trades can be built.", () => (serving() && !draining ? 1 : 0)),
+    gauge(
+      "tradewire_event_loop_utilization",
+      "Share of time the process was busy, since it started.",
+      () => performance.eventLoopUtilization().utilization,
+    ),
+  ]);
+  const observe: CallObserver = (record) => {
+    metrics.record(record);
+    tracing?.record(record);
+    logCall(config, logger, record);
+  };
+  api = await createApi({
+    observe,
     trades,
     accounts,
     keys,
     logger,
-    serving: () => head.slotAgeMs() < config.stateMaxAgeMs,
+    serving,
     settings: {
       ...DEFAULT_API_SETTINGS,
       host: config.host,
@@ -183,12 +249,102 @@ async function compose(parts: {
       headersTimeoutMs: config.headersTimeoutMs,
       requestTimeoutMs: config.requestTimeoutMs,
       drainMs: config.drainMs,
+      maxConnections: config.maxConnections,
+      corsOrigins: config.corsOrigins,
+      trustedProxies: config.trustedProxies,
+      limits: {
+        build: config.buildPerSecond,
+        submit: config.submitPerSecond,
+        read: config.readPerSecond,
+        addressBuild: config.addressBuildPerSecond,
+        addressSubmit: config.addressSubmitPerSecond,
+        addressOpen: config.addressOpenPerSecond,
+        burstSeconds: config.limitBurstSeconds,
+      },
+      admission: {
+        buildsAtOnce: config.buildsAtOnce,
+        submitsAtOnce: config.submitsAtOnce,
+        buildTurnMs: config.buildTurnMs,
+      },
     },
   });
+  if (config.databaseUrl !== undefined && config.limitShareMs > 0) {
+    onClose(shareLimits(api.limits, createLimitUsage(store, owner, now), config.limitShareMs));
+  }
+  const admin = await startAdmin({
+    host: config.adminHost,
+    port: config.adminPort,
+    metrics: () => metrics.describe(),
+    readiness,
+  });
+  onClose(() => admin.close());
   onClose(() => api.close());
+  registerPages(api.fastify, () => ({
+    serving: serving(),
+    network,
+    chain: {
+      slot: Number(head.slot()),
+      blockHeight: Number(head.blockHeight()),
+      slotMs: head.slotMs(),
+      slotAgeMs: head.slotAgeMs(),
+    },
+    venues: venues.map(({ id }) => ({ id, state: serving() ? "ready" : "waiting" })),
+    lanes: lanes.map((lane) => ({ name: lane.name, state: lane.isCooling() ? "down" : "up" })),
+    tokens: (sandbox?.world.tokens ?? []).map(({ symbol, mint, venue }) => ({ symbol, mint: mint.toString(), venue })),
+  }));
   const { host, port } = await api.listen();
   const url = `${tls === undefined ? "http" : "https"}://${reachableHost(host)}:${port}`;
-  return { host, port, url, sandbox, trades, accounts, api, close: closeAll };
+  return {
+    host,
+    port,
+    url,
+    sandbox,
+    trades,
+    accounts,
+    api,
+    admin,
+    async drain() {
+      draining = true;
+      api.drain();
+      await new Promise((resolve) => setTimeout(resolve, config.lameDuckMs));
+    },
+    close: closeAll,
+  };
+}
+
+function gauge(name: string, help: string, read: () => number): Gauge {
+  return { name, help, type: "gauge", read };
+}
+
+const lanesUp = (lanes: readonly { isCooling(): boolean }[]) => lanes.filter((lane) => !lane.isCooling()).length;
+
+/** A line for every submit, and for every call where so much is asked for. Keys, tokens and bytes of trades are never in one. */
+function logCall(config: Config, logger: AppLogger, record: CallRecord): void {
+  const isSubmit = record.method === "Submit";
+  if (!isSubmit && config.logLevel !== "debug" && config.logLevel !== "trace") return;
+  const { requestId, method, code, durationMs, keyId, stages } = record;
+  const facts = {
+    requestId,
+    method,
+    code,
+    ms: Math.round(durationMs * 1_000) / 1_000,
+    keyId,
+    stages: stages.describe(),
+  };
+  if (isSubmit) logger.info(facts, "submit");
+  else logger.debug?.(facts, "call");
+}
+
+async function answersWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, false);
+  });
+  const done = work.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
 function openSandbox(config: Config): Promise<Sandbox> {

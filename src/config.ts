@@ -65,6 +65,11 @@ const SETTINGS = {
   },
   BLOCKHASH_MAX_AGE_MS: integer("Oldest blockhash a trade is built on", "ms", 2_000, 100, 30_000),
   STATE_MAX_AGE_MS: integer("Oldest market state a trade is built on", "ms", 2_000, 100, 30_000),
+  TRANSACTION_V1: choice(
+    "Version 1 transactions, up to 4096 bytes, for routes that fit no other; wallets must know them",
+    "off",
+    ["off", "on"],
+  ),
   LOOKUP_TABLES: addresses("Address lookup tables that trades may use"),
 
   SANDBOX_PROGRAMS: optional(text("Folder of real programs that replace the embedded chain's stand-ins")),
@@ -103,6 +108,65 @@ const SETTINGS = {
   HEADER_LIMIT_BYTES: integer("Longest request head", "bytes", 8_192, 1_024, 65_536),
   HEADERS_TIMEOUT_MS: integer("Longest time a request's head may take to arrive", "ms", 5_000, 100, 60_000),
   REQUEST_TIMEOUT_MS: integer("Longest time a whole request may take to arrive", "ms", 10_000, 100, 300_000),
+  MAX_CONNECTIONS: integer("Connections held at once; more are refused", "connections", 5_000, 1, 1_000_000),
+  CORS_ORIGINS: origins("Web origins whose pages may call this service from a browser; none: CORS is off"),
+  TRUSTED_PROXIES: integer(
+    "Reverse proxies in front, whose X-Forwarded-For is believed when callers are told apart by address",
+    "proxies",
+    0,
+    0,
+    10,
+  ),
+
+  BUILD_PER_SECOND: limit("Builds and quotes of one API key", 10_000),
+  SUBMIT_PER_SECOND: limit("Submits of one API key", 5_000),
+  READ_PER_SECOND: limit("Other calls of one API key", 1_000),
+  ADDRESS_BUILD_PER_SECOND: limit("Builds and quotes from one address, whatever the key", 20_000),
+  ADDRESS_SUBMIT_PER_SECOND: limit("Submits from one address, whatever the key", 10_000),
+  ADDRESS_OPEN_PER_SECOND: limit("Calls without a key from one address", 1_000),
+  LIMIT_BURST_SECONDS: integer("How many seconds' worth of calls may come at once", "seconds", 2, 1, 3_600),
+  LIMIT_SHARE_MS: integer(
+    "How often processes on one PostgreSQL tell each other what keys and addresses have used; 0 keeps limits apart",
+    "ms",
+    1_000,
+    0,
+    60_000,
+  ),
+  BUILDS_AT_ONCE: integer(
+    "Builds and quotes under way at once; more are refused as overload",
+    "calls",
+    1_000,
+    1,
+    1_000_000,
+  ),
+  SUBMITS_AT_ONCE: integer("Submits under way at once; more are refused as overload", "calls", 20_000, 1, 1_000_000),
+  BUILD_TURN_MS: integer(
+    "Longest time builds and quotes may hold up everything else; those after it are refused as overload",
+    "ms",
+    50,
+    1,
+    10_000,
+  ),
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    url("Collector that traces go to, OTLP over HTTP with JSON; absent: no traces", ["http", "https"]),
+  ),
+  OTEL_SERVICE_NAME: text("Name of this service in traces", "tradewire"),
+  TRACE_PERCENT: integer(
+    "Calls that are traced, unless their caller has decided it (traceparent)",
+    "percent",
+    10,
+    0,
+    100,
+  ),
+
+  LAME_DUCK_MS: integer(
+    "On SIGTERM, how long requests are still taken, each with the word to connect elsewhere, before the port closes",
+    "ms",
+    3_000,
+    0,
+    300_000,
+  ),
   DRAIN_MS: integer("On stopping, longest time requests under way may take to end", "ms", 30_000, 0, 300_000),
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -286,6 +350,22 @@ function urls(about: string, schemes: readonly string[]): Setting<readonly strin
     unit: "URLs, comma between",
     bound: `URLs that start with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
     parse: (written) => parseList(written, one.parse),
+  };
+}
+
+/** Calls in a second that a token bucket lets pass. */
+function limit(about: string, fallback: number): SettingWithDefault<number> {
+  return integer(`${about}; 0: no limit`, "calls per second", fallback, 0, 1_000_000);
+}
+
+function origins(about: string): SettingWithDefault<readonly string[]> {
+  const one = origin(about);
+  return {
+    ...one,
+    unit: "URLs, comma between",
+    bound: "URLs that start with http:// or https:// and end with the host or port",
+    fallback: "",
+    parse: (written) => (written === "" ? Object.freeze([]) : parseList(written, one.parse)),
   };
 }
 

@@ -30,12 +30,18 @@ function stopOnSignal(app: App, logger: { info(message: string): void }): void {
       if (stopping) return;
       stopping = true;
       logger.info(`${signal}: finishing what is under way`);
-      app.close().then(
+      stop(app, signal).then(
         () => process.exit(0),
         () => process.exit(1),
       );
     });
   }
+}
+
+/** Whoever sends SIGTERM routes new requests elsewhere, which takes a moment; whoever presses Ctrl-C waits for it. */
+async function stop(app: App, signal: "SIGTERM" | "SIGINT"): Promise<void> {
+  if (signal === "SIGTERM") await app.drain();
+  await app.close();
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

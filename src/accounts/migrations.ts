@@ -68,6 +68,18 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await sql`create index submissions_undecided on submissions (lease_until_ms) where outcome is null`.execute(db);
     },
   },
+  "0004-limit-usage": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("limit_usage")
+        .addColumn("owner", "text", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("calls", INTEGER, (column) => column.notNull())
+        .addColumn("at_ms", INTEGER, (column) => column.notNull())
+        .addPrimaryKeyConstraint("limit_usage_key", ["owner", "name"])
+        .execute();
+    },
+  },
 };
 
 /** Brings the database to the newest schema; several processes may start at once. @throws the database's own error */

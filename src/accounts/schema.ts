@@ -7,6 +7,7 @@ export interface Schema {
   revocation_count: RevocationCountTable;
   challenges: ChallengeTable;
   submissions: SubmissionTable;
+  limit_usage: LimitUsageTable;
 }
 
 interface AccountTable {
@@ -53,6 +54,15 @@ interface SubmissionTable {
   lease_until_ms: number;
   outcome: string | null;
   finished_at_ms: number | null;
+}
+
+/** What one process has counted against a limit, in all: others take the difference to what they read before. */
+interface LimitUsageTable {
+  owner: string;
+  /** Policy and whom it is about: the public part of a key, or an address. */
+  name: string;
+  calls: number;
+  at_ms: number;
 }
 
 export type Database = Kysely<Schema>;

@@ -9,8 +9,13 @@ import {
 import type { KeyDirectory, Principal } from "../accounts/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { needsKey } from "./access.ts";
+import type { Admission } from "./admission.ts";
+import type { CallObserver } from "./call-record.ts";
+import { callStateKey, forEachAnswerHeader } from "./call-state.ts";
 import { failureOf, toConnectError } from "./failure.ts";
-import { headerOf } from "./invoker.ts";
+import { guardCalls, limitKeys } from "./guard.ts";
+import { Call, headerOf } from "./invoker.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import type { ApiLogger } from "./settings.ts";
 import { checkRequest } from "./validation.ts";
 
@@ -26,13 +31,25 @@ export function principalOf(context: { readonly values: UnaryRequest["contextVal
   return principal;
 }
 
-/** What happens around every call on every wire, outermost first: failures are translated, the caller is known, the request is sound. */
+/**
+ * What happens around every call on every wire, outermost first: failures are translated, there is room for the call, the
+ * caller is known and within their limits, the request is sound.
+ */
 export function createInterceptors(edge: {
   readonly keys: KeyDirectory;
   readonly logger: ApiLogger;
   readonly requestIds: () => string;
+  readonly limits: RateLimits;
+  readonly admission: Admission;
+  readonly observe: CallObserver;
 }): readonly Interceptor[] {
-  return [translateFailures(edge.logger, edge.requestIds), authenticate(edge.keys), validate];
+  return [
+    translateFailures(edge.logger, edge.requestIds),
+    guardCalls(edge.limits, edge.admission, edge.observe, (request) => request.contextValues.get(requestIdKey)),
+    authenticate(edge.keys),
+    limitKeys(edge.limits, (request) => principalOf({ values: request.contextValues }).keyId),
+    validate,
+  ];
 }
 
 function translateFailures(logger: ApiLogger, requestIds: () => string): Interceptor {
@@ -46,12 +63,19 @@ function translateFailures(logger: ApiLogger, requestIds: () => string): Interce
     if (failure.code === "INTERNAL_ERROR") {
       logger.error({ err: failure.cause ?? failure, requestId, method: request.method.name }, "call failed");
     }
-    return toConnectError(failure, requestId);
+    const translated = toConnectError(failure, requestId);
+    if (!(request instanceof Call)) {
+      forEachAnswerHeader(request.contextValues, failure, (name, value) => translated.metadata.set(name, value));
+    }
+    return translated;
   };
   return (next) => async (request) => {
     if (request.contextValues.get(requestIdKey) === "") request.contextValues.set(requestIdKey, requestIds());
     try {
       const response = await next(request);
+      if (!(request instanceof Call)) {
+        forEachAnswerHeader(request.contextValues, undefined, (name, value) => response.header.set(name, value));
+      }
       if (!response.stream) return response;
       return { ...response, message: translated(response.message, (error) => translate(error, request)) };
     } catch (error) {
@@ -101,6 +125,7 @@ function authenticate(keys: KeyDirectory): Interceptor {
 const validate: Interceptor = (next) => (request) => {
   if (!request.stream) {
     checkRequest(request.method.input, request.message);
+    request.contextValues.get(callStateKey)?.stages.mark("validate");
     return next(request);
   }
   return next({ ...request, message: validated(request) });

@@ -22,7 +22,7 @@ export class Call {
   readonly requestMethod: string;
   readonly url: string;
   readonly nodeHeaders: IncomingHttpHeaders;
-  readonly values: ContextValues = createContextValues();
+  readonly values: ContextValues;
   #decode: () => Message;
   #message: Message | undefined;
   #signal: AbortSignal | undefined;
@@ -37,7 +37,9 @@ export class Call {
     nodeHeaders: IncomingHttpHeaders,
     decode: () => Message,
     signal: AbortSignal | undefined,
+    values: ContextValues = createContextValues(),
   ) {
+    this.values = values;
     this.method = method;
     this.service = method.parent;
     this.requestMethod = requestMethod;

@@ -6,11 +6,18 @@ import type { ApiSettings } from "./settings.ts";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
+/** Streams that one HTTP/2 connection may have open. */
+const MAX_STREAMS = 256;
+
 /** One port that speaks HTTP/1.1 and HTTP/2. */
 export interface Listener {
   /** The HTTP/1.1 server; its timeouts and its connection tracking serve both protocols. */
   readonly http1: http.Server;
   listen(host: string, port: number): Promise<AddressInfo>;
+  /** Connections open now. */
+  connections(): number;
+  /** From now on every answer tells its caller to connect anew: elsewhere, where a balancer has taken note. */
+  drain(): void;
   /** Takes no new connections, lets requests under way end, and cuts off what is left after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -25,7 +32,7 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
   const isClosing = () => closing;
   const http1 = createHttp1(settings, handler, isClosing);
   const sessions = new Set<ServerHttp2Session>();
-  const plainHttp2 = createHttp2(settings, handler, sessions);
+  const plainHttp2 = createHttp2(settings, handler, sessions, isClosing);
   const serveHttp1 = takeConnections(http1);
   const serveHttp2 = takeConnections(plainHttp2);
   const undecided = new Set<Socket>();
@@ -47,6 +54,7 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
     secure.on("tlsClientError", () => {});
     front = secure;
   }
+  front.maxConnections = settings.maxConnections;
   const sockets = new Set<Socket>();
   front.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -66,6 +74,11 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
       // The check of header and request timeouts starts when the HTTP/1.1 server listens, or is told so.
       if (front !== http1) http1.emit("listening");
       return front.address() as AddressInfo;
+    },
+    connections: () => sockets.size,
+    drain() {
+      closing = true;
+      for (const session of sessions) session.close();
     },
     async close(deadlineMs) {
       closing = true;
@@ -109,10 +122,23 @@ function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing:
   return server;
 }
 
-function createHttp2(settings: ApiSettings, handler: RequestListener, sessions: Set<ServerHttp2Session>) {
+function createHttp2(
+  settings: ApiSettings,
+  handler: RequestListener,
+  sessions: Set<ServerHttp2Session>,
+  isClosing: () => boolean,
+) {
   const server = http2.createServer(
     // The protocol's own bound resets the stream without a word, so it lies above the one that is answered with 431.
-    { settings: { maxHeaderListSize: 4 * settings.headerLimitBytes, maxConcurrentStreams: 256 } },
+    {
+      settings: { maxHeaderListSize: 4 * settings.headerLimitBytes, maxConcurrentStreams: MAX_STREAMS },
+      // A client that opens streams only to reset them is cut off after this many, and this many a second from then on.
+      streamResetBurst: 4 * MAX_STREAMS,
+      streamResetRate: 50,
+      maxSessionRejectedStreams: MAX_STREAMS,
+      maxSessionInvalidFrames: 100,
+      maxSessionMemory: 4,
+    },
     // Fastify reads what both protocols have in common.
     handler as unknown as Parameters<typeof http2.createServer>[1],
   );
@@ -124,7 +150,7 @@ function createHttp2(settings: ApiSettings, handler: RequestListener, sessions: 
       open++;
       served++;
       stream.once("close", () => open--);
-      if (served >= settings.maxRequestsPerConnection) session.close();
+      if (served >= settings.maxRequestsPerConnection || isClosing()) session.close();
     });
     session.setTimeout(settings.keepAliveMs, () => {
       if (open === 0) session.close();

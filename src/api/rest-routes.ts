@@ -9,6 +9,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
+import { CallState, callStateKey, writeAnswerHeaders } from "./call-state.ts";
 import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
 import { requestIdKey } from "./interceptors.ts";
 import { Call, type Invoker } from "./invoker.ts";
@@ -69,15 +70,21 @@ function registerRoute(edge: RestEdge, method: DescMethodUnary, binding: RestBin
     url: binding.path.replace(/\{(\w+)\}/g, ":$1"),
     async handler(request: FastifyRequest, reply: FastifyReply) {
       const requestId = edge.requestIds();
+      const state = new CallState(request.ip);
+      let call: Call | undefined;
       try {
         const body = binding.hasBody ? await readBody(request.raw, bodyLimitBytes, requestTimeoutMs) : undefined;
         const decode = body === undefined ? () => decodePath(request) : () => decodeJson(parseJson(body, request));
-        const call = new Call(method, request.method, request.url, request.headers, decode, undefined);
+        state.stages.mark("receive");
+        call = new Call(method, request.method, request.url, request.headers, decode, undefined);
         call.values.set(requestIdKey, requestId);
+        call.values.set(callStateKey, state);
         const data = encode(await invoke(call));
         reply.header("content-type", "application/json; charset=utf-8").header("x-request-id", requestId);
+        writeAnswerHeaders(reply.raw, call.values);
         return `{"success":true,"data":${data}}`;
       } catch (error) {
+        if (call !== undefined) writeAnswerHeaders(reply.raw, call.values);
         return sendFailure(reply, failureOf(error), requestId);
       }
     },

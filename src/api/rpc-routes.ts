@@ -1,7 +1,8 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { CallState, callStateKey, writeAnswerHeaders } from "./call-state.ts";
 import { failureOf, toConnectError } from "./failure.ts";
 import { requestIdKey } from "./interceptors.ts";
 import { Call, type Invoker } from "./invoker.ts";
@@ -24,7 +25,8 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
     const runUnusual = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       reply.hijack();
       try {
-        const universal = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, undefined);
+        const values = createContextValues().set(callStateKey, new CallState(request.ip));
+        const universal = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
         await universalResponseToNodeResponse(await handler(universal), reply.raw);
       } catch (error) {
         // The caller went away, or the stream broke while it was being written: there is nobody left to tell.
@@ -57,19 +59,24 @@ async function runLane(
 ): Promise<void> {
   const requestId = edge.requestIds();
   const { bodyLimitBytes, requestTimeoutMs } = edge.settings;
+  const state = new CallState(request.ip);
+  const values = createContextValues().set(requestIdKey, requestId).set(callStateKey, state);
   try {
     const deadlineMs = lane.deadlineMs(request.headers);
     const body = await readBody(request.raw, bodyLimitBytes + lane.overheadBytes, requestTimeoutMs);
+    state.stages.mark("receive");
     const run = (signal: AbortSignal | undefined): Promise<Message> => {
-      const call = new Call(method, "POST", request.url, request.headers, () => lane.decode(body), signal);
-      call.values.set(requestIdKey, requestId);
+      const call = new Call(method, "POST", request.url, request.headers, () => lane.decode(body), signal, values);
       return invoke(call);
     };
-    lane.answer(reply.raw, await (deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run)));
+    const message = await (deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run));
+    writeAnswerHeaders(reply.raw, values);
+    lane.answer(reply.raw, message);
   } catch (error) {
     if (!(error instanceof ConnectError) && failureOf(error).code === "INTERNAL_ERROR") {
       edge.logger.error({ err: error, requestId, method: method.name }, "call failed");
     }
+    writeAnswerHeaders(reply.raw, values, failureOf(error));
     lane.refuse(reply.raw, error instanceof ConnectError ? error : toConnectError(failureOf(error), requestId));
   }
 }

@@ -12,12 +12,17 @@ import type { Accounts, KeyDirectory } from "../accounts/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Trades } from "../trade/trade.ts";
 import { createAccountService } from "./account-service.ts";
+import { Admission } from "./admission.ts";
+import type { CallObserver } from "./call-record.ts";
+import { monotonicMs } from "./call-state.ts";
+import { registerCors } from "./cors.ts";
 import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
 import { createHealth } from "./health.ts";
 import { createInterceptors } from "./interceptors.ts";
 import { createInvoker, type UnaryImplementation } from "./invoker.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { readOpenApi } from "./openapi/read.ts";
+import { RateLimits } from "./rate-limits.ts";
 import { registerReflection } from "./reflection.ts";
 import { createRequestIds } from "./request-id.ts";
 import { registerRestRoutes, sendFailure } from "./rest-routes.ts";
@@ -35,25 +40,45 @@ export interface ApiParts {
   readonly settings: ApiSettings;
   /** What the health service says. */
   readonly serving: () => boolean;
+  /** Hears of every call that has ended. */
+  readonly observe?: CallObserver;
 }
 
 export interface Api {
   /** The HTTP router, for pages beside the services; also answers requests without a network (`inject`). */
   readonly fastify: FastifyInstance;
+  /** Token buckets, for processes that share what was used. */
+  readonly limits: RateLimits;
+  /** What is under way and what was refused, for metrics. */
+  load(): { readonly connections: number; readonly builds: number; readonly submits: number; readonly shed: number };
   listen(): Promise<{ readonly host: string; readonly port: number }>;
+  /** Says "not serving" and asks callers to connect elsewhere, while requests are still taken. */
+  drain(): void;
   /** Refuses new connections, ends streams, lets calls under way end within the drain time. */
   close(): Promise<void>;
 }
 
 /** The edge: every surface of the service on one port, from one set of implementations and one chain of interceptors. */
-export async function createApi({ trades, accounts, keys, logger, settings, serving }: ApiParts): Promise<Api> {
+export async function createApi({
+  trades,
+  accounts,
+  keys,
+  logger,
+  settings,
+  serving,
+  observe = () => {},
+}: ApiParts): Promise<Api> {
   const closing = new AbortController();
+  const limits = new RateLimits(settings.limits, monotonicMs);
+  const admission = new Admission(settings.admission, monotonicMs);
+  let draining = false;
   const requestIds = createRequestIds();
   let listener!: Listener;
   const fastify = createFastify({
     logger: false,
     forceCloseConnections: false,
     routerOptions: { maxParamLength: 1024 },
+    trustProxy: settings.trustedProxies === 0 ? false : (_, hop) => hop < settings.trustedProxies,
     serverFactory: (handler) => {
       listener = createListener(settings, handler);
       return listener.http1;
@@ -63,14 +88,15 @@ export async function createApi({ trades, accounts, keys, logger, settings, serv
       sendFailure(reply, frameworkFailure(error), requestIds());
     },
   });
+  registerCors(fastify, settings.corsOrigins);
   answerEverythingElse(fastify, settings, logger, requestIds);
 
-  const interceptors = createInterceptors({ keys, logger, requestIds });
+  const interceptors = createInterceptors({ keys, logger, requestIds, limits, admission, observe });
   const services = [TradeService, AccountService, Health];
   const implementations = new Map<DescService, object>([
     [TradeService, createTradeService(trades, closing.signal)],
     [AccountService, createAccountService(accounts)],
-    [Health, createHealth([TradeService, AccountService], () => serving() && !closing.signal.aborted)],
+    [Health, createHealth([TradeService, AccountService], () => serving() && !draining)],
   ]);
   warmValidation(services);
   const router = createConnectRouter({
@@ -100,14 +126,22 @@ export async function createApi({ trades, accounts, keys, logger, settings, serv
     reply.header("content-type", "application/json; charset=utf-8").send(openApi);
   });
 
+  const drain = () => {
+    draining = true;
+    listener.drain();
+  };
   return {
     fastify,
+    limits,
+    load: () => ({ connections: listener.connections(), ...admission.state() }),
+    drain,
     async listen() {
       await fastify.ready();
       const { address, port } = await listener.listen(settings.host, settings.port);
       return { host: address, port };
     },
     async close() {
+      drain();
       closing.abort(new ConnectError("the service is closing", Code.Unavailable));
       await listener.close(settings.drainMs);
       await fastify.close();

@@ -22,6 +22,36 @@ export interface ApiSettings {
   readonly timeoutCheckMs: number;
   /** On close, how long requests under way may take to end. */
   readonly drainMs: number;
+  /** Connections held at once; more are refused. */
+  readonly maxConnections: number;
+  /** Web origins whose pages may call; none: CORS is off. */
+  readonly corsOrigins: readonly string[];
+  /** Reverse proxies in front whose X-Forwarded-For is believed. */
+  readonly trustedProxies: number;
+  readonly limits: LimitSettings;
+  readonly admission: AdmissionSettings;
+}
+
+/** Calls a second per token bucket; 0: no limit. */
+export interface LimitSettings {
+  /** Per API key. */
+  readonly build: number;
+  readonly submit: number;
+  readonly read: number;
+  /** Per address, whatever the key. */
+  readonly addressBuild: number;
+  readonly addressSubmit: number;
+  /** Per address, calls that need no key. */
+  readonly addressOpen: number;
+  /** How many seconds' worth of calls may come at once. */
+  readonly burstSeconds: number;
+}
+
+export interface AdmissionSettings {
+  readonly buildsAtOnce: number;
+  readonly submitsAtOnce: number;
+  /** Longest time builds may hold up everything else. */
+  readonly buildTurnMs: number;
 }
 
 /** The figures of the contract. */
@@ -39,10 +69,25 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   requestTimeoutMs: 10_000,
   timeoutCheckMs: 1_000,
   drainMs: 30_000,
+  maxConnections: 5_000,
+  corsOrigins: [],
+  trustedProxies: 0,
+  limits: {
+    build: 10_000,
+    submit: 5_000,
+    read: 1_000,
+    addressBuild: 20_000,
+    addressSubmit: 10_000,
+    addressOpen: 1_000,
+    burstSeconds: 2,
+  },
+  admission: { buildsAtOnce: 1_000, submitsAtOnce: 20_000, buildTurnMs: 50 },
 };
 
 /** Where the edge reports what callers must not see. A pino logger is one. */
 export interface ApiLogger {
+  debug?(facts: object, message: string): void;
+  info?(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }

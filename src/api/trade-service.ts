@@ -3,6 +3,7 @@ import type { SwapRequest, TradeService } from "../../gen/tradewire/v1/trade_pb.
 import { invalidField } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Trades } from "../trade/trade.ts";
+import { callStateKey } from "./call-state.ts";
 import { principalOf } from "./interceptors.ts";
 import {
   fromBuilt,
@@ -36,6 +37,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           priority: toPriority(request.priority),
           maxPriceImpact: request.maxPriceImpact,
           maxPriorityCost: request.maxPriorityCost,
+          stages: context.values.get(callStateKey)?.stages,
         }),
       );
     },
@@ -54,6 +56,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           priority: toPriority(request.priority),
           maxPriceImpact: request.maxPriceImpact,
           maxPriorityCost: request.maxPriorityCost,
+          stages: context.values.get(callStateKey)?.stages,
         }),
       );
     },
@@ -64,6 +67,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           ...toSwap(request),
           principal: principalOf(context),
           priority: toPriority(request.priority),
+          stages: context.values.get(callStateKey)?.stages,
         }),
       );
     },

@@ -130,7 +130,9 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
   const { head, markets, sealer } = ports;
   const { request, intent, accounts } = ready;
   const lifetime = head.lifetime();
+  request.stages?.mark("snapshot");
   const { route, assembly, costs, message } = composeBest(ports, ready, lifetime);
+  request.stages?.mark("route");
   checkLimits(request, route, costs);
   const poor = checkBalances({
     intent,
@@ -165,6 +167,7 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
     route: legs,
     creates: assembly.creates,
   });
+  request.stages?.mark("seal");
   return {
     ...sides,
     submissionToken,

@@ -22,7 +22,12 @@ export interface TradeRequest {
   readonly maxPriceImpact: number | undefined;
   /** Refuse above this many SOL. */
   readonly maxPriorityCost: number | undefined;
+  /** Told of the end of each stage, by whoever times them. */
+  readonly stages?: { mark(stage: BuildStage): void } | undefined;
 }
+
+/** The stages of a build, in their order. */
+export type BuildStage = "snapshot" | "route" | "seal";
 
 /** One market of a route. */
 export interface RouteLeg {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bs58 from "bs58";
-import { type App, startApp } from "../../src/app.ts";
+import { type App, type AppLogger, startApp } from "../../src/app.ts";
 import { Tradewire } from "../../src/client/tradewire.ts";
 import { type Environment, parseConfig } from "../../src/config.ts";
 import type { Now } from "../../src/primitives/clock.ts";
@@ -40,7 +40,7 @@ let wallets = 0;
 /** Starts a service; slots pass every 50 ms so that tests are quick. */
 export async function startTestService(
   environment: Environment = {},
-  options: { readonly now?: Now } = {},
+  options: { readonly now?: Now; readonly logger?: AppLogger } = {},
 ): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
   const logged: string[] = [];

@@ -19,6 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   client: ["primitives", "solana", "venues", "gen"],
   sandbox: ["primitives", "errors", "solana"],
   "config.ts": ["primitives", "accounts"],
+  "share-limits.ts": ["accounts", "api"],
   "app.ts": "everything",
   "start-page.ts": ["primitives", "app.ts"],
   "main.ts": "everything",

@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { TokenBuckets } from "./token-bucket.ts";
+
+it("lets a burst pass, then the rate", () => {
+  const buckets = new TokenBuckets(10, 5);
+  const passed = (nowMs: number) => {
+    let count = 0;
+    while (buckets.take("a", nowMs).allowed) count++;
+    return count;
+  };
+  expect(passed(0)).toBe(5);
+  expect(passed(99)).toBe(0);
+  expect(passed(100)).toBe(1);
+  expect(passed(1_100)).toBe(5);
+  expect(buckets.take("b", 1_100)).toEqual({ allowed: true, remaining: 4, resetMs: 100, retryAfterMs: 0 });
+});
+
+it("says when to come back, to the millisecond", () => {
+  const buckets = new TokenBuckets(4, 1);
+  expect(buckets.take("a", 1_000).allowed).toBe(true);
+  expect(buckets.take("a", 1_100)).toEqual({ allowed: false, remaining: 0, resetMs: 150, retryAfterMs: 150 });
+  expect(buckets.take("a", 1_249).allowed).toBe(false);
+  expect(buckets.take("a", 1_250).allowed).toBe(true);
+});
+
+it("never lets more pass than the burst and the rate, however calls come", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 1, max: 100 }),
+      fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 300 }),
+      (perSecond, burst, gapsMs) => {
+        const buckets = new TokenBuckets(perSecond, burst);
+        let nowMs = 0;
+        let allowed = 0;
+        for (const gapMs of gapsMs) {
+          nowMs += gapMs;
+          if (buckets.take("a", nowMs).allowed) allowed++;
+          expect(allowed).toBeLessThanOrEqual(burst + (nowMs * perSecond) / 1_000 + 1e-6);
+        }
+      },
+    ),
+  );
+});
+
+it("counts what passed elsewhere", () => {
+  const buckets = new TokenBuckets(10, 10);
+  buckets.charge("a", 9, 0);
+  expect(buckets.take("a", 0)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(buckets.take("a", 0).allowed).toBe(false);
+  buckets.charge("a", 1_000, 0);
+  expect(buckets.take("a", 0).retryAfterMs).toBe(1_100);
+});

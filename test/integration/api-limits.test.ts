@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterEach, expect, it } from "vitest";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { Priority } from "../../gen/tradewire/v1/types_pb.ts";
+import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, BOB, fakeSign, TOKEN } from "../support/fake-trades.ts";
+
+let edge: Edge | undefined;
+afterEach(async () => {
+  await edge?.close();
+  edge = undefined;
+});
+
+const OFF = { build: 0, submit: 0, read: 0, addressBuild: 0, addressSubmit: 0, addressOpen: 0, burstSeconds: 1 };
+const BUY = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01, priority: "fast" };
+
+function post(path: string, body: object, key = ALICE.key, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`http://127.0.0.1:${edge!.port}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+it("holds each key to its own builds, tells how many are left, and leaves submits alone", async () => {
+  edge = await startEdge({ limits: { ...OFF, build: 3 } });
+  const built = await post("/v1/tx/buy", BUY);
+  expect(built.status).toBe(200);
+  expect(built.headers.get("ratelimit-policy")).toBe('"build";q=3;w=1');
+  expect(built.headers.get("ratelimit")).toBe('"build";r=2;t=1');
+  expect(built.headers.get("server-timing")).toMatch(/^receive;dur=[\d.]+, auth;dur=[\d.]+, validate;dur=/);
+  const { data } = await built.json();
+  await post("/v1/tx/buy", BUY);
+  await post("/v1/tx/quote", { inputMint: "SOL", outputMint: BUY.mint, amount: 1, swapMode: "exactIn", slippage: 0 });
+  const refused = await post("/v1/tx/buy", BUY);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(refused.headers.get("ratelimit")).toBe('"build";r=0;t=1');
+  expect((await refused.json()).error).toMatchObject({ code: "RATE_LIMIT_EXCEEDED", retryable: true });
+  expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
+  const signed = fakeSign(Buffer.from(data.unsignedTransaction, "base64"));
+  const submit = { submissionToken: data.submissionToken, signedTransaction: Buffer.from(signed).toString("base64") };
+  expect((await post("/v1/tx/submit", submit)).status).toBe(200);
+  await sleep(400);
+  expect((await post("/v1/tx/buy", BUY)).status).toBe(200);
+});
+
+it("says the same on every wire", async () => {
+  edge = await startEdge({ limits: { ...OFF, build: 1 } });
+  const baseUrl = `http://127.0.0.1:${edge.port}`;
+  const request = { ...BUY, priority: Priority.FAST };
+  for (const transport of [
+    createConnectTransport({ baseUrl, httpVersion: "1.1" }),
+    createGrpcTransport({ baseUrl }),
+    createGrpcTransport({ baseUrl, sendCompression: compressionGzip, compressMinBytes: 0 }),
+  ]) {
+    const trades = createClient(TradeService, transport);
+    const headers = { authorization: `Bearer ${ALICE.key}` };
+    let policy: string | null = null;
+    await trades.buy(request, { headers, onHeader: (header) => (policy = header.get("ratelimit-policy")) });
+    expect(policy).toBe('"build";q=1;w=1');
+    const refusal = await trades.buy(request, { headers }).catch((error) => error);
+    expect(refusal.rawMessage).toContain("More than 1 build calls a second");
+    expect(refusal.metadata.get("retry-after")).toBe("1");
+    await sleep(1_050);
+  }
+});
+
+it("counts by address what needs no key, and believes a proxy only where one is set", async () => {
+  edge = await startEdge({ limits: { ...OFF, addressOpen: 1 } });
+  const ask = (from: string) =>
+    fetch(`http://127.0.0.1:${edge!.port}/v1/priority`, { headers: { "x-forwarded-for": from } });
+  expect((await ask("10.0.0.1")).status).toBe(200);
+  expect((await ask("10.0.0.2")).status).toBe(429);
+  await edge.close();
+  edge = await startEdge({ limits: { ...OFF, addressOpen: 1 }, trustedProxies: 1 });
+  expect((await ask("10.0.0.1")).status).toBe(200);
+  expect((await ask("10.0.0.2")).status).toBe(200);
+  // Only the last address was added by the proxy.
+  expect((await ask("10.9.9.9, 10.0.0.1")).status).toBe(429);
+});
+
+it("counts what was used in other processes", async () => {
+  edge = await startEdge({ limits: { ...OFF, build: 10 } });
+  edge.limits.takeUsage();
+  await post("/v1/tx/buy", BUY);
+  expect([...edge.limits.takeUsage()]).toEqual([[`build id of ${ALICE.key}`, 1]]);
+  edge.limits.charge(new Map([[`build id of ${ALICE.key}`, 30]]));
+  expect((await post("/v1/tx/buy", BUY)).status).toBe(429);
+});
+
+it("refuses builds beyond what may be under way, and still takes submits", async () => {
+  edge = await startEdge({ admission: { ...DEFAULT_API_SETTINGS.admission, buildsAtOnce: 0 } });
+  const refused = await post("/v1/tx/buy", BUY);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect((await refused.json()).error.code).toBe("OVERLOADED");
+  const submit = await post("/v1/tx/submit", { submissionToken: "token_0", signedTransaction: "AA==" });
+  expect((await submit.json()).error.code).toBe("INVALID_SUBMISSION_TOKEN");
+  expect(edge.load()).toMatchObject({ builds: 0, submits: 0, shed: 1 });
+});
+
+it("lets no foreign page in, unless its origin is set", async () => {
+  edge = await startEdge();
+  const preflight = (origin: string) =>
+    fetch(`http://127.0.0.1:${edge!.port}/v1/tx/buy`, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST" },
+    });
+  expect((await preflight("https://app.example")).headers.get("access-control-allow-origin")).toBeNull();
+  await edge.close();
+  edge = await startEdge({ corsOrigins: ["https://app.example"] });
+  const allowed = await preflight("https://app.example");
+  expect(allowed.status).toBe(204);
+  expect(allowed.headers.get("access-control-allow-origin")).toBe("https://app.example");
+  expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
+  expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
+  for (const path of ["/v1/tx/buy", "/tradewire.v1.TradeService/Buy"]) {
+    const answer = await post(path, BUY, ALICE.key, { origin: "https://app.example" });
+    expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
+  }
+});
+
+it("holds no more connections than set", async () => {
+  edge = await startEdge({ maxConnections: 3 });
+  const answers = await Promise.allSettled(
+    Array.from({ length: 6 }, () => fetch(`http://127.0.0.1:${edge!.port}/v1/ping`)),
+  );
+  expect(answers.filter(({ status }) => status === "fulfilled").length).toBeGreaterThanOrEqual(3);
+  expect(edge.load().connections).toBeLessThanOrEqual(3);
+});

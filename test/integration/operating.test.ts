@@ -1,0 +1,140 @@
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Tradewire } from "../../src/client/tradewire.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let collector: Server;
+let client: Tradewire;
+const spans: { name: string; traceId: string; parentSpanId?: string }[] = [];
+const lines: string[] = [];
+const dataDir = mkdtempSync(join(tmpdir(), "tradewire-operating-"));
+const PEPPER = "5e".repeat(32);
+const TOKEN_KEY = "7a".repeat(32);
+
+beforeAll(async () => {
+  collector = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    for (const { scopeSpans } of JSON.parse(body).resourceSpans) spans.push(...scopeSpans[0].spans);
+    response.end();
+  });
+  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+  service = await startTestService(
+    {
+      DATA_DIR: dataDir,
+      LOG_LEVEL: "trace",
+      KEY_PEPPER: PEPPER,
+      TOKEN_KEYS: `main:${TOKEN_KEY}`,
+      LAME_DUCK_MS: "200",
+      TRACE_PERCENT: "100",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    },
+    { logger: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) },
+  );
+  client = await service.newClient();
+  const mint = service.mintOn("raydium_cpmm");
+  await client.buy({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" });
+  await service.call("/v1/tx/buy", { mint, solAmount: -1, slippage: 0.05, priority: "fast" }, client.apiKey);
+  await service.call("/v1/auth/profile", undefined, `${client.apiKey!.slice(0, -1)}!`);
+});
+
+afterAll(async () => {
+  await service?.close();
+  collector.close();
+});
+
+const admin = async (path: string) => {
+  const response = await fetch(`http://127.0.0.1:${service.app.admin.port}${path}`);
+  return { status: response.status, text: await response.text() };
+};
+
+it("counts calls by method and code, and times their stages", async () => {
+  const { text } = await admin("/metrics");
+  expect(text).toContain('tradewire_calls_total{method="Buy",code="OK"} 1');
+  expect(text).toContain('tradewire_calls_total{method="Buy",code="VALIDATION_ERROR"} 1');
+  expect(text).toContain('tradewire_calls_total{method="Submit",code="OK"} 1');
+  for (const stage of ["receive", "auth", "validate", "snapshot", "route", "seal"]) {
+    expect(text).toContain(`tradewire_stage_seconds_count{stage="${stage}"}`);
+  }
+  expect(Number(/^tradewire_slot (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0);
+  for (const line of text.trimEnd().split("\n")) {
+    expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/);
+  }
+});
+
+it("says that it is alive and ready, and which part is not", async () => {
+  expect(await admin("/healthz")).toEqual({ status: 200, text: "ok\n" });
+  const { status, text } = await admin("/readyz");
+  expect({ status, ...JSON.parse(text) }).toEqual({
+    status: 200,
+    ready: true,
+    checks: { chain: "ok", store: "ok", process: "ok" },
+  });
+  await service.app.sandbox!.pause();
+  await expect.poll(async () => (await admin("/readyz")).status, { timeout: 6_000 }).toBe(503);
+  expect((await (await fetch(`${service.url}/status.json`)).json()).serving).toBe(false);
+  await service.app.sandbox!.resume();
+  await expect.poll(async () => (await admin("/readyz")).status, { timeout: 6_000 }).toBe(200);
+});
+
+it("logs each call under its request id, with its stages", () => {
+  const calls = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "call" || msg === "submit");
+  expect(calls.length).toBeGreaterThanOrEqual(5);
+  for (const call of calls) expect(call.requestId).toMatch(/^req_[0-9a-f]{12}_/);
+  expect(calls.find(({ method }) => method === "Buy").stages).toContain("seal;dur=");
+});
+
+it("sends traces by stage, under the caller's own trace where there is one", async () => {
+  await expect.poll(() => spans.map(({ name }) => name), { timeout: 5_000 }).toContain("seal");
+  const root = spans.find(({ name }) => name === "Buy")!;
+  const children = spans.filter(({ traceId, parentSpanId }) => traceId === root.traceId && parentSpanId !== undefined);
+  expect(children.map(({ name }) => name)).toEqual(["receive", "auth", "validate", "snapshot", "route", "seal"]);
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  await fetch(`${service.url}/v1/priority`, { headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } });
+  await expect
+    .poll(() => spans.find((span) => span.traceId === traceId)?.parentSpanId, { timeout: 5_000 })
+    .toBe("b7ad6b7169203331");
+});
+
+it("keeps every secret out of the log, the database, metrics and traces", async () => {
+  const secrets = [client.apiKey!, client.apiKey!.slice(-20), PEPPER, TOKEN_KEY, "tw1."];
+  const database = new DatabaseSync(join(dataDir, "tradewire.sqlite"), { readOnly: true });
+  const tables = database.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[];
+  const rows = tables.flatMap(({ name }) => database.prepare(`select * from "${name}"`).all());
+  database.close();
+  const texts = rows.flatMap((row) =>
+    Object.entries(row)
+      // What a submit was made of is its recovery record; it is of no use without a key of the same account.
+      .filter(([column]) => column !== "submission_token")
+      .flatMap(([, value]) =>
+        value instanceof Uint8Array
+          ? [Buffer.from(value).toString("latin1"), Buffer.from(value).toString("hex")]
+          : [String(value)],
+      ),
+  );
+  expect(rows.length).toBeGreaterThan(3);
+  const places = { lines, rows: texts, metrics: [(await admin("/metrics")).text], spans: [JSON.stringify(spans)] };
+  for (const [place, found] of Object.entries(places)) {
+    for (const secret of secrets) {
+      expect({ place, hits: found.filter((text) => text.includes(secret)) }).toEqual({ place, hits: [] });
+    }
+  }
+  const kept = readdirSync(dataDir).filter((name) => !name.startsWith("tradewire.sqlite"));
+  for (const name of kept) expect(readFileSync(join(dataDir, name), "utf8")).not.toContain(client.apiKey!);
+});
+
+it("says that it is draining while it still takes requests", async () => {
+  const drained = service.app.drain();
+  expect((await admin("/readyz")).status).toBe(503);
+  const answer = await fetch(`${service.url}/v1/ping`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("connection")).toBe("close");
+  await drained;
+});

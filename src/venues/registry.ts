@@ -1,3 +1,4 @@
+import { meteoraDammV1 } from "./meteora-damm-v1/venue.ts";
 import { meteoraDammV2 } from "./meteora-damm-v2/venue.ts";
 import { meteoraDbc } from "./meteora-dbc/venue.ts";
 import { meteoraDlmm } from "./meteora-dlmm/venue.ts";
@@ -22,4 +23,5 @@ export const venues: readonly Venue[] = [
   raydiumClmm,
   raydiumAmmV4,
   raydiumLaunchlab,
+  meteoraDammV1,
 ];

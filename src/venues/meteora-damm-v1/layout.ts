@@ -1,0 +1,200 @@
+import { Address, compareAddresses } from "../../primitives/address.ts";
+import { hasBytesAt, hex, readU64, writeU64 } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { derive } from "../../solana/pda.ts";
+import { DAMM_V1_CONFIGS, DAMM_V1_FEE_TIERS } from "../data/meteora-damm-v1.ts";
+import type { Market, MintPair } from "../venue.ts";
+
+export const DAMM_V1_PROGRAM = Address.of("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB");
+/** Holds the tokens of all pools of a mint together, and lends them out. */
+export const VAULT_PROGRAM = Address.of("24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi");
+
+export const MINT_A_OFFSET = 40;
+export const MINT_B_OFFSET = 72;
+
+const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
+const CURVE_OFFSET = 874;
+const STABLE_END = 917;
+const VAULT_DISCRIMINATOR = hex("d308e82b02987577");
+const VAULT_MIN_SIZE = 1227;
+
+/** Where staked SOL tells its price: the state of Marinade, and of Lido. */
+const MARINADE_STATE = Address.of("8szGkuLTAux9XMgZ2vtY39jVSowEcpBfFfD8hXSEqdGC");
+const LIDO_STATE = Address.of("49Yi1TKkNyYjPAFdR9LBvoHcUjuPX4Df5T5yv39w2XTn");
+
+/** What kind of staked SOL a pool's token B is, by the number the program gives it. */
+export type DepegKind = "none" | "marinade" | "lido" | "stakePool";
+const DEPEG_KINDS: readonly DepegKind[] = ["none", "marinade", "lido", "stakePool"];
+
+/** What of a pool never changes. */
+export interface DammV1Market extends Market {
+  readonly venue: "meteora_damm_v1";
+  readonly vaults: readonly [Address, Address];
+  /** The pool's shares of the vaults. */
+  readonly shares: readonly [Address, Address];
+  readonly protocolFees: readonly [Address, Address];
+  /** The account staked SOL's price is read from; undefined where both tokens are worth what they are. */
+  readonly stake: Address | undefined;
+}
+
+/** Two coins worth about the same. */
+export interface StableCurve {
+  readonly amplification: bigint;
+  /** Bring both tokens to one precision. */
+  readonly multipliers: readonly [bigint, bigint];
+  readonly depeg: DepegKind;
+  /** What token B is worth in token A, in millionths, as last remembered by the pool. */
+  readonly rememberedPrice: bigint;
+  /** Unix seconds of that memory. */
+  readonly rememberedAt: bigint;
+}
+
+/** What of a pool moves its quotes. */
+export interface DammV1Pool {
+  readonly enabled: boolean;
+  readonly tradeFee: Fraction;
+  /** The protocol's part of the trade fee. */
+  readonly protocolFee: Fraction;
+  readonly activationPoint: bigint;
+  readonly countsSeconds: boolean;
+  /** Undefined: constant product. */
+  readonly stable: StableCurve | undefined;
+}
+
+export interface Fraction {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** A vault as its pools see it. Amounts in base units of its token. */
+export interface DammV1Vault {
+  /** False: it takes no deposits; it still pays out. */
+  readonly enabled: boolean;
+  readonly total: bigint;
+  readonly tokenVault: Address;
+  readonly shareMint: Address;
+  /** Profit not yet free, as last reported. */
+  readonly lockedProfit: bigint;
+  /** Unix seconds. */
+  readonly lastReport: bigint;
+  /** Parts per trillion of the locked profit that come free each second. */
+  readonly degradation: bigint;
+}
+
+/** The pool in an account, or undefined when it is none. @see @meteora-ag/dynamic-amm-sdk 1.4.1 IDL, account Pool */
+export function decodeDammV1Market({ address, owner, data }: Account): DammV1Market | undefined {
+  if (owner !== DAMM_V1_PROGRAM || data.length <= CURVE_OFFSET || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
+    return undefined;
+  }
+  const curve = data[CURVE_OFFSET]!;
+  if (curve > 1 || (curve === 1 && (data.length < STABLE_END || data[916]! >= DEPEG_KINDS.length))) return undefined;
+  return {
+    venue: "meteora_damm_v1",
+    address,
+    mints: [Address.from(data, MINT_A_OFFSET), Address.from(data, MINT_B_OFFSET)],
+    nativeSol: false,
+    vaults: [Address.from(data, 104), Address.from(data, 136)],
+    shares: [Address.from(data, 168), Address.from(data, 200)],
+    protocolFees: [Address.from(data, 234), Address.from(data, 266)],
+    stake: curve === 1 ? stakeOf(data) : undefined,
+  };
+}
+
+function stakeOf(data: Uint8Array): Address | undefined {
+  switch (DEPEG_KINDS[data[916]!]) {
+    case "marinade":
+      return MARINADE_STATE;
+    case "lido":
+      return LIDO_STATE;
+    case "stakePool":
+      return Address.from(data, 363);
+    default:
+      return undefined;
+  }
+}
+
+/** The changing part of a pool account that `decodeDammV1Market` accepted. */
+export function decodeDammV1Pool({ data }: Account): DammV1Pool {
+  return {
+    enabled: data[233] !== 0,
+    tradeFee: { numerator: readU64(data, 330), denominator: readU64(data, 338) },
+    protocolFee: { numerator: readU64(data, 346), denominator: readU64(data, 354) },
+    activationPoint: readU64(data, 403),
+    countsSeconds: data[475] === 1,
+    stable:
+      data[CURVE_OFFSET] === 0
+        ? undefined
+        : {
+            amplification: readU64(data, 875),
+            multipliers: [readU64(data, 883), readU64(data, 891)],
+            rememberedPrice: readU64(data, 900),
+            rememberedAt: readU64(data, 908),
+            depeg: DEPEG_KINDS[data[916]!]!,
+          },
+  };
+}
+
+/** A vault, or undefined when the account is none. @see @meteora-ag/vault-sdk 2.3.1 IDL, account Vault */
+export function decodeDammV1Vault({ owner, data }: Account): DammV1Vault | undefined {
+  if (owner !== VAULT_PROGRAM || data.length < VAULT_MIN_SIZE || !hasBytesAt(data, 0, VAULT_DISCRIMINATOR)) {
+    return undefined;
+  }
+  return {
+    enabled: data[8] === 1,
+    total: readU64(data, 11),
+    tokenVault: Address.from(data, 19),
+    shareMint: Address.from(data, 115),
+    lockedProfit: readU64(data, 1203),
+    lastReport: readU64(data, 1211),
+    degradation: readU64(data, 1219),
+  };
+}
+
+const MILLIONTHS = 1_000_000n;
+
+/**
+ * What staked SOL is worth now, in millionths of SOL, rounded down; undefined when the account is too short or empty.
+ *
+ * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `curve/stable-swap`, getBasePoolVirtualPrice
+ */
+export function stakedPrice(kind: DepegKind, { data }: Account): bigint | undefined {
+  switch (kind) {
+    case "marinade":
+      return data.length < 520 ? undefined : (readU64(data, 512) * MILLIONTHS) >> 32n;
+    case "lido":
+      return ratioAt(data, 81, 73);
+    case "stakePool":
+      return ratioAt(data, 258, 266);
+    default:
+      return undefined;
+  }
+}
+
+function ratioAt(data: Uint8Array, numerator: number, denominator: number): bigint | undefined {
+  if (data.length < Math.max(numerator, denominator) + 8) return undefined;
+  const divisor = readU64(data, denominator);
+  return divisor === 0n ? undefined : (readU64(data, numerator) * MILLIONTHS) / divisor;
+}
+
+const configs = DAMM_V1_CONFIGS.map(Address.of);
+
+/** Addresses of the pair's derived pools: under each configuration, each fee tier of both curves, and the customizable one. */
+export function dammV1PoolAddresses({ a, b }: MintPair): Address[] {
+  const [first, second] = compareAddresses(a, b) > 0 ? [a, b] : [b, a];
+  const tiers = [DAMM_V1_FEE_TIERS.constantProduct, DAMM_V1_FEE_TIERS.stable].flatMap((fees, curve) =>
+    fees.map((bps, index) =>
+      derive(DAMM_V1_PROGRAM, Uint8Array.of(curve), first, second, index === 0 ? new Uint8Array(0) : u64(bps)),
+    ),
+  );
+  return [
+    ...tiers,
+    derive(DAMM_V1_PROGRAM, "pool", first, second),
+    ...configs.map((config) => derive(DAMM_V1_PROGRAM, first, second, config)),
+  ];
+}
+
+function u64(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  writeU64(bytes, 0, BigInt(value));
+  return bytes;
+}

@@ -1,0 +1,216 @@
+import { ceilDiv, minOf, U64_MAX } from "../../primitives/integer.ts";
+import { priceImpact } from "../curves/price-impact.ts";
+import { type Found, stableInvariant, stablePrice, stableReserve } from "../curves/stable-swap.ts";
+import type { DammV1Pool, DammV1Vault, Fraction, StableCurve } from "./layout.ts";
+
+/** Scale of a vault's degradation. */
+const TRILLION = 1_000_000_000_000n;
+const MILLION = 1_000_000n;
+/** Seconds a pool trusts its memory of what staked SOL is worth. */
+const MEMORY_SECONDS = 600n;
+
+/** A pool's stake in one vault. Base units. */
+export interface VaultShare {
+  readonly vault: DammV1Vault;
+  /** The pool's shares, and all there are. */
+  readonly shares: bigint;
+  readonly supply: bigint;
+  /** Tokens that lie in the vault now, not lent out. */
+  readonly reserve: bigint;
+}
+
+/** One direction of trade at one time. */
+export interface DammV1Trade {
+  readonly pool: DammV1Pool;
+  /** Index of the token that goes in. */
+  readonly from: 0 | 1;
+  readonly source: VaultShare;
+  readonly target: VaultShare;
+  /** What staked SOL is worth, in millionths; undefined where it does not matter or cannot be read. */
+  readonly stakedPrice: bigint | undefined;
+  /** Unix seconds. */
+  readonly now: bigint;
+}
+
+/** What a trade works on, worked out once. */
+export interface DammV1Bench {
+  readonly trade: DammV1Trade;
+  readonly sourceFree: bigint;
+  readonly targetFree: bigint;
+  /** The pool's own tokens. */
+  readonly sourceHeld: bigint;
+  readonly targetHeld: bigint;
+  /** Undefined: constant product. */
+  readonly stable:
+    | { readonly amplification: bigint; readonly scales: readonly [bigint, bigint]; readonly d: Found }
+    | undefined;
+}
+
+/** Base units. */
+export interface DammV1Fill {
+  readonly input: bigint;
+  readonly output: bigint;
+  /** The part of the input that moves the curve. */
+  readonly netIn: bigint;
+  /** What the curve gives before the vault's rounding. */
+  readonly grossOut: bigint;
+  /** What the pool's stake in the vault shrinks by: the program checks this, not what arrives, against a bound. */
+  readonly checkedOut: bigint;
+  /** Rounds of approximation the curve took. */
+  readonly rounds: number;
+}
+
+/** What a vault could pay out: everything but the profit still locked. */
+export function freeAmount({ total, lockedProfit, lastReport, degradation }: DammV1Vault, now: bigint): bigint {
+  const freed = (now - lastReport) * degradation;
+  return freed > TRILLION ? total : total - (lockedProfit * (TRILLION - freed)) / TRILLION;
+}
+
+/** Prepares one direction of trade; undefined when the pool is empty or its staked SOL has no price. */
+export function dammV1Bench(trade: DammV1Trade): DammV1Bench | undefined {
+  const { pool, from, source, target, now } = trade;
+  const sourceFree = freeAmount(source.vault, now);
+  const targetFree = freeAmount(target.vault, now);
+  if (source.supply === 0n || target.supply === 0n || sourceFree <= 0n || targetFree <= 0n) return undefined;
+  const sourceHeld = (source.shares * sourceFree) / source.supply;
+  const targetHeld = (target.shares * targetFree) / target.supply;
+  if (sourceHeld === 0n || targetHeld === 0n) return undefined;
+  if (pool.stable === undefined) return { trade, sourceFree, targetFree, sourceHeld, targetHeld, stable: undefined };
+  const both = scalesOf(pool.stable, trade);
+  if (both === undefined) return undefined;
+  const scales = from === 0 ? both : ([both[1], both[0]] as const);
+  const { amplification } = pool.stable;
+  const d = stableInvariant(amplification, sourceHeld * scales[0], targetHeld * scales[1]);
+  return { trade, sourceFree, targetFree, sourceHeld, targetHeld, stable: { amplification, scales, d } };
+}
+
+/** What brings tokens A and B to one precision and, for staked SOL, to one worth. */
+function scalesOf(curve: StableCurve, { stakedPrice, now }: DammV1Trade): readonly [bigint, bigint] | undefined {
+  const [a, b] = curve.multipliers;
+  if (curve.depeg === "none") return [a, b];
+  const price = now > curve.rememberedAt + MEMORY_SECONDS ? stakedPrice : curve.rememberedPrice;
+  return price === undefined || price === 0n ? undefined : [a * MILLION, b * price];
+}
+
+/**
+ * What the program does with `input`: the protocol's fee is set aside, the rest goes into the vault for shares, the curve
+ * gives on what the pool's shares grew by less the fee, and the vault pays out for shares. Fees round down but are at least
+ * one unit; shares and payments round down.
+ *
+ * @returns undefined when it would trade for nothing or more than there is
+ * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `utils`, calculateSwapQuote
+ */
+export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | undefined {
+  const { trade, sourceFree, targetFree, sourceHeld, targetHeld } = bench;
+  const { pool, source, target } = trade;
+  const fee = feeOn(input, pool.tradeFee);
+  const protocolFee = feeOn(fee, pool.protocolFee);
+  const deposited = input - protocolFee;
+  const minted = (deposited * source.supply) / sourceFree;
+  const after = ((source.shares + minted) * (sourceFree + deposited)) / (source.supply + minted);
+  const netIn = after - sourceHeld - (fee - protocolFee);
+  if (netIn <= 0n) return undefined;
+  const { value: grossOut, rounds } = curveOut(bench, netIn);
+  if (grossOut <= 0n) return undefined;
+  const burnt = (grossOut * target.supply) / targetFree;
+  const output = (burnt * targetFree) / target.supply;
+  if (output <= 0n || output >= minOf(targetHeld, target.reserve)) return undefined;
+  const kept = ((target.shares - burnt) * (targetFree - output)) / (target.supply - burnt);
+  return { input, output, netIn, grossOut, checkedOut: targetHeld - kept, rounds };
+}
+
+/**
+ * The least input that gives at least `output`, since the program has no instruction for an exact output. Found by halving
+ * between bounds grown around a guess.
+ *
+ * @returns undefined when the pool cannot give that much
+ */
+export function dammV1ExactOut(bench: DammV1Bench, output: bigint): DammV1Fill | undefined {
+  const { targetHeld, trade } = bench;
+  if (output >= minOf(targetHeld, trade.target.reserve)) return undefined;
+  const enough = (input: bigint): DammV1Fill | undefined => {
+    const fill = dammV1ExactIn(bench, input);
+    return fill !== undefined && fill.output >= output ? fill : undefined;
+  };
+  const guess = guessInput(bench, output);
+  let high = guess;
+  let step = 2n + guess / 1_000_000_000n;
+  let best = enough(high);
+  let low = 0n;
+  if (best === undefined) {
+    for (; best === undefined; step *= 4n) {
+      if (high === U64_MAX || dammV1TooMuch(bench, high)) return undefined;
+      low = high;
+      high = minOf(high + step, U64_MAX);
+      best = enough(high);
+    }
+  } else {
+    for (; high > 1n; step *= 4n) {
+      const lower = high > step ? high - step : 1n;
+      const fill = enough(lower);
+      if (fill === undefined) {
+        low = lower;
+        break;
+      }
+      best = fill;
+      high = lower;
+    }
+  }
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    const fill = enough(middle);
+    if (fill === undefined) low = middle;
+    else {
+      best = fill;
+      high = middle;
+    }
+  }
+  return best;
+}
+
+/** True when so much goes in that more would not help: the curve's output is past what may leave. */
+function dammV1TooMuch(bench: DammV1Bench, input: bigint): boolean {
+  return input > bench.sourceHeld && dammV1ExactIn(bench, input) === undefined;
+}
+
+/** An input near the one that gives `output`. */
+function guessInput({ trade, sourceHeld, targetHeld, stable }: DammV1Bench, output: bigint): bigint {
+  const { tradeFee } = trade.pool;
+  const left = targetHeld - output;
+  const net =
+    stable === undefined
+      ? ceilDiv(output * sourceHeld, left)
+      : stableReserve(stable.amplification, left * stable.scales[1], stable.d.value).value / stable.scales[0] -
+        sourceHeld;
+  const kept = tradeFee.denominator - tradeFee.numerator;
+  const guess = kept <= 0n ? net : (net * tradeFee.denominator) / kept;
+  return guess < 1n ? 1n : minOf(guess, U64_MAX);
+}
+
+/** The curve's output, rounded down, against the pool. */
+function curveOut({ sourceHeld, targetHeld, stable }: DammV1Bench, input: bigint): Found {
+  if (stable === undefined) {
+    return { value: targetHeld - ceilDiv(sourceHeld * targetHeld, sourceHeld + input), rounds: 0 };
+  }
+  const [sourceScale, targetScale] = stable.scales;
+  const left = stableReserve(stable.amplification, (sourceHeld + input) * sourceScale, stable.d.value);
+  return { value: (targetHeld * targetScale - left.value - 1n) / targetScale, rounds: left.rounds };
+}
+
+function feeOn(amount: bigint, { numerator, denominator }: Fraction): bigint {
+  if (amount === 0n || numerator === 0n) return 0n;
+  const fee = (amount * numerator) / denominator;
+  return fee === 0n ? 1n : fee;
+}
+
+/** By how much a fill is worse than the price before it. */
+export function dammV1Impact({ sourceHeld, targetHeld, stable }: DammV1Bench, { netIn, grossOut }: DammV1Fill): number {
+  if (stable === undefined) return priceImpact(netIn, grossOut, targetHeld, sourceHeld);
+  const [sourceScale, targetScale] = stable.scales;
+  const [numerator, denominator] = stablePrice(
+    stable.amplification,
+    sourceHeld * sourceScale,
+    targetHeld * targetScale,
+  );
+  return priceImpact(netIn * sourceScale, grossOut * targetScale, numerator, denominator);
+}

@@ -1,0 +1,238 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { readU64 } from "../../primitives/bytes.ts";
+import { minOf } from "../../primitives/integer.ts";
+import type { AccountView } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { tokenBalance } from "../../solana/token-account.ts";
+import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import type { Ask, Quote, Venue } from "../venue.ts";
+import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
+import {
+  DAMM_V1_PROGRAM,
+  type DammV1Market,
+  type DammV1Pool,
+  type DammV1Vault,
+  dammV1PoolAddresses,
+  decodeDammV1Market,
+  decodeDammV1Pool,
+  decodeDammV1Vault,
+  MINT_A_OFFSET,
+  MINT_B_OFFSET,
+  stakedPrice,
+  VAULT_PROGRAM,
+} from "./layout.ts";
+import {
+  type DammV1Bench,
+  type DammV1Fill,
+  dammV1Bench,
+  dammV1ExactIn,
+  dammV1ExactOut,
+  dammV1Impact,
+  type VaultShare,
+} from "./math.ts";
+
+/** A pool with its shares of both vaults, ready to be priced in either direction. */
+export interface DammV1State {
+  readonly market: DammV1Market;
+  readonly pool: DammV1Pool;
+  readonly mints: readonly [Mint, Mint];
+  readonly shares: readonly [VaultShare, VaultShare];
+  /** What staked SOL is worth in millionths, read now; the pool may remember another price. */
+  readonly stakedPrice: bigint | undefined;
+  readonly accounts: DammV1Accounts;
+}
+
+export interface DammV1QuoteFill {
+  readonly from: 0 | 1;
+  /** What the program holds against the bound: what the pool's stake shrinks by, a unit or so above what arrives. */
+  readonly checkedOut: bigint;
+  readonly computeUnits: number;
+}
+
+const DEGRADED = "VENUE_DEGRADED";
+
+/**
+ * Meteora DAMM v1 (dynamic AMM): constant product and stable pools whose tokens lie in shared, lending vaults with profit
+ * that unlocks over time; stable pools of staked SOL follow its price. SPL tokens only.
+ * From the interface and maths of the MIT SDKs (dynamic-amm 1.4.1, vault 2.3.1); proven by execution on builds of January
+ * 2026 and on a dumped SOL/mSOL pool.
+ * The program has no exact-output instruction: the least input that gives the output is found, and built as an exact-input
+ * swap that must give at least the output asked for. It pays the input quoted, or less when the bound says so, never more:
+ * a price that moves against it makes it fail, whatever the slippage allowed.
+ * Uncertain: pools of Lido's and other stake pools' SOL follow the SDK and were not executed. Pools at keys of their
+ * creators' choice are found by the filter search only.
+ */
+export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = {
+  id: "meteora_damm_v1",
+  programs: [DAMM_V1_PROGRAM, VAULT_PROGRAM],
+  supports: { exactOut: true, token2022: false },
+
+  search(pair) {
+    const filter = (a: Uint8Array, b: Uint8Array) =>
+      ({
+        kind: "filter",
+        program: DAMM_V1_PROGRAM,
+        memcmp: [
+          { offset: MINT_A_OFFSET, bytes: a },
+          { offset: MINT_B_OFFSET, bytes: b },
+        ],
+      }) as const;
+    return [
+      { kind: "probe", addresses: dammV1PoolAddresses(pair) },
+      filter(pair.a.bytes, pair.b.bytes),
+      filter(pair.b.bytes, pair.a.bytes),
+    ];
+  },
+
+  decode: decodeDammV1Market,
+
+  /** First what the pool names; then what its vaults name. */
+  needs(market, have) {
+    const missing = unread(have, [
+      market.address,
+      ...market.vaults,
+      ...market.shares,
+      ...market.mints,
+      ...(market.stake === undefined ? [] : [market.stake]),
+    ]);
+    for (const address of market.vaults) {
+      const account = have.get(address);
+      const vault = account === undefined || account === null ? undefined : decodeDammV1Vault(account);
+      if (vault !== undefined) missing.push(...unread(have, [vault.tokenVault, vault.shareMint]));
+    }
+    return missing;
+  },
+
+  read: readState,
+  quote,
+
+  swap({ accounts }, { mode, inAmount, outAmount, fill }, terms) {
+    const exactIn = mode === "exactIn";
+    const input = exactIn ? inAmount : minOf(inAmount, terms.threshold);
+    const rounding = fill.checkedOut - outAmount;
+    const minimum = exactIn ? terms.threshold + rounding : fill.checkedOut + (input < inAmount ? 1n : 0n);
+    return {
+      instructions: [dammV1Swap(accounts, fill.from, input, minimum, terms)],
+      computeUnits: fill.computeUnits,
+      creates: [],
+    };
+  },
+
+  errors: {
+    byName: {
+      ExceededSlippage: "SLIPPAGE_EXCEEDED",
+      PoolDisabled: "NO_ROUTE",
+      // A trade that comes to nothing gives less than any bound: it was quoted as more.
+      ZeroTradingTokens: "SLIPPAGE_EXCEEDED",
+      AmountMustGreaterThanZero: "SLIPPAGE_EXCEEDED",
+      InvalidCalculation: "INSUFFICIENT_LIQUIDITY",
+      AmountIsZero: "INSUFFICIENT_LIQUIDITY",
+      AmountIsNotEnough: "INSUFFICIENT_LIQUIDITY",
+      VaultIsDisabled: "NO_ROUTE",
+      PreActivationSwapStarted: "NO_ROUTE",
+      PayAmountIsExeeced: "INSUFFICIENT_LIQUIDITY",
+      InvalidVaultLpAccount: DEGRADED,
+      InvalidInvariant: DEGRADED,
+      InvalidDepegInformation: DEGRADED,
+    },
+    byNumber: {
+      6002: DEGRADED,
+      6004: "SLIPPAGE_EXCEEDED",
+      6005: "INSUFFICIENT_LIQUIDITY",
+      6006: "SLIPPAGE_EXCEEDED",
+      // The vault's AmountMustGreaterThanZero, which it does not always name.
+      6013: "SLIPPAGE_EXCEEDED",
+      6015: "NO_ROUTE",
+      6032: DEGRADED,
+      6041: "INSUFFICIENT_LIQUIDITY",
+      6043: "INSUFFICIENT_LIQUIDITY",
+      6050: "NO_ROUTE",
+    },
+  },
+};
+
+function readState(market: DammV1Market, have: AccountView): DammV1State {
+  const account = requireAccount(have, market.address, "meteora_damm_v1", "pool");
+  if (decodeDammV1Market(account) === undefined) {
+    throw new TradewireError(DEGRADED, `meteora_damm_v1: ${market.address} is no longer a pool`);
+  }
+  const pool = decodeDammV1Pool(account);
+  const vaults = [readVault(market.vaults[0], have), readVault(market.vaults[1], have)] as const;
+  const share = (index: 0 | 1): VaultShare => {
+    const vault = vaults[index];
+    return {
+      vault,
+      shares: tokenBalance(requireAccount(have, market.shares[index], "meteora_damm_v1", "share account")),
+      supply: readU64(requireAccount(have, vault.shareMint, "meteora_damm_v1", "share mint").data, SUPPLY_OFFSET),
+      reserve: tokenBalance(requireAccount(have, vault.tokenVault, "meteora_damm_v1", "token vault")),
+    };
+  };
+  const stake = market.stake === undefined ? undefined : have.get(market.stake);
+  return {
+    market,
+    pool,
+    mints: [
+      requireMint(have, market.mints[0], "meteora_damm_v1"),
+      requireMint(have, market.mints[1], "meteora_damm_v1"),
+    ],
+    shares: [share(0), share(1)],
+    stakedPrice: stake && pool.stable ? stakedPrice(pool.stable.depeg, stake) : undefined,
+    accounts: dammV1Accounts(market, vaults),
+  };
+}
+
+/** Where a mint holds its supply. */
+const SUPPLY_OFFSET = 36;
+
+function readVault(address: DammV1Market["address"], have: AccountView): DammV1Vault {
+  const vault = decodeDammV1Vault(requireAccount(have, address, "meteora_damm_v1", "vault"));
+  if (vault === undefined) throw new TradewireError(DEGRADED, `meteora_damm_v1: ${address} is not a vault`);
+  return vault;
+}
+
+function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
+  const { market, pool, mints, shares } = state;
+  const point = pool.countsSeconds ? ask.clock.unixTimestamp : ask.clock.slot;
+  if (!pool.enabled) throw notTrading(market, "is disabled");
+  if (point < pool.activationPoint) {
+    throw notTrading(market, `opens at ${pool.countsSeconds ? "Unix second" : "slot"} ${pool.activationPoint}`);
+  }
+  rejectUnsupported(mints[0]);
+  rejectUnsupported(mints[1]);
+  const from = ask.inMint === market.mints[0] ? 0 : 1;
+  if (!shares[from].vault.enabled) throw notTrading(market, "takes no deposits of this token: its vault is disabled");
+  const bench = dammV1Bench({
+    pool,
+    from,
+    source: shares[from],
+    target: shares[from === 0 ? 1 : 0],
+    stakedPrice: state.stakedPrice,
+    now: ask.clock.unixTimestamp,
+  });
+  if (bench === undefined) throw tooLarge(market);
+  const exactIn = ask.mode === "exactIn";
+  const fill = exactIn ? dammV1ExactIn(bench, ask.amount) : dammV1ExactOut(bench, ask.amount);
+  if (fill === undefined) throw exactIn && ask.amount < bench.sourceHeld ? tooSmall() : tooLarge(market);
+  return {
+    mode: ask.mode,
+    inMint: ask.inMint,
+    outMint: ask.outMint,
+    inAmount: fill.input,
+    outAmount: fill.output,
+    priceImpact: dammV1Impact(bench, fill),
+    fill: { from, checkedOut: fill.checkedOut, computeUnits: unitsOf(bench, fill) },
+  };
+}
+
+/**
+ * Compute units, measured on the program: what the trade takes at most. The terms are profit still unlocking in a vault,
+ * and for stable pools each round of approximation and the reckoning with staked SOL's worth.
+ */
+function unitsOf({ trade, stable }: DammV1Bench, { rounds }: DammV1Fill): number {
+  const locked = [trade.source, trade.target].filter(({ vault }) => vault.lockedProfit > 0n).length;
+  const flat = 82_000 + 2_100 * locked;
+  if (stable === undefined || trade.pool.stable === undefined) return flat;
+  const depeg = trade.pool.stable.depeg === "none" ? 0 : 19_000;
+  return flat + 3_000 + 5_700 * stable.d.rounds + 2_550 * rounds + depeg;
+}

@@ -16,8 +16,8 @@ export interface FeedListener {
   onAccount(notice: AccountNotice): void;
   onSlot(slot: bigint, parent: bigint): void;
   onDead(slot: bigint): void;
-  /** Another bank takes the place of the one that was told of for this slot: what came from that one is void. */
-  onReplaced(slot: bigint): void;
+  /** Another bank takes the place of the one that was told of for this slot: what came from that one of these accounts is void. */
+  onReplaced(slot: bigint, addresses: ReadonlySet<Address>): void;
   onConfirmed(slot: bigint): void;
   onRoot(slot: bigint): void;
   /** From this slot on every change of these accounts is told of. */

@@ -19,6 +19,7 @@ test("a dead slot takes with it what was built on it", () => {
   const tree = treeOf([10, 9], [11, 10], [12, 11], [13, 12]);
   expect(tree.kill(11n)).toEqual(expect.arrayContaining([11n, 12n, 13n]));
   expect(tree.head).toBe(10n);
+  expect(onChain(tree, 10, 11, 12, 13)).toEqual([10]);
   expect(tree.begin(14n, 13n).turned).toEqual([]);
   expect(tree.head).toBe(10n);
   tree.begin(15n, 10n);

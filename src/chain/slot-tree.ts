@@ -44,7 +44,9 @@ export class SlotTree {
 
   /** False only where the slot is known to be off the chain: dead, or on a branch that was not taken. */
   isOnChain(slot: bigint): boolean {
-    if (slot > this.#head || slot <= this.#floor) return !this.#dead.has(slot);
+    // Above the head, what has been told of is there because its branch was passed over.
+    if (slot > this.#head) return !this.#dead.has(slot) && !this.#parents.has(slot);
+    if (slot <= this.#floor) return !this.#dead.has(slot);
     return this.#chain.has(slot);
   }
 

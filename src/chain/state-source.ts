@@ -205,13 +205,13 @@ export function createStateSource({
       }
     },
     onDead: (slot) => turn(tree.kill(slot)),
-    onReplaced(slot) {
+    onReplaced(slot, addresses) {
       counts.forks += 1;
       for (const entry of touched.get(slot) ?? []) {
+        if (!addresses.has(entry.address)) continue;
         entry.versions = entry.versions.filter((version) => version.slot !== slot);
         if (isFollowed(entry)) deliver(entry);
       }
-      touched.delete(slot);
     },
     onConfirmed: (slot) => turn(tree.confirm(slot)),
     onRoot(slot) {

@@ -44,6 +44,15 @@ const RENT_SIZES = [0, 10_000] as const;
 /** The node's own sample of slot times counts for this much measuring at the start. */
 const SAMPLE_WORTH_MS = 400;
 const START_PATIENCE_MS = 10_000;
+/** Slots by which an endpoint may be behind the best one, and by which the chain may run ahead of its measured pace. */
+const MAX_LAG_SLOTS = 10n;
+const MAX_LEAD_SLOTS = 40n;
+/** How far the distance between slot and last valid height may move from one blockhash to the next: by one for each skipped slot. */
+const MAX_SKIPPED_SLOTS = 40n;
+/** Refreshes in a row that every endpoint contradicts what is remembered, after which it is the memory that is wrong. */
+const CONTRADICTIONS = 8;
+/** The pace of slots before it is measured; generous, so that nothing true is refused. */
+const UNMEASURED_SLOT_MS = 100;
 
 /**
  * Follows the head of the chain. Resolves when everything can be answered.
@@ -67,6 +76,10 @@ export async function createChainHead({
   let measuring = false;
   let lifetime: Lifetime | undefined;
   let lifetimeAtMs = 0;
+  /** Last valid height less slot: differs from endpoint to endpoint only where one is wrong. */
+  let lifetimeSpan = 0n;
+  let standstills = 0;
+  let contradictions = 0;
   let clock: ChainClock | undefined;
   let clockAtMs = 0;
   /** Slot minus block height: grows by one for each skipped slot. */
@@ -74,8 +87,14 @@ export async function createChainHead({
   let rentBase = 0n;
   let rentPerSpan = 0n;
 
+  /** False for a slot no chain could have reached by now: whoever tells of it is wrong. */
+  function isReachable(seen: bigint): boolean {
+    const paceOfSlots = paceMs > 0 ? paceMs / paceSlots : UNMEASURED_SLOT_MS;
+    return seen <= slot + MAX_LEAD_SLOTS + BigInt(Math.ceil((2 * Math.max(0, now() - slotAtMs)) / paceOfSlots));
+  }
+
   function noteSlot(seen: bigint): void {
-    if (seen <= slot) return;
+    if (seen <= slot || slot === 0n || !isReachable(seen)) return;
     const atMs = now();
     const elapsedMs = atMs - slotAtMs;
     if (measuring && elapsedMs >= 0 && elapsedMs < LONGEST_SLOT_STEP_MS) {
@@ -87,30 +106,62 @@ export async function createChainHead({
     slotAtMs = atMs;
   }
 
+  /** Where the endpoints together say the chain is: the middle of what they tell. */
+  async function takeBearings(): Promise<void> {
+    const told = await Promise.allSettled(
+      pool.endpoints.map(async (endpoint) =>
+        decodeLifetime(await endpoint.call("getLatestBlockhash", [{ commitment: "confirmed" }])),
+      ),
+    );
+    const lifetimes = told.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (lifetimes.length === 0) throw told.find((one) => one.status === "rejected")?.reason;
+    slot = middleOf(lifetimes.map((one) => one.slot));
+    slotAtMs = now();
+    lifetimeSpan = middleOf(lifetimes.map((one) => one.lastValidBlockHeight - one.slot));
+    lifetime = undefined;
+    clock = undefined;
+  }
+
   async function refreshLifetime(): Promise<void> {
     const askedAtMs = now();
-    const { slot: at, value } = asContext(
-      await pool.read("getLatestBlockhash", [{ commitment: "confirmed" }]),
-      "a blockhash",
+    const known = lifetime?.slot ?? 0n;
+    const told = decodeLifetime(
+      await pool.read("getLatestBlockhash", [{ commitment: "confirmed" }], {
+        // An endpoint that has stood still is not asked first again.
+        startAt: standstills,
+        isWrong: (result) => {
+          const one = decodeLifetime(result);
+          const drift = one.lastValidBlockHeight - one.slot - lifetimeSpan;
+          return (
+            one.slot + MAX_LAG_SLOTS < known ||
+            !isReachable(one.slot) ||
+            drift > MAX_SKIPPED_SLOTS ||
+            drift < -MAX_SKIPPED_SLOTS
+          );
+        },
+      }),
     );
-    const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
-    const bytes = bs58.decodeUnsafe(asText(blockhash, "a blockhash"));
-    if (bytes?.length !== 32)
-      throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
     // An endpoint that lags, or stands still, neither takes the blockhash back nor makes it look new.
-    if (lifetime !== undefined && at <= lifetime.slot) return;
-    lifetime = { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot: at };
+    if (told.slot <= known) {
+      standstills += 1;
+      return;
+    }
+    lifetime = told;
+    lifetimeSpan = told.lastValidBlockHeight - told.slot;
     lifetimeAtMs = askedAtMs;
-    noteSlot(at);
+    noteSlot(told.slot);
   }
+
+  const isOff = (seen: bigint) => seen + MAX_LAG_SLOTS + MAX_LEAD_SLOTS < slot || !isReachable(seen);
 
   async function refreshClock(): Promise<void> {
     const askedAtMs = now();
     const { slot: at, value } = asContext(
-      await pool.read("getMultipleAccounts", [
-        [CLOCK_SYSVAR.toString()],
-        { encoding: "base64", commitment: "processed" },
-      ]),
+      await pool.read(
+        "getMultipleAccounts",
+        [[CLOCK_SYSVAR.toString()], { encoding: "base64", commitment: "processed" }],
+        { startAt: standstills, isWrong: (result) => isOff(asContext(result, "the clock").slot) },
+      ),
       "the clock",
     );
     const account = asAccount(CLOCK_SYSVAR, asList(value, "the clock")[0] ?? null, at);
@@ -128,7 +179,12 @@ export async function createChainHead({
   }
 
   async function refreshHeight(): Promise<void> {
-    const info = asRecord(await pool.read("getEpochInfo", [{ commitment: "processed" }]), "epoch info");
+    const info = asRecord(
+      await pool.read("getEpochInfo", [{ commitment: "processed" }], {
+        isWrong: (result) => isOff(asInteger(asRecord(result, "epoch info").absoluteSlot, "epoch info")),
+      }),
+      "epoch info",
+    );
     const absoluteSlot = asInteger(info.absoluteSlot, "epoch info");
     noteSlot(absoluteSlot);
     skippedSlots = absoluteSlot - asInteger(info.blockHeight, "epoch info");
@@ -142,7 +198,17 @@ export async function createChainHead({
     rentPerSpan = far! - base!;
   }
 
-  const fast = () => Promise.all([refreshLifetime(), refreshClock()]);
+  const fast = async () => {
+    try {
+      await Promise.all([refreshLifetime(), refreshClock()]);
+      contradictions = 0;
+    } catch (error) {
+      contradictions += error instanceof RpcError && error.kind === "malformed" ? 1 : 0;
+      if (contradictions < CONTRADICTIONS) throw error;
+      contradictions = 0;
+      await takeBearings();
+    }
+  };
   const slow = () => Promise.all([refreshHeight(), refreshRent()]);
 
   /** Repeats `work` every `periodMs`, never overlapping; says so once when it begins to fail. */
@@ -172,6 +238,7 @@ export async function createChainHead({
 
   let genesisHash: string;
   try {
+    await takeBearings();
     const [genesis, sampleMs] = await Promise.all([
       pool.read("getGenesisHash", []),
       sampleSlotMs(pool),
@@ -219,6 +286,20 @@ export async function createChainHead({
     slotAgeMs: () => now() - slotAtMs,
     close,
   };
+}
+
+function decodeLifetime(result: unknown): Lifetime {
+  const { slot, value } = asContext(result, "a blockhash");
+  const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
+  const bytes = bs58.decodeUnsafe(asText(blockhash, "a blockhash"));
+  if (bytes?.length !== 32)
+    throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
+  return { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot };
+}
+
+/** The middle one; of an even number the lower. */
+function middleOf(values: readonly bigint[]): bigint {
+  return values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[(values.length - 1) >> 1]!;
 }
 
 /** The node's own measure of the last minute's slots; 0 when it has none. */

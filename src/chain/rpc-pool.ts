@@ -8,6 +8,8 @@ export interface ReadOptions {
   readonly startAt?: number;
   /** An answer for which another endpoint may know better, such as null from a node that lags. */
   readonly isLacking?: (result: unknown) => boolean;
+  /** An answer that contradicts what is known of the chain: whoever gave it is doubted for a while, and another is asked. */
+  readonly isWrong?: (result: unknown) => boolean;
 }
 
 /** Several nodes that serve the same chain. */
@@ -92,7 +94,13 @@ export function createRpcPool({
       if (asked < order.length) hedge = setTimeout(askNext, hedgeMs);
       try {
         const result = await endpoints[index]!.call(method, params, options.timeoutMs);
-        if (options.isLacking?.(result) === true) lacking = { result };
+        if (options.isWrong?.(result) === true) {
+          endpoints[index]!.doubt();
+          failure = new RpcError(
+            "malformed",
+            `The Solana node ${endpoints[index]!.name} answered ${method} with what contradicts the chain.`,
+          );
+        } else if (options.isLacking?.(result) === true) lacking = { result };
         else if (!settled) settle(() => resolve(result));
       } catch (error) {
         failure = error;

@@ -9,7 +9,7 @@ import { startSweeping } from "./accounts/retention.ts";
 import { loadSecrets } from "./accounts/secrets.ts";
 import { openStore } from "./accounts/store.ts";
 import { createSubmissions } from "./accounts/submissions.ts";
-import { type Admin, type Readiness, startAdmin } from "./api/admin.ts";
+import { type Admin, type AdminParts, type Readiness, startAdmin } from "./api/admin.ts";
 import type { CallObserver, CallRecord } from "./api/call-record.ts";
 import { type Gauge, Metrics } from "./api/metrics.ts";
 import { registerPages } from "./api/pages/register-pages.ts";
@@ -271,7 +271,7 @@ async function compose(parts: {
   if (config.databaseUrl !== undefined && config.limitShareMs > 0) {
     onClose(shareLimits(api.limits, createLimitUsage(store, owner, now), config.limitShareMs));
   }
-  const admin = await startAdmin({
+  const admin = await startAdminSomewhere(logger, {
     host: config.adminHost,
     port: config.adminPort,
     metrics: () => metrics.describe(),
@@ -312,6 +312,18 @@ async function compose(parts: {
   };
 }
 
+/** A taken admin port is a reason to complain, not to serve nobody. */
+async function startAdminSomewhere(logger: AppLogger, parts: AdminParts): Promise<Admin> {
+  try {
+    return await startAdmin(parts);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    const admin = await startAdmin({ ...parts, port: 0 });
+    logger.error({ wanted: parts.port, port: admin.port }, "the admin port is taken; another is used");
+    return admin;
+  }
+}
+
 function gauge(name: string, help: string, read: () => number): Gauge {
   return { name, help, type: "gauge", read };
 }
@@ -347,7 +359,8 @@ async function answersWithin(milliseconds: number, work: Promise<unknown>): Prom
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
-function openSandbox(config: Config): Promise<Sandbox> {
+/** The embedded chain, as set. */
+export function openSandbox(config: Config): Promise<Sandbox> {
   return startSandbox({
     port: config.sandboxPort,
     seed: config.sandboxSeed,

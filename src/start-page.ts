@@ -50,14 +50,16 @@ async function requestAirdrop(rpcUrl: string, wallet: Address): Promise<void> {
 }
 
 /** What `npm start` prints once everything answers: where things are and lines to copy. */
-export function describeStart({ url, host, port, sandbox }: App, demo: DemoWallet | undefined): string {
+export function describeStart({ url, host, port, sandbox, admin }: App, demo: DemoWallet | undefined): string {
   const token = sandbox?.world.tokens[0];
   const lines = [
     "",
     "Tradewire is ready.",
     "",
     `  REST, Connect, gRPC-Web and gRPC   ${url}`,
+    `  Status, reference, registration    ${url}/  ${url}/docs  ${url}/register`,
     `  API document                       ${url}/v1/openapi.json`,
+    `  Metrics, health, readiness         ${admin.url}/metrics  /healthz  /readyz`,
   ];
   if (sandbox !== undefined) {
     lines.push(

@@ -17,6 +17,7 @@ export interface AdminParts {
 
 export interface Admin {
   readonly port: number;
+  readonly url: string;
   close(): Promise<void>;
 }
 
@@ -44,8 +45,10 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
+  const address = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: address.port,
+    url: `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

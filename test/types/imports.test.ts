@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   sandbox: ["primitives", "errors", "solana"],
   "config.ts": ["primitives", "accounts"],
   "share-limits.ts": ["accounts", "api"],
+  "workers.ts": [],
   "app.ts": "everything",
   "start-page.ts": ["primitives", "app.ts"],
   "main.ts": "everything",

@@ -1,0 +1,88 @@
+import cluster, { type Worker } from "node:cluster";
+
+/** A log that a pino logger is. */
+interface WorkersLogger {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
+/** Processes of this machine that share the service's port. */
+export interface Workers {
+  /** Replaces every worker, one after another: the next serves before the last one is told to go. */
+  restart(): Promise<void>;
+  /** Ends all of them, each after its calls under way. */
+  close(): Promise<void>;
+}
+
+export interface WorkersOptions {
+  readonly count: number;
+  /** Environment of the worker at an index from 0. */
+  readonly environment: (index: number) => Readonly<Record<string, string>>;
+  readonly logger: WorkersLogger;
+}
+
+/** What a worker says once it serves. */
+export const WORKER_READY = "ready";
+
+/** A worker that ends by itself is replaced after this long, so that one that cannot start does not spin. */
+const REPLACE_AFTER_MS = 500;
+
+/** Starts workers that run this same program, and resolves when all of them serve. @throws Error when the first ones end instead */
+export async function startWorkers({ count, environment, logger }: WorkersOptions): Promise<Workers> {
+  const running = new Map<number, Worker>();
+  /** Those that do not serve yet as well. */
+  const alive = new Set<Worker>();
+  let closing = false;
+
+  const start = async (index: number): Promise<Worker> => {
+    const worker = cluster.fork(environment(index));
+    alive.add(worker);
+    worker.once("exit", () => alive.delete(worker));
+    await new Promise<void>((resolve, reject) => {
+      worker.once("exit", (code) => reject(new Error(`A worker ended with code ${code} before it served.`)));
+      worker.on("message", (message) => {
+        if (message === WORKER_READY) resolve();
+      });
+    });
+    running.set(index, worker);
+    worker.once("exit", (code, signal) => {
+      if (closing || running.get(index) !== worker) return;
+      running.delete(index);
+      logger.warn({ index, code, signal }, "a worker ended; another takes its place");
+      setTimeout(() => replace(index), REPLACE_AFTER_MS);
+    });
+    return worker;
+  };
+  const replace = (index: number): void => {
+    if (closing) return;
+    start(index).catch((error: unknown) => {
+      logger.warn({ index, err: error }, "a worker cannot start");
+      setTimeout(() => replace(index), REPLACE_AFTER_MS);
+    });
+  };
+
+  await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
+  return {
+    async restart() {
+      for (const [index, old] of [...running]) {
+        if (closing) return;
+        await start(index);
+        await end(old);
+      }
+      logger.info({ count }, "every worker has been replaced");
+    },
+    async close() {
+      closing = true;
+      await Promise.all([...alive].map(end));
+    },
+  };
+}
+
+/** SIGTERM lets a worker finish what it has. */
+function end(worker: Worker): Promise<void> {
+  if (worker.isDead()) return Promise.resolve();
+  return new Promise((resolve) => {
+    worker.once("exit", () => resolve());
+    worker.process.kill("SIGTERM");
+  });
+}

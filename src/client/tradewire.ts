@@ -1,7 +1,7 @@
 import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-web";
+
 import bs58 from "bs58";
-import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
+import { AccountService, type ListKeysResponse } from "../../gen/tradewire/v1/account_pb.ts";
 import {
   type BuyResponse,
   type GetPriorityResponse,
@@ -11,6 +11,7 @@ import {
   TradeService,
 } from "../../gen/tradewire/v1/trade_pb.ts";
 import { toTradeError } from "./connect-error.ts";
+import { createBinaryTransport } from "./connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
 import {
   type BuyOrder,
@@ -118,7 +119,7 @@ export class Tradewire {
     this.#lookupTables = options.lookupTables;
     const idleMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
     this.#keepAlive = idleMs > 0 ? createKeepAlive(() => this.ping(), idleMs) : undefined;
-    const transport = options.transport ?? createConnectTransport({ baseUrl: this.#baseUrl, useBinaryFormat: true });
+    const transport = options.transport ?? createBinaryTransport(this.#baseUrl);
     this.#trades = createClient(TradeService, transport);
     this.#accounts = createClient(AccountService, transport);
     if (!this.#verifies) {
@@ -162,6 +163,16 @@ export class Tradewire {
       this.#apiKey = apiKey;
       return { apiKey, keyId };
     });
+  }
+
+  /** The API keys of this account, without their secrets. @throws TradeError */
+  async keys(control: CallControl = {}): Promise<ListKeysResponse["keys"]> {
+    return (await this.#call(() => this.#accounts.listKeys({}, this.#options(control)))).keys;
+  }
+
+  /** Retires an API key of this account. @throws TradeError NOT_FOUND */
+  async revokeKey(keyId: string, control: CallControl = {}): Promise<void> {
+    await this.#call(() => this.#accounts.revokeKey({ keyId }, this.#options(control)));
   }
 
   /** Builds, verifies, signs and submits a buy. @throws TradeError */

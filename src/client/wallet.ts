@@ -1,7 +1,7 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import bs58 from "bs58";
 import { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
+import { publicKeyOf, signMessage } from "./ed25519.ts";
 
 /** Somebody who can sign. The library hands over bytes and gets back 64 bytes of Ed25519; it never sees a key. */
 export interface Wallet {
@@ -75,13 +75,13 @@ export function toWallet(wallet: WalletLike): Wallet {
 
 function fromKeyBytes(bytes: Uint8Array): Wallet {
   const seed = bytes.slice(0, 32);
-  const publicKey = ed25519.getPublicKey(seed);
+  const publicKey = publicKeyOf(seed);
   if (bytes.length === 64 && !equalBytes(bytes.subarray(32), publicKey)) {
     throw new TypeError("The public half of the private key does not belong to its first half.");
   }
   return {
     publicKey: Address.from(publicKey),
-    signMessageBytes: (message) => ed25519.sign(message, seed),
+    signMessageBytes: (message) => signMessage(message, seed),
   };
 }
 

@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   "app.ts": "everything",
   "start-page.ts": ["primitives", "app.ts"],
   "main.ts": "everything",
+  "cli.ts": "everything",
 };
 
 /** Packages that stay in certain rooms; packages not named here may be used anywhere. */
@@ -47,7 +48,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["main.ts"];
+const COMMANDS = ["main.ts", "cli.ts", "client/cli/main.ts"];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

@@ -1,8 +1,8 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, textBytes } from "../../primitives/bytes.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { isCurvePoint } from "../ed25519.ts";
 
 // The service derives addresses with code of its own; this is written apart from it, so that one mistake cannot be in both.
 
@@ -30,13 +30,4 @@ export function tokenAccountAddress(owner: Address, mint: Address, tokenProgram:
 /** The account that `seed` makes for `base` under `owner`. @see System program, instruction CreateAccountWithSeed */
 export function addressWithSeed(base: Address, seed: Uint8Array, owner: Address): Address {
   return Address.from(sha256(concatBytes(base.bytes, seed, owner.bytes)));
-}
-
-function isCurvePoint(bytes: Uint8Array): boolean {
-  try {
-    ed25519.Point.fromBytes(bytes);
-    return true;
-  } catch {
-    return false;
-  }
 }

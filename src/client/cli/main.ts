@@ -1,0 +1,24 @@
+import type { Command } from "./command.ts";
+import { EXIT } from "./command.ts";
+import { CLIENT_COMMANDS } from "./commands.ts";
+import { processIo } from "./process-io.ts";
+import { runCli } from "./run-cli.ts";
+
+/** The service is not part of the package; these say where it is. */
+const ELSEWHERE: readonly Command[] = (["sandbox", "serve"] as const).map((name) => ({
+  name,
+  usage: name,
+  summary:
+    name === "serve"
+      ? "runs the service (from its own repository)"
+      : "runs the embedded chain (from the service's repository)",
+  flags: [],
+  words: [0, 0],
+  help: "The service is no part of this package. In its repository: npm start, or node src/cli.ts sandbox.",
+  async run(_line, io) {
+    io.note(`${name} runs from the service's own repository: npm start, or node src/cli.ts ${name}.`);
+    return EXIT.usage;
+  },
+}));
+
+process.exitCode = await runCli([...CLIENT_COMMANDS, ...ELSEWHERE], process.argv.slice(2), processIo(process));

@@ -1,0 +1,46 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import type { CliIo } from "./command.ts";
+
+/** The parts of a process a command line runs in. */
+export interface CliProcess {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  once(event: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+}
+
+const OWNER_ONLY = 0o600;
+
+/** A process as commands see it. */
+export function processIo(running: CliProcess): CliIo {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) running.once(signal, () => interrupted.abort());
+  return {
+    out: (line) => void running.stdout.write(`${line}\n`),
+    note: (line) => void running.stderr.write(`${line}\n`),
+    env: running.env,
+    readFile: (path) => readFile(path, "utf8"),
+    writeSecret: (path, text) => writeFile(path, text, { mode: OWNER_ONLY }),
+    askSecret: (question) => askSecret(running, question),
+    signal: interrupted.signal,
+  };
+}
+
+/** What is typed goes nowhere but into the answer. */
+function askSecret({ stdin, stderr }: CliProcess, question: string): Promise<string | undefined> {
+  if (stdin.isTTY !== true) return Promise.resolve(undefined);
+  stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: silent, terminal: true });
+  return new Promise((resolve) => {
+    lines.question("", (answer) => {
+      lines.close();
+      stderr.write("\n");
+      resolve(answer);
+    });
+    lines.once("close", () => resolve(undefined));
+  });
+}

@@ -1,5 +1,5 @@
 import { Address, compareAddresses } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readI128, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
+import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive, findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
@@ -81,11 +81,15 @@ export interface WhirlpoolTicks {
   readonly liquidityNet: readonly bigint[];
 }
 
-/** The pool in an account, or undefined when it is none. */
-export function decodeWhirlpoolMarket({ address, owner, data }: Account): WhirlpoolMarket | undefined {
-  if (owner !== WHIRLPOOL_PROGRAM || data.length < WHIRLPOOL_SIZE || !hasBytesAt(data, 0, WHIRLPOOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+/** True when the account is a pool. */
+export function isWhirlpool({ owner, data }: Account): boolean {
+  return owner === WHIRLPOOL_PROGRAM && data.length >= WHIRLPOOL_SIZE && hasBytesAt(data, 0, WHIRLPOOL_DISCRIMINATOR);
+}
+
+/** The pool in an account, or undefined when it is none. Derives its oracle: for cold paths. */
+export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undefined {
+  if (!isWhirlpool(account)) return undefined;
+  const { address, data } = account;
   const view = viewOf(data);
   const tickSpacing = view.getUint16(41, true);
   if (tickSpacing === 0) return undefined;
@@ -101,7 +105,7 @@ export function decodeWhirlpoolMarket({ address, owner, data }: Account): Whirlp
   };
 }
 
-/** The changing part of a pool account that `decodeWhirlpoolMarket` accepted. */
+/** The changing part of a pool account that `isWhirlpool` accepts. */
 export function decodeWhirlpool({ data }: Account): Whirlpool {
   const view = viewOf(data);
   let rewards = 0;
@@ -161,7 +165,8 @@ export function decodeWhirlpoolTicks(
   const dynamic = !fixed && data.length >= DYNAMIC_TICKS_OFFSET && hasBytesAt(data, 0, DYNAMIC_ARRAY_DISCRIMINATOR);
   if (!fixed && !dynamic) return undefined;
   if (!hasBytesAt(data, fixed ? FIXED_POOL_OFFSET : DYNAMIC_POOL_OFFSET, pool.bytes)) return undefined;
-  if (viewOf(data).getInt32(8, true) !== start) return undefined;
+  const view = viewOf(data);
+  if (view.getInt32(8, true) !== start) return undefined;
 
   const ticks: number[] = [];
   const liquidityNet: bigint[] = [];
@@ -170,7 +175,7 @@ export function decodeWhirlpoolTicks(
     const initialised = data[at] === 1;
     if (initialised) {
       ticks.push(start + i * tickSpacing);
-      liquidityNet.push(readI128(data, at + 1));
+      liquidityNet.push(view.getBigUint64(at + 1, true) | (view.getBigInt64(at + 9, true) << 64n));
     }
     at += fixed || initialised ? TICK_SIZE : 1;
   }

@@ -20,6 +20,7 @@ import {
   decodeWhirlpoolOracle,
   decodeWhirlpoolTicks,
   isArrayStart,
+  isWhirlpool,
   MINT_A_OFFSET,
   MINT_B_OFFSET,
   sortMints,
@@ -160,7 +161,7 @@ function nearbyStarts(tick: number, tickSpacing: number): number[] {
 
 function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
   const account = requireAccount(have, market.address, ID, "pool");
-  if (decodeWhirlpoolMarket(account) === undefined) {
+  if (!isWhirlpool(account)) {
     throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
   }
   const pool = decodeWhirlpool(account);

@@ -1,5 +1,5 @@
 import { Address, compareAddresses } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readI128, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
+import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
@@ -95,11 +95,15 @@ export interface ClmmTicks {
   readonly orders: readonly bigint[];
 }
 
-/** The pool in an account, or undefined when it is none. */
-export function decodeClmmMarket({ address, owner, data }: Account): ClmmMarket | undefined {
-  if (owner !== CLMM_PROGRAM || data.length < CLMM_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+/** True when the account is a pool. */
+export function isClmmPool({ owner, data }: Account): boolean {
+  return owner === CLMM_PROGRAM && data.length >= CLMM_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
+}
+
+/** The pool in an account, or undefined when it is none. Derives the bitmap's extension: for cold paths. */
+export function decodeClmmMarket(account: Account): ClmmMarket | undefined {
+  if (!isClmmPool(account)) return undefined;
+  const { address, data } = account;
   const tickSpacing = viewOf(data).getUint16(235, true);
   if (tickSpacing === 0) return undefined;
   return {
@@ -116,7 +120,7 @@ export function decodeClmmMarket({ address, owner, data }: Account): ClmmMarket 
   };
 }
 
-/** The changing part of a pool account that `decodeClmmMarket` accepted. */
+/** The changing part of a pool account that `isClmmPool` accepts. */
 export function decodeClmmPool({ data }: Account): ClmmPool {
   let rewards = 0;
   for (let i = 0; i < REWARDS; i++) if (data[REWARDS_OFFSET + i * REWARD_SIZE] !== 0) rewards++;
@@ -205,9 +209,9 @@ export function decodeClmmTicks(
     const liquid = holdsBits(view, at + 20);
     if (!liquid && !holdsBits(view, at + 124)) continue;
     ticks.push(start + i * tickSpacing);
-    liquidityNet.push(readI128(data, at + 4));
+    liquidityNet.push(view.getBigUint64(at + 4, true) | (view.getBigInt64(at + 12, true) << 64n));
     hasLiquidity.push(liquid);
-    orders.push(readU64(data, at + 124) + readU64(data, at + 132));
+    orders.push(view.getBigUint64(at + 124, true) + view.getBigUint64(at + 132, true));
   }
   return { ticks, liquidityNet, hasLiquidity, orders };
 }

@@ -27,6 +27,7 @@ import {
   decodeClmmTicks,
   initialisedStarts,
   isBeyondBitmap,
+  isClmmPool,
   MINT_0_OFFSET,
   MINT_1_OFFSET,
   sortMints,
@@ -177,7 +178,7 @@ function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
 
 function readState(market: ClmmMarket, have: AccountView): ClmmState {
   const account = requireAccount(have, market.address, ID, "pool");
-  if (decodeClmmMarket(account) === undefined) {
+  if (!isClmmPool(account)) {
     throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
   }
   const pool = decodeClmmPool(account);

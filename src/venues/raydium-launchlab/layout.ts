@@ -60,11 +60,15 @@ export interface LaunchlabPlatform {
   readonly creatorFeeRate: bigint;
 }
 
-/** The pool in an account, or undefined when it is none. */
-export function decodeLaunchlabMarket({ address, owner, data }: Account): LaunchlabMarket | undefined {
-  if (owner !== LAUNCHLAB_PROGRAM || data.length < LAUNCHLAB_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+/** True when the account is a pool. */
+export function isLaunchlabPool({ owner, data }: Account): boolean {
+  return owner === LAUNCHLAB_PROGRAM && data.length >= LAUNCHLAB_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
+}
+
+/** The pool in an account, or undefined when it is none. Derives its fee vaults: for cold paths. */
+export function decodeLaunchlabMarket(account: Account): LaunchlabMarket | undefined {
+  if (!isLaunchlabPool(account)) return undefined;
+  const { address, data } = account;
   const platform = Address.from(data, 173);
   const quoteMint = Address.from(data, 237);
   return {
@@ -80,7 +84,7 @@ export function decodeLaunchlabMarket({ address, owner, data }: Account): Launch
   };
 }
 
-/** The changing part of a pool account that `decodeLaunchlabMarket` accepted. A status not known counts as migrated. */
+/** The changing part of a pool account that `isLaunchlabPool` accepts. A status not known counts as migrated. */
 export function decodeLaunchlabPool({ data }: Account): LaunchlabPool {
   const status = data[17]!;
   return {

@@ -15,6 +15,7 @@ import {
   decodeLaunchlabMarket,
   decodeLaunchlabPlatform,
   decodeLaunchlabPool,
+  isLaunchlabPool,
   LAUNCHLAB_PROGRAM,
   type LaunchlabMarket,
   type LaunchlabStatus,
@@ -112,7 +113,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
 
 function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   const account = requireAccount(have, market.address, ID, "pool");
-  if (decodeLaunchlabMarket(account) === undefined) {
+  if (!isLaunchlabPool(account)) {
     throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
   }
   const config = decodeLaunchlabConfig(requireAccount(have, market.config, ID, "configuration"));

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { whirlpoolSqrtPrice } from "./math.ts";
+import { orcaWhirlpool, type WhirlpoolState } from "./venue.ts";
+
+const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));
+const mint = (n: number, unsupported?: string): Mint => ({
+  address: key(n),
+  program: TOKEN_PROGRAM,
+  decimals: 6,
+  supply: 0n,
+  transferFees: undefined,
+  unsupported,
+});
+const slot = (n: number, start: number) => ({ address: key(n), bump: 255, start, exists: true });
+
+function state(changes: Partial<WhirlpoolState> = {}): WhirlpoolState {
+  const ticks = [-100, 200];
+  return {
+    market: {
+      venue: "orca_whirlpool",
+      address: key(1),
+      mints: [key(2), key(3)],
+      nativeSol: false,
+      vaults: [key(4), key(5)],
+      tickSpacing: 1,
+      oracle: key(6),
+      adaptive: false,
+    },
+    curve: {
+      ticks,
+      sqrtPrices: ticks.map(whirlpoolSqrtPrice),
+      liquidityNet: [10n, -(10n ** 12n)],
+      feeRate: 100n,
+      liquidity: 10n ** 12n,
+      sqrtPrice: whirlpoolSqrtPrice(10),
+      tick: 10,
+      tickSpacing: 1,
+      oracle: undefined,
+    },
+    mints: [mint(2), mint(3)],
+    tokenPrograms: [TOKEN_PROGRAM, TOKEN_PROGRAM],
+    baseUnits: 1_000,
+    routes: [
+      {
+        arrays: [slot(20, 0), slot(21, -88), slot(22, -176)],
+        behind: slot(23, 88),
+        borders: [0, -88].map(whirlpoolSqrtPrice),
+      },
+      {
+        arrays: [slot(20, 0), slot(23, 88), slot(24, 176)],
+        behind: slot(21, -88),
+        borders: [87, 175].map(whirlpoolSqrtPrice),
+      },
+    ],
+    ...changes,
+  };
+}
+
+const ask = (amount: bigint, aToB = true) =>
+  ({
+    mode: "exactIn",
+    inMint: key(aToB ? 2 : 3),
+    outMint: key(aToB ? 3 : 2),
+    amount,
+    clock: { slot: 1n, epoch: 1n, unixTimestamp: 2_000n },
+  }) as const;
+
+const arrays = (amount: bigint, aToB = true) => orcaWhirlpool.quote(state(), ask(amount, aToB)).fill.tickArrays;
+
+describe("orcaWhirlpool", () => {
+  it("names the arrays passed through, and those on either side where there is room", () => {
+    expect(arrays(1_000n)).toEqual([key(20), key(21), key(23)]);
+    expect(arrays(1_000_000_000n)).toEqual([key(20), key(21), key(23)]);
+    expect(arrays(5_300_000_000n)).toEqual([key(20), key(21), key(22)]);
+    expect(arrays(1_000n, false)).toEqual([key(20), key(23), key(21)]);
+  });
+
+  it("does not quote before trading is enabled", () => {
+    const oracle = {
+      tradeEnabledAt: 2_001n,
+      filterPeriod: 30n,
+      decayPeriod: 600n,
+      reductionFactor: 500,
+      controlFactor: 4_000n,
+      maximumVolatility: 350_000,
+      groupSize: 1,
+      referenceAt: 0n,
+      majorSwapAt: 0n,
+      volatilityReference: 0,
+      groupReference: 0,
+      volatility: 0,
+    };
+    const waiting = state({ curve: { ...state().curve, oracle } });
+    expect(() => orcaWhirlpool.quote(waiting, ask(1_000n))).toThrow("opens at 2001");
+  });
+
+  it("does not quote a token that cannot be traded, and says why", () => {
+    const stuck = state({ mints: [mint(2), mint(3, "it cannot be transferred")] });
+    expect(() => orcaWhirlpool.quote(stuck, ask(1_000n))).toThrow("it cannot be transferred");
+  });
+
+  it("refuses what three arrays cannot give, and what is nothing", () => {
+    expect(() => orcaWhirlpool.quote(state(), ask(10n ** 13n))).toThrow("within reach");
+    expect(() => orcaWhirlpool.quote(state(), ask(1n))).toThrow("too small");
+  });
+});

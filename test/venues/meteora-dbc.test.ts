@@ -26,6 +26,8 @@ const TRADES = 300;
 const ONE = 1n << 64n;
 const HELD = 10n ** 18n;
 const USDC = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+/** Of no list of ours. */
+const ANY_QUOTE = Address.from(new Uint8Array(32).fill(9));
 
 const flat = { cliff: 10_000_000n, first: 0, second: 0n, third: 0n, mode: 0 };
 const plain: NewDbcPool = {
@@ -79,7 +81,8 @@ const cases: readonly (NewDbcPool & { readonly name: string })[] = [
   },
   {
     ...plain,
-    name: "rate limiter",
+    name: "rate limiter, quoted in a token of no list",
+    quoteMint: ANY_QUOTE,
     curve: stretches(10),
     baseFee: { cliff: 10_000_000n, first: 100, second: 43_000n, third: 500_000_000n, mode: 2 },
     migrationThreshold: 100_000_000_000n,
@@ -119,19 +122,22 @@ function open(shape: NewDbcPool) {
     svm.setTokens(wallet, shape.quoteMint, 10n ** 14n);
   };
   fund();
-  return { svm, wallet, market, baseMint, coins, fund };
+  return { svm, wallet, market, baseMint, coins, fund, pair: { a: shape.quoteMint, b: baseMint } };
 }
 
 describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM})`, () => {
   it.each(cases)("$name: quoted is executed", ({ name, ...shape }) => {
     const random = createRandom(name.length * 7919);
-    const { svm, wallet, market, baseMint, fund } = open(shape);
-    const fresh = [market, ...readMarket(svm, meteoraDbc, market).market.vaults].map((address) => svm.get(address)!);
+    const { svm, wallet, market, baseMint, fund, pair } = open(shape);
+    const fresh = [market, ...readMarket(svm, meteoraDbc, market, pair).market.vaults].map(
+      (address) => svm.get(address)!,
+    );
     let { slot, epoch, unixTimestamp } = svm.clock();
     const outcomes: TradeOutcome[] = runTrades({
       svm,
       venue: meteoraDbc,
       market,
+      pair,
       wallet,
       random,
       count: TRADES,
@@ -142,7 +148,7 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
         unixTimestamp += seconds;
         slot += seconds * 4n;
         svm.setClock({ slot, epoch, unixTimestamp });
-        const { pool, config } = readMarket(svm, meteoraDbc, market).state;
+        const { pool, config } = readMarket(svm, meteoraDbc, market, pair).state;
         if (pool.quoteReserve >= config.migrationThreshold) for (const account of fresh) svm.setAccount({ ...account });
         fund();
       },
@@ -155,7 +161,7 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
   });
 
   it("says when a curve is complete, and takes exactly the most it can before", () => {
-    const { svm, wallet, market, baseMint, coins } = open({
+    const { svm, wallet, market, baseMint, coins, pair } = open({
       ...plain,
       curve: stretches(5),
       migrationThreshold: 50_000_000_000n,
@@ -169,7 +175,7 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
     } as const;
     let mostIn = 0n;
     try {
-      meteoraDbc.quote(readMarket(svm, meteoraDbc, market).state, ask);
+      meteoraDbc.quote(readMarket(svm, meteoraDbc, market, pair).state, ask);
     } catch (error) {
       expect(error).toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
       mostIn = BigInt((error as TradewireError).facts.details!.mostIn!);
@@ -182,7 +188,7 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
       salt: 0,
     };
     const build = (amount: bigint) => {
-      const { state } = readMarket(svm, meteoraDbc, market);
+      const { state } = readMarket(svm, meteoraDbc, market, pair);
       const quote = meteoraDbc.quote(state, { ...ask, amount: minOf(amount, mostIn) });
       return { quote, leg: meteoraDbc.swap(state, { ...quote, inAmount: amount }, terms) };
     };
@@ -203,9 +209,11 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
     expect(() => build(1000n)).toThrow("has migrated");
   });
 
-  it("is recognised by its quote vault alone, and searched for by its coin", () => {
-    const { svm, market, baseMint } = open(plain);
-    expect(readMarket(svm, meteoraDbc, market).market.mints).toEqual([baseMint, SOL_MINT]);
+  it("is recognised by the vault of what it is quoted in, and searched for by its coin", () => {
+    const { svm, market, baseMint, pair } = open(plain);
+    expect(meteoraDbc.decode(svm.get(market)!, { a: USDC, b: baseMint })).toBeUndefined();
+    expect(meteoraDbc.decode(svm.get(market)!, { a: SOL_MINT, b: USDC })).toBeUndefined();
+    expect(readMarket(svm, meteoraDbc, market, pair).market.mints).toEqual([baseMint, SOL_MINT]);
     expect(meteoraDbc.search({ a: SOL_MINT, b: baseMint })).toEqual([
       { kind: "filter", program: DBC_PROGRAM, dataSize: 424, memcmp: [{ offset: 136, bytes: baseMint.bytes }] },
     ]);

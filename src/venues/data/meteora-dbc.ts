@@ -1,6 +1,6 @@
 /**
- * Quote mints of Meteora DBC pools known here. A pool's account does not name its quote mint, but its quote vault is derived
- * from it, so that a pool of a listed quote is recognised from its account alone; others are not seen.
+ * Mints that coins of Meteora DBC are commonly quoted in. Pools are searched for by their coin, so these are not searched
+ * for; a pool quoted in any other mint is found just the same.
  *
  * @see https://github.com/MeteoraAg/docs developer-guides/dbc at d1d645c (SOL, USDC, JUP); the rest are the chain's common
  * stable coins and staked SOL

@@ -123,9 +123,8 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
     byName: {
       ExceededSlippage: "SLIPPAGE_EXCEEDED",
       PoolDisabled: "NO_ROUTE",
-      // A trade that comes to nothing gives less than any bound: it was quoted as more.
-      ZeroTradingTokens: "SLIPPAGE_EXCEEDED",
-      AmountMustGreaterThanZero: "SLIPPAGE_EXCEEDED",
+      ZeroTradingTokens: "INSUFFICIENT_LIQUIDITY",
+      AmountMustGreaterThanZero: "INSUFFICIENT_LIQUIDITY",
       InvalidCalculation: "INSUFFICIENT_LIQUIDITY",
       AmountIsZero: "INSUFFICIENT_LIQUIDITY",
       AmountIsNotEnough: "INSUFFICIENT_LIQUIDITY",
@@ -140,9 +139,9 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
       6002: DEGRADED,
       6004: "SLIPPAGE_EXCEEDED",
       6005: "INSUFFICIENT_LIQUIDITY",
-      6006: "SLIPPAGE_EXCEEDED",
+      6006: "INSUFFICIENT_LIQUIDITY",
       // The vault's AmountMustGreaterThanZero, which it does not always name.
-      6013: "SLIPPAGE_EXCEEDED",
+      6013: "INSUFFICIENT_LIQUIDITY",
       6015: "NO_ROUTE",
       6032: DEGRADED,
       6041: "INSUFFICIENT_LIQUIDITY",

@@ -1,11 +1,10 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
-import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
 import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
 import { DBC_QUOTE_MINTS } from "../data/meteora-dbc.ts";
-import type { Market } from "../venue.ts";
+import type { Market, MintPair } from "../venue.ts";
 
 export const DBC_PROGRAM = Address.of("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN");
 
@@ -35,7 +34,7 @@ const MAX_FEE = 990_000_000n;
 
 const quoteMints = DBC_QUOTE_MINTS.map(Address.of);
 
-/** True for mints that pools here are quoted in, which are therefore never a pool's own coin. */
+/** True for mints that coins are quoted in, which are therefore never a pool's own coin. */
 export function isDbcQuoteMint(mint: Address): boolean {
   return quoteMints.includes(mint);
 }
@@ -89,30 +88,38 @@ export interface DbcConfig {
   readonly segments: readonly DbcSegment[];
 }
 
+/** True when the account is a pool, with or without a transfer hook. */
+export function isDbcPool({ owner, data }: Account): boolean {
+  if (owner !== DBC_PROGRAM || data.length < POOL_MIN_SIZE) return false;
+  return hasBytesAt(data, 0, POOL_DISCRIMINATOR) || hasBytesAt(data, 0, HOOKED_POOL_DISCRIMINATOR);
+}
+
 /**
- * The pool in an account, or undefined when it is none or quoted in a mint not known here.
+ * The pool in an account, or undefined when it is none of the pair. A pool names its coin but not what it is quoted in: that
+ * is the other mint of the pair, if the pool's quote vault is derived from it. Cold path: one derivation.
  *
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, accounts VirtualPool and TransferHookPool
  */
-export function decodeDbcMarket({ address, owner, data }: Account): DbcMarket | undefined {
-  if (owner !== DBC_PROGRAM || data.length < POOL_MIN_SIZE) return undefined;
-  const hooked = hasBytesAt(data, 0, HOOKED_POOL_DISCRIMINATOR);
-  if (!hooked && !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) return undefined;
+export function decodeDbcMarket(account: Account, { a, b }: MintPair): DbcMarket | undefined {
+  if (!isDbcPool(account)) return undefined;
+  const { address, data } = account;
+  const coin = Address.from(data, BASE_MINT_OFFSET);
+  if (coin !== a && coin !== b) return undefined;
+  const quoteMint = coin === a ? b : a;
   const quoteVault = Address.from(data, 200);
-  const quoteMint = quoteMints.find((mint) => derive(DBC_PROGRAM, "token_vault", mint, address) === quoteVault);
-  if (quoteMint === undefined) return undefined;
+  if (derive(DBC_PROGRAM, "token_vault", quoteMint, address) !== quoteVault) return undefined;
   return {
     venue: "meteora_dbc",
     address,
-    mints: [Address.from(data, BASE_MINT_OFFSET), quoteMint],
+    mints: [coin, quoteMint],
     nativeSol: false,
     config: Address.from(data, 72),
     vaults: [Address.from(data, 168), quoteVault],
-    hooked,
+    hooked: hasBytesAt(data, 0, HOOKED_POOL_DISCRIMINATOR),
   };
 }
 
-/** The changing part of a pool account that `decodeDbcMarket` accepted. */
+/** The changing part of a pool account that `isDbcPool` accepts. */
 export function decodeDbcPool({ data }: Account): DbcPool {
   return {
     sqrtPrice: readU128(data, 280),
@@ -198,9 +205,4 @@ function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
     default:
       return undefined;
   }
-}
-
-/** The highest price the curve trades at: its last point, or where it migrates if that is lower. */
-export function topOf({ segments, migrationSqrtPrice }: DbcConfig): bigint {
-  return minOf(segments.at(-1)?.upper ?? 0n, migrationSqrtPrice);
 }

@@ -19,6 +19,7 @@ import {
   decodeDbcConfig,
   decodeDbcMarket,
   decodeDbcPool,
+  isDbcPool,
   isDbcQuoteMint,
 } from "./layout.ts";
 import { type DbcFill, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
@@ -44,8 +45,7 @@ const DEGRADED = "VENUE_DEGRADED";
  * either token program; fee schedules by time, rate limiters, volatility fees. A buy may complete the curve; after that
  * nothing trades here until the coin moves to its DAMM pool, where that venue finds it.
  * From the interface and maths of the MIT SDK 1.5.12; proven by execution on the program's build of March 2026.
- * Uncertain or not offered: pools quoted in a mint that is not listed are not recognised; coins made with a transfer hook
- * and quote tokens that charge for transfers are refused; a buy beyond the curve's end is refused rather than filled in
+ * Uncertain or not offered: coins made with a transfer hook and quote tokens that charge for transfers are refused; a buy beyond the curve's end is refused rather than filled in
  * part; pools have no derived address and are found by the filter search only.
  */
 export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
@@ -115,7 +115,7 @@ function search({ a, b }: MintPair): MarketSearch[] {
 
 function readState(market: DbcMarket, have: AccountView): DbcState {
   const account = requireAccount(have, market.address, "meteora_dbc", "pool");
-  if (decodeDbcMarket(account) === undefined) {
+  if (!isDbcPool(account)) {
     throw new TradewireError(DEGRADED, `meteora_dbc: ${market.address} is no longer a pool`);
   }
   const config = decodeDbcConfig(requireAccount(have, market.config, "meteora_dbc", "configuration"));

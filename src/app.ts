@@ -18,8 +18,10 @@ import { DEFAULT_API_SETTINGS } from "./api/settings.ts";
 import { createTracing } from "./api/tracing.ts";
 import { createAccountReader } from "./chain/account-reader.ts";
 import { createChainHead } from "./chain/chain-head.ts";
+import { createPercentileFees, createStockFees } from "./chain/fee-sources.ts";
 import { createLanding } from "./chain/landing.ts";
-import { createNodeLane } from "./chain/lane.ts";
+import { createNodeLane, createRelayLane } from "./chain/lane.ts";
+import { createLanePlan } from "./chain/lane-plan.ts";
 import { createLookupTables } from "./chain/lookup-tables.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
@@ -27,7 +29,7 @@ import { createRpcPool } from "./chain/rpc-pool.ts";
 import { createRpcStateSource } from "./chain/rpc-state-source.ts";
 import { createSubscriptions } from "./chain/subscriptions.ts";
 import { createTransactionReader } from "./chain/transaction-reader.ts";
-import { type Config, priorityBounds, websocketUrl } from "./config.ts";
+import { type Config, priorityBounds, priorityTrims, websocketUrl } from "./config.ts";
 import { createMarkets } from "./market/markets.ts";
 import type { Now } from "./primitives/clock.ts";
 import { type Sandbox, startSandbox } from "./sandbox/sandbox.ts";
@@ -119,9 +121,19 @@ async function compose(parts: {
   onClose(() => subscriptions.close());
   const head = await createChainHead({ pool, subscriptions, now, warn, maxAgeMs: config.blockhashMaxAgeMs });
   onClose(() => head.close());
-  const fees = createPriorityFees({ pool, now, warn, bounds: priorityBounds(config) });
+  const trims = priorityTrims(config);
+  const fees = createPriorityFees({
+    sources: [createPercentileFees(pool, { now, warn, trims }), createStockFees(pool, trims)],
+    now,
+    warn,
+    bounds: priorityBounds(config),
+  });
   onClose(() => fees.close());
-  const lanes = pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now }));
+  const relays = config.relays ?? [];
+  const lanes = [
+    ...pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now })),
+    ...relays.map((relay) => createRelayLane(relay, { ...relay, now })),
+  ];
   const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   onClose(() => landing.close());
   const reader = createAccountReader({ pool, commitment: "processed" });
@@ -150,6 +162,7 @@ async function compose(parts: {
         transactionV1: config.transactionV1 === "on",
       },
     },
+      lanes: createLanePlan(relays),
     {
       sealer,
       submissions: createSubmissions(store, now),

@@ -1,4 +1,5 @@
 import type { TokenKey } from "./accounts/secrets.ts";
+import { parseRelays, type RelayConfig } from "./chain/lane-config.ts";
 import { Address } from "./primitives/address.ts";
 import { hex } from "./primitives/bytes.ts";
 
@@ -63,6 +64,13 @@ const SETTINGS = {
     ...optional(urls("Their WebSockets, in the same order; absent: made from SOLANA_RPC_URLS", ["ws", "wss"])),
     alias: "SOLANA_WS_URL",
   },
+  YELLOWSTONE_URL: optional(
+    url("Yellowstone gRPC stream of market state; absent: WebSocket subscriptions", ["http", "https"]),
+  ),
+  YELLOWSTONE_TOKEN: optional(text("Token sent to it, as x-token")),
+  RELAYS: optional(
+    relays("Relays and block engines beside the nodes, each with its tips by priority level; docs/mainnet.md"),
+  ),
   BLOCKHASH_MAX_AGE_MS: integer("Oldest blockhash a trade is built on", "ms", 2_000, 100, 30_000),
   STATE_MAX_AGE_MS: integer("Oldest market state a trade is built on", "ms", 2_000, 100, 30_000),
   TRANSACTION_V1: choice(
@@ -89,12 +97,16 @@ const SETTINGS = {
   PRIORITY_ECONOMY_FLOOR: price("Least price of priority, level economy", 0n),
   PRIORITY_ECONOMY_CAP: price("Greatest price of priority, level economy", 100_000n),
   PRIORITY_FAST_FLOOR: price("Least price of priority, level fast", 1_000n),
+  PRIORITY_ECONOMY_TRIM: integer("Slots left out as outliers, the dearest first, level economy", "percent", 1, 0, 50),
   PRIORITY_FAST_CAP: price("Greatest price of priority, level fast", 1_000_000n),
   PRIORITY_FASTER_FLOOR: price("Least price of priority, level faster", 10_000n),
+  PRIORITY_FAST_TRIM: integer("Slots left out as outliers, the dearest first, level fast", "percent", 1, 0, 50),
   PRIORITY_FASTER_CAP: price("Greatest price of priority, level faster", 5_000_000n),
   PRIORITY_FASTEST_FLOOR: price("Least price of priority, level fastest", 100_000n),
+  PRIORITY_FASTER_TRIM: integer("Slots left out as outliers, the dearest first, level faster", "percent", 2, 0, 50),
   PRIORITY_FASTEST_CAP: price("Greatest price of priority, level fastest", 20_000_000n),
 
+  PRIORITY_FASTEST_TRIM: integer("Slots left out as outliers, the dearest first, level fastest", "percent", 3, 0, 50),
   KEEP_ALIVE_MS: integer("How long an idle connection is held", "ms", 70_000, 1_000, 3_600_000),
   KEEP_ALIVE_HINT_MS: integer(
     "What clients are told instead, so that they close first",
@@ -276,6 +288,16 @@ export function priorityBounds(config: Config) {
 }
 
 /**
+/** Share of recent slots left out of each priority level as outliers, in percent. */
+export function priorityTrims(config: Config) {
+  return {
+    economy: config.priorityEconomyTrim,
+    fast: config.priorityFastTrim,
+    faster: config.priorityFasterTrim,
+    fastest: config.priorityFastestTrim,
+  };
+}
+
  * The WebSocket of a node, found as Solana's own clients find it: the same place with the scheme of WebSockets, and the
  * next port where a port is written.
  *
@@ -370,6 +392,16 @@ function origins(about: string): SettingWithDefault<readonly string[]> {
 }
 
 /** A URL without path: what a host is called from outside. A trailing slash is dropped. */
+function relays(about: string): Setting<readonly RelayConfig[]> {
+  return {
+    about,
+    unit: "JSON",
+    bound: "a list of relays with name, url and levels, as docs/mainnet.md shows",
+    fallback: undefined,
+    parse: parseRelays,
+  };
+}
+
 function origin(about: string): Setting<string> {
   const schemes = ["http", "https"];
   return {

@@ -64,7 +64,7 @@ function start(count: number): void {
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
     lanes: endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now: Date.now })),
     subscriptions,
-    head: { blockHeight: () => height, slotMs: () => 200 },
+    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
     warn: () => {},
     random: () => 0.5,

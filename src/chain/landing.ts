@@ -17,7 +17,7 @@ export interface LandingOptions {
   readonly pool: RpcPool;
   readonly lanes: readonly Lane[];
   readonly subscriptions: Subscriptions;
-  readonly head: { blockHeight(): bigint; slotMs(): number };
+  readonly head: { blockHeight(): bigint; slot(): bigint; slotMs(): number };
   readonly now: Now;
   readonly warn: (message: string) => void;
   /** Spreads re-broadcasts; 0 ≤ value < 1. */
@@ -28,6 +28,9 @@ export interface LandingOptions {
 
 const DEFAULT_REBROADCAST_SLOTS = 2;
 const LEAST_PERIOD_MS = 100;
+/** Blocks in which a message can land, counted back from its last valid one; and how far heights are estimated wrong at most. */
+const LIFE_BLOCKS = 151n;
+const HEIGHT_TOLERANCE = 40n;
 /** How often it is looked which transactions are due to be sent again. */
 const RETRY_TICK_MS = 25;
 const MAX_SIGNATURES_PER_CALL = 256;
@@ -109,8 +112,19 @@ export function createLanding({
     for (const waiter of flight.waiters) waiter.onEvent?.(event);
   }
 
-  function hearStatus(flight: Flight, status: SignatureStatus | null): void {
+  /** False where the chain cannot have it: outside the message's life, or ahead of every block there is. */
+  function isCredible(flight: Flight, status: SignatureStatus): boolean {
+    const height = status.slot - (head.slot() - head.blockHeight());
+    return (
+      height <= flight.lastValidBlockHeight + HEIGHT_TOLERANCE &&
+      height >= flight.lastValidBlockHeight - LIFE_BLOCKS - HEIGHT_TOLERANCE &&
+      status.slot <= head.slot() + HEIGHT_TOLERANCE
+    );
+  }
+
+  function hearStatus(flight: Flight, told: SignatureStatus | null): void {
     const { notice } = flight;
+    const status = told !== null && isCredible(flight, told) ? told : null;
     if (status !== null && status.slot !== flight.processedSlot) {
       flight.processedSlot = status.slot;
       tell(flight, { kind: "processed", slot: status.slot });

@@ -90,6 +90,8 @@ export type TransactionFate =
   | {
       readonly kind: "landed";
       readonly slot: bigint;
+  /** Slots until one comes in which the level's price is enough, as the recent ones went. At least 1. */
+  expectedSlots(level: Priority): number;
       readonly commitment: "processed" | "confirmed" | "finalized";
       readonly error: unknown | null;
     }

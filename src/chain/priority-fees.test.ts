@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../test/support/fake-chain.ts";
 import { Address } from "../primitives/address.ts";
-import { createPriorityFees, type LivePriorityFees, pricesOf } from "./priority-fees.ts";
+import { expectedSlots, middlePrice, pricesOf } from "./fee-samples.ts";
+import { createPercentileFees, createStockFees } from "./fee-sources.ts";
+import { createPriorityFees, type LivePriorityFees } from "./priority-fees.ts";
+import { RpcError } from "./rpc-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
 const bounds = {
@@ -10,6 +13,7 @@ const bounds = {
   faster: { floor: 30n, cap: 3_000n },
   fastest: { floor: 40n, cap: 4_000n },
 };
+const NO_TRIMS = { economy: 0, fast: 0, faster: 0, fastest: 0 };
 const hot = Address.from(new Uint8Array(32).fill(7));
 let endpoint: FakeEndpoint;
 let fees: LivePriorityFees;
@@ -28,7 +32,7 @@ async function start(fee: (writable: readonly string[]) => readonly number[]): P
       fee(writable).map((prioritizationFee, slot) => ({ slot, prioritizationFee })),
   });
   const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
-  fees = createPriorityFees({ pool, now: Date.now, warn: () => {}, bounds });
+  fees = createPriorityFees({ sources: [createStockFees(pool, NO_TRIMS)], now: Date.now, warn: () => {}, bounds });
   await vi.advanceTimersByTimeAsync(0);
 }
 
@@ -57,11 +61,69 @@ test("an account's own market counts from the refresh after it was first asked a
 
 test("a node without the method leaves the floors", async () => {
   fees = createPriorityFees({
-    pool: createRpcPool({ endpoints: [fakeEndpoint({})], now: Date.now, warn: () => {} }),
+    sources: [
+      createStockFees(createRpcPool({ endpoints: [fakeEndpoint({})], now: Date.now, warn: () => {} }), NO_TRIMS),
+    ],
     now: Date.now,
     warn: () => {},
     bounds,
   });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(fees.priceMicroLamportsPerCu("fastest", [])).toBe(40n);
+});
+
+test("outliers are left out, the dearest first", () => {
+  const samples = [...Array.from({ length: 95 }, () => 10n), ...Array.from({ length: 5 }, () => 1_000_000n)];
+  expect(pricesOf(samples).fastest).toBe(10n);
+  expect(pricesOf([...samples, 1_000_000n]).fastest).toBe(1_000_000n);
+  expect(pricesOf([...samples, 1_000_000n], { ...NO_TRIMS, fastest: 5 }).fastest).toBe(10n);
+  expect(middlePrice([1n, 2n, 3n, 100n], 0)).toBe(2n);
+  expect(middlePrice([], 0)).toBe(0n);
+});
+
+test("slots to wait follow from how many recent slots the price would have bought", () => {
+  expect(expectedSlots([1n, 2n, 3n, 4n], 4n)).toBe(1);
+  expect(expectedSlots([1n, 2n, 3n, 4n], 1n)).toBe(4);
+  expect(expectedSlots([5n, 6n], 1n)).toBe(2);
+  expect(expectedSlots([], 1n)).toBe(1);
+});
+
+/** A node that tells percentiles of a slot's prices 0, 100, 200 … 1,000. */
+function percentileNode(answer: (percentile: number | undefined) => unknown) {
+  const node = fakeEndpoint({
+    getRecentPrioritizationFees: (_writable: unknown, config?: { percentile: number }) => answer(config?.percentile),
+  });
+  const pool = createRpcPool({ endpoints: [node], now: Date.now, warn: () => {} });
+  return { node, pool };
+}
+
+test("a node that tells percentiles is asked for them", async () => {
+  const { pool } = percentileNode((percentile = 0) => [
+    { slot: 1, prioritizationFee: Math.round(percentile / 10) },
+    { slot: 2, prioritizationFee: Math.round(percentile / 10) },
+  ]);
+  const source = createPercentileFees(pool, { now: Date.now, warn: () => {}, trims: NO_TRIMS });
+  expect((await source.read([]))?.prices).toEqual({ economy: 250n, fast: 500n, faster: 750n, fastest: 950n });
+});
+
+test.each([
+  ["overlooks the parameter", () => [{ slot: 1, prioritizationFee: 7 }]],
+  [
+    "refuses the parameter",
+    () => {
+      throw new RpcError("answered", "Invalid params", { rpcCode: -32602 });
+    },
+  ],
+])("a node that %s is not asked for percentiles again, and that is said once", async (_name, answer) => {
+  const { node, pool } = percentileNode(answer);
+  const warnings: string[] = [];
+  const source = createPercentileFees(pool, {
+    now: Date.now,
+    warn: (message) => void warnings.push(message),
+    trims: NO_TRIMS,
+  });
+  expect(await source.read([])).toBeUndefined();
+  expect(await source.read([hot])).toBeUndefined();
+  expect(node.countOf("getRecentPrioritizationFees")).toBe(2);
+  expect(warnings).toHaveLength(1);
 });

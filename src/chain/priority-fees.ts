@@ -1,10 +1,10 @@
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { maxOf, minOf } from "../primitives/integer.ts";
+import { expectedSlots, NO_PRICES, type Prices, type Samples } from "./fee-samples.ts";
+import type { FeeReading, FeeSource } from "./fee-sources.ts";
 import type { Priority, PriorityFees } from "./port.ts";
 import { isRefusal } from "./rpc-error.ts";
-import type { RpcPool } from "./rpc-pool.ts";
-import { asInteger, asList, asRecord } from "./rpc-values.ts";
 
 /** Least and most micro-lamports per compute unit asked for a level. */
 export interface PriorityBounds {
@@ -17,7 +17,8 @@ export interface LivePriorityFees extends PriorityFees {
 }
 
 export interface PriorityFeesOptions {
-  readonly pool: RpcPool;
+  /** The best first; the first that knows is believed. None knows: the floors hold. */
+  readonly sources: readonly FeeSource[];
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly bounds: Readonly<Record<Priority, PriorityBounds>>;
@@ -28,30 +29,22 @@ export interface PriorityFeesOptions {
   readonly accountsPerRefresh?: number;
 }
 
-/** Share of recent slots, in percent, in which the level's price would have been enough. */
-const PERCENTILE: Readonly<Record<Priority, number>> = { economy: 25, fast: 50, faster: 75, fastest: 95 };
-const LEVELS = Object.keys(PERCENTILE) as readonly Priority[];
-
-type Prices = Readonly<Record<Priority, bigint>>;
-
 interface FollowedAccount {
   prices: Prices | undefined;
   askedAtMs: number;
   refreshedAtMs: number;
 }
 
-const NOTHING: Prices = { economy: 0n, fast: 0n, faster: 0n, fastest: 0n };
 const DEFAULT_REFRESH_MS = 2_000;
 const DEFAULT_MAX_ACCOUNTS = 256;
 const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
 
 /**
- * Prices from getRecentPrioritizationFees: percentiles over recent slots, of the whole chain and of the accounts written to,
- * whichever is dearer, then held between the level's floor and cap. An account's own prices are known from the refresh after
- * it was first asked about.
+ * Prices from what was paid lately, on the whole chain and for the accounts written to, whichever is dearer, then held
+ * between the level's floor and cap. An account's own prices are known from the refresh after it was first asked about.
  */
 export function createPriorityFees({
-  pool,
+  sources,
   now,
   warn,
   bounds,
@@ -60,17 +53,23 @@ export function createPriorityFees({
   accountsPerRefresh = DEFAULT_ACCOUNTS_PER_REFRESH,
 }: PriorityFeesOptions): LivePriorityFees {
   const accounts = new Map<Address, FollowedAccount>();
-  let chain: Prices = NOTHING;
+  let chain: Prices = NO_PRICES;
+  let chainSamples: Samples = [];
   let refreshing = false;
   let failing = false;
 
-  async function fetchPrices(writable: readonly Address[]): Promise<Prices> {
-    const samples = await pool.read("getRecentPrioritizationFees", [writable.map(String)]);
-    return pricesOf(
-      asList(samples, "priority fees").map((sample) =>
-        asInteger(asRecord(sample, "priority fees").prioritizationFee, "priority fees"),
-      ),
-    );
+  async function read(writable: readonly Address[]): Promise<FeeReading> {
+    let failure: unknown;
+    for (const source of sources) {
+      try {
+        const reading = await source.read(writable);
+        if (reading !== undefined) return reading;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return { prices: NO_PRICES, samples: [] };
   }
 
   function makeRoom(): void {
@@ -85,10 +84,12 @@ export function createPriorityFees({
     makeRoom();
     const due = [...accounts].sort(([, a], [, b]) => a.refreshedAtMs - b.refreshedAtMs).slice(0, accountsPerRefresh);
     try {
-      chain = await fetchPrices([]);
+      const reading = await read([]);
+      chain = reading.prices;
+      chainSamples = reading.samples;
       await Promise.all(
         due.map(async ([address, account]) => {
-          account.prices = await fetchPrices([address]);
+          account.prices = (await read([address])).prices;
           account.refreshedAtMs = now();
         }),
       );
@@ -104,6 +105,8 @@ export function createPriorityFees({
   void refresh();
   const timer = setInterval(() => void refresh(), refreshMs);
 
+  const bounded = (level: Priority, price: bigint) => minOf(maxOf(price, bounds[level].floor), bounds[level].cap);
+
   return {
     priceMicroLamportsPerCu(level, writable) {
       let price = chain[level];
@@ -117,17 +120,9 @@ export function createPriorityFees({
         account.askedAtMs = now();
         if (account.prices !== undefined) price = maxOf(price, account.prices[level]);
       }
-      return minOf(maxOf(price, bounds[level].floor), bounds[level].cap);
+      return bounded(level, price);
     },
+    expectedSlots: (level) => expectedSlots(chainSamples, bounded(level, chain[level])),
     close: () => clearInterval(timer),
   };
-}
-
-/** The nearest-rank percentile of each level over the samples; nothing for no samples. */
-export function pricesOf(samples: readonly bigint[]): Prices {
-  if (samples.length === 0) return NOTHING;
-  const sorted = samples.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const prices: Record<Priority, bigint> = { ...NOTHING };
-  for (const level of LEVELS) prices[level] = sorted[Math.ceil((PERCENTILE[level] / 100) * sorted.length) - 1]!;
-  return prices;
 }

@@ -8,6 +8,7 @@ const WHAT = "a transaction";
 
 /** Reads the chain's record of transactions by getTransaction, from whichever endpoint has it. */
 export function createTransactionReader({ pool }: { readonly pool: RpcPool }): TransactionReader {
+  let reads = 0;
   return {
     async fetchTransaction(signature) {
       const result = await pool.read(
@@ -16,7 +17,8 @@ export function createTransactionReader({ pool }: { readonly pool: RpcPool }): T
           signature,
           { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION },
         ],
-        { isLacking: (answer) => answer === null },
+        // Asked again, another endpoint goes first: one alone may be wrong.
+        { isLacking: (answer) => answer === null, startAt: reads++ },
       );
       return result === null ? null : decodeRecord(result);
     },

@@ -63,6 +63,7 @@ export function heldAccount(wallet: Address, mint: Mint): HeldAccount | undefine
  */
 export const UNITS = {
   computeBudget: 150,
+  transfer: 150,
   openWrappedSol: 150 + 250,
   closeWrappedSol: 150,
   fillWrappedSol: 150 + 150,

@@ -168,7 +168,7 @@ class RunningAttempt implements Attempt {
         signature: this.claim.signature,
         lastValidBlockHeight: this.claim.lastValidBlockHeight,
         deadlineMs: now() + FOLLOW_MS,
-        lanes: ["rpc"],
+        lanes: this.sealed.lanes,
         onEvent: (event) => this.#hear(event),
       });
       if (fate.kind === "landed") {
@@ -246,7 +246,7 @@ class RunningAttempt implements Attempt {
         facts: { safeToRebuild: true, details: { signature } },
       };
     }
-    const record = await this.#fetchRecord();
+    const record = await this.#fetchRecord(fate.slot);
     if (fate.error != null)
       return failedOutcome({ signature, slot: fate.slot, error: fate.error }, record, this.#ports.venues);
     if (record === null) return undefined;
@@ -254,11 +254,11 @@ class RunningAttempt implements Attempt {
     return { kind: "landed", slot: record.slot, status: fate.commitment, result, costs };
   }
 
-  /** Nodes may know that a transaction is confirmed some slots before they can show its record. */
-  async #fetchRecord(): Promise<TransactionRecord | null> {
+  /** Nodes may know that a transaction is confirmed some slots before they can show its record; one of another slot is a lie. */
+  async #fetchRecord(slot: bigint): Promise<TransactionRecord | null> {
     for (let tries = 0; tries < RECORD_RETRIES; tries++) {
       const record = await this.#ports.transactions.fetchTransaction(this.claim.signature).catch(() => null);
-      if (record !== null) return record;
+      if (record !== null && record.slot === slot) return record;
       await sleep(RECORD_RETRY_MS);
     }
     return null;

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { ChainHead, Lifetime, PriorityFees } from "../chain/port.ts";
+import type { ChainHead, LaneChoice, LanePlan, Lifetime, PriorityFees, Tip } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Markets } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
@@ -17,6 +17,7 @@ import {
 } from "../solana/message.ts";
 import { tokenAccountOf } from "../solana/pda-memo.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../solana/programs.ts";
+import { transferLamports } from "../solana/token-instructions.ts";
 import {
   type Assembly,
   assemble,
@@ -39,6 +40,7 @@ export interface BuildPorts {
   readonly markets: Markets;
   readonly head: ChainHead;
   readonly fees: PriorityFees;
+  readonly lanes: LanePlan;
   readonly sealer: TokenSealer;
   readonly now: Now;
   /** Lookup tables the operator offers, as they stand on the chain. */
@@ -131,7 +133,7 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
   const { request, intent, accounts } = ready;
   const lifetime = head.lifetime();
   request.stages?.mark("snapshot");
-  const { route, assembly, costs, message } = composeBest(ports, ready, lifetime);
+  const { route, assembly, costs, message, lanes } = composeBest(ports, ready, lifetime);
   request.stages?.mark("route");
   checkLimits(request, route, costs);
   const poor = checkBalances({
@@ -166,6 +168,7 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
     costs,
     route: legs,
     creates: assembly.creates,
+    lanes,
   });
   request.stages?.mark("seal");
   return {
@@ -186,6 +189,8 @@ interface Composed {
   readonly assembly: Assembly;
   readonly costs: Costs;
   readonly message: Uint8Array;
+  /** The lanes whose tips are in the message. */
+  readonly lanes: readonly string[];
 }
 
 /** The best route whose transaction fits into what the network takes. */
@@ -194,9 +199,10 @@ function composeBest(ports: BuildPorts, ready: Ready, lifetime: Lifetime): Compo
   const { intent, snapshot } = ready;
   const { routes } = chooseRoutes(intent, snapshot.direct, snapshot.hubs, head.clock());
   const nonce = ports.nextNonce();
+  const choice = ports.lanes.choose(ready.request.priority, nonce);
   for (const route of routes) {
-    const composed = compose(ports, ready, lifetime, route, nonce);
-    if (composed !== undefined) return composed;
+    const composed = compose(ports, ready, lifetime, route, nonce, choice);
+    if (composed !== undefined) return { ...composed, lanes: choice.lanes };
   }
   throw new TradewireError(
     "NO_ROUTE",
@@ -214,7 +220,8 @@ function compose(
   lifetime: Lifetime,
   route: Route,
   nonce: number,
-): Composed | undefined {
+  { tips }: LaneChoice,
+): Omit<Composed, "lanes"> | undefined {
   const { markets, head, settings } = ports;
   const { request, intent, snapshot } = ready;
   const accounts = { ...ready.accounts, passing: passingAccounts(route, ready.accounts.wallet, snapshot) };
@@ -222,9 +229,9 @@ function compose(
   const payer = accounts.wallet;
   const { blockhash } = lifetime;
 
-  const seeded = assemble(intent, route, accounts, { ...context, wrapping: "seeded" });
+  const seeded = withTips(assemble(intent, route, accounts, { ...context, wrapping: "seeded" }), payer, tips);
   const budget = budgetFor(ports, request, route, seeded, nonce);
-  const costs = costsOf(budget, seeded);
+  const costs = costsOf(budget, seeded, tips);
   const plan = {
     payer,
     blockhash,
@@ -235,11 +242,11 @@ function compose(
   if (message !== undefined) return { route, assembly: seeded, costs, message };
 
   if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
-    const assembly = assemble(intent, route, accounts, { ...context, wrapping: "associated" });
+    const assembly = withTips(assemble(intent, route, accounts, { ...context, wrapping: "associated" }), payer, tips);
     const budget = budgetFor(ports, request, route, assembly, nonce);
     const instructions = [...budgetInstructions(budget), ...assembly.instructions];
     const message = shortMessage({ ...plan, instructions }, ports.lookupTables);
-    if (message !== undefined) return { route, assembly, costs: costsOf(budget, assembly), message };
+    if (message !== undefined) return { route, assembly, costs: costsOf(budget, assembly, tips), message };
   }
 
   if (!settings.transactionV1) return undefined;
@@ -316,11 +323,21 @@ function budgetFor(ports: BuildPorts, request: TradeRequest, route: Route, assem
   };
 }
 
-function costsOf(budget: Budget, assembly: Assembly): Costs {
+/** The trade with what its lanes ask for, paid last: a trade that fails pays no tip. */
+function withTips(assembly: Assembly, payer: Address, tips: readonly Tip[]): Assembly {
+  if (tips.length === 0) return assembly;
+  return {
+    ...assembly,
+    instructions: [...assembly.instructions, ...tips.map(({ to, lamports }) => transferLamports(payer, to, lamports))],
+    computeUnits: assembly.computeUnits + tips.length * UNITS.transfer,
+  };
+}
+
+function costsOf(budget: Budget, assembly: Assembly, tips: readonly Tip[]): Costs {
   return {
     baseFee: LAMPORTS_PER_SIGNATURE,
     priorityFee: priorityFeeLamports(budget.computeUnitLimit, budget.priceMicroLamports),
-    tip: 0n,
+    tip: tips.reduce((sum, { lamports }) => sum + lamports, 0n),
     rentPaid: assembly.creates.reduce((sum, { rent }) => sum + rent, 0n),
     rentReturned: 0n,
   };

@@ -20,9 +20,11 @@ export interface SealedTrade extends TradeSides {
   readonly route: readonly RouteLeg[];
   /** Accounts the transaction may bring into being: their rent is not part of the trade. */
   readonly creates: readonly CreatedAccount[];
+  /** Lanes it may be sent on: those whose tips are in the message, and those that ask for none. */
+  readonly lanes: readonly string[];
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** Writes a trade in the token's fixed binary form. */
 export function encodeSealedTrade(trade: SealedTrade): Uint8Array {
@@ -57,6 +59,8 @@ export function encodeSealedTrade(trade: SealedTrade): Uint8Array {
   }
   out.u8(trade.creates.length);
   for (const { address, space, rent } of trade.creates) out.bytes(address.bytes).u32(space).u64(rent);
+  out.u8(trade.lanes.length);
+  for (const lane of trade.lanes) out.text(lane);
   return out.finish();
 }
 
@@ -94,5 +98,6 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
       outAmount: from.u64(),
     })),
     creates: Array.from({ length: from.u8() }, () => ({ address: address(), space: from.u32(), rent: from.u64() })),
+    lanes: Array.from({ length: from.u8() }, () => from.text()),
   };
 }

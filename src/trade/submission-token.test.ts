@@ -33,6 +33,7 @@ function sealedTrade(): SealedTrade {
       inAmount: random.below(1n << 64n),
       outAmount: random.below(1n << 64n),
     })),
+    lanes: ["rpc", "relay"],
     creates: [{ address: address(), space: 165, rent: 1_488_440n }],
   };
 }

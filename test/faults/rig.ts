@@ -98,6 +98,12 @@ export class Rig {
   async addTrader(): Promise<Trader> {
     const trader = new Trader(this.options.seed * 1_000 + this.traders.length, this.history);
     await this.rpc("requestAirdrop", [trader.address, LAMPORTS_EACH]);
+    // A fork may drop what is not confirmed.
+    while (
+      (await this.rpc<{ value: number }>("getBalance", [trader.address, { commitment: "confirmed" }])).value === 0
+    ) {
+      await sleep(20);
+    }
     await trader.register(this.services[0]!.url);
     this.traders.push(trader);
     return trader;

@@ -23,13 +23,14 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "./order.ts";
-import { signatureBytes, signTransaction } from "./signing.ts";
+import { signTransaction } from "./signing.ts";
 import { type Trade, toTrade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
 import { type LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
 import { expectTrade, type TradeLimits, type TradeOrder } from "./verify/trade-expectation.ts";
 import { verifyTransaction } from "./verify/verify-transaction.ts";
 import { toWallet, type Wallet, type WalletLike } from "./wallet.ts";
+import { signatureBytes } from "./wire-layout.ts";
 
 export interface ConnectOptions {
   /** Where the service is, such as https://trade.example. */
@@ -261,7 +262,7 @@ export class Tradewire {
         if (trade.status !== "pending" || Date.now() > until) return trade;
       } catch (error) {
         const failure = toTradeError(error);
-        if (!failure.retryable || Date.now() > until) throw withSignature(failure, signature);
+        if (!failure.retryable || Date.now() > until) throw namingTransaction(failure, signature);
         pauseMs = failure.retryAfterMs ?? SUBMIT_PAUSE_MS;
       }
       await pause(pauseMs, this.#signal(control), signature);
@@ -404,7 +405,7 @@ function checkPriceMove(first: BuiltResponse, next: BuiltResponse, maxPriceMove:
   );
 }
 
-function withSignature(failure: TradeError, signature: string): TradeError {
+function namingTransaction(failure: TradeError, signature: string): TradeError {
   if (failure.signature !== undefined) return failure;
   const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs } = failure;
   return new TradeError(code, message, {

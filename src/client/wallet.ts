@@ -2,6 +2,7 @@ import bs58 from "bs58";
 import { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import { publicKeyOf, signMessage } from "./ed25519.ts";
+import { messageOf, withSignature } from "./wire-layout.ts";
 
 /** Somebody who can sign. The library hands over bytes and gets back 64 bytes of Ed25519; it never sees a key. */
 export interface Wallet {
@@ -95,10 +96,8 @@ function fromKitSigner(signer: KitSignerLike): Wallet {
     publicKey: addressOf(signer.address),
     signMessageBytes: async (content) => signatureOf(await signer.signMessages([{ content, signatures: {} }])),
     signTransaction: async (unsigned) => {
-      const transaction = { messageBytes: unsigned.slice(65), signatures: { [signer.address]: null } };
-      const signed = unsigned.slice();
-      signed.set(signatureOf(await signer.signTransactions([transaction as never])), 1);
-      return signed;
+      const transaction = { messageBytes: messageOf(unsigned).slice(), signatures: { [signer.address]: null } };
+      return withSignature(unsigned, signatureOf(await signer.signTransactions([transaction as never])));
     },
   };
 }

@@ -45,6 +45,7 @@ export type BaseInstruction =
       readonly mint: Address;
       readonly owner: Address;
     }
+  | { readonly kind: "syncWrappedSol"; readonly account: MessageAccount }
   | {
       readonly kind: "closeTokenAccount";
       readonly account: MessageAccount;
@@ -107,7 +108,9 @@ function readSystem({ accounts, data }: MessageInstruction): BaseInstruction | u
 
 function readToken({ program, accounts, data }: MessageInstruction): BaseInstruction | undefined {
   const [first, second, third] = accounts;
-  if (first === undefined || second === undefined) return undefined;
+  if (first === undefined) return undefined;
+  if (data[0] === 17 && data.length === 1 && accounts.length === 1) return { kind: "syncWrappedSol", account: first };
+  if (second === undefined) return undefined;
   if (data[0] === 18 && data.length === 33 && accounts.length === 2) {
     return { kind: "initializeTokenAccount", account: first, mint: second.address, owner: Address.from(data, 1) };
   }

@@ -87,6 +87,8 @@ function explainBase(instruction: BaseInstruction): string {
       return `Opens the account ${instruction.account.address} with ${sol(instruction.lamports)} SOL of ${instruction.payer.address}.`;
     case "initializeTokenAccount":
       return `Makes ${instruction.account.address} a token account of ${instruction.owner} for the mint ${instruction.mint}.`;
+    case "syncWrappedSol":
+      return `Brings the wrapped-SOL account ${instruction.account.address} up to date.`;
     case "closeTokenAccount":
       return `Closes the token account ${instruction.account.address}; its SOL goes to ${instruction.to.address}.`;
   }

@@ -87,7 +87,9 @@ export function findProblems(transaction: ReadTransaction, expectation: TradeExp
 /** The passing wrapped-SOL account of a trade, as its instructions come by. */
 interface PassingAccount {
   readonly address: Address;
-  readonly lamports: bigint;
+  /** True for the wallet's own wrapped-SOL account, which is filled by a transfer; its rent is paid beside. */
+  readonly associated: boolean;
+  lamports: bigint;
   initialized: boolean;
   closed: boolean;
   used: boolean;
@@ -190,6 +192,9 @@ class Verification {
       case "initializeTokenAccount":
         this.#checkInitialize(instruction);
         return;
+      case "syncWrappedSol":
+        this.#checkSync(instruction);
+        return;
       case "closeTokenAccount":
         this.#checkClose(instruction);
         return;
@@ -207,7 +212,11 @@ class Verification {
     this.#once(`${create.kind} ${create.mint}`);
     if (create.payer.address !== wallet) this.#refuse("somebody else pays for a token account", create.payer.address);
     if (create.owner !== wallet) this.#refuse("it creates a token account for somebody else", create.owner);
-    if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
+    const passes = create.mint === SOL_MINT && this.#tokenAccounts.has(SOL_MINT) && this.#passing === undefined;
+    if (passes) {
+      const { address } = create.account;
+      this.#passing = { address, associated: true, lamports: 0n, initialized: true, closed: false, used: false };
+    } else if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
       this.#refuse("it creates a token account of a mint that this trade does not receive", create.mint);
     }
     if (create.tokenProgram !== TOKEN_PROGRAM && create.tokenProgram !== TOKEN_2022_PROGRAM) {
@@ -218,14 +227,27 @@ class Verification {
     this.#write(create.payer, create.account);
   }
 
-  /** The only transfer a trade may hold is a tip that was announced. */
+  /** A transfer fills the wallet's wrapped-SOL account before the swap that spends it, or is a tip that was announced. */
   #checkTransfer({ from, to, lamports }: Extract<BaseInstruction, { kind: "transferLamports" }>): void {
-    if (!isTipAccount(to.address)) {
-      this.#refuse(`it transfers ${sol(lamports)} SOL to somebody who is no part of this trade`, to.address);
-    }
+    const passing = this.#passing;
     if (from.address !== this.#trade.wallet) this.#refuse("it transfers SOL of another account", from.address);
-    this.#tips += lamports;
     this.#write(from, to);
+    if (passing?.associated && to.address === passing.address && !passing.used && !passing.closed) {
+      passing.lamports += lamports;
+    } else {
+      if (!isTipAccount(to.address)) {
+        this.#refuse(`it transfers ${sol(lamports)} SOL to somebody who is no part of this trade`, to.address);
+      }
+      this.#tips += lamports;
+    }
+  }
+
+  #checkSync({ account }: Extract<BaseInstruction, { kind: "syncWrappedSol" }>): void {
+    this.#once("syncWrappedSol");
+    if (!this.#passing?.associated || account.address !== this.#passing.address) {
+      this.#refuse("it brings a wrapped-SOL account up to date that this trade does not open", account.address);
+    }
+    this.#write(account);
   }
 
   /** The wrapped-SOL account that lives for this transaction, holding what may be spent and its rent. */
@@ -246,6 +268,7 @@ class Verification {
     }
     this.#passing = {
       address: open.account.address,
+      associated: false,
       lamports: open.lamports,
       initialized: false,
       closed: false,
@@ -343,9 +366,9 @@ class Verification {
     if (passing.used) return;
     passing.used = true;
     const rent = passing.lamports - spent;
-    if (!isTokenAccountRent(rent)) {
+    if (passing.associated ? rent !== 0n : !isTokenAccountRent(rent)) {
       this.#refuse(
-        `the wrapped-SOL account is given ${sol(passing.lamports)} SOL where ${sol(spent)} and its rent are needed`,
+        `the wrapped-SOL account is given ${sol(passing.lamports)} SOL where ${sol(spent)}${passing.associated ? "" : " and its rent"} are needed`,
         passing.address,
       );
     }

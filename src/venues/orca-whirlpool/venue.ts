@@ -145,6 +145,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
       6038: "INSUFFICIENT_LIQUIDITY",
       6057: "INSUFFICIENT_LIQUIDITY",
       6064: "NO_ROUTE",
+      6069: "SLIPPAGE_EXCEEDED",
     },
   },
 };

@@ -26,7 +26,8 @@ import { createLookupTables } from "./chain/lookup-tables.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
 import { createRpcPool } from "./chain/rpc-pool.ts";
-import { createRpcStateSource } from "./chain/rpc-state-source.ts";
+import { createRpcStateSource, type RpcStateSourceOptions } from "./chain/rpc-state-source.ts";
+import type { LiveStateSource } from "./chain/state-source.ts";
 import { createSubscriptions } from "./chain/subscriptions.ts";
 import { createTransactionReader } from "./chain/transaction-reader.ts";
 import { type Config, priorityBounds, priorityTrims, websocketUrl } from "./config.ts";
@@ -137,9 +138,18 @@ async function compose(parts: {
   const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   onClose(() => landing.close());
   const reader = createAccountReader({ pool, commitment: "processed" });
-  const source = createRpcStateSource({ reader, subscriptions, now, warn, commitment: "processed" });
+  const source = await openStateSource(config, { reader, subscriptions, now, warn });
   onClose(() => source.close());
-  const markets = createMarkets({ reader, source, head, venues, now, warn, maxAgeMs: config.stateMaxAgeMs });
+  const markets = createMarkets({
+    reader,
+    source,
+    head,
+    venues,
+    now,
+    warn,
+    maxAgeMs: config.stateMaxAgeMs,
+    maxMarketsPerPair: config.marketsPerPair,
+  });
   onClose(() => markets.close());
 
   const lookupTables = await createLookupTables({ reader, addresses: config.lookupTables, warn });
@@ -152,6 +162,7 @@ async function compose(parts: {
       markets,
       head,
       fees,
+      lanes: createLanePlan(relays),
       sealer,
       now,
       lookupTables: () => lookupTables.tables(),
@@ -162,7 +173,6 @@ async function compose(parts: {
         transactionV1: config.transactionV1 === "on",
       },
     },
-      lanes: createLanePlan(relays),
     {
       sealer,
       submissions: createSubmissions(store, now),
@@ -224,10 +234,28 @@ async function compose(parts: {
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
     gauge("tradewire_submits_under_way", "Submits under way.", () => api.load().submits),
-    { ...gauge("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed), type: "counter" },
+    counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),
     gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
     gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),
     gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
+    gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
+    gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
+    gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),
+    counter("tradewire_state_notices_total", "Changes told by the stream.", () => source.counts().notices),
+    counter("tradewire_state_reads_total", "Accounts read across the network.", () => source.counts().reads),
+    counter("tradewire_state_forks_total", "Turns of the chain to another branch.", () => source.counts().forks),
+    counter("tradewire_state_gaps_total", "Slots missing in the stream, healed.", () => source.counts().gaps),
+    counter(
+      "tradewire_state_disbelieved_total",
+      "State from slots that could not be yet.",
+      () => source.counts().disbelieved,
+    ),
+    counter("tradewire_state_audited_total", "Accounts compared with the chain.", () => source.counts().audited),
+    counter(
+      "tradewire_state_audit_differences_total",
+      "Of these, accounts that differed.",
+      () => source.counts().auditDifferences,
+    ),
     gauge("tradewire_lanes_up", "Lanes that transactions are broadcast on.", () => lanesUp(lanes)),
     gauge("tradewire_ready", "1 while trades can be built.", () => (serving() && !draining ? 1 : 0)),
     gauge(
@@ -341,6 +369,10 @@ function gauge(name: string, help: string, read: () => number): Gauge {
   return { name, help, type: "gauge", read };
 }
 
+function counter(name: string, help: string, read: () => number): Gauge {
+  return { name, help, type: "counter", read };
+}
+
 const lanesUp = (lanes: readonly { isCooling(): boolean }[]) => lanes.filter((lane) => !lane.isCooling()).length;
 
 /** A line for every submit, and for every call where so much is asked for. Keys, tokens and bytes of trades are never in one. */
@@ -370,6 +402,16 @@ async function answersWithin(milliseconds: number, work: Promise<unknown>): Prom
     () => false,
   );
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
+}
+
+/** What speaks to a Yellowstone server is loaded only where there is one. */
+async function openStateSource(
+  config: Config,
+  parts: Pick<RpcStateSourceOptions, "reader" | "subscriptions" | "now" | "warn">,
+): Promise<LiveStateSource> {
+  if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
+  const { createYellowstoneStateSource } = await import("./chain/yellowstone-state-source.ts");
+  return createYellowstoneStateSource({ ...parts, url: config.yellowstoneUrl, token: config.yellowstoneToken });
 }
 
 /** The embedded chain, as set. */

@@ -73,6 +73,7 @@ const SETTINGS = {
   ),
   BLOCKHASH_MAX_AGE_MS: integer("Oldest blockhash a trade is built on", "ms", 2_000, 100, 30_000),
   STATE_MAX_AGE_MS: integer("Oldest market state a trade is built on", "ms", 2_000, 100, 30_000),
+  MARKETS_PER_PAIR: integer("Markets of one pair kept live, the best of those found", "markets", 64, 1, 1_000),
   TRANSACTION_V1: choice(
     "Version 1 transactions, up to 4096 bytes, for routes that fit no other; wallets must know them",
     "off",
@@ -96,17 +97,17 @@ const SETTINGS = {
   COMPUTE_UNIT_MARGIN_PERCENT: integer("Added to the compute units a trade is known to need", "percent", 10, 0, 100),
   PRIORITY_ECONOMY_FLOOR: price("Least price of priority, level economy", 0n),
   PRIORITY_ECONOMY_CAP: price("Greatest price of priority, level economy", 100_000n),
-  PRIORITY_FAST_FLOOR: price("Least price of priority, level fast", 1_000n),
   PRIORITY_ECONOMY_TRIM: integer("Slots left out as outliers, the dearest first, level economy", "percent", 1, 0, 50),
+  PRIORITY_FAST_FLOOR: price("Least price of priority, level fast", 1_000n),
   PRIORITY_FAST_CAP: price("Greatest price of priority, level fast", 1_000_000n),
-  PRIORITY_FASTER_FLOOR: price("Least price of priority, level faster", 10_000n),
   PRIORITY_FAST_TRIM: integer("Slots left out as outliers, the dearest first, level fast", "percent", 1, 0, 50),
+  PRIORITY_FASTER_FLOOR: price("Least price of priority, level faster", 10_000n),
   PRIORITY_FASTER_CAP: price("Greatest price of priority, level faster", 5_000_000n),
-  PRIORITY_FASTEST_FLOOR: price("Least price of priority, level fastest", 100_000n),
   PRIORITY_FASTER_TRIM: integer("Slots left out as outliers, the dearest first, level faster", "percent", 2, 0, 50),
+  PRIORITY_FASTEST_FLOOR: price("Least price of priority, level fastest", 100_000n),
   PRIORITY_FASTEST_CAP: price("Greatest price of priority, level fastest", 20_000_000n),
-
   PRIORITY_FASTEST_TRIM: integer("Slots left out as outliers, the dearest first, level fastest", "percent", 3, 0, 50),
+
   KEEP_ALIVE_MS: integer("How long an idle connection is held", "ms", 70_000, 1_000, 3_600_000),
   KEEP_ALIVE_HINT_MS: integer(
     "What clients are told instead, so that they close first",
@@ -287,7 +288,6 @@ export function priorityBounds(config: Config) {
   };
 }
 
-/**
 /** Share of recent slots left out of each priority level as outliers, in percent. */
 export function priorityTrims(config: Config) {
   return {
@@ -298,6 +298,7 @@ export function priorityTrims(config: Config) {
   };
 }
 
+/**
  * The WebSocket of a node, found as Solana's own clients find it: the same place with the scheme of WebSockets, and the
  * next port where a port is written.
  *
@@ -391,7 +392,6 @@ function origins(about: string): SettingWithDefault<readonly string[]> {
   };
 }
 
-/** A URL without path: what a host is called from outside. A trailing slash is dropped. */
 function relays(about: string): Setting<readonly RelayConfig[]> {
   return {
     about,
@@ -402,6 +402,7 @@ function relays(about: string): Setting<readonly RelayConfig[]> {
   };
 }
 
+/** A URL without path: what a host is called from outside. A trailing slash is dropped. */
 function origin(about: string): Setting<string> {
   const schemes = ["http", "https"];
   return {

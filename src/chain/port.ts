@@ -25,6 +25,13 @@ export interface AccountReader {
   fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused">;
 }
 
+/** An account that has been read, at which slot and when (epoch milliseconds at the sending of the read). */
+export interface KnownAccount {
+  readonly account: Account | null;
+  readonly slot: bigint;
+  readonly readAtMs: number;
+}
+
 /**
  * Where changes of accounts come from. Whatever the transport, what was last delivered of an account is what it is on the
  * chain as far as is known: never an older state after a newer one, unless the newer one's slot is no longer part of the chain.
@@ -37,11 +44,11 @@ export interface StateSource {
    */
   onAccount(listener: (address: Address, account: Account | null | undefined, slot: bigint) => void): void;
   /**
-   * Follows accounts until `unfollow`. Resolves when the first state of each has been delivered. When that read fails it
-   * rejects, and goes on trying for as long as the account is followed.
+   * Follows accounts until `unfollow`. Resolves when the first state of each has been delivered; those that are `known` are
+   * not read for it. When that read fails it rejects, and goes on trying for as long as the account is followed.
    * @throws TradewireError UPSTREAM_ERROR
    */
-  follow(addresses: readonly Address[]): Promise<void>;
+  follow(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
   unfollow(addresses: readonly Address[]): void;
   /** Reads followed accounts again now, and delivers what is new. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
@@ -83,6 +90,8 @@ export interface ChainHead {
 export interface PriorityFees {
   /** Micro-lamports per compute unit for a level, for a message that writes to these accounts. From memory. */
   priceMicroLamportsPerCu(level: Priority, writable: readonly Address[]): bigint;
+  /** Slots until one comes in which the level's price is enough, as the recent ones went. At least 1. */
+  expectedSlots(level: Priority): number;
 }
 
 /** The life of one broadcast transaction, as proven by the chain. */
@@ -90,8 +99,6 @@ export type TransactionFate =
   | {
       readonly kind: "landed";
       readonly slot: bigint;
-  /** Slots until one comes in which the level's price is enough, as the recent ones went. At least 1. */
-  expectedSlots(level: Priority): number;
       readonly commitment: "processed" | "confirmed" | "finalized";
       readonly error: unknown | null;
     }

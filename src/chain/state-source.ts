@@ -11,7 +11,7 @@ import {
   pruneVersions,
   versionAt,
 } from "./account-versions.ts";
-import type { AccountReader, StateSource } from "./port.ts";
+import type { AccountReader, KnownAccount, StateSource } from "./port.ts";
 import { SlotTree } from "./slot-tree.ts";
 
 /** What has happened to followed state since the start, for metrics. */
@@ -19,8 +19,6 @@ export interface StateCounts {
   /** Accounts followed, and how many of them the stream covers now. */
   readonly accounts: number;
   readonly streamed: number;
-  /** Versions held above the newest of each account. */
-  readonly spareVersions: number;
   readonly notices: number;
   /** Accounts read across the network. */
   readonly reads: number;
@@ -36,6 +34,8 @@ export interface StateCounts {
 
 export interface LiveStateSource extends StateSource {
   counts(): StateCounts;
+  /** Versions held beside the newest of each account; looks at all of them. */
+  spareVersions(): number;
 }
 
 export interface StateSourceOptions {
@@ -259,6 +259,13 @@ export function createStateSource({
     return entry;
   }
 
+  /** Starts from what somebody else has just read. */
+  function begin(entry: Followed, known: KnownAccount | undefined): void {
+    if (known === undefined || isUnbelievable(known.slot)) return;
+    add(entry, { slot: known.slot, epoch: -1, order: 0, account: known.account });
+    entry.provenAtMs = entry.readAtMs = known.readAtMs;
+  }
+
   /** Reads the accounts and delivers what is not older than what is known. */
   async function read(entries: readonly Followed[]): Promise<void> {
     if (entries.length === 0) return;
@@ -367,10 +374,11 @@ export function createStateSource({
     onAccount(heard) {
       listener = heard;
     },
-    async follow(addresses) {
+    async follow(addresses, known) {
       const added = addresses.filter((address) => !followed.has(address));
       for (const address of added) start(address);
       feed.follow(added);
+      if (known !== undefined) for (const address of added) begin(followed.get(address)!, known.get(address));
       await read(addresses.map((address) => followed.get(address)!).filter(({ delivered }) => delivered === undefined));
     },
     unfollow(addresses) {
@@ -387,10 +395,11 @@ export function createStateSource({
       if (entry === undefined) return 0;
       return entry.streamed ? Math.max(entry.provenAtMs, feed.liveAtMs(address)) : entry.provenAtMs;
     },
-    counts() {
-      let spareVersions = 0;
-      for (const { versions } of followed.values()) spareVersions += Math.max(0, versions.length - 1);
-      return { accounts: followed.size, streamed: followed.size - unstreamed.size, spareVersions, ...counts };
+    counts: () => ({ accounts: followed.size, streamed: followed.size - unstreamed.size, ...counts }),
+    spareVersions() {
+      let spare = 0;
+      for (const { versions } of followed.values()) spare += Math.max(0, versions.length - 1);
+      return spare;
     },
     close() {
       clearInterval(pollTimer);

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AccountReader } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
 import type { Market, MarketSearch, MintPair, Venue } from "../venues/venue.ts";
 import type { MarketFault } from "./port.ts";
@@ -9,11 +11,15 @@ export interface FoundMarket {
   readonly venue: Venue;
   readonly market: Market;
   readonly account: Account;
+  /** When the read of the account was sent (epoch milliseconds). */
+  readonly readAtMs: number;
 }
 
 export interface Discovery {
   readonly found: readonly FoundMarket[];
   readonly faults: readonly MarketFault[];
+  /** Venues that were searched without a failure. */
+  readonly searched: readonly string[];
   /** False when a search failed that may succeed soon. */
   readonly isComplete: boolean;
 }
@@ -21,44 +27,50 @@ export interface Discovery {
 export interface DiscoveryOptions {
   readonly reader: AccountReader;
   readonly venues: readonly Venue[];
-  /** More markets of one pair on one venue than this are not looked at. */
-  readonly maxMarketsPerVenue: number;
+  readonly now: Now;
+  /** More markets of one pair than this are not looked at. */
+  readonly maxFound: number;
 }
 
 type Probe = Extract<MarketSearch, { kind: "probe" }>;
 type Filter = Extract<MarketSearch, { kind: "filter" }>;
 
 /**
- * Looks for markets of the pair on every venue: one read of all probed addresses, and beside it the filtered searches. A venue
+ * Looks for markets of the pair on every venue, which others get a turn between: deriving addresses takes its time. One read of all probed addresses, and beside it the filtered searches. A venue
  * or search that fails is a fault of its own and takes nothing else with it.
  *
  * @throws TradewireError UPSTREAM_ERROR when the probed addresses cannot be read
  */
 export async function discoverMarkets(
   pair: MintPair,
-  { reader, venues, maxMarketsPerVenue }: DiscoveryOptions,
+  { reader, venues, now, maxFound }: DiscoveryOptions,
 ): Promise<Discovery> {
   const faults: MarketFault[] = [];
   let isComplete = true;
   const probes: { readonly venue: Venue; readonly search: Probe }[] = [];
   const filters: { readonly venue: Venue; readonly search: Filter }[] = [];
+  const failed = new Set<string>();
   for (const venue of venues) {
+    await nextTurn();
     try {
       for (const search of venue.search(pair)) {
         if (search.kind === "probe") probes.push({ venue, search });
         else filters.push({ venue, search });
       }
     } catch (error) {
+      failed.add(venue.id);
       faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
     }
   }
 
+  const readAtMs = now();
   const addresses = [...new Set(probes.flatMap(({ search }) => search.addresses))];
   const filtering = Promise.all(
     filters.map(async ({ venue, search }) => {
       try {
         const accounts = await reader.fetchProgramAccounts(search);
         if (accounts !== "refused") return { venue, accounts };
+        failed.add(venue.id);
         faults.push({
           venue: venue.id,
           market: undefined,
@@ -66,6 +78,7 @@ export async function discoverMarkets(
         });
       } catch (error) {
         isComplete = false;
+        failed.add(venue.id);
         faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
       }
       return { venue, accounts: [] };
@@ -81,28 +94,26 @@ export async function discoverMarkets(
     ...filtered,
   ];
   const found = new Map<Address, FoundMarket>();
-  const counts = new Map<Venue, number>();
+  let count = 0;
   for (const { venue, accounts } of candidates) {
     for (const account of accounts) {
       if (found.has(account.address)) continue;
       try {
         const market = venue.decode(account, pair);
         if (market === undefined || !tradesPair(market, pair)) continue;
-        const count = (counts.get(venue) ?? 0) + 1;
-        counts.set(venue, count);
-        if (count <= maxMarketsPerVenue) found.set(account.address, { venue, market, account });
-        else if (count === maxMarketsPerVenue + 1)
-          faults.push({
-            venue: venue.id,
-            market: undefined,
-            reason: `only ${maxMarketsPerVenue} of its markets for this pair are looked at`,
-          });
+        count += 1;
+        if (count <= maxFound) found.set(account.address, { venue, market, account, readAtMs });
       } catch (error) {
         faults.push({ venue: venue.id, market: account.address.toString(), reason: reasonOf(error) });
       }
     }
   }
-  return { found: [...found.values()], faults, isComplete };
+  if (count > maxFound) {
+    const reason = `only ${maxFound} of ${count} markets for this pair are looked at`;
+    faults.push({ venue: "all", market: undefined, reason });
+  }
+  const searched = venues.map(({ id }) => id).filter((id) => !failed.has(id));
+  return { found: [...found.values()], faults, searched, isComplete };
 }
 
 /** A failure in words, for the caller's list of what was found wanting. */

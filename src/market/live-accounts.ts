@@ -1,4 +1,4 @@
-import type { StateSource } from "../chain/port.ts";
+import type { KnownAccount, StateSource } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Account, AccountView } from "../solana/account.ts";
@@ -10,8 +10,11 @@ export interface AccountHolder {
 
 /** Accounts in memory, kept current for as long as somebody holds them. */
 export interface LiveAccounts extends AccountView {
-  /** Keeps the accounts live for the holder. Resolves when each has been read. @throws TradewireError UPSTREAM_ERROR */
-  hold(holder: AccountHolder, addresses: readonly Address[]): Promise<void>;
+  /**
+   * Keeps the accounts live for the holder. Resolves when each has been read; those that are `known` have been.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  hold(holder: AccountHolder, addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
   release(holder: AccountHolder, addresses: Iterable<Address>): void;
   /** Reads held accounts again across the network. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
@@ -46,7 +49,7 @@ export function createLiveAccounts(source: StateSource): LiveAccounts {
   return {
     get: (address) => entries.get(address)?.account,
 
-    async hold(holder, addresses) {
+    async hold(holder, addresses, known) {
       const fresh: Address[] = [];
       const waits = new Set<Promise<void>>();
       for (const address of addresses) {
@@ -61,7 +64,7 @@ export function createLiveAccounts(source: StateSource): LiveAccounts {
         else waits.add(entry.reading);
       }
       if (fresh.length > 0) {
-        const reading = source.follow(fresh);
+        const reading = source.follow(fresh, known);
         for (const address of fresh) entries.get(address)!.reading = reading;
         const done = () => {
           for (const address of fresh) {

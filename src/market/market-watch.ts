@@ -1,3 +1,4 @@
+import type { KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import type { Market, Venue } from "../venues/venue.ts";
@@ -19,8 +20,8 @@ export interface MarketWatch {
   readonly held: ReadonlySet<Address>;
   /** From memory; decodes only what has changed since the last call. */
   read(): MarketReading;
-  /** Holds further accounts, and resolves when they are read. @throws TradewireError UPSTREAM_ERROR */
-  hold(addresses: readonly Address[]): Promise<void>;
+  /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
+  hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
   release(): void;
 }
 
@@ -101,10 +102,10 @@ export function watchMarket({ found, live, onChange }: MarketWatchOptions): Mark
       reading ??= derive();
       return reading;
     },
-    async hold(addresses) {
+    async hold(addresses, known) {
       reading = undefined;
       for (const one of addresses) held.add(one);
-      await live.hold(holder, addresses);
+      await live.hold(holder, addresses, known);
     },
     release() {
       live.release(holder, held);

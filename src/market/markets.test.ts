@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
@@ -94,7 +95,7 @@ function start(venues: readonly Venue[], options: Partial<MarketsOptions> = {}):
   markets = createMarkets({
     reader: state,
     source: state,
-    head: { slotAgeMs: () => slotAgeMs },
+    head: { slotAgeMs: () => slotAgeMs, clock: () => ({ slot: 1n, epoch: 0n, unixTimestamp: 0n }) },
     venues,
     now: Date.now,
     warn: (message) => warnings.push(message),
@@ -113,6 +114,12 @@ function warm(): PairMarkets {
   const answer = markets.marketsOf(pair);
   if (answer instanceof Promise) throw new Error("not warm");
   return answer;
+}
+
+/** Lets a search in the background end: it gives others turns, which the fake clock does not know of. */
+async function backgroundSearch(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  await vi.advanceTimersByTimeAsync(10);
 }
 
 const states = ({ markets: found }: PairMarkets) => found.map(({ state: one }) => one);
@@ -214,15 +221,15 @@ test("a closed market is a fault, and forgotten at the next search", async () =>
   expect(warm()).toMatchObject({ markets: [], faults: [{ reason: "the market was closed" }] });
   await vi.advanceTimersByTimeAsync(60_500);
   warm();
-  await vi.advanceTimersByTimeAsync(10);
-  expect(warm()).toEqual({ markets: [], faults: [] });
+  await backgroundSearch();
+  expect(warm()).toMatchObject({ markets: [], faults: [] });
   expect(state.followed.size).toBe(0);
 });
 
 test("an account that is not a market of the pair is passed over", async () => {
   state.set(pool, concatBytes(address(8).bytes, token.bytes, vault.bytes, new Uint8Array(32)));
   start([fakeVenue()]);
-  expect(await markets.marketsOf(pair)).toEqual({ markets: [], faults: [] });
+  expect(await markets.marketsOf(pair)).toMatchObject({ markets: [], faults: [] });
 });
 
 test("a market without a derivable address is found by filter; a node that refuses is a fault that says so", async () => {
@@ -250,7 +257,7 @@ test("a search that failed is a fault, and made good within seconds", async () =
   expect(first.faults).toEqual([{ venue: "pump_swap", market: undefined, reason: "cut off" }]);
   await vi.advanceTimersByTimeAsync(5_500);
   warm();
-  await vi.advanceTimersByTimeAsync(10);
+  await backgroundSearch();
   expect(fetchProgramAccounts).toHaveBeenCalledTimes(2);
   expect(warm().markets.length).toBe(2);
   expect(warm().faults).toEqual([]);
@@ -258,7 +265,7 @@ test("a search that failed is a fault, and made good within seconds", async () =
 
 test("no market is believed for five seconds, then looked for again", async () => {
   start([fakeVenue()]);
-  expect(await markets.marketsOf(pair)).toEqual({ markets: [], faults: [] });
+  expect(await markets.marketsOf(pair)).toMatchObject({ markets: [], faults: [] });
   seed();
   await vi.advanceTimersByTimeAsync(3_000);
   expect(warm().markets).toEqual([]);
@@ -274,7 +281,7 @@ test("a pair in use is searched again in the background, and new markets appear"
   state.set(second, poolData());
   await vi.advanceTimersByTimeAsync(60_500);
   expect(warm().markets.length).toBe(1);
-  await vi.advanceTimersByTimeAsync(10);
+  await backgroundSearch();
   expect(warm().markets.length).toBe(2);
 });
 
@@ -285,7 +292,7 @@ test("a background search that fails changes nothing", async () => {
   await vi.advanceTimersByTimeAsync(60_500);
   state.broken = true;
   warm();
-  await vi.advanceTimersByTimeAsync(10);
+  await backgroundSearch();
   expect(warm().markets.length).toBe(1);
   expect(warnings.length).toBe(1);
 });
@@ -400,4 +407,82 @@ test("warming waits for the first read; refreshing reads again", async () => {
   expect(markets.account(wallet)).toBe(null);
   state.broken = true;
   await expect(markets.warm([address(71)])).rejects.toThrow("down");
+});
+
+/** A venue found by filter, whose pools give their first byte of the vault's data for anything. */
+function crowdedVenue(): FakeVenue {
+  return fakeVenue({
+    search: () => [{ kind: "filter", program, memcmp: [] }],
+    quote: ({ vaultData }, ask) => {
+      const outAmount = BigInt(vaultData[0]!) + 256n * BigInt(vaultData[1] ?? 0);
+      if (outAmount === 0n) throw new TradewireError("INSUFFICIENT_LIQUIDITY", "empty");
+      const { mode, inMint, outMint, amount } = ask;
+      return { mode, inMint, outMint, inAmount: amount, outAmount, priceImpact: 0, fill: undefined };
+    },
+  });
+}
+
+function seedPool(number: number, gives: number): Address {
+  const own = new Uint8Array(32).fill(number & 255, 0, 16).fill(number >> 8, 16);
+  own[31] = 1;
+  const vaultOf = own.slice();
+  vaultOf[31] = 2;
+  state.set(Address.from(own), concatBytes(SOL_MINT.bytes, token.bytes, vaultOf, new Uint8Array(32)), program);
+  state.set(Address.from(vaultOf), Uint8Array.of(gives & 255, gives >> 8));
+  return Address.from(own);
+}
+
+test("of two thousand pools, most of them dead, the best are kept live, wherever they were found, in three rounds of reads", async () => {
+  for (let number = 0; number < 2_000; number++) seedPool(number, number % 100 === 99 ? number : 0);
+  const venue = crowdedVenue();
+  start([venue], { maxMarketsPerPair: 8 });
+  const startedAt = performance.now();
+  const { markets: found, faults } = await markets.marketsOf(pair);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  const gives = states({ markets: found } as PairMarkets).map((one) => {
+    const [low, high] = (one as { vaultData: number[] }).vaultData;
+    return low! + 256 * high!;
+  });
+  expect(gives.sort((x, y) => y - x)).toEqual([1_999, 1_899, 1_799, 1_699, 1_599, 1_499, 1_399, 1_299]);
+  expect([state.searches, state.fetches]).toEqual([1, 1]);
+  expect(state.followed.size).toBe(16);
+  expect(faults).toMatchObject([{ venue: "raydium_cpmm", reason: expect.stringMatching(/^1992 of its markets/) }]);
+  expect(warm()).toBe(await markets.marketsOf(pair));
+});
+
+test("a crowded pair takes in a better pool when it appears, and lets go of the least", async () => {
+  for (let number = 0; number < 10; number++) seedPool(number, number);
+  start([crowdedVenue()], { maxMarketsPerPair: 2 });
+  await markets.marketsOf(pair);
+  const better = seedPool(300, 60);
+  const fetches = state.fetches;
+  await vi.advanceTimersByTimeAsync(60_500);
+  warm();
+  await backgroundSearch();
+  expect(warm().markets.map(({ market }) => market.address)).toContain(better);
+  expect(warm().markets.length).toBe(2);
+  expect(state.followed.size).toBe(4);
+  // Only the new pool's vault was read: those passed over are left alone for a while.
+  expect(state.fetches).toBe(fetches + 1);
+});
+
+test("the venues that were searched are told; one that failed is a fault instead", async () => {
+  seed();
+  const search = () => {
+    throw new Error("boom");
+  };
+  start([fakeVenue(), fakeVenue({ id: "pump_swap", search })]);
+  expect((await markets.marketsOf(pair)).searched).toEqual(["raydium_cpmm"]);
+});
+
+test("a market whose account was in a dropped block is read again before it is traded on", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  for (const gone of [vault, pool]) {
+    state.forget(gone);
+    const again = markets.marketsOf(pair);
+    expect(again).toBeInstanceOf(Promise);
+    expect(states(await again)).toEqual([{ vaultData: [5] }]);
+  }
 });

@@ -1,14 +1,15 @@
-import type { AccountReader, StateSource } from "../chain/port.ts";
+import type { AccountReader, KnownAccount, StateSource } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { type Address, compareAddresses } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { Account } from "../solana/account.ts";
+import type { Account, AccountView, ChainClock } from "../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../solana/mint.ts";
 import type { MintPair, Venue } from "../venues/venue.ts";
-import { discoverMarkets, reasonOf } from "./discovery.ts";
+import { discoverMarkets, type FoundMarket, reasonOf } from "./discovery.ts";
 import { type AccountHolder, createLiveAccounts } from "./live-accounts.ts";
 import { type MarketWatch, watchMarket } from "./market-watch.ts";
 import type { HotMarket, MarketFault, Markets, PairMarkets } from "./port.ts";
+import { chooseBest, type Examined, examineMarkets } from "./selection.ts";
 
 export interface LiveMarkets extends Markets {
   /** How much is kept live, for metrics. */
@@ -19,7 +20,7 @@ export interface LiveMarkets extends Markets {
 export interface MarketsOptions {
   readonly reader: AccountReader;
   readonly source: StateSource;
-  readonly head: { slotAgeMs(): number };
+  readonly head: { slotAgeMs(): number; clock(): ChainClock };
   readonly venues: readonly Venue[];
   readonly now: Now;
   readonly warn: (message: string) => void;
@@ -35,7 +36,12 @@ export interface MarketsOptions {
   readonly maxPairs?: number;
   /** Single accounts (mints, wallet accounts) kept hot at most; the longest unused go first. */
   readonly maxSingles?: number;
-  readonly maxMarketsPerVenue?: number;
+  /** Markets of one pair kept hot: the best of those found. */
+  readonly maxMarketsPerPair?: number;
+  /** Markets of one pair that are looked at to find the best. */
+  readonly maxFound?: number;
+  /** How long a market that was not among the best is left alone. */
+  readonly reexamineMs?: number;
   readonly sweepMs?: number;
 }
 
@@ -43,6 +49,9 @@ interface Pair {
   readonly pair: MintPair;
   watches: readonly MarketWatch[];
   searchFaults: readonly MarketFault[];
+  searched: readonly string[];
+  /** Markets that were found and are not among the best, and when they were read. */
+  passedOver: Map<Address, { readonly venue: string; readonly atMs: number }>;
   /** When it is to be searched again; undefined until the first search has ended. */
   searchAgainAtMs: number | undefined;
   lastUsedMs: number;
@@ -69,8 +78,11 @@ const DEFAULT_RESEARCH_MS = 60_000;
 const DEFAULT_IDLE_MS = 600_000;
 const DEFAULT_MAX_PAIRS = 10_000;
 const DEFAULT_MAX_SINGLES = 20_000;
-const DEFAULT_MAX_MARKETS_PER_VENUE = 32;
+const DEFAULT_MAX_MARKETS_PER_PAIR = 64;
+const DEFAULT_MAX_FOUND = 2_500;
+const DEFAULT_REEXAMINE_MS = 600_000;
 const DEFAULT_SWEEP_MS = 1_000;
+const NONE: ReadonlySet<MarketWatch> = new Set();
 /** Rounds of reads after the search: what the market needs, and what that shows to be needed. */
 const ROUNDS_AFTER_SEARCH = 2;
 
@@ -88,7 +100,9 @@ export function createMarkets({
   idleMs = DEFAULT_IDLE_MS,
   maxPairs = DEFAULT_MAX_PAIRS,
   maxSingles = DEFAULT_MAX_SINGLES,
-  maxMarketsPerVenue = DEFAULT_MAX_MARKETS_PER_VENUE,
+  maxMarketsPerPair = DEFAULT_MAX_MARKETS_PER_PAIR,
+  maxFound = DEFAULT_MAX_FOUND,
+  reexamineMs = DEFAULT_REEXAMINE_MS,
   sweepMs = DEFAULT_SWEEP_MS,
 }: MarketsOptions): LiveMarkets {
   const live = createLiveAccounts(source);
@@ -111,6 +125,8 @@ export function createMarkets({
         pair: { a: low, b: high },
         watches: [],
         searchFaults: [],
+        searched: [],
+        passedOver: new Map(),
         searchAgainAtMs: undefined,
         lastUsedMs: now(),
         answer: undefined,
@@ -131,41 +147,115 @@ export function createMarkets({
     if (row?.size === 0) pairs.delete(entry.pair.a);
   }
 
-  /** Searches every venue; watches what is new and lets go of what is closed. */
+  /** Searches every venue; watches what is new, as far as it is among the best, and lets go of what is closed. */
   async function search(entry: Pair): Promise<void> {
-    const { found, faults, isComplete } = await discoverMarkets(entry.pair, { reader, venues, maxMarketsPerVenue });
-    const known = new Set(entry.watches.map(({ address }) => address));
-    const added = found
-      .filter(({ account }) => !known.has(account.address))
-      .map((one) =>
-        watchMarket({
-          found: one,
-          live,
-          onChange() {
-            entry.answer = undefined;
-          },
-        }),
-      );
-    try {
-      await complete(added);
-    } catch (error) {
-      for (const watch of added) watch.release();
-      throw error;
-    }
+    const { found, faults, searched, isComplete } = await discoverMarkets(entry.pair, {
+      reader,
+      venues,
+      now,
+      maxFound,
+    });
+    const watched = new Set(entry.watches.map(({ address }) => address));
+    const fresh = found.filter(({ account }) => {
+      if (watched.has(account.address)) return false;
+      const passed = entry.passedOver.get(account.address);
+      return passed === undefined || passed.atMs + reexamineMs <= now();
+    });
+    const isCrowded = watched.size + fresh.length > maxMarketsPerPair;
+    const { added, dropped } = isCrowded
+      ? await addBest(entry, fresh)
+      : { added: await addAll(entry, fresh), dropped: NONE };
     if (closed || pairs.get(entry.pair.a)?.get(entry.pair.b) !== entry) {
       for (const watch of added) watch.release();
       return;
     }
     const kept = entry.watches.filter((watch) => {
       const reading = watch.read();
-      const gone = reading.kind === "fault" && reading.closed;
-      if (gone) watch.release();
-      return !gone;
+      const isGone = dropped.has(watch) || (reading.kind === "fault" && reading.closed);
+      if (isGone) watch.release();
+      return !isGone;
     });
     entry.watches = [...kept, ...added];
-    entry.searchFaults = faults;
+    entry.searchFaults = [...faults, ...passedOverFaults(entry)];
+    entry.searched = searched;
     entry.searchAgainAtMs = now() + (entry.watches.length > 0 && isComplete ? researchMs : negativeMs);
     entry.answer = undefined;
+  }
+
+  function watch(entry: Pair, found: FoundMarket): MarketWatch {
+    const onChange = () => {
+      entry.answer = undefined;
+    };
+    return watchMarket({ found, live, onChange });
+  }
+
+  async function addAll(entry: Pair, found: readonly FoundMarket[]): Promise<readonly MarketWatch[]> {
+    const added = found.map((one) => watch(entry, one));
+    try {
+      await complete(added);
+    } catch (error) {
+      for (const one of added) one.release();
+      throw error;
+    }
+    return added;
+  }
+
+  /** Reads the markets without following them, and watches those that are among the best with those watched already. */
+  async function addBest(
+    entry: Pair,
+    found: readonly FoundMarket[],
+  ): Promise<{ readonly added: readonly MarketWatch[]; readonly dropped: ReadonlySet<MarketWatch> }> {
+    const { examined, known } = await examineMarkets(found, { reader, now, rounds: ROUNDS_AFTER_SEARCH });
+    const hot = entry.watches.flatMap((one) => {
+      const reading = one.read();
+      return reading.kind === "hot" ? [{ ...reading.hot, watch: one }] : [];
+    });
+    const view: AccountView = { get: (address) => known.get(address)?.account ?? live.get(address) };
+    const chosen = await chooseBest<(typeof examined)[number] | (typeof hot)[number]>([...hot, ...examined], {
+      pair: entry.pair,
+      limit: maxMarketsPerPair,
+      clock: head.clock(),
+      view,
+    });
+    const added: MarketWatch[] = [];
+    const holds: Promise<void>[] = [];
+    const atMs = now();
+    for (const { account, venue } of found) entry.passedOver.set(account.address, { venue: venue.id, atMs });
+    for (const one of examined) {
+      if (!chosen.has(one)) continue;
+      const { found: origin } = one;
+      entry.passedOver.delete(origin.account.address);
+      const created = watch(entry, origin);
+      added.push(created);
+      holds.push(created.hold([origin.account.address, ...neededBy(one, known)], known));
+    }
+    try {
+      await Promise.all(holds);
+      // Reading and pricing very many took its time.
+      const isOld = found.some(({ readAtMs }) => readAtMs + maxAgeMs / 2 < now());
+      if (isOld) await live.refresh(added.flatMap((one) => [...one.held]));
+    } catch (error) {
+      for (const one of added) one.release();
+      throw error;
+    }
+    const dropped = new Set<MarketWatch>();
+    for (const one of hot) {
+      if (chosen.has(one)) continue;
+      dropped.add(one.watch);
+      entry.passedOver.set(one.market.address, { venue: one.venue.id, atMs });
+    }
+    return { added, dropped };
+  }
+
+  /** Says how many markets of each venue are not kept live because others give more. */
+  function passedOverFaults(entry: Pair): readonly MarketFault[] {
+    const counts = new Map<string, number>();
+    for (const { venue } of entry.passedOver.values()) counts.set(venue, (counts.get(venue) ?? 0) + 1);
+    return [...counts].map(([venue, count]) => ({
+      venue,
+      market: undefined,
+      reason: `${count} of its markets give less than those kept live, or cannot be traded`,
+    }));
   }
 
   /** Reads what the markets still lack, in at most the allowed rounds, all markets together in each. */
@@ -196,7 +286,7 @@ export function createMarkets({
         });
       else return undefined;
     }
-    return { markets, faults };
+    return { markets, faults, searched: entry.searched };
   }
 
   /** @throws TradewireError STATE_STALE */
@@ -223,7 +313,11 @@ export function createMarkets({
   /** Runs the reads once for everybody who asks while they are under way. */
   function share(entry: Pair, reads: () => Promise<void>): Promise<PairMarkets> {
     const work = reads().then(() => {
-      const answer = answerFromMemory(entry, true) ?? { markets: [], faults: entry.searchFaults };
+      const answer = answerFromMemory(entry, true) ?? {
+        markets: [],
+        faults: entry.searchFaults,
+        searched: entry.searched,
+      };
       entry.answer = answer;
       entry.freshUntilMs = 0;
       assertFresh(entry);
@@ -384,6 +478,15 @@ export function createMarkets({
       clearInterval(sweeper);
     },
   };
+}
+
+/** The accounts a market's state was read from: asked for one after another, as with nothing but what is needed so far. */
+function neededBy({ venue, market }: Examined, known: ReadonlyMap<Address, KnownAccount>): readonly Address[] {
+  const have = new Set<Address>([market.address]);
+  const view: AccountView = { get: (address) => (have.has(address) ? known.get(address)?.account : undefined) };
+  for (let round = 0; round < ROUNDS_AFTER_SEARCH; round++) for (const one of venue.needs(market, view)) have.add(one);
+  have.delete(market.address);
+  return [...have];
 }
 
 /** The entries above `limit`, longest unused first. */

@@ -22,6 +22,8 @@ export interface MarketFault {
 export interface PairMarkets {
   readonly markets: readonly HotMarket[];
   readonly faults: readonly MarketFault[];
+  /** Venues that were searched for markets of the pair. */
+  readonly searched: readonly string[];
 }
 
 /** The live account view, as the trade stages use it. A warm answer is synchronous: no promise, no I/O. */

@@ -132,11 +132,11 @@ describe("the price impact of a route", () => {
           amount: random.between(TINY, 1_000_000_000_000n),
           slippagePpb: 0n,
         };
-        const none = { markets: [], faults: [] };
+        const none = { markets: [], faults: [], searched: [] };
         const hub = {
           hub: SOL_MINT,
-          toHub: { markets: [first], faults: [] },
-          fromHub: { markets: [second], faults: [] },
+          toHub: { markets: [first], faults: [], searched: [] },
+          fromHub: { markets: [second], faults: [], searched: [] },
         };
         const [route] = chooseRoutes(intent, none, [hub], clock).routes;
         const [a, b] = route!.steps.map(({ quote }) => quote.priceImpact) as [number, number];

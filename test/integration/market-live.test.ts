@@ -91,5 +91,9 @@ test("a chain that stands still makes the state stale; when it moves again, buil
 
 test("an unknown pair has no market and no fault", async () => {
   const { address } = createTestWallet();
-  expect(await markets.marketsOf({ a: SOL_MINT, b: address })).toEqual({ markets: [], faults: [] });
+  expect(await markets.marketsOf({ a: SOL_MINT, b: address })).toEqual({
+    markets: [],
+    faults: [],
+    searched: venues.map(({ id }) => id),
+  });
 });

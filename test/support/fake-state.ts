@@ -58,12 +58,17 @@ export function fakeState(now: () => number): FakeState {
     onAccount(heard) {
       listener = heard;
     },
-    async follow(addresses) {
+    async follow(addresses, known) {
       state.follows += 1;
       for (const address of addresses) state.followed.add(address);
+      for (const address of addresses) {
+        const given = known?.get(address);
+        if (given !== undefined) listener(address, given.account, given.slot);
+      }
       await null;
       if (state.broken) throw new Error("the node is down");
-      for (const address of addresses) listener(address, accounts.get(address) ?? null, state.slot);
+      for (const address of addresses)
+        if (known?.has(address) !== true) listener(address, accounts.get(address) ?? null, state.slot);
     },
     unfollow(addresses) {
       for (const address of addresses) state.followed.delete(address);

@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { AccountReader, KnownAccount } from "../chain/port.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Now } from "../primitives/clock.ts";
+import type { AccountView, ChainClock } from "../solana/account.ts";
+import { decodeMint, isMint } from "../solana/mint.ts";
+import { SOL_MINT } from "../solana/programs.ts";
+import type { Market, MintPair, Venue } from "../venues/venue.ts";
+import type { FoundMarket } from "./discovery.ts";
+
+/** A market with its state, one among many of a pair. */
+export interface Contender {
+  readonly venue: Venue;
+  readonly market: Market;
+  readonly state: unknown;
+}
+
+/** A market that was read without being kept live, and what was read for it. */
+export interface Examined extends Contender {
+  readonly found: FoundMarket;
+}
+
+export interface Examination {
+  readonly examined: readonly Examined[];
+  /** Every account that was read. */
+  readonly known: ReadonlyMap<Address, KnownAccount>;
+}
+
+export interface ExaminationOptions {
+  readonly reader: AccountReader;
+  readonly now: Now;
+  /** Rounds of reads at most. */
+  readonly rounds: number;
+}
+
+/** Markets read or priced before others get a turn. */
+const MARKETS_PER_TURN = 32;
+/** The two sizes markets are compared at: a small trade and a large one. Lamports, and whole tokens of other mints. */
+const SOL_SIZES = [100_000_000n, 20_000_000_000n] as const;
+const TOKEN_SIZES = [10n, 10_000n] as const;
+
+/**
+ * Reads what each market needs, all markets together in each round. A market that cannot be read, or needs more rounds, is
+ * left out.
+ *
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+export async function examineMarkets(
+  found: readonly FoundMarket[],
+  { reader, now, rounds }: ExaminationOptions,
+): Promise<Examination> {
+  const known = new Map<Address, KnownAccount>();
+  for (const { account, readAtMs } of found) known.set(account.address, { account, slot: account.slot, readAtMs });
+  const view: AccountView = { get: (address) => known.get(address)?.account };
+  const examined: Examined[] = [];
+  let waiting = found;
+  for (let round = 0; waiting.length > 0 && round <= rounds; round++) {
+    const lacking = new Set<Address>();
+    const next: FoundMarket[] = [];
+    for (let index = 0; index < waiting.length; index++) {
+      if (index % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+      const one = waiting[index]!;
+      try {
+        const needs = one.venue.needs(one.market, view);
+        if (needs.length === 0)
+          examined.push({ found: one, venue: one.venue, market: one.market, state: one.venue.read(one.market, view) });
+        else {
+          next.push(one);
+          for (const address of needs) lacking.add(address);
+        }
+      } catch {
+        // A market that cannot be read now is none of the best; it is looked at again with the next search.
+      }
+    }
+    waiting = next;
+    if (lacking.size === 0 || round === rounds) break;
+    const addresses = [...lacking];
+    const readAtMs = now();
+    const { slot, accounts } = await reader.fetchAccounts(addresses);
+    addresses.forEach((address, i) => {
+      const account = accounts[i] ?? null;
+      known.set(address, { account, slot: account?.slot ?? slot, readAtMs });
+    });
+  }
+  return { examined, known };
+}
+
+/**
+ * The best `limit` markets of a pair, by what they give for a small and for a large amount in both directions: each of the four
+ * asks in turn names the best market not named yet. Markets that refuse an ask are not named by it.
+ */
+export async function chooseBest<T extends Contender>(
+  contenders: readonly T[],
+  { pair, limit, clock, view }: { pair: MintPair; limit: number; clock: ChainClock; view: AccountView },
+): Promise<ReadonlySet<T>> {
+  if (contenders.length <= limit) return new Set(contenders);
+  const [base, quote] = pair.b === SOL_MINT ? [pair.b, pair.a] : [pair.a, pair.b];
+  const rankings: (readonly T[])[] = [];
+  for (const size of sizesOf(base, view)) {
+    const there = await rank(contenders, base, quote, size, clock);
+    rankings.push(there.ranked);
+    // The way back is asked for what the best market gives on the way there.
+    if (there.best > 0n) rankings.push((await rank(contenders, quote, base, there.best, clock)).ranked);
+  }
+  const chosen = new Set<T>();
+  for (let place = 0; chosen.size < limit && place < contenders.length; place++) {
+    for (const ranked of rankings) {
+      const next = ranked[place];
+      if (next !== undefined && chosen.size < limit) chosen.add(next);
+    }
+  }
+  return chosen;
+}
+
+function sizesOf(mint: Address, view: AccountView): readonly bigint[] {
+  if (mint === SOL_MINT) return SOL_SIZES;
+  const account = view.get(mint);
+  const decimals = account !== null && account !== undefined && isMint(account) ? decodeMint(account).decimals : 6;
+  return TOKEN_SIZES.map((size) => size * 10n ** BigInt(decimals));
+}
+
+async function rank<T extends Contender>(
+  contenders: readonly T[],
+  inMint: Address,
+  outMint: Address,
+  amount: bigint,
+  clock: ChainClock,
+): Promise<{ readonly ranked: readonly T[]; readonly best: bigint }> {
+  const offers: { readonly contender: T; readonly out: bigint }[] = [];
+  for (let index = 0; index < contenders.length; index++) {
+    if (index % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+    const contender = contenders[index]!;
+    try {
+      const { outAmount } = contender.venue.quote(contender.state, { mode: "exactIn", inMint, outMint, amount, clock });
+      if (outAmount > 0n) offers.push({ contender, out: outAmount });
+    } catch {
+      // It cannot make this trade.
+    }
+  }
+  offers.sort((x, y) => (x.out === y.out ? 0 : x.out > y.out ? -1 : 1));
+  return { ranked: offers.map(({ contender }) => contender), best: offers[0]?.out ?? 0n };
+}

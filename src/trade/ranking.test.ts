@@ -46,7 +46,7 @@ function marketsOf(venue: Venue, pools: readonly Pool[]): PairMarkets {
       slot: 1n,
     }),
   );
-  return { markets, faults: [] };
+  return { markets, faults: [], searched: [] };
 }
 
 /** A few living pools around one price, and many dead ones at any price. */
@@ -80,7 +80,7 @@ describe("ranking", () => {
           }
         });
         const best = all.sort(compareCandidates)[0];
-        expect(rankMarkets(pair, ask).candidates[0]?.quote).toEqual(best?.quote);
+        expect(rankMarkets(pair, ask, round % 2 === 0).candidates[0]?.quote).toEqual(best?.quote);
       }
     }
   });
@@ -94,9 +94,9 @@ describe("ranking", () => {
         .concat({ a: 10n ** 13n, b: 10n ** 13n }),
     );
     const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock };
-    rankMarkets(pair, ask);
+    rankMarkets(pair, ask, false);
     const before = asked();
-    rankMarkets(pair, { ...ask, amount: ask.amount + 12_345n });
+    rankMarkets(pair, { ...ask, amount: ask.amount + 12_345n }, false);
     expect(asked() - before).toBeLessThanOrEqual(6);
   });
 
@@ -104,16 +104,16 @@ describe("ranking", () => {
     const { venue, asked } = countingVenue();
     const pair = marketsOf(venue, deadAndAlive(random, 50));
     const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 6n, clock };
-    rankMarkets(pair, ask);
+    rankMarkets(pair, ask, false);
     const before = asked();
-    rankMarkets(pair, { ...ask, clock: { ...clock, slot: clock.slot + 26n } });
+    rankMarkets(pair, { ...ask, clock: { ...clock, slot: clock.slot + 26n } }, false);
     expect(asked() - before).toBeGreaterThan(50);
   });
 
   test("every refusal is reported with its market", () => {
     const { venue } = countingVenue();
     const pair = marketsOf(venue, [{ a: 10n, b: 10n }]);
-    const ranking = rankMarkets(pair, { mode: "exactOut", inMint: A, outMint: B, amount: 11n, clock });
+    const ranking = rankMarkets(pair, { mode: "exactOut", inMint: A, outMint: B, amount: 11n, clock }, false);
     expect(ranking.candidates).toEqual([]);
     expect(ranking.faults).toEqual([
       { venue: "raydium_cpmm", market: pair.markets[0]!.market.address.toString(), reason: "too small" },

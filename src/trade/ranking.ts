@@ -20,25 +20,38 @@ export interface Ranking {
 const PRICED_ALWAYS = 4;
 /** Bounds are kept at sizes of powers of four: an ask lies between two of them. */
 const RUNG_BITS = 2;
-/** Fees may change with time while accounts do not: a bound older than this is computed again. Slots. */
+/** A bound serves this long while a market's accounts stand. Slots, and seconds by which that many slots surely have passed. */
 const BOUND_LIFE_SLOTS = 25n;
-/** What time alone may improve in the life of a bound; a market is dropped only when it is worse by more. Percent. */
-const BOUND_SLACK_PERCENT = 1n;
+const BOUND_LIFE_SECONDS = 25n;
+/** A market is dropped only when it is worse by more than a thousandth: bounds are taken at two moments, not at all between. */
+const BOUND_SLACK_DIVISOR = 1_000n;
+/** Below this size roundings are no small part of a trade. */
+const LEAST_PROPORTIONAL = 1n << 16n;
+/** Base units that roundings may take of a trade's output. */
+const ROUNDING = 8n;
 
 /**
  * Prices the markets of a pair. Many markets, most of them dead, must not make a build slow: output never falls when the
- * input grows, so the output at the next larger round size bounds what a market can give. Markets are priced in the order
- * of their bounds until no bound left can beat the best. The bounds are kept while a market's accounts stand.
+ * input grows, and the rate never gets better when the trade grows, so what a market does at the round sizes around the
+ * asked one bounds what it can do. Markets are priced in the order of their bounds until none left can beat the best. The
+ * bounds are kept while a market's accounts stand; they are the better of now and of the end of their life, because fees
+ * that depend on time fall with it.
+ *
+ * @param isTaxed whether a mint withholds a part of transfers: where that part has a maximum, rates do get better with size
  */
-export function rankMarkets(pair: PairMarkets, ask: Ask): Ranking {
+export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean): Ranking {
   const candidates: Candidate[] = [];
   const refusals: TradewireError[] = [];
   const faults: MarketFault[] = [...pair.faults];
-  const ordered = pair.markets.length <= PRICED_ALWAYS ? undefined : boundsOf(pair, ask);
+  const bounds = pair.markets.length <= PRICED_ALWAYS ? undefined : boundsOf(pair, ask, isTaxed);
   let best: bigint | undefined;
   for (let index = 0; index < pair.markets.length; index++) {
-    const { hot, bound } = ordered?.[index] ?? { hot: pair.markets[index]!, bound: undefined };
-    if (index >= PRICED_ALWAYS && isBeaten(ask, bound, best)) break;
+    const bounded = bounds?.order[index];
+    const hot = bounded?.hot ?? pair.markets[index]!;
+    if (bounds !== undefined && best !== undefined && index >= PRICED_ALWAYS) {
+      if (isBeaten(ask, leadingBound(bounds, ask, bounded!), best)) break;
+      if (isBeaten(ask, bounded!.above, best)) continue;
+    }
     try {
       const quote = hot.venue.quote(hot.state, ask);
       candidates.push({ hot, quote });
@@ -65,83 +78,109 @@ export function compareCandidates(a: Candidate, b: Candidate): number {
   return compareAddresses(a.hot.market.address, b.hot.market.address);
 }
 
-/** What a market can at best do: the most output (exactIn) or the least input (exactOut). */
-interface Bound {
-  /** `unbounded`: it has to be priced. `refused`: it cannot make the trade, whatever the exact size. */
-  readonly value: bigint | "unbounded" | "refused";
-  readonly slot: bigint;
-}
+/** What a market did when asked for a round size. `refused`: it cannot make the trade. `unbounded`: that says nothing. */
+type Reach = bigint | "unbounded" | "refused";
 
 interface Bounded {
   readonly hot: HotMarket;
-  readonly bound: Bound["value"];
+  /** At the round size at or below the asked one: output for exactIn, input for exactOut. */
+  readonly below: Reach;
+  /** exactIn: output at the round size above. exactOut: unbounded. */
+  readonly above: Reach;
+}
+
+interface Bounds {
+  /** The round size at or below the asked one. */
+  readonly size: bigint;
+  /** Whether the rate at `size` is the best there is from there on. */
+  readonly isProportional: boolean;
+  /** Most promising first, by the bound that leads. */
+  readonly order: readonly Bounded[];
+  readonly slot: bigint;
 }
 
 /** By market state, then by what is asked. */
-const boundsByMarket = new WeakMap<HotMarket, Map<string, Bound>>();
-/** By the pair as it stands, then by what is asked: the markets in the order of their bounds. */
-const ordersByPair = new WeakMap<
-  PairMarkets,
-  Map<string, { readonly slot: bigint; readonly order: readonly Bounded[] }>
->();
+const reachByMarket = new WeakMap<HotMarket, Map<string, { readonly value: Reach; readonly slot: bigint }>>();
+/** By the pair as it stands, then by what is asked. */
+const boundsByPair = new WeakMap<PairMarkets, Map<string, Bounds>>();
 
-function boundsOf(pair: PairMarkets, ask: Ask): readonly Bounded[] {
-  const bits = ask.amount.toString(2).length - 1;
-  // The rung at or above the amount for exactIn, at or below it for exactOut.
-  const rung = ask.mode === "exactIn" ? Math.floor(bits / RUNG_BITS) + 1 : Math.floor(bits / RUNG_BITS);
+function boundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): Bounds {
+  const rung = Math.floor((ask.amount.toString(2).length - 1) / RUNG_BITS);
   const key = `${ask.mode} ${rung} ${ask.inMint === pair.markets[0]!.market.mints[0]}`;
-  let orders = ordersByPair.get(pair);
-  if (orders === undefined) {
-    orders = new Map();
-    ordersByPair.set(pair, orders);
+  let known = boundsByPair.get(pair);
+  if (known === undefined) {
+    known = new Map();
+    boundsByPair.set(pair, known);
   }
-  const known = orders.get(key);
-  if (known !== undefined && ask.clock.slot - known.slot <= BOUND_LIFE_SLOTS) return known.order;
-  const roundAsk: Ask = { ...ask, amount: 1n << BigInt(rung * RUNG_BITS) };
+  const kept = known.get(key);
+  if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
+  const size = 1n << BigInt(rung * RUNG_BITS);
+  const isProportional = !isTaxed && size >= LEAST_PROPORTIONAL;
+  const leading = isProportional || ask.mode === "exactOut" ? "below" : "above";
   const order = pair.markets
-    .map((hot) => ({ hot, bound: boundOf(hot, roundAsk, `${ask.mode} ${rung} ${ask.inMint === hot.market.mints[0]}`) }))
-    .sort((a, b) => compareBounds(ask, a.bound, b.bound));
-  orders.set(key, { slot: ask.clock.slot, order });
-  return order;
+    .map((hot): Bounded => {
+      const below = reachOf(hot, ask, rung, "below");
+      // More than the market holds at the lesser size: no question at the larger.
+      const above =
+        ask.mode === "exactOut" ? "unbounded" : below === "refused" ? "refused" : reachOf(hot, ask, rung + 1, "above");
+      return { hot, below, above };
+    })
+    .sort((a, b) => compareReach(ask, a[leading], b[leading]));
+  const bounds = { size, isProportional, order, slot: ask.clock.slot };
+  known.set(key, bounds);
+  return bounds;
 }
 
-function boundOf(hot: HotMarket, roundAsk: Ask, key: string): Bound["value"] {
-  let bounds = boundsByMarket.get(hot);
-  if (bounds === undefined) {
-    bounds = new Map();
-    boundsByMarket.set(hot, bounds);
+/** The bound the order goes by, at the asked amount: no market after this one has a better one. */
+function leadingBound({ size, isProportional }: Bounds, { mode, amount }: Ask, { below, above }: Bounded): Reach {
+  if (mode === "exactIn" && !isProportional) return above;
+  if (typeof below === "string" || !isProportional) return below;
+  return mode === "exactIn" ? ((below + ROUNDING) * amount) / size : ((below - ROUNDING) * amount) / size;
+}
+
+function reachOf(hot: HotMarket, ask: Ask, rung: number, side: "below" | "above"): Reach {
+  const key = `${ask.mode} ${side} ${rung} ${ask.inMint === hot.market.mints[0]}`;
+  let known = reachByMarket.get(hot);
+  if (known === undefined) {
+    known = new Map();
+    reachByMarket.set(hot, known);
   }
-  const known = bounds.get(key);
-  if (known !== undefined && roundAsk.clock.slot - known.slot <= BOUND_LIFE_SLOTS) return known.value;
-  const value = computeBound(hot, roundAsk);
-  bounds.set(key, { value, slot: roundAsk.clock.slot });
+  const kept = known.get(key);
+  if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept.value;
+  const { slot, epoch, unixTimestamp } = ask.clock;
+  const now = { ...ask, amount: 1n << BigInt(rung * RUNG_BITS) };
+  const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
+  const [a, b] = [computeReach(hot, now, side), computeReach(hot, { ...now, clock: then }, side)];
+  const value = compareReach(ask, a, b) <= 0 ? a : b;
+  known.set(key, { value, slot });
   return value;
 }
 
-function computeBound(hot: HotMarket, roundAsk: Ask): Bound["value"] {
+function computeReach(hot: HotMarket, ask: Ask, side: "below" | "above"): Reach {
   try {
-    const quote = hot.venue.quote(hot.state, roundAsk);
-    return roundAsk.mode === "exactIn" ? quote.outAmount : quote.inAmount;
+    const quote = hot.venue.quote(hot.state, ask);
+    return ask.mode === "exactIn" ? quote.outAmount : quote.inAmount;
   } catch (error) {
     if (!(error instanceof TradewireError)) throw error;
-    // More than the market can take says nothing of a smaller amount. All else only gets worse as the amount shrinks or grows away.
-    if (error.code === "INSUFFICIENT_LIQUIDITY") return roundAsk.mode === "exactIn" ? "unbounded" : "refused";
-    return error.code === "VALIDATION_ERROR" && roundAsk.mode === "exactOut" ? "unbounded" : "refused";
+    // Too much says nothing of a smaller amount. Too little says nothing of a larger one, except that it gives next to nothing
+    // where the amount is not small in itself. All else is refused at any size.
+    if (side === "above") return error.code === "INSUFFICIENT_LIQUIDITY" ? "unbounded" : "refused";
+    if (error.code !== "VALIDATION_ERROR") return "refused";
+    return ask.mode === "exactIn" && ask.amount >= LEAST_PROPORTIONAL ? 0n : "unbounded";
   }
 }
 
 /** Unbounded first, refused last, between them the most promising first. */
-function compareBounds(ask: Ask, a: Bound["value"], b: Bound["value"]): number {
+function compareReach(ask: Ask, a: Reach, b: Reach): number {
   if (a === b) return 0;
   if (a === "unbounded" || b === "refused") return -1;
   if (b === "unbounded" || a === "refused") return 1;
   return (ask.mode === "exactIn" ? a > b : a < b) ? -1 : 1;
 }
 
-/** True when a market with this bound, and so every one after it, cannot beat the best. */
-function isBeaten(ask: Ask, bound: Bound["value"] | undefined, best: bigint | undefined): boolean {
-  if (bound === "refused") return best !== undefined;
-  if (bound === undefined || bound === "unbounded" || best === undefined) return false;
-  const slack = (bound * BOUND_SLACK_PERCENT) / 100n;
-  return ask.mode === "exactIn" ? bound + slack < best : bound - slack > best;
+/** True when a market that reaches no further cannot beat the best. */
+function isBeaten(ask: Ask, reach: Reach, best: bigint): boolean {
+  if (typeof reach === "string") return reach === "refused";
+  const slack = reach / BOUND_SLACK_DIVISOR;
+  return ask.mode === "exactIn" ? reach + slack < best : reach - slack > best;
 }

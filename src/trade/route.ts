@@ -67,6 +67,7 @@ export function chooseRoutes(
   const ranking = rankMarkets(
     direct,
     askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock),
+    isTaxed(intent),
   );
   const refusals = [...ranking.refusals];
   const faults = [...ranking.faults];
@@ -75,7 +76,7 @@ export function chooseRoutes(
     if (hub.toHub.markets.length === 0 || hub.fromHub.markets.length === 0) continue;
     routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
-  if (routes.length === 0) throw noRoute(refusals, faults);
+  if (routes.length === 0) throw noRoute(refusals, faults, direct.searched);
   if (hubs.length > 0) routes.sort((a, b) => compareRoutes(intent, a, b));
   return { routes, faults };
 }
@@ -90,6 +91,10 @@ export function legsOf({ steps }: Route): readonly RouteLeg[] {
     inAmount: quote.inAmount,
     outAmount: quote.outAmount,
   }));
+}
+
+function isTaxed({ inMint, outMint }: Intent): boolean {
+  return inMint.transferFees !== undefined || outMint.transferFees !== undefined;
 }
 
 function askOf(intent: Intent, inMint: Address, outMint: Address, amount: bigint, clock: ChainClock): Ask {
@@ -121,7 +126,7 @@ function hubRoutes(
 ): Route[] {
   const { hub, toHub, fromHub } = markets;
   const rank = (pair: PairMarkets, inMint: Address, outMint: Address, amount: bigint): readonly Candidate[] => {
-    const ranking = rankMarkets(pair, askOf(intent, inMint, outMint, amount, clock));
+    const ranking = rankMarkets(pair, askOf(intent, inMint, outMint, amount, clock), isTaxed(intent));
     refusals.push(...ranking.refusals);
     faults.push(...ranking.faults);
     return ranking.candidates.slice(0, HALVES_TRIED);
@@ -166,7 +171,11 @@ function compareRoutes(intent: Intent, a: Route, b: Route): number {
   return a.platform < b.platform ? -1 : a.platform > b.platform ? 1 : 0;
 }
 
-function noRoute(refusals: readonly TradewireError[], faults: readonly MarketFault[]): TradewireError {
+function noRoute(
+  refusals: readonly TradewireError[],
+  faults: readonly MarketFault[],
+  searched: readonly string[],
+): TradewireError {
   const tried = faults
     .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
     .join("; ");
@@ -176,6 +185,8 @@ function noRoute(refusals: readonly TradewireError[], faults: readonly MarketFau
       return new TradewireError(code, first.message, { ...first.facts, details: { tried } });
     }
   }
-  if (tried === "") return new TradewireError("NO_ROUTE", "No market trades these two mints on any supported venue.");
-  return new TradewireError("NO_ROUTE", "No market can make this trade now.", { details: { tried } });
+  const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
+  const message =
+    tried === "" ? "No market trades these two mints on any supported venue." : "No market can make this trade now.";
+  return new TradewireError("NO_ROUTE", message, { details });
 }

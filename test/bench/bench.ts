@@ -1,9 +1,8 @@
 /**
- * The figures of the project as ratios, on this machine: a warm build against SHA-256 of 1 KiB, and REST requests per
- * second against a bare Fastify server. `npm run bench`
+ * The figures of the project as ratios, on this machine: quotes and warm builds on every venue against SHA-256 of 1 KiB,
+ * and REST requests per second against a bare Fastify server. `npm run bench`; with `-- --venues`, the venues alone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +13,17 @@ import { SOL_MINT } from "../../src/solana/programs.ts";
 import { createDemoWallet } from "../../src/start-page.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";
 import { measureLoad } from "./load.ts";
+import { medianMicros, micros, referenceMicros } from "./measure.ts";
+import { type BenchRow, benchVenues } from "./venues.ts";
 
-const rows: [string, string, string, string][] = [["figure", "measured", "ratio", "promise"]];
+const rows: BenchRow[] = [["figure", "measured", "ratio", "promise"]];
+const reference = referenceMicros();
+rows.push(["SHA-256 of 1 KiB", micros(reference), "1", ""]);
+rows.push(...benchVenues(reference));
+if (process.argv.includes("--venues")) {
+  process.stdout.write(`${table(rows)}\n`);
+  process.exit();
+}
 await benchBuild();
 await benchRest();
 process.stdout.write(`${table(rows)}\n`);
@@ -28,9 +36,6 @@ async function benchBuild(): Promise<void> {
   });
   try {
     const demo = (await createDemoWallet(app))!;
-    const kibibyte = new Uint8Array(1024).fill(7);
-    const reference = medianMicros(() => createHash("sha256").update(kibibyte).digest(), 20_000);
-    rows.push(["SHA-256 of 1 KiB", micros(reference), "1", ""]);
     const seen = new Set<string>();
     for (const token of app.sandbox!.world.tokens) {
       if (seen.has(token.venue)) continue;
@@ -106,23 +111,6 @@ async function serve(file: string, ...args: string[]): Promise<{ process: ChildP
     if (output.includes("\n")) break;
   }
   return { process: child, facts: JSON.parse(output) };
-}
-
-/** Median time of one call in microseconds, over batches that even out the timer. */
-function medianMicros(call: () => void, calls: number): number {
-  const batch = 20;
-  for (let warm = 0; warm < calls / 4; warm++) call();
-  const times: number[] = [];
-  for (let done = 0; done < calls; done += batch) {
-    const start = performance.now();
-    for (let index = 0; index < batch; index++) call();
-    times.push(((performance.now() - start) * 1000) / batch);
-  }
-  return times.sort((a, b) => a - b)[times.length >> 1]!;
-}
-
-function micros(value: number): string {
-  return `${value.toFixed(1)} µs`;
 }
 
 function table(lines: readonly (readonly string[])[]): string {

@@ -1,0 +1,112 @@
+import type { HotMarket } from "../../src/market/port.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { type BuildPorts, buildTrade } from "../../src/trade/build-trade.ts";
+import type { TradeRequest } from "../../src/trade/trade.ts";
+import type { Ask } from "../../src/venues/venue.ts";
+import { memoryPorts } from "../support/memory-ports.ts";
+import { readSampleMarkets, type SampleMarket } from "../support/sample-markets.ts";
+import { Svm } from "../support/svm.ts";
+import { medianMicros, micros } from "./measure.ts";
+
+/** One line of the table: figure, measured, ratio to the reference, promise. */
+export type BenchRow = [string, string, string, string];
+
+const { mint, clock, markets } = readSampleMarkets();
+const wallet = new Svm().newWallet();
+/** A hundredth of the largest samples' depth. */
+const AMOUNT = 100_000_000_000n;
+/** Markets of one mint at once. */
+const MANY = 200;
+
+/** Prices of every venue's sample market, and whole builds on it, in microseconds and as ratios to `reference`. */
+export function benchVenues(reference: number): BenchRow[] {
+  const samples = markets.filter(({ name }) => name.endsWith(" 0"));
+  return [
+    ...samples.flatMap((sample) => [quoteRow(sample, reference), buildRow(sample, reference)]),
+    ...deepQuoteRows(samples, reference),
+    ...manyMarketsRows(samples),
+  ];
+}
+
+const askFor = (amount: bigint): Ask => ({ mode: "exactIn", inMint: SOL_MINT, outMint: mint, amount, clock });
+
+function quoteRow({ venue, hot }: SampleMarket, reference: number): BenchRow {
+  const ask = askFor(AMOUNT);
+  const time = medianMicros(() => venue.quote(hot.state, ask), 4_000);
+  return [`quote, ${venue.id}`, micros(time), (time / reference).toFixed(2), "≤ 40"];
+}
+
+function buildRow({ venue, hot }: SampleMarket, reference: number): BenchRow {
+  const time = buildTime([hot]);
+  return [`warm build, ${venue.id}`, micros(time), (time / reference).toFixed(1), "≤ 40"];
+}
+
+/** A quote through as many bins or tick arrays as the sample has in one direction. */
+function deepQuoteRows(samples: readonly SampleMarket[], reference: number): BenchRow[] {
+  return samples
+    .filter(({ venue }) => ["meteora_dlmm", "raydium_clmm", "orca_whirlpool"].includes(venue.id))
+    .map(({ venue, hot }) => {
+      let deepest = askFor(1n);
+      for (let bit = 1n << 46n; bit > 0n; bit >>= 1n) {
+        const trial = askFor(deepest.amount + bit);
+        try {
+          venue.quote(hot.state, trial);
+          deepest = trial;
+        } catch {
+          // Deeper than the sample goes.
+        }
+      }
+      const time = medianMicros(() => venue.quote(hot.state, deepest), 4_000);
+      const moved = (venue.quote(hot.state, deepest).priceImpact * 100).toFixed(0);
+      const through = `to the end of what is known (${moved} % of price impact)`;
+      return [`quote, ${venue.id}, ${through}`, micros(time), (time / reference).toFixed(2), "≤ 40"];
+    });
+}
+
+/** The same build with one market of the mint in memory and with hundreds. */
+function manyMarketsRows(samples: readonly SampleMarket[]): BenchRow[] {
+  const all = Array.from({ length: MANY }, (_, index) => markets[index % markets.length]!.hot).map((hot) => ({
+    ...hot,
+  }));
+  const many = buildTime(all);
+  // Beside the build on the market they end at, which is the fair comparison.
+  const chosen = buildOnce(portsOf(all)).route[0]!.market;
+  const one = buildTime(all.filter(({ market }) => market.address === chosen).slice(0, 1));
+  return [
+    [
+      `warm build, ${samples.length} venues and ${all.length} markets of one mint`,
+      micros(many),
+      `${(many / one).toFixed(2)} × one market`,
+      "≤ 2 × one market",
+    ],
+  ];
+}
+
+function portsOf(hot: readonly HotMarket[]): BuildPorts {
+  return memoryPorts({ mint, clock, wallet, markets: hot });
+}
+
+function buildTime(hot: readonly HotMarket[]): number {
+  const ports = portsOf(hot);
+  return medianMicros(() => buildOnce(ports), 3_000);
+}
+
+function buildOnce(ports: BuildPorts) {
+  const built = buildTrade(ports, REQUEST);
+  if (built instanceof Promise) throw new Error("a warm build waited");
+  return built;
+}
+
+const REQUEST: TradeRequest = {
+  principal: { accountId: "bench", keyId: "bench", wallet },
+  inMint: SOL_MINT,
+  outMint: mint,
+  mode: "exactIn",
+  amount: Number(AMOUNT) / 1e9,
+  amountField: "solAmount",
+  mintFields: { in: "mint", out: "mint" },
+  slippage: 0.01,
+  priority: "fast",
+  maxPriceImpact: undefined,
+  maxPriorityCost: undefined,
+};

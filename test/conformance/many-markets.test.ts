@@ -29,7 +29,7 @@ describe("many markets of one mint, on every venue there is", () => {
 
   it("ends at the market that asking every one ends at, whatever is asked", () => {
     const random = createRandom(3);
-    const pair = { markets: hot, faults: [] };
+    const pair = { markets: hot, faults: [], searched: [] };
     for (let round = 0; round < 600; round++) {
       const [inMint, outMint] = random.chance(0.5) ? [SOL_MINT, mint] : [mint, SOL_MINT];
       const mode: SwapMode = random.chance(0.5) ? "exactIn" : "exactOut";

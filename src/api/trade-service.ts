@@ -10,6 +10,7 @@ import {
   fromPriorities,
   fromQuoted,
   fromSubmitted,
+  fromWatched,
   parseMint,
   SOL_MINT,
   toPriority,
@@ -92,8 +93,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
 
     async *watchTrade(request, context) {
       const until = AbortSignal.any([context.signal, closing]);
-      for await (const trade of trades.watch(principalOf(context), request.signature, until))
-        yield fromSubmitted(trade);
+      for await (const trade of trades.watch(principalOf(context), request.signature, until)) yield fromWatched(trade);
     },
 
     getPriority() {

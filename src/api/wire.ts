@@ -1,9 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  BuyResponseSchema,
-  GetPriorityResponseSchema,
-  QuoteResponseSchema,
-  SubmitResponseSchema,
+import {
+  type BuyResponseSchema,
+  type GetPriorityResponseSchema,
+  type QuoteResponseSchema,
+  type SubmitResponseSchema,
+  TradeEventKind,
+  type TradeEventSchema,
+  type WatchTradeResponseSchema,
 } from "../../gen/tradewire/v1/trade_pb.ts";
 import {
   type CostsSchema,
@@ -23,9 +26,11 @@ import type {
   QuotedTrade,
   RouteLeg,
   SubmittedTrade,
+  TradeEvent,
   TradeRequest,
   TradeSides,
   Trades,
+  WatchedTrade,
 } from "../trade/trade.ts";
 
 /** What SOL is called in every answer. */
@@ -118,6 +123,30 @@ export function fromSubmitted(trade: SubmittedTrade) {
   } satisfies MessageInitShape<typeof SubmitResponseSchema>;
 }
 
+export function fromWatched({ events, ...trade }: WatchedTrade) {
+  return { ...fromSubmitted(trade), events: events.map(fromEvent) } satisfies MessageInitShape<
+    typeof WatchTradeResponseSchema
+  >;
+}
+
+const EVENT_KINDS: Readonly<Record<TradeEvent["kind"], TradeEventKind>> = {
+  sent: TradeEventKind.SENT,
+  refused: TradeEventKind.REFUSED,
+  processed: TradeEventKind.PROCESSED,
+  confirmed: TradeEventKind.CONFIRMED,
+  finalized: TradeEventKind.FINALIZED,
+};
+
+function fromEvent({ kind, atMs, lane, slot, reason }: TradeEvent) {
+  return {
+    kind: EVENT_KINDS[kind],
+    at: isoMillis(atMs),
+    ...(lane === undefined ? {} : { lane }),
+    ...(slot === undefined ? {} : { slot }),
+    ...(reason === undefined ? {} : { reason }),
+  } satisfies MessageInitShape<typeof TradeEventSchema>;
+}
+
 export function fromQuoted(quoted: QuotedTrade) {
   return {
     platform: quoted.platform,
@@ -149,11 +178,12 @@ const LEVELS: Readonly<Record<TradeRequest["priority"], Priority>> = {
 
 export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
   return {
-    levels: levels.map(({ level, microLamportsPerCu, typicalCostLamports }) => ({
+    levels: levels.map(({ level, microLamportsPerCu, typicalCostLamports, expectedSlots }) => ({
       priority: LEVELS[level],
       microLamportsPerComputeUnit: microLamportsPerCu,
       expectedCost: toWholeUnits(typicalCostLamports, SOL_DECIMALS),
       expectedCostRaw: typicalCostLamports.toString(),
+      expectedSlots,
     })),
   } satisfies MessageInitShape<typeof GetPriorityResponseSchema>;
 }

@@ -11,6 +11,8 @@ export interface TradeRequest {
   readonly mode: SwapMode;
   /** Whole units of the exact side, as the JSON number came in. */
   readonly amount: number;
+  /** In place of `amount`: percent of what the wallet holds of the mint that goes in, 0 < p ≤ 100. */
+  readonly sellPercent?: number | undefined;
   /** The request field `amount` came from, for errors. */
   readonly amountField: string;
   /** The request fields the mints came from, for errors; SOL of a buy or sell has none. */
@@ -148,6 +150,9 @@ export interface Trades {
   priorities(): readonly {
     readonly level: Priority;
     readonly microLamportsPerCu: bigint;
+    /** Priority fee and tips of a typical trade. */
     readonly typicalCostLamports: bigint;
+    /** Slots until one comes in which the price is enough, as the recent ones went. */
+    readonly expectedSlots: number;
   }[];
 }

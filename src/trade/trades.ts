@@ -35,7 +35,13 @@ export function createTrades(
         return {
           level,
           microLamportsPerCu,
-          typicalCostLamports: priorityFeeLamports(TYPICAL_COMPUTE_UNITS, microLamportsPerCu),
+          typicalCostLamports: ports.lanes
+            .choose(level, 0)
+            .tips.reduce(
+              (sum, { lamports }) => sum + lamports,
+              priorityFeeLamports(TYPICAL_COMPUTE_UNITS, microLamportsPerCu),
+            ),
+          expectedSlots: ports.fees.expectedSlots(level),
         };
       }),
   };

@@ -71,6 +71,7 @@ describe("REST", () => {
       microLamportsPerComputeUnit: 0,
       expectedCost: 0,
       expectedCostRaw: "0",
+      expectedSlots: 4,
     });
     const keys = await call("/v1/auth/keys", { headers });
     expect(keys.json.data.keys.map((key: { revokedAt: unknown }) => key.revokedAt)).toEqual([

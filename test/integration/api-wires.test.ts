@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
-import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { TradeEventKind, TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { ALICE, BOB, CHALLENGE, fakeSign, POISONED_WALLET, REVOKED_KEY, TOKEN } from "../support/fake-trades.ts";
@@ -255,7 +255,12 @@ describe("a watched trade", () => {
       { headers },
     );
     const seen: [TradeStatus, bigint | undefined][] = [];
-    for await (const trade of client.watchTrade({ signature }, { headers })) seen.push([trade.status, trade.slot]);
+    const events: [TradeEventKind, string | undefined][] = [];
+    for await (const trade of client.watchTrade({ signature }, { headers })) {
+      seen.push([trade.status, trade.slot]);
+      for (const { kind, lane } of trade.events) events.push([kind, lane]);
+    }
+    expect(events).toEqual([[TradeEventKind.SENT, "rpc-1"]]);
     expect(seen).toEqual([
       [TradeStatus.PENDING, undefined],
       [TradeStatus.CONFIRMED, 300_000_001n],

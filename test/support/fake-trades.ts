@@ -149,8 +149,8 @@ export function createFakeTrades(): FakeTrades {
     },
 
     priorities: () => [
-      { level: "economy", microLamportsPerCu: 0n, typicalCostLamports: 0n },
-      { level: "fast", microLamportsPerCu: 100_000n, typicalCostLamports: 20_000n },
+      { level: "economy", microLamportsPerCu: 0n, typicalCostLamports: 0n, expectedSlots: 4 },
+      { level: "fast", microLamportsPerCu: 100_000n, typicalCostLamports: 20_000n, expectedSlots: 2 },
     ],
   };
 }

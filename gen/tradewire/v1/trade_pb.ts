@@ -2,19 +2,19 @@
 // @generated from file tradewire/v1/trade.proto (package tradewire.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Costs, CostsJson, Estimates, EstimatesJson, Priority, PriorityJson, RouteLeg, RouteLegJson, SwapMode, SwapModeJson, TradeResult, TradeResultJson, TradeStatus, TradeStatusJson } from "./types_pb.ts";
 import { file_tradewire_v1_types } from "./types_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tradewire/v1/trade.proto.
  */
 export const file_tradewire_v1_trade: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKNAwoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSLAoKc29sX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3QiwwIKC0J1eVJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCKSAwoLU2VsbFJlcXVlc3QSOwoEbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEi4KDHRva2VuX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBQg8KDV90b2tlbl9hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCLEAgoMU2VsbFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCLuBgoLU3dhcFJlcXVlc3QSQQoKaW5wdXRfbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEkIKC291dHB1dF9taW50GAIgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKAoGYW1vdW50GAMgASgBQhO6SBDIAQESC0ABIQAAAAAAAAAASACIAQESNgoJc3dhcF9tb2RlGAQgASgOMhYudHJhZGV3aXJlLnYxLlN3YXBNb2RlQgu6SAjIAQGCAQIQARIzCghzbGlwcGFnZRgFIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAYgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAcgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYCCABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBATrjArpI3wIa3AIKE291dHB1dF9taW50LmRpZmZlcnMSI211c3QgYmUgYW5vdGhlciBtaW50IHRoYW4gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0IsQCCgxTd2FwUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEIl8KDVN1Ym1pdFJlcXVlc3QSJQoQc3VibWlzc2lvbl90b2tlbhgBIAEoCUILukgIyAEBcgMYgEASJwoSc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMQgu6SAjIAQF6AxiAICK4AgoOU3VibWl0UmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZ0IHCgVfc2xvdCLsBgoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEigKBmFtb3VudBgDIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQE64wK6SN8CGtwCChNvdXRwdXRfbWludC5kaWZmZXJzEiNtdXN0IGJlIGFub3RoZXIgbWludCB0aGFuIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCL9AQoNUXVvdGVSZXNwb25zZRIQCghwbGF0Zm9ybRgBIAEoCRISCgppbnB1dF9taW50GAIgASgJEhMKC291dHB1dF9taW50GAMgASgJEioKCWVzdGltYXRlcxgEIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSJQoFcm91dGUYBSADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4udHJhZGV3aXJlLnYxLlF1b3RlQWx0ZXJuYXRpdmUSKAoGZmF1bHRzGAcgAygLMhgudHJhZGV3aXJlLnYxLlF1b3RlRmF1bHQiwwEKEFF1b3RlQWx0ZXJuYXRpdmUSEAoIcGxhdGZvcm0YASABKAkSFAoMaW5wdXRfYW1vdW50GAIgASgBEhUKDW91dHB1dF9hbW91bnQYAyABKAESFAoMcHJpY2VfaW1wYWN0GAQgASgBEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkSJQoFcm91dGUYByADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWciSwoKUXVvdGVGYXVsdBINCgV2ZW51ZRgBIAEoCRITCgZtYXJrZXQYAiABKAlIAIgBARIOCgZyZWFzb24YAyABKAlCCQoHX21hcmtldCJNCg9HZXRUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQiugIKEEdldFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZ0IHCgVfc2xvdCJPChFXYXRjaFRyYWRlUmVxdWVzdBI6CglzaWduYXR1cmUYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17NjQsODh9JCK8AgoSV2F0Y2hUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWdCBwoFX3Nsb3QiFAoSR2V0UHJpb3JpdHlSZXF1ZXN0IkIKE0dldFByaW9yaXR5UmVzcG9uc2USKwoGbGV2ZWxzGAEgAygLMhsudHJhZGV3aXJlLnYxLlByaW9yaXR5TGV2ZWwilAEKDVByaW9yaXR5TGV2ZWwSKAoIcHJpb3JpdHkYASABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHkSJwofbWljcm9fbGFtcG9ydHNfcGVyX2NvbXB1dGVfdW5pdBgCIAEoBBIVCg1leHBlY3RlZF9jb3N0GAMgASgBEhkKEWV4cGVjdGVkX2Nvc3RfcmF3GAQgASgJMu0FCgxUcmFkZVNlcnZpY2USUQoDQnV5EhgudHJhZGV3aXJlLnYxLkJ1eVJlcXVlc3QaGS50cmFkZXdpcmUudjEuQnV5UmVzcG9uc2UiFYLT5JMCDzoBKiIKL3YxL3R4L2J1eRJVCgRTZWxsEhkudHJhZGV3aXJlLnYxLlNlbGxSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlNlbGxSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc2VsbBJVCgRTd2FwEhkudHJhZGV3aXJlLnYxLlN3YXBSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlN3YXBSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc3dhcBJdCgZTdWJtaXQSGy50cmFkZXdpcmUudjEuU3VibWl0UmVxdWVzdBocLnRyYWRld2lyZS52MS5TdWJtaXRSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvdHgvc3VibWl0ElkKBVF1b3RlEhoudHJhZGV3aXJlLnYxLlF1b3RlUmVxdWVzdBobLnRyYWRld2lyZS52MS5RdW90ZVJlc3BvbnNlIheC0+STAhE6ASoiDC92MS90eC9xdW90ZRJlCghHZXRUcmFkZRIdLnRyYWRld2lyZS52MS5HZXRUcmFkZVJlcXVlc3QaHi50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXNwb25zZSIagtPkkwIUEhIvdjEvdHgve3NpZ25hdHVyZX0SUQoKV2F0Y2hUcmFkZRIfLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVxdWVzdBogLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVzcG9uc2UwARJoCgtHZXRQcmlvcml0eRIgLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlcXVlc3QaIS50cmFkZXdpcmUudjEuR2V0UHJpb3JpdHlSZXNwb25zZSIUgtPkkwIOEgwvdjEvcHJpb3JpdHliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKNAwoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSLAoKc29sX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3QiwwIKC0J1eVJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCKSAwoLU2VsbFJlcXVlc3QSOwoEbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEi4KDHRva2VuX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBQg8KDV90b2tlbl9hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCLEAgoMU2VsbFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCLuBgoLU3dhcFJlcXVlc3QSQQoKaW5wdXRfbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEkIKC291dHB1dF9taW50GAIgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKAoGYW1vdW50GAMgASgBQhO6SBDIAQESC0ABIQAAAAAAAAAASACIAQESNgoJc3dhcF9tb2RlGAQgASgOMhYudHJhZGV3aXJlLnYxLlN3YXBNb2RlQgu6SAjIAQGCAQIQARIzCghzbGlwcGFnZRgFIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAYgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAcgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYCCABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBATrjArpI3wIa3AIKE291dHB1dF9taW50LmRpZmZlcnMSI211c3QgYmUgYW5vdGhlciBtaW50IHRoYW4gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0IsQCCgxTd2FwUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEIl8KDVN1Ym1pdFJlcXVlc3QSJQoQc3VibWlzc2lvbl90b2tlbhgBIAEoCUILukgIyAEBcgMYgEASJwoSc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMQgu6SAjIAQF6AxiAICK4AgoOU3VibWl0UmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZ0IHCgVfc2xvdCLsBgoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEigKBmFtb3VudBgDIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQE64wK6SN8CGtwCChNvdXRwdXRfbWludC5kaWZmZXJzEiNtdXN0IGJlIGFub3RoZXIgbWludCB0aGFuIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCL9AQoNUXVvdGVSZXNwb25zZRIQCghwbGF0Zm9ybRgBIAEoCRISCgppbnB1dF9taW50GAIgASgJEhMKC291dHB1dF9taW50GAMgASgJEioKCWVzdGltYXRlcxgEIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSJQoFcm91dGUYBSADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4udHJhZGV3aXJlLnYxLlF1b3RlQWx0ZXJuYXRpdmUSKAoGZmF1bHRzGAcgAygLMhgudHJhZGV3aXJlLnYxLlF1b3RlRmF1bHQiwwEKEFF1b3RlQWx0ZXJuYXRpdmUSEAoIcGxhdGZvcm0YASABKAkSFAoMaW5wdXRfYW1vdW50GAIgASgBEhUKDW91dHB1dF9hbW91bnQYAyABKAESFAoMcHJpY2VfaW1wYWN0GAQgASgBEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkSJQoFcm91dGUYByADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWciSwoKUXVvdGVGYXVsdBINCgV2ZW51ZRgBIAEoCRITCgZtYXJrZXQYAiABKAlIAIgBARIOCgZyZWFzb24YAyABKAlCCQoHX21hcmtldCJNCg9HZXRUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQiugIKEEdldFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZ0IHCgVfc2xvdCJPChFXYXRjaFRyYWRlUmVxdWVzdBI6CglzaWduYXR1cmUYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17NjQsODh9JCLmAgoSV2F0Y2hUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSKAoGZXZlbnRzGAsgAygLMhgudHJhZGV3aXJlLnYxLlRyYWRlRXZlbnRCBwoFX3Nsb3QinAEKClRyYWRlRXZlbnQSKgoEa2luZBgBIAEoDjIcLnRyYWRld2lyZS52MS5UcmFkZUV2ZW50S2luZBIKCgJhdBgCIAEoCRIRCgRsYW5lGAMgASgJSACIAQESEQoEc2xvdBgEIAEoBEgBiAEBEhMKBnJlYXNvbhgFIAEoCUgCiAEBQgcKBV9sYW5lQgcKBV9zbG90QgkKB19yZWFzb24iFAoSR2V0UHJpb3JpdHlSZXF1ZXN0IkIKE0dldFByaW9yaXR5UmVzcG9uc2USKwoGbGV2ZWxzGAEgAygLMhsudHJhZGV3aXJlLnYxLlByaW9yaXR5TGV2ZWwirAEKDVByaW9yaXR5TGV2ZWwSKAoIcHJpb3JpdHkYASABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHkSJwofbWljcm9fbGFtcG9ydHNfcGVyX2NvbXB1dGVfdW5pdBgCIAEoBBIVCg1leHBlY3RlZF9jb3N0GAMgASgBEhkKEWV4cGVjdGVkX2Nvc3RfcmF3GAQgASgJEhYKDmV4cGVjdGVkX3Nsb3RzGAUgASgBKssBCg5UcmFkZUV2ZW50S2luZBIgChxUUkFERV9FVkVOVF9LSU5EX1VOU1BFQ0lGSUVEEAASGQoVVFJBREVfRVZFTlRfS0lORF9TRU5UEAESHAoYVFJBREVfRVZFTlRfS0lORF9SRUZVU0VEEAISHgoaVFJBREVfRVZFTlRfS0lORF9QUk9DRVNTRUQQAxIeChpUUkFERV9FVkVOVF9LSU5EX0NPTkZJUk1FRBAEEh4KGlRSQURFX0VWRU5UX0tJTkRfRklOQUxJWkVEEAUy7QUKDFRyYWRlU2VydmljZRJRCgNCdXkSGC50cmFkZXdpcmUudjEuQnV5UmVxdWVzdBoZLnRyYWRld2lyZS52MS5CdXlSZXNwb25zZSIVgtPkkwIPOgEqIgovdjEvdHgvYnV5ElUKBFNlbGwSGS50cmFkZXdpcmUudjEuU2VsbFJlcXVlc3QaGi50cmFkZXdpcmUudjEuU2VsbFJlc3BvbnNlIhaC0+STAhA6ASoiCy92MS90eC9zZWxsElUKBFN3YXASGS50cmFkZXdpcmUudjEuU3dhcFJlcXVlc3QaGi50cmFkZXdpcmUudjEuU3dhcFJlc3BvbnNlIhaC0+STAhA6ASoiCy92MS90eC9zd2FwEl0KBlN1Ym1pdBIbLnRyYWRld2lyZS52MS5TdWJtaXRSZXF1ZXN0GhwudHJhZGV3aXJlLnYxLlN1Ym1pdFJlc3BvbnNlIhiC0+STAhI6ASoiDS92MS90eC9zdWJtaXQSWQoFUXVvdGUSGi50cmFkZXdpcmUudjEuUXVvdGVSZXF1ZXN0GhsudHJhZGV3aXJlLnYxLlF1b3RlUmVzcG9uc2UiF4LT5JMCEToBKiIML3YxL3R4L3F1b3RlEmUKCEdldFRyYWRlEh0udHJhZGV3aXJlLnYxLkdldFRyYWRlUmVxdWVzdBoeLnRyYWRld2lyZS52MS5HZXRUcmFkZVJlc3BvbnNlIhqC0+STAhQSEi92MS90eC97c2lnbmF0dXJlfRJRCgpXYXRjaFRyYWRlEh8udHJhZGV3aXJlLnYxLldhdGNoVHJhZGVSZXF1ZXN0GiAudHJhZGV3aXJlLnYxLldhdGNoVHJhZGVSZXNwb25zZTABEmgKC0dldFByaW9yaXR5EiAudHJhZGV3aXJlLnYxLkdldFByaW9yaXR5UmVxdWVzdBohLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlc3BvbnNlIhSC0+STAg4SDC92MS9wcmlvcml0eWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
 
 /**
  * Asks for a buy.
@@ -1834,6 +1834,13 @@ export type WatchTradeResponse = Message<"tradewire.v1.WatchTradeResponse"> & {
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
   route: RouteLeg[];
+
+  /**
+   * What has happened to the transaction since the answer before, in order.
+   *
+   * @generated from field: repeated tradewire.v1.TradeEvent events = 11;
+   */
+  events: TradeEvent[];
 };
 
 /**
@@ -1911,6 +1918,13 @@ export type WatchTradeResponseJson = {
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
   route?: RouteLegJson[];
+
+  /**
+   * What has happened to the transaction since the answer before, in order.
+   *
+   * @generated from field: repeated tradewire.v1.TradeEvent events = 11;
+   */
+  events?: TradeEventJson[];
 };
 
 /**
@@ -1919,6 +1933,97 @@ export type WatchTradeResponseJson = {
  */
 export const WatchTradeResponseSchema: GenMessage<WatchTradeResponse, {jsonType: WatchTradeResponseJson}> = /*@__PURE__*/
   messageDesc(file_tradewire_v1_trade, 15);
+
+/**
+ * One step on a transaction's way. Why a trade failed is told by the error that ends the stream.
+ *
+ * @generated from message tradewire.v1.TradeEvent
+ */
+export type TradeEvent = Message<"tradewire.v1.TradeEvent"> & {
+  /**
+   * What happened.
+   *
+   * @generated from field: tradewire.v1.TradeEventKind kind = 1;
+   */
+  kind: TradeEventKind;
+
+  /**
+   * When the service learned of it, ISO 8601 UTC with milliseconds.
+   *
+   * @generated from field: string at = 2;
+   */
+  at: string;
+
+  /**
+   * The lane, when it was sent or refused: `rpc-1` is the first configured node, others have the names of their relays.
+   *
+   * @generated from field: optional string lane = 3;
+   */
+  lane?: string | undefined;
+
+  /**
+   * The slot, when it is in a block.
+   *
+   * @generated from field: optional uint64 slot = 4;
+   */
+  slot?: bigint | undefined;
+
+  /**
+   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), or `malformed`.
+   *
+   * @generated from field: optional string reason = 5;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * One step on a transaction's way. Why a trade failed is told by the error that ends the stream.
+ *
+ * @generated from message tradewire.v1.TradeEvent
+ */
+export type TradeEventJson = {
+  /**
+   * What happened.
+   *
+   * @generated from field: tradewire.v1.TradeEventKind kind = 1;
+   */
+  kind?: TradeEventKindJson;
+
+  /**
+   * When the service learned of it, ISO 8601 UTC with milliseconds.
+   *
+   * @generated from field: string at = 2;
+   */
+  at?: string;
+
+  /**
+   * The lane, when it was sent or refused: `rpc-1` is the first configured node, others have the names of their relays.
+   *
+   * @generated from field: optional string lane = 3;
+   */
+  lane?: string;
+
+  /**
+   * The slot, when it is in a block.
+   *
+   * @generated from field: optional uint64 slot = 4;
+   */
+  slot?: string;
+
+  /**
+   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), or `malformed`.
+   *
+   * @generated from field: optional string reason = 5;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.TradeEvent.
+ * Use `create(TradeEventSchema)` to create a new message.
+ */
+export const TradeEventSchema: GenMessage<TradeEvent, {jsonType: TradeEventJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_trade, 16);
 
 /**
  * Asks what priority costs.
@@ -1941,7 +2046,7 @@ export type GetPriorityRequestJson = {
  * Use `create(GetPriorityRequestSchema)` to create a new message.
  */
 export const GetPriorityRequestSchema: GenMessage<GetPriorityRequest, {jsonType: GetPriorityRequestJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 16);
+  messageDesc(file_tradewire_v1_trade, 17);
 
 /**
  * What priority costs now.
@@ -1976,7 +2081,7 @@ export type GetPriorityResponseJson = {
  * Use `create(GetPriorityResponseSchema)` to create a new message.
  */
 export const GetPriorityResponseSchema: GenMessage<GetPriorityResponse, {jsonType: GetPriorityResponseJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 17);
+  messageDesc(file_tradewire_v1_trade, 18);
 
 /**
  * What one level of priority costs now.
@@ -1999,7 +2104,7 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
   microLamportsPerComputeUnit: bigint;
 
   /**
-   * What priority costs a typical trade, in SOL.
+   * What priority costs a typical trade, tips included, in SOL.
    *
    * @generated from field: double expected_cost = 3;
    */
@@ -2011,6 +2116,13 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
    * @generated from field: string expected_cost_raw = 4;
    */
   expectedCostRaw: string;
+
+  /**
+   * Slots until one comes in which this price is enough, as the recent slots went. At least 1.
+   *
+   * @generated from field: double expected_slots = 5;
+   */
+  expectedSlots: number;
 };
 
 /**
@@ -2034,7 +2146,7 @@ export type PriorityLevelJson = {
   microLamportsPerComputeUnit?: string;
 
   /**
-   * What priority costs a typical trade, in SOL.
+   * What priority costs a typical trade, tips included, in SOL.
    *
    * @generated from field: double expected_cost = 3;
    */
@@ -2046,6 +2158,13 @@ export type PriorityLevelJson = {
    * @generated from field: string expected_cost_raw = 4;
    */
   expectedCostRaw?: string;
+
+  /**
+   * Slots until one comes in which this price is enough, as the recent slots went. At least 1.
+   *
+   * @generated from field: double expected_slots = 5;
+   */
+  expectedSlots?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -2053,7 +2172,76 @@ export type PriorityLevelJson = {
  * Use `create(PriorityLevelSchema)` to create a new message.
  */
 export const PriorityLevelSchema: GenMessage<PriorityLevel, {jsonType: PriorityLevelJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 18);
+  messageDesc(file_tradewire_v1_trade, 19);
+
+/**
+ * Kinds of steps on a transaction's way.
+ *
+ * @generated from enum tradewire.v1.TradeEventKind
+ */
+export const TradeEventKind = {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: TRADE_EVENT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A lane took it, for the first time.
+   *
+   * @generated from enum value: TRADE_EVENT_KIND_SENT = 1;
+   */
+  SENT: 1,
+
+  /**
+   * A lane did not take it. That decides nothing: the same bytes are on their way elsewhere, or are sent again.
+   *
+   * @generated from enum value: TRADE_EVENT_KIND_REFUSED = 2;
+   */
+  REFUSED: 2,
+
+  /**
+   * Seen in a block that the network may still drop. Comes again when the transaction lands in another block.
+   *
+   * @generated from enum value: TRADE_EVENT_KIND_PROCESSED = 3;
+   */
+  PROCESSED: 3,
+
+  /**
+   * Its block has the votes of two thirds of the stake.
+   *
+   * @generated from enum value: TRADE_EVENT_KIND_CONFIRMED = 4;
+   */
+  CONFIRMED: 4,
+
+  /**
+   * Its block can no longer be dropped.
+   *
+   * @generated from enum value: TRADE_EVENT_KIND_FINALIZED = 5;
+   */
+  FINALIZED: 5,
+} as const;
+
+/**
+ * Kinds of steps on a transaction's way.
+ *
+ * @generated from enum tradewire.v1.TradeEventKind
+ */
+export type TradeEventKind = (typeof TradeEventKind)[keyof typeof TradeEventKind] | UnknownEnum;
+
+/**
+ * Kinds of steps on a transaction's way.
+ *
+ * @generated from enum tradewire.v1.TradeEventKind
+ */
+export type TradeEventKindJson = "TRADE_EVENT_KIND_UNSPECIFIED" | "TRADE_EVENT_KIND_SENT" | "TRADE_EVENT_KIND_REFUSED" | "TRADE_EVENT_KIND_PROCESSED" | "TRADE_EVENT_KIND_CONFIRMED" | "TRADE_EVENT_KIND_FINALIZED";
+
+/**
+ * Describes the enum tradewire.v1.TradeEventKind.
+ */
+export const TradeEventKindSchema: GenEnum<TradeEventKind, TradeEventKindJson> = /*@__PURE__*/
+  enumDesc(file_tradewire_v1_trade, 0);
 
 /**
  * Builds unsigned trade transactions and broadcasts them once their owner has signed.

@@ -22,7 +22,7 @@ export function memoryPorts(options: {
 }): BuildPorts {
   const { mint, clock, wallet, tokens } = options;
   const svm = new Svm(clock);
-  svm.newMint({ address: mint, decimals: 6 });
+  svm.newMint({ address: mint, decimals: 9 });
   const mints = new Map<Address, Mint>([SOL_MINT, mint].map((address) => [address, decodeMint(svm.get(address)!)]));
   const accounts = new Map<Address, Account | null>();
   svm.setAccount({ address: wallet, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: 1n << 60n });

@@ -8,7 +8,8 @@ import { classifyFailure, parseProgramFailure } from "../../src/trade/program-fa
 import { DAMM_V2_PROGRAM } from "../../src/venues/meteora-damm-v2/layout.ts";
 import { meteoraDammV2 } from "../../src/venues/meteora-damm-v2/venue.ts";
 import { judge, readMarket, runTrades } from "../conformance/trades.ts";
-import { type NewMint, Svm } from "../support/svm.ts";
+import { Svm } from "../support/svm.ts";
+import { type NewTradedMint, newTradedMint } from "./support/metadata-mint.ts";
 import { createDammV2Pool, limiterFee, marketCapFee, type NewDammV2Pool, timeFee } from "./support/meteora-damm-v2.ts";
 
 const PROGRAM = ".venues/meteora_damm_v2.so";
@@ -18,14 +19,14 @@ if (!present) console.log(`skipped: ${PROGRAM} is absent, so meteora_damm_v2 was
 const TRADES = 220;
 const ONE = 1n << 64n;
 const HELD = 10n ** 18n;
-const SPL: NewMint = { decimals: 6, supply: HELD };
-const TOKEN_2022: NewMint = { decimals: 9, supply: HELD, program: TOKEN_2022_PROGRAM };
-const WITH_FEE: NewMint = { ...TOKEN_2022, transferFee: { bps: 137, maximum: 5_000_000n } };
+const SPL: NewTradedMint = { decimals: 6, supply: HELD };
+const TOKEN_2022: NewTradedMint = { decimals: 9, supply: HELD, program: TOKEN_2022_PROGRAM };
+const WITH_FEE: NewTradedMint = { ...TOKEN_2022, transferFee: { bps: 137, maximum: 5_000_000n } };
 
 type Shape = Omit<NewDammV2Pool, "mintA" | "mintB">;
 interface Case {
   readonly name: string;
-  readonly mints: readonly [NewMint, NewMint];
+  readonly mints: readonly [NewTradedMint, NewTradedMint];
   readonly pool: Shape;
 }
 
@@ -81,6 +82,14 @@ const cases: readonly Case[] = [
     pool: { ...plain, baseFee: marketCapFee(400_000_000n, 80, 50, 86_400, 300n, true), volatility: true },
   },
   {
+    name: "metadata on both mints, transfer fee on B",
+    mints: [
+      { ...TOKEN_2022, metadata: true },
+      { ...WITH_FEE, metadata: true },
+    ],
+    pool: plain,
+  },
+  {
     name: "compounding",
     mints: [SPL, SPL],
     pool: { ...plain, collectFeeMode: 2, compoundingBps: 5000 },
@@ -88,11 +97,11 @@ const cases: readonly Case[] = [
 ];
 
 /** A pool of the program's own making, and the wallet that made it. */
-function open(shape: Shape, kinds: readonly [NewMint, NewMint]) {
+function open(shape: Shape, kinds: readonly [NewTradedMint, NewTradedMint]) {
   const svm = new Svm();
   svm.addProgram(DAMM_V2_PROGRAM, PROGRAM);
   const wallet = svm.newWallet();
-  const [mintA, mintB] = kinds.map((kind) => svm.newMint(kind)) as [Address, Address];
+  const [mintA, mintB] = kinds.map((kind) => newTradedMint(svm, kind)) as [Address, Address];
   const fund = () => {
     for (const mint of [mintA, mintB]) svm.setTokens(wallet, mint, HELD);
   };

@@ -9,7 +9,8 @@ import { classifyFailure, parseProgramFailure } from "../../src/trade/program-fa
 import { DLMM_PROGRAM } from "../../src/venues/meteora-dlmm/layout.ts";
 import { meteoraDlmm } from "../../src/venues/meteora-dlmm/venue.ts";
 import { judge, readMarket, runTrades } from "../conformance/trades.ts";
-import { type NewMint, Svm } from "../support/svm.ts";
+import { Svm } from "../support/svm.ts";
+import { type NewTradedMint, newTradedMint } from "./support/metadata-mint.ts";
 import {
   addLiquidity,
   createDlmmPair,
@@ -26,9 +27,9 @@ if (!present) console.log(`skipped: ${PROGRAM} is absent, so meteora_dlmm was no
 
 const TRADES = 260;
 const HELD = 10n ** 18n;
-const SPL: NewMint = { decimals: 6, supply: HELD };
-const TOKEN_2022: NewMint = { decimals: 9, supply: HELD, program: TOKEN_2022_PROGRAM };
-const WITH_FEE: NewMint = { ...TOKEN_2022, transferFee: { bps: 137, maximum: 5_000_000n } };
+const SPL: NewTradedMint = { decimals: 6, supply: HELD };
+const TOKEN_2022: NewTradedMint = { decimals: 9, supply: HELD, program: TOKEN_2022_PROGRAM };
+const WITH_FEE: NewTradedMint = { ...TOKEN_2022, transferFee: { bps: 137, maximum: 5_000_000n } };
 
 const plain: NewDlmmPair = {
   binStep: 25,
@@ -45,7 +46,7 @@ const plain: NewDlmmPair = {
 
 interface Case {
   readonly name: string;
-  readonly mints: readonly [NewMint, NewMint];
+  readonly mints: readonly [NewTradedMint, NewTradedMint];
   readonly pair: NewDlmmPair;
   /** Bins on each side of the active one that get liquidity. */
   readonly reach: number;
@@ -90,6 +91,15 @@ const cases: readonly Case[] = [
     pair: { ...plain, collectFeeMode: 1, binStep: 50, activeId: -71 },
     reach: 90,
     gaps: 0.2,
+  },
+  {
+    name: "metadata on both mints, transfer fee on Y",
+    mints: [
+      { ...TOKEN_2022, metadata: true },
+      { ...WITH_FEE, metadata: true },
+    ],
+    pair: plain,
+    reach: 60,
   },
   {
     name: "no volatility fee, wide gaps",
@@ -137,7 +147,7 @@ function open(shape: Case, random: Random) {
   const svm = new Svm();
   svm.addProgram(DLMM_PROGRAM, PROGRAM);
   const wallet = svm.newWallet(10n ** 15n);
-  const [x, y] = shape.mints.map((mint) => svm.newMint(mint)) as [Address, Address];
+  const [x, y] = shape.mints.map((mint) => newTradedMint(svm, mint)) as [Address, Address];
   const fund = () => {
     for (const mint of [x, y]) svm.setTokens(wallet, mint, HELD);
   };

@@ -4,6 +4,7 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
+import { extensionCount } from "../mint-extensions.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
@@ -27,6 +28,8 @@ export interface DammV2State {
   readonly market: DammV2Market;
   readonly pool: DammV2Pool;
   readonly mints: readonly [Mint, Mint];
+  /** Extensions each mint carries. */
+  readonly extensions: readonly [number, number];
   readonly accounts: DammV2Accounts;
 }
 
@@ -123,7 +126,8 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
     requireMint(have, market.mints[0], "meteora_damm_v2"),
     requireMint(have, market.mints[1], "meteora_damm_v2"),
   ] as const;
-  return { market, pool, mints, accounts: dammV2Accounts(market, mints) };
+  const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
+  return { market, pool, mints, extensions, accounts: dammV2Accounts(market, mints) };
 }
 
 function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
@@ -176,7 +180,13 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
  * Compute units, measured on the program for every fee kind, mint kind and mode: what the trade takes at most. The terms
  * are the dearer steps of the program.
  */
-function unitsOf({ pool, mints }: DammV2State, aToB: boolean, ask: Ask, fill: DammV2Fill, moment: FeeMoment): number {
+function unitsOf(
+  { pool, mints, extensions }: DammV2State,
+  aToB: boolean,
+  ask: Ask,
+  fill: DammV2Fill,
+  moment: FeeMoment,
+): number {
   const exactIn = ask.mode === "exactIn";
   const work = baseFeeWork(pool.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
   return (
@@ -186,14 +196,14 @@ function unitsOf({ pool, mints }: DammV2State, aToB: boolean, ask: Ask, fill: Da
     (work.powers ? 2_300 : 0) +
     (work.counts ? (pool.baseFee.kind === "rateLimiter" && !exactIn ? 3_800 : 2_150) : 0) +
     (work.roots ? 20_000 : 0) +
-    mintUnits(mints[0], exactIn) +
-    mintUnits(mints[1], exactIn)
+    mintUnits(mints[0], extensions[0], exactIn) +
+    mintUnits(mints[1], extensions[1], exactIn)
   );
 }
 
 /** What the transfer of a token adds; an exact-out trade computes its fee twice. */
-function mintUnits(mint: Mint, exactIn: boolean): number {
+function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
   if (mint.program === TOKEN_PROGRAM) return 0;
-  if (mint.transferFees === undefined) return 2_300;
-  return exactIn ? 3_800 : 4_400;
+  if (mint.transferFees !== undefined) return (exactIn ? 3_800 : 4_400) + 300 * (extensions - 1);
+  return 2_300 + (extensions > 0 ? 200 : 0) + 300 * extensions;
 }

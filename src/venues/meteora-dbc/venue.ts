@@ -4,6 +4,7 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
+import { extensionCount } from "../mint-extensions.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { transferFeeOf } from "../transfer-sides.ts";
@@ -30,6 +31,8 @@ export interface DbcState {
   readonly pool: DbcPool;
   readonly config: DbcConfig;
   readonly mints: readonly [Mint, Mint];
+  /** Extensions each mint carries. */
+  readonly extensions: readonly [number, number];
   readonly accounts: DbcAccounts;
 }
 
@@ -126,7 +129,8 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
     requireMint(have, market.mints[0], "meteora_dbc"),
     requireMint(have, market.mints[1], "meteora_dbc"),
   ] as const;
-  return { market, pool: decodeDbcPool(account), config, mints, accounts: dbcAccounts(market, mints) };
+  const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
+  return { market, pool: decodeDbcPool(account), config, mints, extensions, accounts: dbcAccounts(market, mints) };
 }
 
 function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
@@ -191,7 +195,7 @@ function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask, p
  * are the dearer steps of the program.
  */
 function unitsOf(
-  { pool, config, mints }: DbcState,
+  { pool, config, mints, extensions }: DbcState,
   selling: boolean,
   exactIn: boolean,
   fill: DbcFill,
@@ -208,8 +212,8 @@ function unitsOf(
     (limited ? 2_950 : 0) +
     (work.counts && limited ? (exactIn ? 2_050 : 3_900) : 0) +
     (work.roots ? 20_600 : 0) +
-    mintUnits(mints[0]) +
-    mintUnits(mints[1])
+    mintUnits(mints[0], extensions[0]) +
+    mintUnits(mints[1], extensions[1])
   );
 }
 
@@ -217,7 +221,7 @@ function sellUnits(exactIn: boolean, { crossed, endsLow }: DbcFill): number {
   return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 2_950 * crossed;
 }
 
-/** What the transfer of a token adds. */
-function mintUnits(mint: Mint): number {
-  return mint.program === TOKEN_PROGRAM ? 0 : 2_900;
+/** What the transfer of a token adds. The program makes its own coins with two extensions. */
+function mintUnits(mint: Mint, extensions: number): number {
+  return mint.program === TOKEN_PROGRAM ? 0 : 2_900 + 300 * Math.max(0, extensions - 2);
 }

@@ -6,6 +6,7 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
+import { extensionCount } from "../mint-extensions.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
@@ -49,6 +50,8 @@ export interface DlmmState {
   readonly market: DlmmMarket;
   readonly pair: DlmmPair;
   readonly mints: readonly [Mint, Mint];
+  /** Extensions each mint carries. */
+  readonly extensions: readonly [number, number];
   readonly accounts: DlmmAccounts;
   /** True when the pair has a bitmap extension. */
   readonly extended: boolean;
@@ -207,6 +210,7 @@ function readState(market: DlmmMarket, have: AccountView): DlmmState {
     market,
     pair,
     mints,
+    extensions: [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])],
     accounts: dlmmAccounts(market, mints, extended),
     extended,
     activePrice: binPrice(pair.activeId, market.binStep),
@@ -284,7 +288,7 @@ function uneven({ address }: DlmmMarket): TradewireError {
  * each further array adds. Exact out works every bin out twice.
  */
 function unitsOf(
-  { pair, mints, extended }: DlmmState,
+  { pair, mints, extensions, extended }: DlmmState,
   fill: DlmmFill,
   arrays: number,
   xToY: boolean,
@@ -299,14 +303,15 @@ function unitsOf(
     fill.empty * 270 +
     fill.mixed * 2_000 +
     (arrays - 1) * 900 +
-    mintUnits(mints[0], exactIn) +
-    mintUnits(mints[1], exactIn)
+    mintUnits(mints[0], extensions[0], exactIn) +
+    mintUnits(mints[1], extensions[1], exactIn)
   );
 }
 
 /** What the transfer of a token adds; an exact-out trade computes its fee twice. */
-function mintUnits(mint: Mint, exactIn: boolean): number {
+function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
   if (mint.program === TOKEN_PROGRAM) return 0;
-  if (mint.transferFees === undefined) return exactIn ? 3_600 : 3_900;
-  return exactIn ? 6_200 : 8_200;
+  const each = exactIn ? 380 : 450;
+  if (mint.transferFees !== undefined) return (exactIn ? 6_200 : 8_200) + each * (extensions - 1);
+  return (exactIn ? 3_600 : 3_900) + (extensions > 0 ? (exactIn ? 1_000 : 1_300) : 0) + each * extensions;
 }

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type BuildEntry, type History, type SubmitEntry, Trader } from "../faults/trader.ts";
+import { type FakeRelay, startFakeRelay } from "../support/fake-relay.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { createTestWallet } from "../support/wallet.ts";
+
+const TIP = 20_000;
+const tipAccounts = [createTestWallet().address.toString(), createTestWallet().address.toString()];
+const engineAccount = createTestWallet().address.toString();
+const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+
+let relay: FakeRelay;
+let engine: FakeRelay;
+let service: TestService;
+let trader: Trader;
+
+beforeAll(async () => {
+  relay = await startFakeRelay();
+  engine = await startFakeRelay();
+  service = await startTestService({
+    SUBMIT_ANSWER_MS: "1500",
+    RELAYS: JSON.stringify([
+      {
+        name: "relay",
+        url: `${relay.url}/send`,
+        headers: { "x-key": "secret-of-the-relay" },
+        tipAccounts,
+        leastTip: 5_000,
+        levels: { faster: TIP },
+      },
+      {
+        name: "engine",
+        url: `${engine.url}/api/v1/transactions`,
+        bundleOnly: true,
+        tipAccounts: [engineAccount],
+        levels: { fastest: 1_000_000 },
+      },
+    ]),
+  });
+  engine.forwardTo = service.app.sandbox!.rpcUrl;
+  trader = new Trader(0xfee, history);
+  for (const address of [trader.address, ...tipAccounts, engineAccount])
+    await service.rpc("requestAirdrop", [address, 5e9]);
+  await trader.register(service.url);
+});
+afterAll(async () => {
+  await service?.close();
+  await relay?.close();
+  await engine?.close();
+});
+beforeEach(() => {
+  relay.status = 200;
+  relay.taken.length = 0;
+  engine.taken.length = 0;
+});
+
+const order = (priority: string, more: object = {}) => ({
+  path: "buy" as const,
+  body: { mint: service.mintOn("raydium_cpmm", "USDC"), solAmount: 0.01, slippage: 0.1, priority, ...more },
+});
+
+async function trade(priority: string): Promise<{ built: BuildEntry; entry: SubmitEntry }> {
+  const built = (await trader.build(service.url, order(priority)))!;
+  return { built, entry: await trader.submit({ name: "service", url: service.url }, built) };
+}
+
+const balance = async (address: string) =>
+  BigInt((await service.rpc<{ value: number }>("getBalance", [address])).value);
+
+async function chargedFor(signature: string) {
+  const record = await service.rpc<{
+    meta: { fee: number; preBalances: number[]; postBalances: number[] };
+    transaction: { message: { accountKeys: string[] } };
+  }>("getTransaction", [signature, { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 1 }]);
+  const { meta, transaction } = record;
+  const gained = (address: string) => {
+    const index = transaction.message.accountKeys.indexOf(address);
+    return index < 0 ? 0 : meta.postBalances[index]! - meta.preBalances[index]!;
+  };
+  const tips = [...tipAccounts, engineAccount].reduce((sum, address) => sum + gained(address), 0);
+  return { fee: BigInt(meta.fee), tips: BigInt(tips) };
+}
+
+test.each(["economy", "fast", "faster", "fastest"])(
+  "priorityCost of %s is what the chain charges, to the lamport",
+  async (level) => {
+    const { built, entry } = await trade(level);
+    expect(entry.data?.status).toBe("confirmed");
+    const { fee, tips } = await chargedFor(entry.data!.signature);
+    expect(BigInt(built.costs.baseFee) + BigInt(built.costs.priorityFee)).toBe(fee);
+    expect(BigInt(built.costs.tip)).toBe(tips);
+    expect(built.priorityCostLamports).toBe(fee - 5_000n + tips);
+    expect(entry.data!.costs.tip).toBe(built.costs.tip);
+    expect(entry.data!.tradeResult).toMatchObject({
+      inputAmountRaw: built.estimates.inputAmountRaw,
+      outputAmountRaw: built.estimates.outputAmountRaw,
+    });
+  },
+);
+
+test("a relay's level carries its tip, and the relay gets the signed bytes with its headers", async () => {
+  const { built } = await trade("faster");
+  expect(built.costs.tip).toBe(`${TIP}`);
+  expect(relay.taken[0]).toMatchObject({ path: "/send", transaction: built.signed });
+  expect(relay.taken[0]!.headers["x-key"]).toBe("secret-of-the-relay");
+  const other = await trade("fast");
+  expect(other.built.costs.tip).toBe("0");
+  expect(relay.taken.some(({ transaction }) => transaction === other.built.signed)).toBe(false);
+});
+
+test("tips go to the accounts of a relay in turn", async () => {
+  const before = await Promise.all(tipAccounts.map(balance));
+  for (let i = 0; i < 6; i++) await trade("faster");
+  await new Promise((resolve) => setTimeout(resolve, 40 * 50));
+  const after = await Promise.all(tipAccounts.map(balance));
+  const tips = after.map((lamports, i) => lamports - before[i]!);
+  expect(tips[0]! + tips[1]!).toBeGreaterThanOrEqual(BigInt(6 * TIP));
+  expect(tips.every((lamports) => lamports > 0n)).toBe(true);
+});
+
+test("what a relay wants to itself is sent nowhere else", async () => {
+  engine.forwardTo = undefined;
+  const { built, entry } = await trade("fastest");
+  expect(engine.taken[0]).toMatchObject({ path: "/api/v1/transactions?bundleOnly=true", transaction: built.signed });
+  expect(entry.data?.status).toBe("pending");
+  engine.forwardTo = service.app.sandbox!.rpcUrl;
+  const again = await trader.submit({ name: "service", url: service.url }, built);
+  expect(again.data?.status).toBe("confirmed");
+});
+
+test("a relay that fails keeps nothing from landing", async () => {
+  relay.status = 503;
+  const { entry } = await trade("faster");
+  expect(entry.data?.status).toBe("confirmed");
+});
+
+test("the limit on priority's cost counts tips", async () => {
+  const refused = await trader.build(service.url, order("fastest", { maxPriorityCost: 0.0009 }));
+  expect(refused).toBeUndefined();
+  expect(history.refusedBuilds.at(-1)).toMatchObject({ status: 422, code: "PRIORITY_COST_TOO_HIGH" });
+});
+
+test("the price list tells tips and slots to wait", async () => {
+  const { body } = await service.call("/v1/priority");
+  const levels = body.data!.levels as { priority: string; expectedCostRaw: string; expectedSlots: number }[];
+  const costOf = (level: string) => BigInt(levels.find(({ priority }) => priority === level)!.expectedCostRaw);
+  expect(costOf("faster")).toBeGreaterThan(BigInt(TIP));
+  expect(costOf("fastest")).toBeGreaterThan(1_000_000n);
+  for (const { expectedSlots } of levels) expect(expectedSlots).toBeGreaterThanOrEqual(1);
+});

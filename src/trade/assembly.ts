@@ -43,6 +43,8 @@ export interface Assembly {
   readonly creates: readonly CreatedAccount[];
   /** Lamports the wallet must have while the transaction runs, and gets back: rent of the passing wrapped-SOL account. */
   readonly passingRent: bigint;
+  /** The wallet's token account that is closed, where one is, and the lamports that come back. */
+  readonly closes: Intent["emptied"];
 }
 
 /** Where the wallet keeps both sides of a trade. */
@@ -67,6 +69,7 @@ export const UNITS = {
   openWrappedSol: 150 + 250,
   closeWrappedSol: 150,
   fillWrappedSol: 150 + 150,
+  closeEmptied: { base: 300, token2022: 5_000 },
   createTokenAccount: { base: 11_000, token2022: 20_000, perBump: 1_500 },
 } as const;
 
@@ -102,6 +105,9 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
     parts.swap(step, parts.placeOf(quote.inMint, accounts), parts.placeOf(quote.outMint, accounts));
     if (isLast) parts.closeWrapped();
   }
+  // A market may leave a rest of an exact input unspent; the account is then not empty.
+  if (intent.emptied !== undefined && route.inAmount === intent.amount)
+    parts.closeEmptied(intent.inMint, intent.emptied);
   return parts.finish();
 }
 
@@ -120,6 +126,7 @@ class AssemblyParts {
   #computeUnits = 0;
   #passingRent = 0n;
   #wrapped: Address | undefined;
+  #closes: Intent["emptied"];
 
   constructor(wallet: Address, context: AssemblyContext) {
     this.#wallet = wallet;
@@ -165,6 +172,13 @@ class AssemblyParts {
     this.#wrapped = undefined;
   }
 
+  /** Closes the token account that the swap emptied: its rent is the wallet's again. */
+  closeEmptied({ program }: Mint, emptied: NonNullable<Intent["emptied"]>): void {
+    this.#instructions.push(closeTokenAccount(emptied.address, this.#wallet, program));
+    this.#computeUnits += program === TOKEN_2022_PROGRAM ? UNITS.closeEmptied.token2022 : UNITS.closeEmptied.base;
+    this.#closes = emptied;
+  }
+
   /** Where the wallet keeps a side of a swap. A venue that moves lamports still names the wallet's wrapped-SOL address. */
   placeOf(mint: Address, accounts: WalletAccounts): Address {
     if (mint === SOL_MINT) return this.#wrapped ?? tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM).address;
@@ -181,6 +195,7 @@ class AssemblyParts {
       destination,
       threshold,
       salt: this.#context.nonce,
+      exists: this.#exists,
     });
     this.#instructions.push(...leg.instructions);
     this.#computeUnits += leg.computeUnits;
@@ -195,12 +210,11 @@ class AssemblyParts {
       computeUnits: this.#computeUnits,
       creates: this.#creates,
       passingRent: this.#passingRent,
+      closes: this.#closes,
     };
   }
 
-  #exists(address: Address): boolean {
-    return this.#context.markets.account(address) != null;
-  }
+  readonly #exists = (address: Address): boolean => this.#context.markets.account(address) != null;
 }
 
 const TOKEN_ACCOUNT_BYTES = 165;

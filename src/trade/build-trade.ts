@@ -29,6 +29,7 @@ import {
   walletAccounts,
 } from "./assembly.ts";
 import { checkBalances } from "./balances.ts";
+import { readHeldShare } from "./held-share.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
 import { chooseRoutes, legsOf, type Route } from "./route.ts";
 import { awaitSnapshot, type Snapshot, takeSnapshot } from "./snapshot.ts";
@@ -87,6 +88,7 @@ interface Ready {
  */
 export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
   const { markets } = ports;
+  if (request.sellPercent !== undefined) return buildCold(ports, request);
   const inMint = markets.mint(canonicalMint(request.inMint));
   const outMint = markets.mint(canonicalMint(request.outMint));
   if (inMint instanceof Promise || outMint instanceof Promise) return buildCold(ports, request);
@@ -105,7 +107,12 @@ async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<Buil
     markets.mint(canonicalMint(request.inMint)),
     markets.mint(canonicalMint(request.outMint)),
   ]);
-  const intent = resolveIntent(request, inMint, outMint);
+  const { sellPercent } = request;
+  const share =
+    sellPercent === undefined || inMint === null || outMint === null
+      ? undefined
+      : await readHeldShare(markets, request.principal.wallet, inMint, sellPercent);
+  const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   const [snapshot] = await Promise.all([
     awaitSnapshot(markets, intent.inMint.address, intent.outMint.address),
@@ -168,6 +175,7 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
     costs,
     route: legs,
     creates: assembly.creates,
+    closes: assembly.closes?.address,
     lanes,
   });
   request.stages?.mark("seal");
@@ -339,7 +347,7 @@ function costsOf(budget: Budget, assembly: Assembly, tips: readonly Tip[]): Cost
     priorityFee: priorityFeeLamports(budget.computeUnitLimit, budget.priceMicroLamports),
     tip: tips.reduce((sum, { lamports }) => sum + lamports, 0n),
     rentPaid: assembly.creates.reduce((sum, { rent }) => sum + rent, 0n),
-    rentReturned: 0n,
+    rentReturned: assembly.closes?.lamports ?? 0n,
   };
 }
 

@@ -15,7 +15,12 @@ export interface Intent {
   /** Base units of the exact side. */
   readonly amount: bigint;
   readonly slippagePpb: bigint;
+  /** The wallet's token account that this trade empties, where it can be closed with it, and the lamports that come back. */
+  readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
 }
+
+/** What a request for a share of the balance comes to. */
+export type HeldShare = Pick<Intent, "amount" | "emptied">;
 
 type Asked = Pick<TradeRequest, "mode" | "amount" | "amountField" | "mintFields" | "slippage">;
 
@@ -26,9 +31,10 @@ export function canonicalMint(mint: Address): Address {
 
 /**
  * Resolves a request against its two mints; `null` is a mint that does not exist.
+ * @param share in place of the request's amount
  * @throws TradewireError TOKEN_NOT_FOUND, UNSUPPORTED_TOKEN_EXTENSION, VALIDATION_ERROR
  */
-export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint | null): Intent {
+export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint | null, share?: HeldShare): Intent {
   if (inMint === null) throw unknownToken(asked.mintFields.in);
   if (outMint === null) throw unknownToken(asked.mintFields.out);
   if (inMint.address === outMint.address) {
@@ -39,6 +45,7 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
   const slippagePpb = parseSlippage(asked.slippage);
   if (slippagePpb === undefined)
     throw invalidField("slippage", "slippage is a fraction: 0 ≤ slippage < 1 (0.05 is 5 %).");
+  if (share !== undefined) return { inMint, outMint, mode: asked.mode, slippagePpb, ...share };
   const exact = asked.mode === "exactIn" ? inMint : outMint;
   const amount = parseAmount(asked.amount, exact.decimals);
   if (amount === undefined) {
@@ -48,7 +55,7 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
       `${asked.amountField} must be at least ${least} (one base unit) and fit 64 bits of base units.`,
     );
   }
-  return { inMint, outMint, mode: asked.mode, amount, slippagePpb };
+  return { inMint, outMint, mode: asked.mode, amount, slippagePpb, emptied: undefined };
 }
 
 function unknownToken(field: string): TradewireError {

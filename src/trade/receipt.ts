@@ -34,7 +34,7 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
   return change + record.feeLamports + costs.tip + costs.rentPaid - costs.rentReturned;
 }
 
-function costsOf({ costs, creates }: SealedTrade, record: TransactionRecord): Costs {
+function costsOf({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
   // A new account may hold more than its rent: cashback, a creator's fee. Only the rent is no part of the trade.
   let rentPaid = 0n;
   for (const { address, rent } of creates) {
@@ -43,5 +43,7 @@ function costsOf({ costs, creates }: SealedTrade, record: TransactionRecord): Co
     const held = record.postBalances[index]!;
     rentPaid += minOf(held, rent);
   }
-  return { ...costs, baseFee: record.feeLamports - costs.priorityFee, rentPaid };
+  const closed = closes === undefined ? -1 : record.accounts.indexOf(closes);
+  const rentReturned = closed < 0 ? 0n : record.preBalances[closed]! - record.postBalances[closed]!;
+  return { ...costs, baseFee: record.feeLamports - costs.priorityFee, rentPaid, rentReturned };
 }

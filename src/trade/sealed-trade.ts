@@ -20,6 +20,8 @@ export interface SealedTrade extends TradeSides {
   readonly route: readonly RouteLeg[];
   /** Accounts the transaction may bring into being: their rent is not part of the trade. */
   readonly creates: readonly CreatedAccount[];
+  /** The wallet's token account that the transaction closes: its rent is not part of the trade either. */
+  readonly closes: Address | undefined;
   /** Lanes it may be sent on: those whose tips are in the message, and those that ask for none. */
   readonly lanes: readonly string[];
 }
@@ -59,6 +61,8 @@ export function encodeSealedTrade(trade: SealedTrade): Uint8Array {
   }
   out.u8(trade.creates.length);
   for (const { address, space, rent } of trade.creates) out.bytes(address.bytes).u32(space).u64(rent);
+  out.u8(trade.closes === undefined ? 0 : 1);
+  if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
   out.u8(trade.lanes.length);
   for (const lane of trade.lanes) out.text(lane);
   return out.finish();
@@ -98,6 +102,7 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
       outAmount: from.u64(),
     })),
     creates: Array.from({ length: from.u8() }, () => ({ address: address(), space: from.u32(), rent: from.u64() })),
+    closes: from.u8() === 0 ? undefined : address(),
     lanes: Array.from({ length: from.u8() }, () => from.text()),
   };
 }

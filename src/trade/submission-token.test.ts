@@ -35,6 +35,7 @@ function sealedTrade(): SealedTrade {
     })),
     lanes: ["rpc", "relay"],
     creates: [{ address: address(), space: 165, rent: 1_488_440n }],
+    closes: random.chance(0.5) ? address() : undefined,
   };
 }
 

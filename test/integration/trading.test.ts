@@ -1,5 +1,6 @@
 import { VersionedTransaction } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signTransaction } from "../../src/client/signing.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -203,8 +204,8 @@ describe("a trade over the whole service", () => {
 
   test("the client refuses before signing what exceeds its limits", async () => {
     const built = await client.buildBuy(buyOrder());
-    expect(() => client.sign(built, { maxPriceImpact: 0 })).toThrow(/PRICE|moves the price/);
-    expect(() => client.sign(built, { maxPriorityCost: 0 })).toThrow(/Priority costs/);
+    await expect(client.sign(built, { maxPriceImpact: 0 })).rejects.toThrow(/PRICE|moves the price/);
+    await expect(client.sign(built, { maxPriorityCost: 0 })).rejects.toThrow(/Priority costs/);
     expect(await codeOf(client.buy(buyOrder(), { maxPriceImpact: 0 }))).toBe("PRICE_IMPACT_TOO_HIGH");
     expect(await codeOf(client.buy(buyOrder(), { maxPriorityCost: 0 }))).toBe("PRIORITY_COST_TOO_HIGH");
   });
@@ -307,7 +308,7 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect(await submit(flipped(10))).toBe("INVALID_SIGNATURE");
     expect(await submit(flipped(signed.length - 1))).toBe("MESSAGE_MISMATCH");
     expect(await submit(built.unsignedTransaction)).toBe("NOT_FULLY_SIGNED");
-    expect(await submit(await stranger.sign(built))).toBe("INVALID_SIGNATURE");
+    expect(await submit(await signTransaction(stranger.wallet, built.unsignedTransaction))).toBe("INVALID_SIGNATURE");
     expect(await submit(Uint8Array.of(...signed, 0))).toBe("MESSAGE_MISMATCH");
     expect(await submit(Uint8Array.of(2, ...signed.slice(1, 65), ...signed.slice(1)))).toBe("MESSAGE_MISMATCH");
     expect(await submit(signed, `${built.submissionToken.slice(0, -2)}AA`)).toBe("INVALID_SUBMISSION_TOKEN");

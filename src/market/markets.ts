@@ -54,6 +54,8 @@ interface Pair {
   passedOver: Map<Address, { readonly venue: string; readonly atMs: number }>;
   /** When it is to be searched again; undefined until the first search has ended. */
   searchAgainAtMs: number | undefined;
+  /** When the last search began. */
+  searchedAtMs: number;
   lastUsedMs: number;
   /** Kept until an account behind it changes. */
   answer: PairMarkets | undefined;
@@ -75,6 +77,8 @@ interface Single {
 const DEFAULT_MAX_AGE_MS = 2_000;
 const DEFAULT_NEGATIVE_MS = 5_000;
 const DEFAULT_RESEARCH_MS = 60_000;
+/** A pair that nobody can trade, as when its curve has completed, is searched again this long after the last search. */
+const DOUBT_MS = 1_000;
 const DEFAULT_IDLE_MS = 600_000;
 const DEFAULT_MAX_PAIRS = 10_000;
 const DEFAULT_MAX_SINGLES = 20_000;
@@ -128,6 +132,7 @@ export function createMarkets({
         searched: [],
         passedOver: new Map(),
         searchAgainAtMs: undefined,
+        searchedAtMs: 0,
         lastUsedMs: now(),
         answer: undefined,
         freshUntilMs: 0,
@@ -149,6 +154,7 @@ export function createMarkets({
 
   /** Searches every venue; watches what is new, as far as it is among the best, and lets go of what is closed. */
   async function search(entry: Pair): Promise<void> {
+    entry.searchedAtMs = now();
     const { found, faults, searched, isComplete } = await discoverMarkets(entry.pair, {
       reader,
       venues,
@@ -383,6 +389,12 @@ export function createMarkets({
     return isFresh(entry) ? entry.answer : undefined;
   }
 
+  function searchSoon({ a, b }: MintPair): void {
+    const entry = pairOf(a, b);
+    if (entry.work !== undefined || entry.researching || entry.searchAgainAtMs === undefined) return;
+    if (now() >= entry.searchedAtMs + DOUBT_MS) research(entry);
+  }
+
   function isFresh(entry: Pair): boolean {
     try {
       assertFresh(entry);
@@ -448,6 +460,7 @@ export function createMarkets({
   return {
     marketsOf,
     knownMarkets,
+    searchSoon,
     mint(address) {
       const account = live.get(address);
       if (account !== undefined && singles.has(address)) return mintOf(address, account);

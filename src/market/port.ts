@@ -35,6 +35,8 @@ export interface Markets {
    * or old is read in the background.
    */
   knownMarkets(pair: MintPair): PairMarkets | undefined;
+  /** Told when no market of a pair could make a trade: it is searched again in the background, not more often than once a second. */
+  searchSoon(pair: MintPair): void;
   /** The mint, or null when there is no such mint. @throws TradewireError UPSTREAM_ERROR */
   mint(address: Address): Mint | null | Promise<Mint | null>;
   /**

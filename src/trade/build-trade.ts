@@ -31,8 +31,8 @@ import {
 import { checkBalances } from "./balances.ts";
 import { readHeldShare } from "./held-share.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
-import { chooseRoutes, legsOf, type Route } from "./route.ts";
-import { awaitSnapshot, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { legsOf, type Route } from "./route.ts";
+import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { TokenSealer } from "./submission-token.ts";
 import type { BuiltTrade, Costs, TradeRequest } from "./trade.ts";
 
@@ -205,7 +205,7 @@ interface Composed {
 function composeBest(ports: BuildPorts, ready: Ready, lifetime: Lifetime): Composed {
   const { head } = ports;
   const { intent, snapshot } = ready;
-  const { routes } = chooseRoutes(intent, snapshot.direct, snapshot.hubs, head.clock());
+  const { routes } = routesOf(ports.markets, intent, snapshot, head.clock());
   const nonce = ports.nextNonce();
   const choice = ports.lanes.choose(ready.request.priority, nonce);
   for (const route of routes) {

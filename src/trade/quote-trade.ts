@@ -2,8 +2,8 @@ import type { ChainHead } from "../chain/port.ts";
 import type { Markets } from "../market/port.ts";
 import { checkPriceImpact, estimatesOf } from "./build-trade.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
-import { chooseRoutes, legsOf } from "./route.ts";
-import { awaitSnapshot, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { legsOf } from "./route.ts";
+import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { QuotedTrade, Trades } from "./trade.ts";
 
 interface QuotePorts {
@@ -37,8 +37,8 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
   return answer(ports, request, intent, await awaitSnapshot(markets, intent.inMint.address, intent.outMint.address));
 }
 
-function answer({ head }: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
-  const { routes, faults } = chooseRoutes(intent, snapshot.direct, snapshot.hubs, head.clock());
+function answer({ head, markets }: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
+  const { routes, faults } = routesOf(markets, intent, snapshot, head.clock());
   const [best, ...runnersUp] = routes;
   checkPriceImpact(request, best!);
   return {

@@ -1,8 +1,11 @@
+import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Markets, PairMarkets } from "../market/port.ts";
 import { Address } from "../primitives/address.ts";
+import type { ChainClock } from "../solana/account.ts";
 import type { Mint } from "../solana/mint.ts";
 import { SOL_MINT } from "../solana/programs.ts";
-import type { HubMarkets } from "./route.ts";
+import type { Intent } from "./intent.ts";
+import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
 
 /** The mints a trade may pass through between two markets: SOL, and USDC of mainnet. */
 export const HUB_MINTS: readonly Address[] = [SOL_MINT, Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")];
@@ -38,6 +41,26 @@ export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Add
     else if (mint !== null) hubs.push({ hub, mint, toHub, fromHub });
   }
   return isWaiting && direct.markets.length === 0 ? undefined : { direct, hubs };
+}
+
+/**
+ * The ways to make the trade on the snapshot. When there is none the pair is searched again: a market may have closed for
+ * another to open.
+ * @throws TradewireError as `chooseRoutes`
+ */
+export function routesOf(
+  markets: Pick<Markets, "searchSoon">,
+  intent: Intent,
+  { direct, hubs }: Snapshot,
+  clock: ChainClock,
+): Routes {
+  try {
+    return chooseRoutes(intent, direct, hubs, clock);
+  } catch (error) {
+    if (error instanceof TradewireError && error.code === "NO_ROUTE")
+      markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
+    throw error;
+  }
 }
 
 /** The same where something has to be read first: everything is waited for, all of it at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */

@@ -35,6 +35,7 @@ export function memoryPorts(options: {
   const markets: Markets = {
     marketsOf: answerFor,
     knownMarkets: answerFor,
+    searchSoon: () => undefined,
     mint: (address) => mints.get(address) ?? null,
     account: (address) => accounts.get(address) ?? null,
     warm: async () => undefined,

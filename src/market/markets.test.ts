@@ -486,3 +486,29 @@ test("a market whose account was in a dropped block is read again before it is t
     expect(states(await again)).toEqual([{ vaultData: [5] }]);
   }
 });
+
+test("searches in the background keep their distance, and a hub pair without a market is searched rarely", async () => {
+  const pools = [pool, address(40)];
+  for (const one of pools) state.set(one, poolData());
+  state.set(vault, Uint8Array.of(5));
+  start([fakeVenue()], { researchPaceMs: 1_000 });
+  const other = { a: token, b: address(3) };
+  await markets.marketsOf(pair);
+  await markets.marketsOf(other);
+  const searches = () => state.fetches;
+  expect(searches()).toBe(2);
+  for (let second = 0; second < 50; second++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    markets.knownMarkets(other);
+    warm();
+    await backgroundSearch();
+  }
+  expect(searches()).toBe(2);
+  for (let second = 0; second < 20; second++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    markets.knownMarkets(other);
+    warm();
+    await backgroundSearch();
+  }
+  expect(searches()).toBe(4);
+});

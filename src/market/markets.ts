@@ -30,6 +30,8 @@ export interface MarketsOptions {
   readonly negativeMs?: number;
   /** How often a pair in use is searched again, in the background, for new markets. */
   readonly researchMs?: number;
+  /** Least time between two such searches of whatever pairs: each costs tens of milliseconds and a dozen calls. */
+  readonly researchPaceMs?: number;
   /** Pairs, mints and wallet accounts not asked for during this time cool down. */
   readonly idleMs?: number;
   /** Pairs kept hot at most; the longest unused go first. */
@@ -79,9 +81,11 @@ const DEFAULT_NEGATIVE_MS = 5_000;
 const DEFAULT_RESEARCH_MS = 60_000;
 /** A pair that nobody can trade, as when its curve has completed, is searched again this long after the last search. */
 const DOUBT_MS = 1_000;
+const DEFAULT_RESEARCH_PACE_MS = 500;
 const DEFAULT_IDLE_MS = 600_000;
-const DEFAULT_MAX_PAIRS = 10_000;
-const DEFAULT_MAX_SINGLES = 20_000;
+/** A token that is traded has two pairs or three: with SOL and with each hub, most of which have no market and cost little. */
+const DEFAULT_MAX_PAIRS = 40_000;
+const DEFAULT_MAX_SINGLES = 60_000;
 const DEFAULT_MAX_MARKETS_PER_PAIR = 64;
 const DEFAULT_MAX_FOUND = 2_500;
 const DEFAULT_REEXAMINE_MS = 600_000;
@@ -101,6 +105,7 @@ export function createMarkets({
   maxAgeMs = DEFAULT_MAX_AGE_MS,
   negativeMs = DEFAULT_NEGATIVE_MS,
   researchMs = DEFAULT_RESEARCH_MS,
+  researchPaceMs = DEFAULT_RESEARCH_PACE_MS,
   idleMs = DEFAULT_IDLE_MS,
   maxPairs = DEFAULT_MAX_PAIRS,
   maxSingles = DEFAULT_MAX_SINGLES,
@@ -115,6 +120,7 @@ export function createMarkets({
   const singles = new Map<Address, Single>();
   const singlesHolder: AccountHolder = { onChange() {} };
   let closed = false;
+  let researchedAtMs = Number.NEGATIVE_INFINITY;
 
   function pairOf(a: Address, b: Address): Pair {
     const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
@@ -337,7 +343,10 @@ export function createMarkets({
     return work;
   }
 
+  /** Searches the pair again in the background, unless another was just searched: then a later caller's turn will do. */
   function research(entry: Pair): void {
+    if (entry.researching || researchedAtMs + researchPaceMs > now()) return;
+    researchedAtMs = now();
     entry.researching = true;
     search(entry)
       .catch((error) => {
@@ -377,7 +386,8 @@ export function createMarkets({
       share(entry, () => search(entry));
       return undefined;
     }
-    if (atMs > entry.searchAgainAtMs && !entry.researching) research(entry);
+    // Nobody waits for these: where there is no market, it is looked for less often.
+    if (atMs > entry.searchAgainAtMs + (entry.watches.length === 0 ? researchMs : 0)) research(entry);
     if (entry.answer === undefined) {
       entry.answer = answerFromMemory(entry, false);
       entry.freshUntilMs = 0;
@@ -433,11 +443,12 @@ export function createMarkets({
   function sweep(): void {
     const idleSinceMs = now() - idleMs;
     const noneSinceMs = now() - negativeMs;
+    const emptySinceMs = now() - 2 * researchMs;
     const keptPairs: Pair[] = [];
     for (const row of [...pairs.values()]) {
       for (const entry of [...row.values()]) {
         if (entry.work !== undefined || entry.researching) continue;
-        if (entry.lastUsedMs < (entry.watches.length === 0 ? noneSinceMs : idleSinceMs)) drop(entry);
+        if (entry.lastUsedMs < (entry.watches.length === 0 ? emptySinceMs : idleSinceMs)) drop(entry);
         else keptPairs.push(entry);
       }
     }

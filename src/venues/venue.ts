@@ -84,6 +84,8 @@ export interface SwapTerms {
   readonly threshold: bigint;
   /** Any number, to spread write locks where a program accepts one of several accounts (fee recipients). */
   readonly salt: number;
+  /** True when the account is known to exist: what the program need not create costs no units and no rent. */
+  readonly exists: (address: Address) => boolean;
 }
 
 /** The instructions of one swap, and what they cost. */

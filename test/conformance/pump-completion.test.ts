@@ -27,6 +27,7 @@ it("sells the last token of a curve, refuses one more, and says why a completed 
     destination: svm.setTokens(wallet, coin.mint, 0n),
     threshold: quote.inAmount,
     salt: 0,
+    exists: () => false,
   });
   expect(svm.send(wallet, leg.instructions).ok).toBe(true);
 

@@ -99,6 +99,7 @@ describe("pump_fun beside @pump-fun/pump-sdk 2.0.0", () => {
         destination: selling ? quote : base,
         threshold: BigInt(coin.bound),
         salt: coin.salt,
+        exists: () => false,
       });
       expect(instructions.map(written)).toEqual([writtenVector(coin.instructions[kind], keys)]);
     }

@@ -109,6 +109,7 @@ describe("pump_swap beside @pump-fun/pump-swap-sdk 1.20.0", () => {
         destination: selling ? quote : base,
         threshold: BigInt(pool.bound),
         salt: pool.salt,
+        exists: () => false,
       });
       expect(instructions.map(written)).toEqual(
         pool.instructions[kind].map((instruction) => writtenVector(instruction, keys)),

@@ -128,7 +128,8 @@ function runTrade({
   }
   const source = tokenAccount(svm, wallet, inMint);
   const destination = tokenAccount(svm, wallet, outMint);
-  const terms = (threshold: bigint) => ({ wallet, source, destination, threshold, salt: random.u32() });
+  const exists = (key: Address): boolean => svm.get(key) !== null;
+  const terms = (threshold: bigint) => ({ wallet, source, destination, threshold, salt: random.u32(), exists });
   const threshold = mode === "exactIn" ? quote.outAmount : quote.inAmount;
   const leg = venue.swap(state, quote, terms(threshold));
 

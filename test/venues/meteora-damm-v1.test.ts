@@ -165,6 +165,7 @@ describe.skipIf(missing.length > 0)("meteora_damm_v1 where it does not trade", (
       destination: associatedTokenAddress(wallet, mintB, TOKEN_PROGRAM),
       threshold: 1n,
       salt: 0,
+      exists: () => false,
     });
     const code = () =>
       classifyFailure(parseProgramFailure(svm.simulate(wallet, leg.instructions).logs)!, [meteoraDammV1]);

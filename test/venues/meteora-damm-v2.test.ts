@@ -156,6 +156,7 @@ describe.skipIf(!present)("meteora_damm_v2 against its program (.venues/meteora_
       destination: associatedTokenAddress(wallet, mintB, TOKEN_PROGRAM),
       threshold: 1n,
       salt: 0,
+      exists: () => false,
     };
     const leg = meteoraDammV2.swap(before.state, quote, terms);
     const codeNow = () =>
@@ -191,6 +192,7 @@ describe.skipIf(!present)("meteora_damm_v2 against its program (.venues/meteora_
         destination: associatedTokenAddress(wallet, mintB, TOKEN_PROGRAM),
         threshold: 1n,
         salt: 0,
+        exists: () => false,
       },
     );
     const { logs } = svm.simulate(wallet, leg.instructions);

@@ -186,6 +186,7 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
       destination: coins,
       threshold: 1n,
       salt: 0,
+      exists: () => false,
     };
     const build = (amount: bigint) => {
       const { state } = readMarket(svm, meteoraDbc, market, pair);

@@ -206,6 +206,7 @@ describe.skipIf(!present)(`meteora_dlmm against its program (${PROGRAM})`, () =>
       destination: associatedTokenAddress(wallet, y, TOKEN_PROGRAM),
       threshold: 1n,
       salt: 0,
+      exists: () => false,
     };
     const quote = meteoraDlmm.quote(state, ask);
     const code = (amount: bigint) => {

@@ -11,7 +11,7 @@ const market: AmmV4Market = {
   nativeSol: false,
   vaults: [key(4), key(5)],
 };
-const terms = { wallet: key(6), source: key(7), destination: key(8), threshold: 0x0102n, salt: 0 };
+const terms = { wallet: key(6), source: key(7), destination: key(8), threshold: 0x0102n, salt: 0, exists: () => false };
 
 describe("ammV4Swap", () => {
   it("is tag 16 with the input first, tag 17 with the most accepted first", () => {

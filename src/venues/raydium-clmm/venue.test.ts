@@ -94,7 +94,7 @@ describe("raydiumClmm", () => {
 
   it("puts the trade's direction in the order of accounts", () => {
     const quote = raydiumClmm.quote(state(), ask(1_000n, false));
-    const terms = { wallet: key(8), source: key(9), destination: key(10), threshold: 1n, salt: 0 };
+    const terms = { wallet: key(8), source: key(9), destination: key(10), threshold: 1n, salt: 0, exists: () => false };
     const [instruction] = raydiumClmm.swap(state(), quote, terms).instructions;
     const addresses = instruction!.accounts.map(({ address }) => address);
     expect(addresses.slice(0, 8)).toEqual([key(8), key(4), key(1), key(9), key(10), key(6), key(5), key(7)]);

@@ -119,7 +119,14 @@ describe("raydiumLaunchlab", () => {
     const accounts = chain();
     const { market, state } = open(accounts);
     const quote = raydiumLaunchlab.quote(state, ask("exactIn", SOL_MINT, COIN, 100n));
-    const terms = { wallet: key(9), source: key(10), destination: key(11), threshold: 109n, salt: 0 };
+    const terms = {
+      wallet: key(9),
+      source: key(10),
+      destination: key(11),
+      threshold: 109n,
+      salt: 0,
+      exists: () => false,
+    };
     const leg = raydiumLaunchlab.swap(state, quote, terms);
     const [instruction] = leg.instructions;
     expect(instruction!.accounts).toHaveLength(18);

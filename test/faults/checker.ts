@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isTerminal, type Rig } from "./rig.ts";
+import bs58 from "bs58";
+import { ACCOUNT_OVERHEAD_BYTES, isTerminal, type Rig } from "./rig.ts";
 import type { BuildEntry, SubmitEntry } from "./trader.ts";
 
 const SOL = "So11111111111111111111111111111111111111112";
@@ -18,7 +19,7 @@ interface TokenBalance {
 export interface LedgerEntry {
   readonly slot: number;
   readonly messageHash: string;
-  readonly bytes: Buffer;
+  readonly accounts: readonly string[];
   readonly meta: {
     readonly err: unknown;
     readonly fee: number;
@@ -26,6 +27,7 @@ export interface LedgerEntry {
     readonly postBalances: readonly number[];
     readonly preTokenBalances: readonly TokenBalance[];
     readonly postTokenBalances: readonly TokenBalance[];
+    readonly loadedAddresses?: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
   };
 }
 
@@ -52,7 +54,7 @@ async function readLedger(rig: Rig): Promise<{ entries: Map<string, LedgerEntry>
       const bytes = Buffer.from(transaction[0], "base64");
       const messageHash = hashOf(bytes);
       if (entries.has(messageHash)) doubled.push(messageHash);
-      entries.set(messageHash, { slot, messageHash, bytes, meta });
+      entries.set(messageHash, { slot, messageHash, accounts: accountsOf(bytes, meta), meta });
     }
   }
   return { entries, doubled };
@@ -89,7 +91,8 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
     const told = answers.find(({ data }) => data?.tradeResult != null)?.data;
     const build = builds.get(hash);
     if (told?.tradeResult == null || landed === undefined || build === undefined) continue;
-    const measured = measure(build, landed, told.inputMint, told.outputMint);
+    const rent = await rentOfCreated(rig, landed);
+    const measured = measure(build, landed, rent, told.inputMint, told.outputMint);
     const { inputAmountRaw, outputAmountRaw } = told.tradeResult;
     if (measured.in !== BigInt(inputAmountRaw) || measured.out !== BigInt(outputAmountRaw)) {
       broken.push(
@@ -147,31 +150,45 @@ function contentOf(data: SubmitEntry["data"], error: SubmitEntry["error"]): stri
 }
 
 /** What the wallet gave and got, by the chain's record alone. */
-function measure(build: BuildEntry, { bytes, meta }: LedgerEntry, inputMint: string, outputMint: string) {
+function measure(build: BuildEntry, { meta }: LedgerEntry, rent: bigint, inputMint: string, outputMint: string) {
   const tokens = (list: readonly TokenBalance[], mint: string) =>
     list
       .filter((entry) => entry.owner === build.wallet && entry.mint === mint)
       .reduce((sum, entry) => sum + BigInt(entry.uiTokenAmount.amount), 0n);
   const gained = (mint: string): bigint => {
     if (mint !== SOL) return tokens(meta.postTokenBalances, mint) - tokens(meta.preTokenBalances, mint);
-    const rent = createdRent(build, bytes, meta);
-    return (
-      BigInt(meta.postBalances[0]!) - BigInt(meta.preBalances[0]!) + BigInt(meta.fee) + rent + BigInt(build.costs.tip)
-    );
+    const change = BigInt(meta.postBalances[0]!) - BigInt(meta.preBalances[0]!);
+    return change + BigInt(meta.fee) + rent + BigInt(build.costs.tip);
   };
   return { in: -gained(inputMint), out: gained(outputMint) };
 }
 
-/** Lamports that went into token accounts of the wallet which the transaction brought into being. */
-function createdRent(build: BuildEntry, _bytes: Buffer, meta: LedgerEntry["meta"]): bigint {
-  const mine = meta.postTokenBalances.filter(({ owner }) => owner === build.wallet) as (TokenBalance & {
-    accountIndex: number;
-  })[];
-  return mine.reduce(
-    (sum, { accountIndex }) =>
-      meta.preBalances[accountIndex] === 0 ? sum + BigInt(meta.postBalances[accountIndex]!) : sum,
-    0n,
+/** Rent in the accounts that the transaction brought into being, by their sizes; a bare one has to hold that of no data. */
+async function rentOfCreated(rig: Rig, { accounts, meta, slot }: LedgerEntry): Promise<bigint> {
+  const created = accounts.flatMap((address, i) =>
+    meta.preBalances[i] === 0 && meta.postBalances[i]! > 0 ? [{ address, held: BigInt(meta.postBalances[i]!) }] : [],
   );
+  if (created.length === 0) return 0n;
+  const { value } = await rig.rpc<{ value: ({ space: number } | null)[] }>("getMultipleAccounts", [
+    created.map(({ address }) => address),
+    { encoding: "base64", commitment: "confirmed" },
+  ]);
+  const { lamportsPerByte } = rig.rents.findLast(({ fromSlot }) => fromSlot <= slot)!;
+  return created.reduce((sum, { held }, i) => {
+    const rent = lamportsPerByte * (BigInt(value[i]?.space ?? 0) + ACCOUNT_OVERHEAD_BYTES);
+    return sum + (held < rent ? held : rent);
+  }, 0n);
+}
+
+/** Accounts in message order: of legacy and version 0 messages the static ones, then the loaded ones. */
+function accountsOf(bytes: Buffer, meta: LedgerEntry["meta"]): string[] {
+  const message = bytes.subarray(65);
+  const start = (message[0]! & 0x80) === 0 ? 3 : 4;
+  const count = bytes[0] === 0x81 ? 0 : message[start]!;
+  const fixed = Array.from({ length: count }, (_, i) =>
+    bs58.encode(message.subarray(start + 1 + i * 32, start + 33 + i * 32)),
+  );
+  return [...fixed, ...(meta.loadedAddresses?.writable ?? []), ...(meta.loadedAddresses?.readonly ?? [])];
 }
 
 function databaseTexts(dataDir: string): string[] {

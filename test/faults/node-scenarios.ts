@@ -190,7 +190,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
       onRig({ seed, slotMs: 200 }, async (rig, expect) => {
         await trades(rig, 2);
         await rig.sandbox.setSlotMs(100);
-        await rig.sandbox.setRent(3_480n);
+        await rig.setRent(3_480n);
         await sleep(10_000);
         const trader = rig.traders[0]!;
         let worst = 0;

@@ -24,6 +24,8 @@ export interface RigOptions {
 }
 
 const DEFAULT_SLOT_MS = 80;
+/** Bytes that rent is paid for beside an account's data. */
+export const ACCOUNT_OVERHEAD_BYTES = 128n;
 const LAMPORTS_EACH = 1_000_000_000_000;
 
 /** The whole of a scenario: chain, lying nodes, services on one database, callers, and what all of them did. */
@@ -39,6 +41,8 @@ export class Rig {
   readonly history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
   readonly dataDir: string;
   readonly startSlot: number;
+  /** Lamports per byte that accounts had to hold, from these slots on. */
+  readonly rents: { readonly fromSlot: number; readonly lamportsPerByte: bigint }[] = [];
 
   private constructor(options: RigOptions, sandbox: Sandbox, proxies: readonly RpcProxy[], startSlot: number) {
     this.options = options;
@@ -47,6 +51,11 @@ export class Rig {
     this.proxies = proxies;
     this.dataDir = mkdtempSync(join(tmpdir(), "tradewire-faults-"));
     this.startSlot = startSlot;
+  }
+
+  async setRent(lamportsPerByte: bigint): Promise<void> {
+    await this.sandbox.setRent(lamportsPerByte);
+    this.rents.push({ fromSlot: await this.rpc<number>("getSlot", [{ commitment: "processed" }]), lamportsPerByte });
   }
 
   static async start(options: RigOptions): Promise<Rig> {
@@ -61,6 +70,8 @@ export class Rig {
     const proxies = await Promise.all(Array.from({ length: count }, () => startRpcProxy(sandbox)));
     const startSlot = await rpc<number>(sandbox, "getSlot", [{ commitment: "processed" }]);
     const rig = new Rig(options, sandbox, proxies, startSlot);
+    const rentOfNothing = await rig.rpc<number>("getMinimumBalanceForRentExemption", [0]);
+    rig.rents.push({ fromSlot: 0, lamportsPerByte: BigInt(rentOfNothing) / ACCOUNT_OVERHEAD_BYTES });
     try {
       // The first one alone: it makes the secrets and the database that all share.
       for (let i = 0; i < processes; i++) await rig.startService(i);

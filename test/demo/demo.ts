@@ -6,12 +6,18 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { type App, startApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
+import { toWholeUnits } from "../../src/primitives/amount.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
+import { callNode, migrate, readTokensLeft } from "./graduation.ts";
 
 const SLIPPAGE = 0.05;
+/** The coin that is bought to the end of its curve. */
+const GRADUATE = "BRINK";
+const FOUND_WITHIN_MS = 10_000;
 
 interface DemoWallet {
   readonly address: string;
@@ -59,9 +65,10 @@ interface Step {
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "tradewire-demo-"));
+const rows: Row[] = [];
+const trades: DemoTrade[] = [];
 let app: App | undefined;
 try {
-  const say = (line: string) => process.stdout.write(`${line}\n`);
   say("Starting the embedded chain and the service …");
   app = await startApp({
     config: parseConfig({
@@ -80,8 +87,6 @@ try {
   if (app.sandbox === undefined) throw new Error("The demo runs on the embedded chain: unset SOLANA_RPC_URL.");
   say(`Ready: service at ${app.url}, chain at ${app.sandbox.rpcUrl}`);
 
-  const rows: Row[] = [];
-  const trades: DemoTrade[] = [];
   const symbols = new Map(
     app.sandbox.world.tokens
       .filter(({ quoteMint }) => quoteMint === SOL_MINT)
@@ -90,30 +95,9 @@ try {
   for (const [mint, symbol] of symbols) {
     const wallet = await registerWallet(app);
     say(`\n${symbol}: wallet ${wallet.address} registered`);
-    for (const step of stepsOf(mint, symbol)) {
-      const built = await call<Built>(
-        app.url,
-        `/v1/tx/${step.path}`,
-        { ...step.body, slippage: SLIPPAGE },
-        wallet.apiKey,
-      );
-      const signedTransaction = signWire(wallet.key, built.unsignedTransaction);
-      const submitted = await call<Submitted>(
-        app.url,
-        "/v1/tx/submit",
-        { submissionToken: built.submissionToken, signedTransaction },
-        wallet.apiKey,
-      );
-      const { tradeResult, ...landed } = submitted;
-      if (tradeResult === null)
-        throw new Error(`${step.what}: landed as ${landed.signature}, but its amounts could not be read`);
-      const estimated = `${built.estimates.inputAmountRaw} → ${built.estimates.outputAmountRaw}`;
-      const onChain = `${tradeResult.inputAmountRaw} → ${tradeResult.outputAmountRaw}`;
-      rows.push({ what: step.what, platform: landed.platform, estimated, onChain, equal: estimated === onChain });
-      trades.push({ ...landed, ...tradeResult });
-      say(`  ${step.what.padEnd(34)} ${landed.platform.padEnd(16)} ${landed.status} in slot ${landed.slot}`);
-    }
+    for (const step of stepsOf(mint, symbol)) await trade(app, wallet, step);
   }
+  await showGraduation(app);
 
   say(`\n${table(rows)}\n`);
   const unequal = rows.filter(({ equal }) => !equal);
@@ -130,6 +114,79 @@ try {
 } finally {
   await app?.close();
   rmSync(dataDir, { recursive: true, force: true });
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Builds, signs and submits one trade, and notes what was estimated and what happened. */
+async function trade({ url }: App, wallet: DemoWallet, step: Step): Promise<void> {
+  const built = await call<Built>(url, `/v1/tx/${step.path}`, { ...step.body, slippage: SLIPPAGE }, wallet.apiKey);
+  const signedTransaction = signWire(wallet.key, built.unsignedTransaction);
+  const submitted = await call<Submitted>(
+    url,
+    "/v1/tx/submit",
+    { submissionToken: built.submissionToken, signedTransaction },
+    wallet.apiKey,
+  );
+  const { tradeResult, ...landed } = submitted;
+  if (tradeResult === null)
+    throw new Error(`${step.what}: landed as ${landed.signature}, but its amounts could not be read`);
+  const estimated = `${built.estimates.inputAmountRaw} → ${built.estimates.outputAmountRaw}`;
+  const onChain = `${tradeResult.inputAmountRaw} → ${tradeResult.outputAmountRaw}`;
+  rows.push({ what: step.what, platform: landed.platform, estimated, onChain, equal: estimated === onChain });
+  trades.push({ ...landed, ...tradeResult });
+  say(`  ${step.what.padEnd(34)} ${landed.platform.padEnd(16)} ${landed.status} in slot ${landed.slot}`);
+}
+
+/** Two wallets buy a coin until its curve completes; one of them migrates it; the next buy is made on the pool. */
+async function showGraduation(app: App): Promise<void> {
+  const { rpcUrl, world } = app.sandbox!;
+  const coin = world.tokens.find(({ symbol }) => symbol === GRADUATE)!;
+  const mint = coin.mint.toString();
+  const [first, second] = [await registerWallet(app), await registerWallet(app)];
+  say(`\n${GRADUATE}, to the end of its curve and on: wallets ${first.address} and ${second.address}`);
+  const buyExactly = (wallet: DemoWallet, amount: bigint, what: string) =>
+    trade(app, wallet, {
+      what,
+      path: "swap",
+      body: {
+        inputMint: "SOL",
+        outputMint: mint,
+        amount: toWholeUnits(amount, coin.decimals),
+        swapMode: "exactOut",
+        priority: "fast",
+      },
+    });
+  await buyExactly(first, (await readTokensLeft(rpcUrl, coin.market)) / 2n, `buy half of all ${GRADUATE} left`);
+  await buyExactly(second, await readTokensLeft(rpcUrl, coin.market), `buy the last ${GRADUATE}`);
+
+  const buy: Step = {
+    what: `buy ${GRADUATE} for 0.1 SOL, migrated`,
+    path: "buy",
+    body: { mint, solAmount: 0.1, priority: "fast" },
+  };
+  const between = await trade(app, first, buy).then(
+    () => "a trade, where none was possible",
+    (error: Error) => error.message,
+  );
+  if (!between.includes("NO_ROUTE")) throw new Error(`Between curve and pool: ${between}`);
+  say(`  between curve and pool: ${between}`);
+  say(`  migrated by ${second.address}: ${await migrate(rpcUrl, coin, second)}`);
+  await tradeOnceFound(app, first, buy);
+}
+
+/** The pool is looked for when nothing else trades: the first refusal starts it. */
+async function tradeOnceFound(app: App, wallet: DemoWallet, step: Step): Promise<void> {
+  for (const end = Date.now() + FOUND_WITHIN_MS; ; await sleep(250)) {
+    try {
+      await trade(app, wallet, step);
+      return;
+    } catch (error) {
+      if (Date.now() > end || !(error instanceof Error && error.message.includes("NO_ROUTE"))) throw error;
+    }
+  }
 }
 
 /** One token's round: bought exactly in and out, sold exactly in and out. */
@@ -170,17 +227,11 @@ async function registerWallet({ url, sandbox }: App): Promise<DemoWallet> {
 }
 
 async function airdrop(rpcUrl: string, address: string): Promise<void> {
-  const request = (method: string, params: unknown[]) =>
-    fetch(rpcUrl, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    }).then((response) => response.json() as Promise<{ result: { value: number } }>);
-  await request("requestAirdrop", [address, 10_000_000_000]);
+  await callNode(rpcUrl, "requestAirdrop", [address, 10_000_000_000]);
   for (let tries = 0; tries < 100; tries++) {
-    const { result } = await request("getBalance", [address, { commitment: "processed" }]);
-    if (result.value > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { value } = await callNode<{ value: number }>(rpcUrl, "getBalance", [address, { commitment: "processed" }]);
+    if (value > 0) return;
+    await sleep(20);
   }
   throw new Error("The faucet of the embedded chain gave nothing.");
 }

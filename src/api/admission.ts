@@ -4,6 +4,9 @@ import type { AdmissionSettings } from "./settings.ts";
 
 const RETRY_AFTER_MS = 1_000;
 
+/** Builds that every turn has room for, so that a pause of the whole process is not taken for overload. */
+const LEAST_PER_TURN = 8;
+
 /**
  * Refuses work while there is more of it than can be done in time, builds long before submits: a build that is refused can
  * be asked for again, a signed transaction runs out.
@@ -18,6 +21,7 @@ export class Admission {
   #submits = 0;
   #shed = 0;
   #turnStartMs: number | undefined;
+  #turnBuilds = 0;
 
   /** @param nowMs a monotonic clock */
   constructor(settings: AdmissionSettings, nowMs: () => number) {
@@ -35,12 +39,14 @@ export class Admission {
       const nowMs = this.#nowMs();
       if (this.#turnStartMs === undefined) {
         this.#turnStartMs = nowMs;
+        this.#turnBuilds = 0;
         setImmediate(() => {
           this.#turnStartMs = undefined;
         });
-      } else if (nowMs - this.#turnStartMs > this.#settings.buildTurnMs) {
+      } else if (this.#turnBuilds >= LEAST_PER_TURN && nowMs - this.#turnStartMs > this.#settings.buildTurnMs) {
         throw this.#overloaded("More builds are asked for than can be made in time.");
       }
+      this.#turnBuilds++;
       this.#builds++;
     }
   }

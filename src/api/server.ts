@@ -31,6 +31,9 @@ import type { ApiLogger, ApiSettings } from "./settings.ts";
 import { createTradeService } from "./trade-service.ts";
 import { warmValidation } from "./validation.ts";
 
+/** Headers that one request may have. */
+const MAX_HEADERS = 64;
+
 /** What the edge stands on. */
 export interface ApiParts {
   readonly trades: Trades;
@@ -159,6 +162,10 @@ function answerEverythingElse(
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser("*", (_, __, done) => done(null));
   fastify.addHook("onRequest", (request, reply, done) => {
+    if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) {
+      sendFailure(reply, tooManyHeaders(), requestIds());
+      return;
+    }
     // HTTP/1.1 heads are measured while they are read.
     if (request.raw.httpVersionMajor === 2 && headBytes(request.raw) > settings.headerLimitBytes) {
       sendFailure(reply, headersTooLarge(settings.headerLimitBytes), requestIds());
@@ -184,6 +191,10 @@ function headBytes({ rawHeaders }: IncomingMessage): number {
   // Each header counts 32 bytes beside its text, as HTTP/2 counts header lists: 16 for a name, 16 for a value.
   for (const text of rawHeaders) bytes += text.length + 16;
   return bytes;
+}
+
+function tooManyHeaders(): TradewireError {
+  return new TradewireError("HEADERS_TOO_LARGE", `The request has more than ${MAX_HEADERS} headers.`);
 }
 
 function headersTooLarge(limitBytes: number): TradewireError {

@@ -1,0 +1,93 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createApi } from "../../src/api/server.ts";
+import { type ApiSettings, DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import { createFakeAccounts, createFakeTrades } from "../support/fake-trades.ts";
+
+/** The edge in a process of its own, so that its memory and its event loop are its own. */
+export interface EdgeProcess {
+  readonly port: number;
+  /** Resident memory in bytes, connections held, and the longest stall of the event loop since the last time. */
+  usage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+export interface Usage {
+  readonly residentBytes: number;
+  readonly connections: number;
+  readonly stallMs: number;
+}
+
+export interface EdgeOptions {
+  readonly settings?: Partial<ApiSettings>;
+  /** Time the processor is busy with each build. */
+  readonly buildMs?: number;
+  /** Time each submit waits for the chain. */
+  readonly submitMs?: number;
+}
+
+const FILE = fileURLToPath(import.meta.url);
+
+export async function startEdgeProcess(options: EdgeOptions = {}): Promise<EdgeProcess> {
+  const child: ChildProcess = fork(FILE, [JSON.stringify(options)], { stdio: "inherit" });
+  const next = <T>() => new Promise<T>((resolve) => child.once("message", (message) => resolve(message as T)));
+  const { port } = await next<{ port: number }>();
+  return {
+    port,
+    usage() {
+      child.send("usage");
+      return next<Usage>();
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** The edge over fakes whose builds and submits take time. */
+export async function createEdge({ settings = {}, buildMs = 0, submitMs = 0 }: EdgeOptions) {
+  const fakes = createFakeTrades();
+  const accounts = createFakeAccounts();
+  return createApi({
+    trades: {
+      ...fakes,
+      build(request) {
+        const untilMs = performance.now() + buildMs;
+        while (performance.now() < untilMs);
+        return fakes.build(request);
+      },
+      async submit(order) {
+        if (submitMs > 0) await sleep(submitMs);
+        return fakes.submit(order);
+      },
+    },
+    accounts,
+    keys: accounts,
+    logger: { warn() {}, error() {} },
+    settings: { ...DEFAULT_API_SETTINGS, port: 0, ...settings },
+    serving: () => true,
+  });
+}
+
+async function main(options: EdgeOptions): Promise<void> {
+  const api = await createEdge(options);
+  const { port } = await api.listen();
+  let stallMs = 0;
+  let lastMs = performance.now();
+  setInterval(() => {
+    const nowMs = performance.now();
+    stallMs = Math.max(stallMs, nowMs - lastMs - 10);
+    lastMs = nowMs;
+  }, 10);
+  process.on("message", () => {
+    process.send!({ residentBytes: process.memoryUsage.rss(), connections: api.load().connections, stallMs });
+    stallMs = 0;
+  });
+  process.on("disconnect", () => process.exit(0));
+  process.send!({ port });
+}
+
+if (process.argv[1] === FILE) await main(JSON.parse(process.argv[2]!));

@@ -1,0 +1,110 @@
+import http from "node:http";
+
+export interface Sample {
+  readonly status: number;
+  readonly ms: number;
+  /** When the answer was there, on the monotonic clock. */
+  readonly endMs: number;
+  readonly headers: http.IncomingHttpHeaders;
+  /** Why there was no answer. */
+  readonly error: string | undefined;
+}
+
+export interface Call {
+  readonly path: string;
+  readonly body?: object;
+  readonly key?: string;
+}
+
+/** One call on an agent's connections. Never rejects: a lost call is a sample. */
+export function callOnce(port: number, { path, body, key }: Call, agent: http.Agent): Promise<Sample> {
+  const startMs = performance.now();
+  return new Promise((resolve) => {
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const request = http.request(
+      {
+        host: "127.0.0.1",
+        port,
+        path,
+        agent,
+        method: payload === undefined ? "GET" : "POST",
+        headers: {
+          ...(payload === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) }),
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
+      },
+      (response) => {
+        response.resume();
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            ms: performance.now() - startMs,
+            endMs: performance.now(),
+            headers: response.headers,
+            error: undefined,
+          }),
+        );
+        response.on("error", (error) => fail(error));
+      },
+    );
+    const fail = (error: Error) =>
+      resolve({
+        status: 0,
+        ms: performance.now() - startMs,
+        endMs: performance.now(),
+        headers: {},
+        error: error.message,
+      });
+    request.on("error", fail);
+    request.end(payload);
+  });
+}
+
+/** Calls at a steady rate for a while, whether or not answers come: what callers who do not wait for one another do. */
+export async function openLoop(
+  port: number,
+  perSecond: number,
+  durationMs: number,
+  call: (index: number) => Call,
+  agent: http.Agent,
+): Promise<Sample[]> {
+  const startMs = performance.now();
+  const samples: Promise<Sample>[] = [];
+  const due = () => Math.floor(((performance.now() - startMs) * perSecond) / 1_000);
+  await new Promise<void>((resolve) => {
+    const tick = () => {
+      if (performance.now() - startMs >= durationMs) {
+        resolve();
+        return;
+      }
+      for (let missing = due() - samples.length; missing > 0; missing--) {
+        samples.push(callOnce(port, call(samples.length), agent));
+      }
+      setTimeout(tick, 2);
+    };
+    tick();
+  });
+  return Promise.all(samples);
+}
+
+/** As many calls as `connections` callers get answered who each wait for their answer. */
+export async function closedLoop(
+  port: number,
+  connections: number,
+  durationMs: number,
+  call: (index: number) => Call,
+): Promise<Sample[]> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+  const untilMs = performance.now() + durationMs;
+  const samples: Sample[] = [];
+  let index = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < untilMs) samples.push(await callOnce(port, call(index++), agent));
+    }),
+  );
+  agent.destroy();
+  return samples;
+}

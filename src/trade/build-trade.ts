@@ -103,10 +103,11 @@ export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade
 /** The same story where something has to be read first. */
 async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<BuiltTrade> {
   const { markets } = ports;
-  const [inMint, outMint] = await Promise.all([
-    markets.mint(canonicalMint(request.inMint)),
-    markets.mint(canonicalMint(request.outMint)),
-  ]);
+  const [inAddress, outAddress] = [canonicalMint(request.inMint), canonicalMint(request.outMint)];
+  // Asked for before the mints are known, so that all is read in the same rounds.
+  const snapshotting = inAddress === outAddress ? undefined : fetchSnapshot(markets, inAddress, outAddress);
+  snapshotting?.catch(() => {});
+  const [inMint, outMint] = await Promise.all([markets.mint(inAddress), markets.mint(outAddress)]);
   const { sellPercent } = request;
   const share =
     sellPercent === undefined || inMint === null || outMint === null
@@ -115,10 +116,15 @@ async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<Buil
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   const [snapshot] = await Promise.all([
-    awaitSnapshot(markets, intent.inMint.address, intent.outMint.address),
+    snapshotting ?? fetchSnapshot(markets, intent.inMint.address, intent.outMint.address),
     warmWallet(markets, accounts),
   ]);
   return finish(ports, { request, intent, accounts, snapshot });
+}
+
+/** From memory as far as it is there: what is known of hubs is not waited for again. */
+async function fetchSnapshot(markets: Markets, inMint: Address, outMint: Address): Promise<Snapshot> {
+  return takeSnapshot(markets, inMint, outMint) ?? awaitSnapshot(markets, inMint, outMint);
 }
 
 function finish(ports: BuildPorts, ready: Ready): BuiltTrade | Promise<BuiltTrade> {

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type { AccountReader } from "../../src/chain/port.ts";
+import { createRpcStateSource } from "../../src/chain/rpc-state-source.ts";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
 import type { PairMarkets } from "../../src/market/port.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
+import { awaitSnapshot } from "../../src/trade/snapshot.ts";
 import { venues } from "../../src/venues/registry.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
 import { createTestWallet } from "../support/wallet.ts";
@@ -24,6 +28,26 @@ afterEach(() => {
   chain.close();
 });
 
+const ROUND_MS = 600;
+
+/** Counts reads, and makes each take so long that the rounds they come in can be told from the time it all takes. */
+function slowReads(inner: AccountReader) {
+  const cost = { reads: 0, searches: 0 };
+  const reader: AccountReader = {
+    async fetchAccounts(...args) {
+      cost.reads += 1;
+      await sleep(ROUND_MS);
+      return inner.fetchAccounts(...args);
+    },
+    async fetchProgramAccounts(...args) {
+      cost.searches += 1;
+      await sleep(ROUND_MS);
+      return inner.fetchProgramAccounts(...args);
+    },
+  };
+  return { reader, cost };
+}
+
 /** A pool of the world that trades against SOL, and its pair. */
 function poolToken() {
   const token = sandbox.world.tokens.find(
@@ -37,6 +61,31 @@ test("every pool of the world is found and read from cold, in at most three roun
   for (const { mint, quoteMint, market } of pools) {
     const { markets: found } = await markets.marketsOf({ a: quoteMint, b: mint });
     expect(found.map((one) => one.market.address)).toContain(market);
+  }
+});
+
+test("a cold token costs at most three rounds of reads on every venue: mint, markets and what they need, hubs too", async () => {
+  for (const venue of new Set(sandbox.world.tokens.map((token) => token.venue))) {
+    const { mint, quoteMint } = sandbox.world.tokens.find((token) => token.venue === venue)!;
+    const { reader, cost } = slowReads(chain.reader);
+    // Polling would be counted too.
+    const source = createRpcStateSource({
+      ...chain,
+      reader,
+      commitment: "processed",
+      now: Date.now,
+      warn: () => {},
+      pollMs: 60_000,
+    });
+    const own = createMarkets({ ...chain, reader, source, venues, now: Date.now, warn: () => {} });
+    const startedAt = performance.now();
+    const [found] = await Promise.all([awaitSnapshot(own, quoteMint, mint), own.mint(mint)]);
+    expect(found.direct.markets.length).toBeGreaterThan(0);
+    expect(Math.floor((performance.now() - startedAt) / ROUND_MS)).toBeLessThanOrEqual(3);
+    // For each pair searched, the token's own and those with hubs: one read of probes, and two of what its markets need.
+    expect(cost.reads).toBeLessThanOrEqual(12);
+    own.close();
+    source.close();
   }
 });
 

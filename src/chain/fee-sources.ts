@@ -49,7 +49,7 @@ export function createPercentileFees(
   let told = false;
 
   const ask = async (writable: readonly Address[], percentile: number) =>
-    decodeSamples(await pool.read(METHOD, [writable.map(String), { percentile }]));
+    decodeSamples(await pool.read(METHOD, [writable.map(String), { percentile }], { isProbe: true }));
 
   async function probe(): Promise<void> {
     probeAtMs = now() + UNDECIDED_MS;

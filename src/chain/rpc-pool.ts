@@ -8,6 +8,8 @@ export interface ReadOptions {
   readonly startAt?: number;
   /** An answer for which another endpoint may know better, such as null from a node that lags. */
   readonly isLacking?: (result: unknown) => boolean;
+  /** True: the question may be refused for how it is asked, which says nothing about the method. */
+  readonly isProbe?: boolean;
   /** An answer that contradicts what is known of the chain: whoever gave it is doubted for a while, and another is asked. */
   readonly isWrong?: (result: unknown) => boolean;
 }
@@ -58,7 +60,10 @@ export function createRpcPool({
   }
 
   function noteRefusal(index: number, method: string): void {
+    // Calls that were under way together are refused together, and that is one piece of news.
+    const isKnown = (refusedUntilMs[index]!.get(method) ?? 0) > now();
     refusedUntilMs[index]!.set(method, now() + refusalMs);
+    if (isKnown) return;
     warn(
       `The Solana node ${endpoints[index]!.name} does not serve ${method}; it is not asked again for ${refusalMs / 1000} s.`,
     );
@@ -104,7 +109,7 @@ export function createRpcPool({
         else if (!settled) settle(() => resolve(result));
       } catch (error) {
         failure = error;
-        if (isRefusal(error)) noteRefusal(index, method);
+        if (isRefusal(error) && options.isProbe !== true) noteRefusal(index, method);
       }
       running -= 1;
       askNext();

@@ -4,15 +4,13 @@ import type { Account } from "../../solana/account.ts";
 import { derive, findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { WHIRLPOOL_FEE_TIERS } from "../data/orca-whirlpool.ts";
 import type { Market, MintPair } from "../venue.ts";
 
 export const WHIRLPOOL_PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc");
 
 /** Orca's own configuration; pools of other configurations are found by filter. */
 export const WHIRLPOOLS_CONFIG = Address.of("2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ");
-
-/** Tick spacings with a fee tier in Orca's configuration; 32,896 trades over the full range only. */
-const TICK_SPACINGS = [1, 2, 4, 8, 16, 64, 96, 128, 256, 32_896] as const;
 
 export const WHIRLPOOL_SIZE = 653;
 export const MINT_A_OFFSET = 101;
@@ -237,8 +235,8 @@ export function whirlpoolAddress(
   );
 }
 
-/** Addresses of the pair's pools of the ordinary fee tiers. */
+/** Addresses of the pair's pools of the listed fee tiers. */
 export function whirlpoolAddresses(pair: MintPair): Address[] {
   const mints = sortMints(pair);
-  return TICK_SPACINGS.map((spacing) => whirlpoolAddress(WHIRLPOOLS_CONFIG, mints, spacing));
+  return WHIRLPOOL_FEE_TIERS.map((tier) => whirlpoolAddress(WHIRLPOOLS_CONFIG, mints, tier));
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTransaction } from "../../src/client/verify/read-transaction.ts";
-import { expectTrade } from "../../src/client/verify/trade-expectation.ts";
 import { describeProblem, findProblems } from "../../src/client/verify/verify-transaction.ts";
 import { createRandom } from "../../src/primitives/random.ts";
-import { type Builder, startBuilder } from "./honest-builds.ts";
+import { venues } from "../../src/venues/registry.ts";
+import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
+import { buildSample, expectationOf, type SampleBuild, sampleVenues } from "./sample-builds.ts";
 
 /** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run test:client`. */
 const COUNT = Number(process.env.HONEST_BUILDS ?? 1_500);
@@ -14,30 +15,55 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => builder?.close());
 
-test(
-  "honest builds of every venue and mode are accepted, all of them",
-  async () => {
-    const random = createRandom(20261120);
-    const accepted = new Map<string, number>();
-    const refused: string[] = [];
-    for (let count = 0; count < COUNT; ) {
-      const build = await builder.build(random);
-      if (build === undefined) continue;
-      count += 1;
-      const { wallet, order, answer, wire, venue } = build;
-      const problems = findProblems(readTransaction(wire), expectTrade(wallet, order, answer, {}));
-      const kind = `${venue} ${order.swapMode} ${order.inputMint.startsWith("So1") ? "from SOL" : order.outputMint.startsWith("So1") ? "to SOL" : "tokens"}`;
-      if (problems.length > 0) refused.push(`${kind}: ${problems.map(describeProblem).join("; ")}`);
-      else accepted.set(kind, (accepted.get(kind) ?? 0) + 1);
-    }
-    expect(refused.slice(0, 5)).toEqual([]);
-    expect([...accepted.values()].reduce((sum, count) => sum + count, 0)).toBe(COUNT);
-    for (const venue of builder.venues) {
-      expect([...accepted.keys()].filter((kind) => kind.startsWith(`${venue} `)).length, venue).toBeGreaterThanOrEqual(
-        2,
-      );
-    }
-    process.stdout.write(`${JSON.stringify(Object.fromEntries([...accepted].sort()), undefined, 1)}\n`);
-  },
-  20 * 60_000,
-);
+/** Why a build is refused; undefined when it is accepted. */
+function refusal(build: HonestBuild & Partial<SampleBuild>): string | undefined {
+  const problems = findProblems(readTransaction(build.wire, build.lookupTables), expectationOf(build));
+  return problems.length === 0 ? undefined : problems.map(describeProblem).join("; ");
+}
+
+function count(kinds: Map<string, number>, kind: string): void {
+  kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+}
+
+test("honest builds on every venue, in every mode and form, are accepted, all of them", {
+  timeout: 1_200_000,
+}, async () => {
+  expect(sampleVenues.toSorted()).toEqual(venues.map(({ id }) => id).toSorted());
+  const random = createRandom(20261120);
+  const accepted = new Map<string, number>();
+  const refused: string[] = [];
+  for (let done = 0; done < COUNT; ) {
+    const build = await buildSample(random, sampleVenues[done % sampleVenues.length]!);
+    if (build === undefined) continue;
+    done += 1;
+    const { venue, order, form } = build;
+    const reason = refusal(build);
+    if (reason !== undefined) refused.push(`${venue} ${order.swapMode} ${form}: ${reason}`);
+    else for (const kind of [`${venue} ${order.swapMode}`, form]) count(accepted, kind);
+  }
+  expect(refused.slice(0, 5)).toEqual([]);
+  for (const { id, supports } of venues) {
+    expect(accepted.get(`${id} exactIn`), id).toBeGreaterThan(0);
+    if (supports.exactOut) expect(accepted.get(`${id} exactOut`), id).toBeGreaterThan(0);
+  }
+  process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
+});
+
+test("honest builds of a running service, over one market and over two, are accepted, all of them", {
+  timeout: 1_200_000,
+}, async () => {
+  const random = createRandom(6);
+  const accepted = new Map<string, number>();
+  const refused: string[] = [];
+  for (let done = 0; done < COUNT / 2; ) {
+    const build = await builder.build(random);
+    if (build === undefined) continue;
+    done += 1;
+    const reason = refusal(build);
+    if (reason !== undefined) refused.push(`${build.venue} ${build.order.swapMode}: ${reason}`);
+    else count(accepted, `${build.venue} ${build.order.swapMode}`);
+  }
+  expect(refused.slice(0, 5)).toEqual([]);
+  expect([...accepted.keys()].filter((kind) => kind.includes("+")).length).toBeGreaterThan(0);
+  process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
+});

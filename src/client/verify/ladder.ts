@@ -5,8 +5,8 @@ import type { LadderRule } from "./swap-table.ts";
 
 /** A bump below this happens once in 2^32: such an address is taken for a stranger's. */
 const LEAST_BUMP = 224;
-/** Rungs tried with every bump around where the price lies, before the whole ladder is. */
-const NEAR = 40;
+/** Neighbours tried with every bump around where the price lies, before the whole ladder is. */
+const NEAR = 4;
 
 /**
  * The number of the rung that has this address, or undefined when no rung has.
@@ -31,8 +31,16 @@ export function findRung(
   };
   const last = Math.floor(rule.limit / rule.step);
   const starts = startsOf(rule, price, known);
-  for (const start of starts) {
-    for (const rung of outward(start, NEAR, last)) if (is(rung * rule.step, 255, LEAST_BUMP)) return rung * rule.step;
+  const tried = new Set<number>();
+  for (const stride of rule.strides) {
+    for (const start of starts) {
+      for (const near of outward(Math.floor(start / stride), NEAR, last)) {
+        const rung = near * stride;
+        if (tried.has(rung) || Math.abs(rung) > last) continue;
+        tried.add(rung);
+        if (is(rung * rule.step, 255, LEAST_BUMP)) return rung * rule.step;
+      }
+    }
   }
   const middle = starts[0] ?? 0;
   for (const [from, to] of [

@@ -130,7 +130,9 @@ function faultOf(
   rungs: number[] = [],
 ): string | undefined {
   const { address } = account;
-  if (writable && !account.writable) return "cannot be written";
+  // A program in the place of an account left out is never written, whatever the place is for.
+  const leftOut = rule.kind === "derived" && rule.orNone && address === table.program;
+  if (writable && !account.writable && !leftOut) return "cannot be written";
   switch (rule.kind) {
     case "wallet":
       return address === context.wallet ? undefined : `is not the wallet ${context.wallet}`;

@@ -20,6 +20,8 @@ export interface TradeExpectation {
   readonly maxPriorityLamports: bigint;
   /** Lamports of tip the service said are in it. */
   readonly tipLamports: bigint;
+  /** Where tips may go beside the accounts known to take them; "any": the service chooses, and the cap alone holds. */
+  readonly tipAccounts: ReadonlySet<Address> | "any";
   /** True when the whole balance is sold and the emptied account may be closed. */
   readonly closesSource: boolean;
 }
@@ -56,6 +58,8 @@ export interface TradeLimits {
   readonly minOutputAmount?: number | undefined;
   /** Refuse when more than this may go in, in whole units; needs `decimals.input` unless it is SOL. */
   readonly maxInputAmount?: number | undefined;
+  /** Accounts tips may go to beside those known to take them, or "any": what they may cost is capped by `maxPriorityCost`. */
+  readonly tipAccounts?: readonly string[] | "any" | undefined;
   /** Decimals of the two mints as the caller knows them. Without them the service's word is taken for the scale of amounts. */
   readonly decimals?: { readonly input?: number | undefined; readonly output?: number | undefined } | undefined;
 }
@@ -146,6 +150,7 @@ export function expectTrade(
         ? DEFAULT_MAX_PRIORITY
         : BigInt(Math.floor(limits.maxPriorityCost * LAMPORTS)),
     tipLamports: rawAmount(answer.costs?.tip ?? "0"),
+    tipAccounts: limits.tipAccounts === "any" ? "any" : new Set((limits.tipAccounts ?? []).map(addressOf)),
     closesSource: order.sellPercent === 100,
   };
   checkLimits(expectation, answer, limits, { inDecimals, outDecimals });

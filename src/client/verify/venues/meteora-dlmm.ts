@@ -59,6 +59,7 @@ const common = {
       step: 1,
       limit: 6_400,
       bases: BIN_STEPS.map((step) => 1 + step / 10_000),
+      strides: [1],
       perRung: BINS_PER_ARRAY,
       pricedMint: 6,
     }),

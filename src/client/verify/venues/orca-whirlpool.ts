@@ -29,6 +29,7 @@ const tickArray = written("a tick array", {
   step: TICKS_PER_ARRAY,
   limit: Math.ceil(LAST_TICK / TICKS_PER_ARRAY) * TICKS_PER_ARRAY,
   bases: [1.0001],
+  strides: [1, 2, 4, 8, 16, 32, 64, 96, 128, 256],
   perRung: 1,
   pricedMint: 5,
 });

@@ -53,6 +53,7 @@ const common = {
       step: TICKS_PER_ARRAY,
       limit: Math.ceil(LAST_TICK / TICKS_PER_ARRAY) * TICKS_PER_ARRAY,
       bases: [1.0001],
+      strides: [1, 2, 4, 5, 10, 15, 20, 50, 60, 100, 120],
       perRung: 1,
       pricedMint: undefined,
     }),

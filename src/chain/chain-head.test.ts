@@ -133,3 +133,92 @@ test("a node that cannot be reached ends the start with UPSTREAM_ERROR", async (
   await expect(start()).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
   expect(vi.getTimerCount()).toBe(0);
 });
+
+const blockhashAt = (shift: { slot?: number; height?: number }) => () => ({
+  context: { slot: slot - 1 + (shift.slot ?? 0) },
+  value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 + (shift.height ?? 0) },
+});
+
+/** An endpoint beside the first, of the same chain, that tells the truth. */
+const truthful = () => fakeEndpoint({ ...endpoint.methods }, "truthful");
+
+async function startWith(...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+  head = await createChainHead({ pool, subscriptions, now: Date.now, warn: () => {} });
+  return head;
+}
+
+test.each([{ height: 200 }, { height: -200 }, { slot: 200 }, { slot: -200 }])(
+  "with two endpoints, one that lies about the blockhash by %o is passed over",
+  async (shift) => {
+    const honest = truthful();
+    const started = await startWith(endpoint, honest);
+    endpoint.methods.getLatestBlockhash = blockhashAt(shift);
+    for (let i = 0; i < 40; i++) {
+      await run(1, 250);
+      const { slot: at, lastValidBlockHeight } = started.lifetime();
+      expect(slot - Number(at)).toBeLessThanOrEqual(10);
+      expect(lastValidBlockHeight - at).toBe(50n);
+    }
+    expect(started.slot()).toBe(BigInt(slot));
+  },
+);
+
+test.each([{ height: 200 }, { height: -200 }])(
+  "the only endpoint, when it lies about the last valid height by %o, is not believed: stale, never wrong",
+  async (shift) => {
+    const started = await start();
+    await run(4, 250);
+    endpoint.methods.getLatestBlockhash = blockhashAt(shift);
+    let refused = 0;
+    for (let i = 0; i < 60; i++) {
+      await run(1, 250);
+      try {
+        const { slot: at, lastValidBlockHeight } = started.lifetime();
+        expect(lastValidBlockHeight - at).toBe(50n);
+      } catch (error) {
+        expect(error).toMatchObject({ code: "STATE_STALE" });
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(40);
+    endpoint.methods.getLatestBlockhash = blockhashAt({});
+    await run(4, 250);
+    expect(started.lifetime().slot).toBeGreaterThan(BigInt(slot - 4));
+  },
+);
+
+test("a slot told ahead of all that can be is not believed, and what follows is", async () => {
+  const started = await start();
+  await run(10, 250);
+  subscriptions.slot(BigInt(slot + 200));
+  expect(started.slot()).toBe(BigInt(slot));
+  await run(1, 250);
+  expect(started.slot()).toBe(BigInt(slot));
+  expect(started.slotMs()).toBeGreaterThan(200);
+});
+
+test("a block height that contradicts the blockhash, or is above its slot, is not believed", async () => {
+  const started = await start();
+  for (const wrong of [-500, 200, 100_000]) {
+    endpoint.methods.getEpochInfo = () => ({ absoluteSlot: slot, blockHeight: slot - 100 + wrong, epoch: 3 });
+    await run(50, 250);
+    expect(started.blockHeight()).toBe(BigInt(slot - 100));
+  }
+});
+
+test("rent follows the chain within its refresh", async () => {
+  const started = await start();
+  endpoint.methods.getMinimumBalanceForRentExemption = (size: number) => (128 + size) * 3_480;
+  await run(50, 250);
+  expect(started.rentExemption(165)).toBe(1_019_640n);
+});
+
+test("when slots turn twice as fast, the end of a blockhash is told within a second after ten seconds", async () => {
+  const started = await start();
+  await run(100, 400);
+  await run(50, 200);
+  const { lastValidBlockHeight } = started.lifetime();
+  const left = Number(lastValidBlockHeight - started.blockHeight());
+  expect(Math.abs(left * started.slotMs() - left * 200)).toBeLessThan(1_000);
+});

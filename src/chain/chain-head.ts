@@ -49,6 +49,8 @@ const MAX_LAG_SLOTS = 10n;
 const MAX_LEAD_SLOTS = 40n;
 /** How far the distance between slot and last valid height may move from one blockhash to the next: by one for each skipped slot. */
 const MAX_SKIPPED_SLOTS = 40n;
+/** Blocks that a message on the newest blockhash can wait. @see agave MAX_PROCESSING_AGE */
+const BLOCKHASH_BLOCKS = 150n;
 /** Refreshes in a row that every endpoint contradicts what is remembered, after which it is the memory that is wrong. */
 const CONTRADICTIONS = 8;
 /** The pace of slots before it is measured; generous, so that nothing true is refused. */
@@ -109,9 +111,19 @@ export async function createChainHead({
   /** Where the endpoints together say the chain is: the middle of what they tell. */
   async function takeBearings(): Promise<void> {
     const told = await Promise.allSettled(
-      pool.endpoints.map(async (endpoint) =>
-        decodeLifetime(await endpoint.call("getLatestBlockhash", [{ commitment: "confirmed" }])),
-      ),
+      pool.endpoints.map(async (endpoint) => {
+        const [blockhash, info] = await Promise.all([
+          endpoint.call("getLatestBlockhash", [{ commitment: "confirmed" }]),
+          endpoint.call("getEpochInfo", [{ commitment: "confirmed" }]),
+        ]);
+        const one = decodeLifetime(blockhash);
+        if (!isHeightOf(one.lastValidBlockHeight - one.slot, decodeHeight(info)))
+          throw new RpcError(
+            "malformed",
+            `The Solana node ${endpoint.name} contradicts itself about its block height.`,
+          );
+        return one;
+      }),
     );
     const lifetimes = told.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (lifetimes.length === 0) throw told.find((one) => one.status === "rejected")?.reason;
@@ -179,15 +191,16 @@ export async function createChainHead({
   }
 
   async function refreshHeight(): Promise<void> {
-    const info = asRecord(
+    const told = decodeHeight(
       await pool.read("getEpochInfo", [{ commitment: "processed" }], {
-        isWrong: (result) => isOff(asInteger(asRecord(result, "epoch info").absoluteSlot, "epoch info")),
+        isWrong: (result) => {
+          const one = decodeHeight(result);
+          return isOff(one.slot) || !isHeightOf(lifetimeSpan, one);
+        },
       }),
-      "epoch info",
     );
-    const absoluteSlot = asInteger(info.absoluteSlot, "epoch info");
-    noteSlot(absoluteSlot);
-    skippedSlots = absoluteSlot - asInteger(info.blockHeight, "epoch info");
+    noteSlot(told.slot);
+    skippedSlots = told.slot - told.height;
   }
 
   async function refreshRent(): Promise<void> {
@@ -295,6 +308,23 @@ function decodeLifetime(result: unknown): Lifetime {
   if (bytes?.length !== 32)
     throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
   return { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot };
+}
+
+interface Height {
+  readonly slot: bigint;
+  readonly height: bigint;
+}
+
+function decodeHeight(result: unknown): Height {
+  const { absoluteSlot, blockHeight } = asRecord(result, "epoch info");
+  return { slot: asInteger(absoluteSlot, "epoch info"), height: asInteger(blockHeight, "epoch info") };
+}
+
+/** Whether a height agrees with how far last valid heights are from their slots: a new blockhash is good for 150 blocks. */
+function isHeightOf(lifetimeSpan: bigint, { slot, height }: Height): boolean {
+  const skipped = BLOCKHASH_BLOCKS - lifetimeSpan;
+  const drift = slot - height - skipped;
+  return height <= slot && drift <= MAX_SKIPPED_SLOTS && drift >= -MAX_SKIPPED_SLOTS;
 }
 
 /** The middle one; of an even number the lower. */

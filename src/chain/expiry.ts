@@ -1,3 +1,4 @@
+import { maxOf } from "../primitives/integer.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import { asContext, asInteger, asList, asRecord } from "./rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
@@ -6,12 +7,15 @@ import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
 export interface ExpiryCase {
   readonly signature: string;
   readonly lastValidBlockHeight: bigint;
+  /** Base58; undefined where it is not known. */
+  readonly blockhash: string | undefined;
 }
 
 export type ExpiryRuling = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
 
 /** What one endpoint testifies: its finalized height, and what it knew of each signature after that. */
 interface Testimony {
+  readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
   readonly statuses: readonly (SignatureStatus | null)[];
 }
@@ -22,7 +26,8 @@ const WITNESSES = 2;
 /**
  * Rules which transactions can never land any more. Expired is only what is proven: the finalized block height is past
  * the last valid one, and after that the signature is in no block, its whole history searched, at a state not older than
- * that height; by every endpoint that answers, and at least two where two are configured. Anything else gets no ruling yet.
+ * that height; by every endpoint that answers, and at least two where two are configured; and no endpoint that has come so far
+ * takes the blockhash any more, which holds even where the last valid height was told wrong. Anything else gets no ruling yet.
  *
  * @see agave send-transaction-service: a transaction is dropped once the root bank's height has passed its last valid height
  */
@@ -33,18 +38,48 @@ export async function ruleOnExpiry(
   const settled = await Promise.allSettled(endpoints.map((endpoint) => takeTestimony(endpoint, cases)));
   const testimonies = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const rulings = new Map<string, ExpiryRuling>();
-  cases.forEach(({ signature, lastValidBlockHeight }, i) => {
+  const finished: ExpiryCase[] = [];
+  cases.forEach((one, i) => {
     const seen = testimonies
       .map(({ statuses }) => statuses[i])
       .find((status) => status !== null && status !== undefined);
     if (seen !== undefined) {
-      rulings.set(signature, { kind: "seen", status: seen });
+      rulings.set(one.signature, { kind: "seen", status: seen });
       return;
     }
-    const witnesses = testimonies.filter(({ finalizedHeight }) => finalizedHeight > lastValidBlockHeight).length;
-    if (witnesses >= Math.min(WITNESSES, endpoints.length)) rulings.set(signature, { kind: "expired" });
+    const witnesses = testimonies.filter(({ finalizedHeight }) => finalizedHeight > one.lastValidBlockHeight).length;
+    if (witnesses >= Math.min(WITNESSES, endpoints.length)) finished.push(one);
   });
+  const reached = testimonies.reduce((most, { finalizedSlot }) => maxOf(most, finalizedSlot), 0n);
+  const live = await liveBlockhashes(endpoints, new Set(finished.map(({ blockhash }) => blockhash)), reached);
+  for (const { signature, blockhash } of finished) {
+    if (blockhash === undefined || !live.has(blockhash)) rulings.set(signature, { kind: "expired" });
+  }
   return rulings;
+}
+
+/** Those that an endpoint which has reached the slot still takes. One that does not serve the question has no say. */
+async function liveBlockhashes(
+  endpoints: readonly RpcEndpoint[],
+  blockhashes: ReadonlySet<string | undefined>,
+  reached: bigint,
+): Promise<ReadonlySet<string>> {
+  const live = new Set<string>();
+  const ask = async (endpoint: RpcEndpoint, blockhash: string): Promise<void> => {
+    try {
+      const answer = await endpoint.call("isBlockhashValid", [blockhash, { commitment: "processed" }]);
+      const { slot, value } = asContext(answer, "a blockhash's validity");
+      if (value === true && slot >= reached) live.add(blockhash);
+    } catch {
+      // Others may answer; and the finalized height has been proven already.
+    }
+  };
+  await Promise.all(
+    endpoints.flatMap((endpoint) =>
+      [...blockhashes].map((blockhash) => (blockhash === undefined ? undefined : ask(endpoint, blockhash))),
+    ),
+  );
+  return live;
 }
 
 async function takeTestimony(endpoint: RpcEndpoint, cases: readonly ExpiryCase[]): Promise<Testimony> {
@@ -59,6 +94,7 @@ async function takeTestimony(endpoint: RpcEndpoint, cases: readonly ExpiryCase[]
   );
   const statuses = asList(value, "signature statuses");
   return {
+    finalizedSlot,
     // A status read from a state before that height says nothing about it: such a testimony proves no height.
     finalizedHeight: slot >= finalizedSlot ? asInteger(info.blockHeight, "epoch info") : 0n,
     statuses: cases.map((_, i) => decodeStatus(statuses[i])),

@@ -1,3 +1,4 @@
+import bs58 from "bs58";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   type FakeEndpoint,
@@ -5,9 +6,11 @@ import {
   fakeEndpoint,
   fakeSubscriptions,
 } from "../../test/support/fake-chain.ts";
+import { signTransfer } from "../../test/support/transfer.ts";
+import { createTestWallet } from "../../test/support/wallet.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
 import { createNodeLane, OWN_NODES } from "./lane.ts";
-import type { LandingOrder, TransactionFate } from "./port.ts";
+import type { LandingEvent, LandingOrder, TransactionFate } from "./port.ts";
 import { RpcError } from "./rpc-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
@@ -245,6 +248,28 @@ test("expired: the finalized height is past, and the node's whole history does n
   });
 });
 
+test.each([
+  ["not expired while the chain still takes the blockhash, whatever height was told", 1_195, true, undefined],
+  ["expired when only an endpoint that lags still takes it", 1_159, true, { kind: "expired" }],
+  ["expired when it is taken no more", 1_195, false, { kind: "expired" }],
+])("%s", async (_name, slot, value, fate) => {
+  start(1);
+  const wallet = createTestWallet();
+  const blockhash = new Uint8Array(32).fill(9);
+  const { transaction } = signTransfer({ from: wallet, to: wallet.address, lamports: 1n, blockhash });
+  const asked: unknown[] = [];
+  endpoints[0]!.methods.isBlockhashValid = (text: string) => {
+    asked.push(text);
+    return { context: { slot }, value };
+  };
+  const box = land({ transaction });
+  height = LAST_VALID + 40n;
+  Object.assign(views[0]!, past);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.fate).toEqual(fate);
+  expect(asked[0]).toBe(bs58.encode(blockhash));
+});
+
 test("not expired at the last valid height itself", async () => {
   expect((await overdue({ ...past, finalizedHeight: 150 })).fate).toBeUndefined();
 });
@@ -300,4 +325,71 @@ test("how far a transaction got is told by the endpoint that knows", async () =>
   expect(await landing.fetchCommitment(SIGNATURE)).toBe("finalized");
   views[1]!.status = null;
   expect(await landing.fetchCommitment(SIGNATURE)).toBeUndefined();
+});
+
+test("a slot outside the message's life is not believed", async () => {
+  start(1);
+  const box = land();
+  views[0]!.status = confirmed(1_390);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toBeUndefined();
+  views[0]!.status = confirmed(1_102);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n });
+});
+
+test("a lane that limits its callers is sent first broadcasts, and the repetitions it has room for: the newest first", async () => {
+  start(1);
+  const sent: string[] = [];
+  const warnings: string[] = [];
+  const lane = createNodeLane(fakeEndpoint({ sendTransaction: (bytes: string) => void sent.push(bytes) }), 0, {
+    now: Date.now,
+    perSecond: 3,
+  });
+  landing = createLanding({
+    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    lanes: [lane],
+    subscriptions,
+    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
+    now: Date.now,
+    warn: (message) => void warnings.push(message),
+    random: () => 0.5,
+  });
+  const order = (n: number) => ({ signature: `old-${n}`, transaction: Uint8Array.of(n) });
+  for (let n = 0; n < 8; n++) land(order(n));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent).toHaveLength(8);
+  await vi.advanceTimersByTimeAsync(2_000);
+  sent.length = 0;
+  land({ signature: "new", transaction: Uint8Array.of(99) });
+  await vi.advanceTimersByTimeAsync(1_000);
+  const fresh = Buffer.of(99).toString("base64");
+  expect(sent.filter((bytes) => bytes === fresh).length).toBe(3);
+  expect(sent.length).toBeLessThanOrEqual(1 + 4);
+  expect(warnings).toHaveLength(1);
+});
+
+test("a relay that repeats by itself is sent each transaction once, and only what allows it", async () => {
+  start(1);
+  const relay = fakeEndpoint({ sendTransaction: () => "taken" });
+  const lane = { ...createNodeLane(relay, 0, { now: Date.now }), name: "relay", allowedAs: "relay", repeats: true };
+  landing = createLanding({
+    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    lanes: [createNodeLane(endpoints[0]!, 0, { now: Date.now }), lane],
+    subscriptions,
+    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
+    now: Date.now,
+    warn: () => {},
+    random: () => 0.5,
+  });
+  const events: LandingEvent[] = [];
+  land({ lanes: [OWN_NODES, "relay"], onEvent: (event) => void events.push(event) });
+  land({ signature: "another", lanes: [OWN_NODES] });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(relay.countOf("sendTransaction")).toBe(1);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(12);
+  expect(events).toEqual([
+    { kind: "sent", lane: "rpc-1" },
+    { kind: "sent", lane: "relay" },
+  ]);
 });

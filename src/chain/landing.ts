@@ -2,6 +2,7 @@ import type { Now } from "../primitives/clock.ts";
 import { ruleOnExpiry } from "./expiry.ts";
 import type { Lane } from "./lane.ts";
 import type { Landing, LandingEvent, LandingOrder, TransactionFate } from "./port.ts";
+import { recentBlockhash } from "./recent-blockhash.ts";
 import { RpcError } from "./rpc-error.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asContext, asList, asRecord } from "./rpc-values.ts";
@@ -48,6 +49,7 @@ interface Waiter {
 interface Flight {
   readonly signature: string;
   readonly encoded: string;
+  readonly blockhash: string | undefined;
   readonly lastValidBlockHeight: bigint;
   readonly waiters: Set<Waiter>;
   readonly lanes: readonly Lane[];
@@ -248,6 +250,7 @@ export function createLanding({
     const flight: Flight = {
       signature: order.signature,
       encoded: Buffer.from(order.transaction).toString("base64"),
+      blockhash: recentBlockhash(order.transaction),
       lastValidBlockHeight: order.lastValidBlockHeight,
       waiters: new Set(),
       lanes: lanes.filter(({ allowedAs }) => order.lanes.includes(allowedAs)),

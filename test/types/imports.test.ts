@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   api: ["primitives", "errors", "trade", "accounts", "gen"],
   client: ["primitives", "solana", "venues", "gen"],
   sandbox: ["primitives", "errors", "solana"],
-  "config.ts": ["primitives", "accounts"],
+  "config.ts": ["primitives", "accounts", "chain/lane-config.ts"],
   "share-limits.ts": ["accounts", "api"],
   "workers.ts": [],
   "app.ts": "everything",
@@ -33,7 +33,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   kysely: ["accounts"],
   pg: ["accounts"],
   "node:sqlite": ["accounts"],
-  "@bufbuild/protobuf": ["api", "client"],
+  "@bufbuild/protobuf": ["api", "client", "chain"],
   "@bufbuild/protovalidate": ["api"],
   "@connectrpc/connect": ["api", "client"],
   "@connectrpc/connect-node": ["api", "client"],
@@ -48,7 +48,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["main.ts", "cli.ts", "client/cli/main.ts"];
+const COMMANDS = ["main.ts", "cli.ts", "client/cli/main.ts", "sandbox/serve.ts"];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

@@ -1,0 +1,77 @@
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TradeEventKind, TradeService, type WatchTradeResponse } from "../../gen/tradewire/v1/trade_pb.ts";
+import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
+import { type BuildEntry, type History, Trader } from "../faults/trader.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+let service: TestService;
+let trader: Trader;
+let mover: Trader;
+
+beforeAll(async () => {
+  service = await startTestService({ SANDBOX_SLOT_MS: "150" });
+  [trader, mover] = [new Trader(0xa1, history), new Trader(0xa2, history)];
+  for (const one of [trader, mover]) {
+    await service.rpc("requestAirdrop", [one.address, 1e12]);
+    await one.register(service.url);
+  }
+});
+afterAll(() => service?.close());
+
+const build = async (who: Trader, more: object = {}): Promise<BuildEntry> => {
+  const mint = service.mintOn("raydium_cpmm", "USDC");
+  return (await who.build(service.url, { path: "buy", body: { mint, solAmount: 0.01, slippage: 0.1, ...more } }))!;
+};
+
+/** Everything the stream of a trade says, from its first answer on, and the error it may end with. */
+async function watch(signature: string): Promise<{ answers: WatchTradeResponse[]; failure: ConnectError | undefined }> {
+  const client = createClient(TradeService, createConnectTransport({ baseUrl: service.url, httpVersion: "1.1" }));
+  const headers = { authorization: `Bearer ${history.secrets[0]}` };
+  for (;;) {
+    const answers: WatchTradeResponse[] = [];
+    try {
+      for await (const answer of client.watchTrade({ signature }, { headers })) answers.push(answer);
+      return { answers, failure: undefined };
+    } catch (error) {
+      const failure = ConnectError.from(error);
+      // The submit has not arrived yet.
+      if (failure.code !== Code.NotFound) return { answers, failure };
+    }
+  }
+}
+
+test("the life of a submit: sent, processed, confirmed, finalized", async () => {
+  const built = await build(trader);
+  const watched = watch(built.signature);
+  await trader.submit({ name: "service", url: service.url }, built);
+  const { answers, failure } = await watched;
+  expect(failure).toBeUndefined();
+  const events = answers.flatMap((answer) => answer.events);
+  expect(events.map(({ kind }) => kind)).toEqual([
+    TradeEventKind.SENT,
+    TradeEventKind.PROCESSED,
+    TradeEventKind.CONFIRMED,
+    TradeEventKind.FINALIZED,
+  ]);
+  expect(events[0]).toMatchObject({ lane: "rpc-1" });
+  const last = answers.at(-1)!;
+  expect(last.status).toBe(TradeStatus.FINALIZED);
+  for (const { slot } of events.slice(1)) expect(slot).toBe(last.slot);
+  const times = events.map(({ at }) => Date.parse(at));
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  expect(last.tradeResult?.outputAmountRaw).toBe(built.estimates.outputAmountRaw);
+});
+
+test("a trade that fails ends with what happened and why", async () => {
+  const built = await build(trader, { slippage: 0 });
+  await mover.submit({ name: "service", url: service.url }, await build(mover, { solAmount: 20 }));
+  const watched = watch(built.signature);
+  const { error } = await trader.submit({ name: "service", url: service.url }, built);
+  expect(error?.code).toBe("SLIPPAGE_EXCEEDED");
+  const { answers, failure } = await watched;
+  expect(answers.flatMap(({ events }) => events.map(({ kind }) => kind))).toContain(TradeEventKind.PROCESSED);
+  expect(failure?.code).toBe(Code.Aborted);
+});

@@ -285,6 +285,23 @@ test("a pair in use is searched again in the background, and new markets appear"
   expect(warm().markets.length).toBe(2);
 });
 
+test("a pair that nobody could trade is searched again soon, but not more often than once a second", async () => {
+  seed();
+  const second = address(40);
+  start([fakeVenue({ search: () => [{ kind: "probe", addresses: [pool, second] }] })]);
+  await markets.marketsOf(pair);
+  state.set(second, poolData());
+  const { fetches } = state;
+  markets.searchSoon(pair);
+  expect(state.fetches).toBe(fetches);
+  await vi.advanceTimersByTimeAsync(1_000);
+  markets.searchSoon(pair);
+  markets.searchSoon(pair);
+  await backgroundSearch();
+  expect(warm().markets.length).toBe(2);
+  expect(state.fetches).toBe(fetches + 1);
+});
+
 test("a background search that fails changes nothing", async () => {
   seed();
   start([fakeVenue()]);

@@ -40,3 +40,25 @@ test("token accounts and seeded accounts", async () => {
   );
   expect(seededAddress(wallet, "tw1z", TOKEN_PROGRAM).toString()).toBe(theirs.toBase58());
 });
+
+test("points of the curve are told as web3.js tells them, and as the program's own library where that is stricter", () => {
+  const random = createRandom(5);
+  for (let round = 0; round < 2_000; round++) {
+    const bytes = random.bytes(32);
+    expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes));
+  }
+  for (let low = 0; low < 64; low++) {
+    const bytes = new Uint8Array(32);
+    bytes[0] = low;
+    expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes));
+  }
+  // The prime itself and one above it: y is taken modulo the prime. And zero with a sign.
+  const prime = new Uint8Array(32).fill(255);
+  prime[0] = 237;
+  prime[31] = 127;
+  expect(isOnCurve(prime)).toBe(isOnCurve(new Uint8Array(32)));
+  prime[0] = 238;
+  expect(isOnCurve(prime)).toBe(true);
+  prime[31] = 255;
+  expect(isOnCurve(prime)).toBe(true);
+});

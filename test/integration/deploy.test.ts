@@ -1,0 +1,83 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { parseConfig } from "../../src/config.ts";
+
+const read = (path: string) => readFileSync(path, "utf8");
+const has = (program: string) => spawnSync(program, ["-v"]).error === undefined;
+
+/** The documents of a YAML file. @throws Error where it is not YAML */
+function documents(path: string) {
+  return parseAllDocuments(read(path), { uniqueKeys: true, merge: true }).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS();
+  });
+}
+
+it("composes two services, a database, a chain and a balancer, with settings that exist", () => {
+  const [compose] = documents("compose.yaml");
+  expect(Object.keys(compose.services)).toEqual(["service-1", "service-2", "chain", "database", "balancer"]);
+  const { environment } = compose.services["service-1"];
+  const secret = "11".repeat(32);
+  const filled = Object.fromEntries(
+    Object.entries<string>(environment).map(([name, value]) => [
+      name,
+      value
+        .replace(/\$\{KEY_PEPPER[^}]*\}/, secret)
+        .replace(/\$\{TOKEN_KEYS[^}]*\}/, `k1:${secret}`)
+        .replace(/\$\{\w+:-([^}]*)\}/, "$1")
+        .replace(/\$\{\w+:\?[^}]*\}/, "password"),
+    ]),
+  );
+  expect(parseConfig(filled).trustedProxies).toBe(1);
+});
+
+it.skipIf(!has("docker"))("is a compose file by docker's own reading", () => {
+  const secret = "11".repeat(32);
+  const env = { PATH: process.env.PATH, KEY_PEPPER: secret, TOKEN_KEYS: `k1:${secret}`, POSTGRES_PASSWORD: "x" };
+  const { status, stderr } = spawnSync("docker", ["compose", "-f", "compose.yaml", "config", "--quiet"], { env });
+  // A client without the compose command has nothing to say.
+  if (!/is not a docker command|unknown/.test(stderr.toString()))
+    expect({ status, stderr: stderr.toString() }).toMatchObject({ status: 0 });
+});
+
+it.skipIf(!has("haproxy"))("has a balancer that its program accepts", () => {
+  const config = read("deploy/haproxy.cfg").replace(/service-\d:8080/g, "127.0.0.1:8080");
+  const folder = mkdtempSync(join(tmpdir(), "tradewire-deploy-"));
+  writeFileSync(join(folder, "haproxy.cfg"), config);
+  execFileSync("haproxy", ["-c", "-f", join(folder, "haproxy.cfg")]);
+  rmSync(folder, { recursive: true });
+});
+
+it("runs on Kubernetes without root, told apart when ready, with time to drain", () => {
+  const [deployment, service, budget] = documents("deploy/kubernetes/tradewire.yaml");
+  expect([deployment.kind, service.kind, budget.kind]).toEqual(["Deployment", "Service", "PodDisruptionBudget"]);
+  const { spec } = deployment.spec.template;
+  const [container] = spec.containers;
+  const env = Object.fromEntries(
+    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  );
+  const config = parseConfig(env);
+  expect(spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(config.lameDuckMs + config.drainMs);
+  expect(container.ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([
+    config.port,
+    config.adminPort,
+  ]);
+  expect(spec.securityContext.runAsNonRoot).toBe(true);
+  expect(container.readinessProbe.httpGet.path).toBe("/readyz");
+  expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
+});
+
+it("builds an image of files that are there, from a base of the right version, for a user without rights", () => {
+  const lines = read("Containerfile").split("\n");
+  const copied = lines
+    .filter((line) => line.startsWith("COPY ") && !line.includes("--from"))
+    .flatMap((line) => line.split(" ").slice(1, -1));
+  expect(copied.filter((path) => !existsSync(path))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith("FROM ")).every((line) => line.includes("node:24-"))).toBe(true);
+  expect(lines.some((line) => /^USER (?!0\b|root\b)/.test(line))).toBe(true);
+  expect(JSON.parse(read("package.json")).dependencies.node.split(".")[0]).toBe("24");
+});

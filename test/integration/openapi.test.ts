@@ -1,0 +1,164 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import bs58 from "bs58";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Tradewire } from "../../src/client/tradewire.ts";
+import { createRandom } from "../../src/primitives/random.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { createTestWallet } from "../support/wallet.ts";
+
+/** Just enough of JSON Schema to hold answers against the document. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly object[];
+  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: { readonly "application/json": { readonly schema: Schema } } }>
+  >;
+}
+
+let service: TestService;
+let client: Tradewire;
+let document: {
+  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+beforeAll(async () => {
+  service = await startTestService();
+  client = await service.newClient();
+  document = await (await fetch(`${service.url}/v1/openapi.json`)).json();
+});
+afterAll(() => service?.close());
+
+it("is an OpenAPI 3.1 document by an independent validator", async () => {
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(document));
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
+  expect(validator.version).toBe("3.1");
+});
+
+/** Where a value departs from a schema of the document. */
+function departures(value: unknown, schema: Schema, at = "answer"): string[] {
+  if (schema.$ref !== undefined)
+    return departures(value, document.components.schemas[schema.$ref.split("/").at(-1)!]!, at);
+  const options = schema.oneOf ?? schema.anyOf;
+  if (options !== undefined) {
+    const tries = options.map((option) => departures(value, option, at));
+    return tries.some((found) => found.length === 0) ? [] : tries[0]!;
+  }
+  if ("const" in schema) return value === schema.const ? [] : [`${at} is not ${schema.const}`];
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is none of ${schema.enum.join(", ")}`];
+  if (schema.type !== undefined && ![schema.type].flat().some((type) => isOfType(value, type))) {
+    return [`${at} is not ${schema.type}: ${JSON.stringify(value)}`];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, i) => departures(item, schema.items ?? {}, `${at}[${i}]`));
+  if (typeof value !== "object" || value === null) return [];
+  const { properties = {}, required = [] } = schema;
+  return [
+    ...required.filter((name) => !(name in value)).map((name) => `${at}.${name} is missing`),
+    ...Object.entries(value).flatMap(([name, member]) => {
+      if (properties[name] !== undefined) return departures(member, properties[name], `${at}.${name}`);
+      return schema.properties === undefined ? [] : [`${at}.${name} is not in the document`];
+    }),
+  ];
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type === "null") return value === null;
+  if (type === "array") return Array.isArray(value);
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+it("describes every operation as it answers: each is called through the document alone", async () => {
+  const wallet = createTestWallet(createRandom(77).bytes(32));
+  const mint = service.mintOn("raydium_cpmm");
+  const order = { slippage: 0.05, priority: "fast" };
+  const called = new Set<string>();
+
+  const operations = new Map(
+    Object.entries(document.paths).flatMap(([path, verbs]) =>
+      Object.entries(verbs).map(([verb, operation]) => [operation.operationId, { path, verb, operation }] as const),
+    ),
+  );
+  const call = async (id: string, body?: object, parameters: Record<string, string> = {}, apiKey = client.apiKey) => {
+    const { path, verb, operation } = operations.get(id)!;
+    called.add(id);
+    expect({ id, hasBody: operation.requestBody !== undefined }).toEqual({ id, hasBody: body !== undefined });
+    if (body !== undefined) {
+      expect(departures(body, operation.requestBody!.content["application/json"].schema, id)).toEqual([]);
+    }
+    const url = service.url + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(parameters[name]!));
+    const response = await fetch(url, {
+      method: verb.toUpperCase(),
+      headers: {
+        ...(operation.security.length > 0 ? { authorization: `Bearer ${apiKey}` } : {}),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const described = (operation.responses[`${response.status}`] ?? operation.responses.default)?.content;
+    const text = await response.text();
+    if (described === undefined) return text;
+    const answer = JSON.parse(text);
+    expect({
+      id,
+      status: response.status,
+      departures: departures(answer, described["application/json"].schema),
+    }).toEqual({
+      id,
+      status: response.status,
+      departures: [],
+    });
+    return answer.data ?? answer.error;
+  };
+
+  expect(await call("ping")).toBe("");
+  expect((await call("getPriority")).levels).toHaveLength(4);
+  const { message } = await call("createChallenge", { walletAddress: wallet.address.toString() });
+  const registered = await call("register", {
+    walletAddress: wallet.address.toString(),
+    message,
+    signature: bs58.encode(wallet.sign(message)),
+    label: "through the document",
+  });
+  await service.rpc("requestAirdrop", [wallet.address.toString(), 10e9]);
+  const key = registered.apiKey;
+  expect((await call("getProfile", undefined, {}, key)).walletAddress).toBe(wallet.address.toString());
+  const bought = await call("buy", { mint, solAmount: 0.1, ...order }, {}, key);
+  const swap = { inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: "exactIn", ...order };
+  await call("quote", swap, {}, key);
+  await call("swap", swap, {}, key);
+
+  const transaction = Buffer.from(bought.unsignedTransaction, "base64");
+  transaction.set(wallet.sign(transaction.subarray(65)), 1);
+  const submit = { submissionToken: bought.submissionToken, signedTransaction: transaction.toString("base64") };
+  const submitted = await call("submit", submit, {}, key);
+  expect(submitted.tradeResult.outputAmountRaw).toBe(bought.estimates.outputAmountRaw);
+  const found = await call("getTrade", undefined, { signature: submitted.signature }, key);
+  expect(found.tradeResult).toEqual(submitted.tradeResult);
+  await call("sell", { mint, tokenAmount: 1, ...order }, {}, key);
+
+  expect((await call("listKeys", undefined, {}, key)).keys).toHaveLength(1);
+  expect((await call("getTrade", undefined, { signature: "1".repeat(64) }, key)).code).toBeDefined();
+  await call("revokeKey", undefined, { keyId: registered.keyId }, key);
+  expect((await call("getProfile", undefined, {}, key)).code).toBe("AUTH_ERROR");
+
+  expect([...operations.keys()].filter((id) => !called.has(id))).toEqual([]);
+});

@@ -3,8 +3,10 @@ import { TradeError } from "../../src/client/trade-error.ts";
 import { expectTrade } from "../../src/client/verify/trade-expectation.ts";
 import { verifyTransaction } from "../../src/client/verify/verify-transaction.ts";
 import { createRandom } from "../../src/primitives/random.ts";
+import { venues } from "../../src/venues/registry.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
 import { hostileForms, planOf, wireOf } from "./mutations.ts";
+import { buildSample, sampleVenues } from "./sample-builds.ts";
 
 let builder: Builder;
 /** One honest build of each venue, mode and direction. */
@@ -23,7 +25,16 @@ beforeAll(async () => {
         ? "to SOL"
         : "tokens";
     const kind = `${venue} ${order.swapMode} ${side}`;
-    if (!builds.has(kind)) builds.set(kind, build);
+    if (venue.includes("+") && !builds.has(kind)) builds.set(kind, build);
+  }
+  for (const venue of sampleVenues) {
+    for (let tries = 0; tries < 60; tries++) {
+      const build = await buildSample(random, venue);
+      if (build === undefined || build.form === "version 1" || build.lookupTables.size > 0) continue;
+      const { swapMode, inputMint } = build.order;
+      const kind = `${venue} ${swapMode} ${inputMint.startsWith("So1") ? "from SOL" : "to SOL"}`;
+      if (!builds.has(kind)) builds.set(kind, build);
+    }
   }
 }, 120_000);
 afterAll(() => builder?.close());
@@ -32,9 +43,9 @@ const verify = ({ wallet, order, answer }: HonestBuild, wire: Uint8Array, lookup
   verifyTransaction(wire, expectTrade(wallet, order, answer), { lookupTables });
 
 test("every hostile form of every venue's honest builds is refused", () => {
-  expect(builder.venues.filter((venue) => ![...builds.keys()].some((kind) => kind.startsWith(`${venue} `)))).toEqual(
-    [],
-  );
+  for (const { id } of venues) {
+    expect([...builds.keys()].filter((kind) => kind.startsWith(`${id} `)).length, id).toBeGreaterThan(1);
+  }
   const signed: string[] = [];
   const reasons = new Set<string>();
   let count = 0;
@@ -71,7 +82,8 @@ test("the same trade in another form is accepted: recompiled, and through a look
 
 test("an answer that contradicts the order, or breaks a limit, is refused before the transaction is looked at", () => {
   const build = [...builds.values()].find(
-    ({ order }) => order.swapMode === "exactIn" && order.inputMint.startsWith("So1"),
+    ({ order, answer }) =>
+      order.swapMode === "exactIn" && order.inputMint.startsWith("So1") && answer.costs!.tip === "0",
   )!;
   const { wallet, order, answer } = build;
   const estimates = answer.estimates!;

@@ -5,6 +5,8 @@ import type { LadderRule } from "./swap-table.ts";
 
 /** A bump below this happens once in 2^32: such an address is taken for a stranger's. */
 const LEAST_BUMP = 224;
+/** The same far from the price, where next to no honest account lies: once in 65 536. */
+const LEAST_FAR_BUMP = 240;
 /** Neighbours tried with every bump around where the price lies, before the whole ladder is. */
 const NEAR = 4;
 
@@ -45,7 +47,7 @@ export function findRung(
   const middle = starts[0] ?? 0;
   for (const [from, to] of [
     [255, 253],
-    [252, LEAST_BUMP],
+    [252, LEAST_FAR_BUMP],
   ] as const) {
     for (const rung of outward(middle, 2 * last, last)) if (is(rung * rule.step, from, to)) return rung * rule.step;
   }

@@ -3,6 +3,7 @@ import type { Landing } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { type Attempt, type AttemptPorts, type AttemptSettings, startAttempt } from "./attempt.ts";
 import { answerOf, parseOutcome, unsettled } from "./outcome.ts";
+import type { SealedTrade } from "./sealed-trade.ts";
 import { verifySignedBytes } from "./signed-bytes.ts";
 import type { TokenSealer } from "./submission-token.ts";
 import type { SubmittedTrade, TradeEvent, Trades } from "./trade.ts";
@@ -23,6 +24,8 @@ const FINALITY_POLL_MS = 400;
 /** How often it is looked for submissions that another process has left behind, and how many are taken at a time. */
 const TAKE_OVER_MS = 1_000;
 const TAKE_OVER_AT_ONCE = 64;
+/** A submission whose token cannot be opened here, its key being gone, is looked at again after this long. */
+const UNREADABLE_LEASE_MS = 3_600_000;
 /** Settled attempts remembered for those who ask again while the database is away. */
 const REMEMBERED = 4096;
 
@@ -67,6 +70,15 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
     }
   };
 
+  const openOrNot = (record: SubmissionRecord): SealedTrade | undefined => {
+    try {
+      return sealer.open(record.submissionToken, record.accountId);
+    } catch (error) {
+      ports.warn(`A submission left behind cannot be taken over, signature ${record.signature}: ${String(error)}`);
+      return undefined;
+    }
+  };
+
   let takingOver = false;
   let failing = false;
   const takeOver = async (): Promise<void> => {
@@ -75,9 +87,11 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
     try {
       for (const record of await submissions.abandoned(TAKE_OVER_AT_ONCE)) {
         if (attempts.get(record.messageHash)?.settled === false) continue;
-        const sealed = sealer.open(record.submissionToken, record.accountId);
-        const lease = { owner: ports.owner, untilMs: ports.now() + settings.leaseMs };
-        if ((await submissions.claim(record, lease)) === "claimed") keep(startAttempt(ports, record, sealed, true));
+        const sealed = openOrNot(record);
+        // One that this process cannot read is left to others, and keeps nobody from what comes after it.
+        const leaseMs = sealed === undefined ? UNREADABLE_LEASE_MS : settings.leaseMs;
+        const taken = await submissions.claim(record, { owner: ports.owner, untilMs: ports.now() + leaseMs });
+        if (sealed !== undefined && taken === "claimed") keep(startAttempt(ports, record, sealed, true));
       }
       failing = false;
     } catch (error) {

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import bs58 from "bs58";
+import { compileMessageV1 } from "../../src/solana/message.ts";
+import { transferLamports } from "../../src/solana/token-instructions.ts";
 import type { Rig } from "./rig.ts";
 import type { Faults } from "./rpc-proxy.ts";
 import {
@@ -191,6 +194,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         await trades(rig, 2);
         await rig.sandbox.setSlotMs(100);
         await rig.setRent(3_480n);
+        await sendVersion1(rig);
         await sleep(10_000);
         const trader = rig.traders[0]!;
         let worst = 0;
@@ -202,6 +206,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         }
         const fresh = await rig.addTrader();
         const entries = [...(await trades(rig, 6 * scale))];
+        await sendVersion1(rig);
         const unsupported = rig.proxies.reduce((sum, { errors }) => sum + (errors.get(-32015) ?? 0), 0);
         expect(worst <= 1_000, `expiresAt off by ${round(worst)} ms`);
         expect(unsupported === 0, `${unsupported} × -32015`);
@@ -240,6 +245,29 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
       }),
   },
 ];
+
+/** Puts a version 1 transaction of a caller into a block, past the service. */
+async function sendVersion1(rig: Rig): Promise<void> {
+  const { wallet } = rig.traders[0]!;
+  const { value } = await rig.rpc<{ value: { blockhash: string } }>("getLatestBlockhash", [
+    { commitment: "confirmed" },
+  ]);
+  const message = compileMessageV1(
+    {
+      payer: wallet.address,
+      blockhash: bs58.decode(value.blockhash),
+      instructions: [transferLamports(wallet.address, wallet.address, 1n)],
+    },
+    { priorityFeeLamports: 10n, computeUnitLimit: 1_000, loadedBytesLimit: 65_536 },
+  );
+  const wire = Buffer.concat([message, wallet.sign(message)]).toString("base64");
+  const signature = await rig.rpc<string>("sendTransaction", [wire, { encoding: "base64", skipPreflight: true }]);
+  const isIn = async () => {
+    const answer = await rig.rpc<{ value: unknown[] }>("getSignatureStatuses", [[signature]]);
+    return answer.value[0] !== null;
+  };
+  if ((await until(isIn, 5_000)) === undefined) throw new Error("a version 1 transaction did not land");
+}
 
 async function buildsWell(rig: Rig): Promise<boolean> {
   return (await rig.traders[0]!.build(rig.services[0]!.url, rig.buy())) !== undefined;

@@ -46,14 +46,18 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
     promise: "the same submit many times, across processes",
     target: "1 record each, ≤ 1 execution, equal results; SIGTERM loses no answer",
     run: ({ seed, scale }) =>
-      onRig({ seed, processes: 3, traders: 4 }, async (rig, expect) => {
+      onRig({ seed, processes: Math.min(8, 2 + scale), traders: 4 }, async (rig, expect) => {
         const messages = 24 * scale;
         const builds = await Promise.all(
-          Array.from({ length: messages }, (_, i) => rig.built(rig.traders[i % 4]!, rig.buy(i), rig.services[i % 3]!)),
+          Array.from({ length: messages }, (_, i) =>
+            rig.built(rig.traders[i % 4]!, rig.buy(i), rig.services[i % rig.services.length]!),
+          ),
         );
         const answers = await Promise.all(
           builds.flatMap((built, i) =>
-            Array.from({ length: 4 }, (_, k) => rig.traders[i % 4]!.submit(rig.services[(i + k) % 3]!, built)),
+            Array.from({ length: 4 }, (_, k) =>
+              rig.traders[i % 4]!.submit(rig.services[(i + k) % rig.services.length]!, built),
+            ),
           ),
         );
         const unequal = [...Map.groupBy(answers, ({ messageHash }) => messageHash).values()].filter(
@@ -143,7 +147,9 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
         onRig({ seed, databaseUrl }, async (rig, expect) => {
           await trades(rig, 4);
           await proxy.down();
+          const downUntilMs = Date.now() + Math.min(60, 5 * scale) * 1_000;
           const entries = await trades(rig, 10 * scale);
+          while (Date.now() < downUntilMs) entries.push(...(await trades(rig, 2)));
           const registered = await rig.traders[0]!.tryRegister(rig.services[0]!.url);
           const refused = rig.history.refusedBuilds.length;
           const broadcast = broadcastDelays(rig, entries).length;

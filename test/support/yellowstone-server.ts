@@ -17,6 +17,7 @@ export type StreamEvent =
       readonly slot: number;
       readonly address: Address;
       readonly lamports?: number;
+      readonly owner?: Address | undefined;
       readonly data: Uint8Array;
       readonly writeVersion: number;
       readonly bankId?: number;
@@ -81,8 +82,9 @@ export async function startYellowstoneServer(): Promise<YellowstoneServer> {
     const filters = Object.keys(request.accounts).filter((name) => request.accounts[name]!.account.includes(address));
     if (filters.length === 0) return;
     const { slot, data, writeVersion, bankId, lamports = 1 } = event;
+    const owner = event.owner === undefined ? OWNER : event.owner.bytes;
     const pubkey = bs58.decode(address);
-    call.write({ filters, account: { slot, bankId, account: { pubkey, lamports, owner: OWNER, data, writeVersion } } });
+    call.write({ filters, account: { slot, bankId, account: { pubkey, lamports, owner, data, writeVersion } } });
   }
 
   const state: YellowstoneServer = {

@@ -1,0 +1,257 @@
+import { hash } from "node:crypto";
+import bs58 from "bs58";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createMemorySubmissions, type MemorySubmissions } from "../../test/support/memory-submissions.ts";
+import { signTransfer } from "../../test/support/transfer.ts";
+import { createTestWallet } from "../../test/support/wallet.ts";
+import type { Landing, LandingOrder, TransactionFate } from "../chain/port.ts";
+import type { TradewireError } from "../errors/tradewire-error.ts";
+import { Address } from "../primitives/address.ts";
+import { hex } from "../primitives/bytes.ts";
+import { SOL_MINT } from "../solana/programs.ts";
+import { createTokenSealer } from "./submission-token.ts";
+import { createSubmitter, type Submitter } from "./submit-trade.ts";
+import type { SubmittedTrade } from "./trade.ts";
+
+const LEASE_MS = 5_000;
+const SLOT = 1_234n;
+const wallet = createTestWallet();
+const principal = { accountId: "acc_1", keyId: "key", wallet: wallet.address };
+const token = Address.from(new Uint8Array(32).fill(3));
+const sealerOf = (digits: string) =>
+  createTokenSealer({
+    keys: [{ id: "k", secret: hex(digits.repeat(32)), seals: true }],
+    genesisHash: "test",
+    now: Date.now,
+  });
+const sealer = sealerOf("07");
+
+let submissions: MemorySubmissions;
+/** Orders on their way, and how to end them. */
+let flights: Map<string, { readonly order: LandingOrder; end(fate: TransactionFate): void }>;
+let lamports = 1n;
+const processes: Submitter[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  submissions = createMemorySubmissions(Date.now);
+  flights = new Map();
+});
+afterEach(async () => {
+  submissions.isDown = false;
+  await Promise.all(processes.splice(0).map((one) => one.close()));
+  vi.useRealTimers();
+});
+
+/** One process of the service on the common store. */
+function startProcess(owner: string, warn: (message: string) => void = () => {}): Submitter {
+  const landing: Landing = {
+    land: (order) =>
+      new Promise((resolve) => {
+        flights.set(`${owner} ${order.signature}`, { order, end: resolve });
+        order.onEvent?.({ kind: "sent", lane: "rpc-1" });
+      }),
+    fetchCommitment: async () => "finalized",
+  };
+  const submitter = createSubmitter({
+    sealer,
+    submissions,
+    landing,
+    transactions: {
+      async fetchTransaction() {
+        return {
+          slot: SLOT,
+          error: null,
+          feeLamports: 5_077n,
+          accounts: [wallet.address],
+          preBalances: [1_000_000n],
+          postBalances: [894_923n],
+          preTokenBalances: [],
+          postTokenBalances: [{ accountIndex: 1, mint: token, owner: wallet.address, amount: 42n }],
+          logs: [],
+          computeUnitsConsumed: 1n,
+        };
+      },
+    },
+    venues: [],
+    now: Date.now,
+    owner,
+    warn,
+    settings: { answerMs: 25_000, leaseMs: LEASE_MS, claimTimeoutMs: 100 },
+  });
+  processes.push(submitter);
+  return submitter;
+}
+
+/** A built and signed transaction with its token. */
+function signedTrade(seal = sealer) {
+  const { transaction, signature } = signTransfer({
+    from: wallet,
+    to: token,
+    lamports: lamports++,
+    blockhash: new Uint8Array(32),
+  });
+  const message = transaction.subarray(65);
+  const submissionToken = seal.seal({
+    accountId: principal.accountId,
+    wallet: wallet.address,
+    messageHash: hash("sha256", message, "buffer"),
+    messageLength: message.length,
+    lastValidBlockHeight: 150n,
+    buildSlot: 1n,
+    stateSlot: 1n,
+    expiresAtMs: Date.now() + 28_000,
+    inMint: SOL_MINT,
+    outMint: token,
+    inDecimals: 9,
+    outDecimals: 6,
+    costs: { baseFee: 5_000n, priorityFee: 77n, tip: 0n, rentPaid: 0n, rentReturned: 0n },
+    route: [],
+    creates: [],
+    closes: undefined,
+    lanes: ["rpc"],
+  });
+  return { principal, submissionToken, signedTransaction: transaction, signature };
+}
+
+const land = (owner: string, signature: string) =>
+  flights.get(`${owner} ${signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "confirmed", error: null });
+const rest = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+function boxOf(answer: Promise<SubmittedTrade>): {
+  value: SubmittedTrade | undefined;
+  error: TradewireError | undefined;
+} {
+  const box: ReturnType<typeof boxOf> = { value: undefined, error: undefined };
+  answer.then(
+    (value) => {
+      box.value = value;
+    },
+    (error) => {
+      box.error = error;
+    },
+  );
+  return box;
+}
+
+describe("submits of the same bytes", () => {
+  it("are one attempt in a process, and one across processes: all get the same answer", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const answers = [a, a, b].map((one) => boxOf(one.submit(trade)));
+    await rest(300);
+    expect([...flights.keys()]).toEqual([`a ${trade.signature}`]);
+    land("a", trade.signature);
+    await rest(300);
+    const [first, ...others] = answers.map(({ value }) => value!);
+    expect(first).toMatchObject({ status: "confirmed", slot: SLOT, result: { inAmount: 100_000n, outAmount: 42n } });
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  it("are answered as pending in time, and the end is told to whoever asks again", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const early = boxOf(a.submit(trade));
+    await rest(25_000);
+    expect(early.value?.status).toBe("pending");
+    flights.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(100);
+    for (const one of [a, b]) {
+      const late = boxOf(one.submit(trade));
+      await rest(300);
+      expect(late.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
+    }
+  });
+});
+
+describe("a process that is lost", () => {
+  it("has its submissions taken over when the lease has run out, without anybody asking", async () => {
+    const trade = signedTrade();
+    const claim = {
+      messageHash: hash("sha256", trade.signedTransaction.subarray(65), "hex"),
+      signature: trade.signature,
+      accountId: principal.accountId,
+      submissionToken: trade.submissionToken,
+      transaction: trade.signedTransaction,
+      lastValidBlockHeight: 150n,
+      claimedAtMs: Date.now(),
+    };
+    await submissions.claim(claim, { owner: "lost", untilMs: Date.now() + LEASE_MS });
+    const b = startProcess("b");
+    await rest(LEASE_MS - 1_000);
+    expect(flights.size).toBe(0);
+    await rest(2_100);
+    expect(flights.get(`b ${trade.signature}`)?.order).toMatchObject({ lanes: ["rpc"], lastValidBlockHeight: 150n });
+    land("b", trade.signature);
+    await rest(100);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
+  });
+
+  it("that stops in good order hands over at once", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    await a.close();
+    startProcess("b");
+    await rest(1_100);
+    expect(flights.has(`b ${trade.signature}`)).toBe(true);
+  });
+
+  it("keeps what others can read from being held up by what they cannot", async () => {
+    const [foreign, readable] = [signedTrade(sealerOf("08")), signedTrade()];
+    for (const { signature, submissionToken, signedTransaction } of [foreign, readable]) {
+      await submissions.claim(
+        {
+          messageHash: bs58.encode(hash("sha256", signedTransaction, "buffer")),
+          signature,
+          accountId: principal.accountId,
+          submissionToken,
+          transaction: signedTransaction,
+          lastValidBlockHeight: 150n,
+          claimedAtMs: 0,
+        },
+        { owner: "lost", untilMs: 0 },
+      );
+    }
+    const warnings: string[] = [];
+    startProcess("b", (message) => void warnings.push(message));
+    await rest(10_000);
+    expect([...flights.keys()]).toEqual([`b ${readable.signature}`]);
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+describe("with the database away", () => {
+  it("a submit is broadcast and answered, found again, and recorded when the database is back", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    submissions.isDown = true;
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    expect(flights.size).toBe(1);
+    land("a", trade.signature);
+    await rest(10);
+    expect(answer.value).toMatchObject({ status: "confirmed", slot: SLOT });
+    expect(await a.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
+    await expect(a.find({ ...principal, accountId: "acc_2" }, trade.signature)).rejects.toThrow("database");
+    submissions.isDown = false;
+    await rest(1_100);
+    const [row] = submissions.rows.values();
+    expect(row).toMatchObject({ signature: trade.signature, submissionToken: trade.submissionToken });
+    expect(row?.outcome).toContain('"confirmed"');
+  });
+
+  it("a claim is made up for while the trade is still on its way", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    submissions.isDown = true;
+    boxOf(a.submit(trade));
+    await rest(2_000);
+    submissions.isDown = false;
+    await rest(1_100);
+    const [row] = submissions.rows.values();
+    expect(row).toMatchObject({ owner: "a", outcome: undefined });
+    expect(row!.leaseUntilMs).toBeGreaterThan(Date.now());
+  });
+});

@@ -1,0 +1,58 @@
+import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../../src/accounts/port.ts";
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
+import type { Now } from "../../src/primitives/clock.ts";
+
+/** The store of submissions in memory, by the same rules, and with an outage at will. */
+export interface MemorySubmissions extends Submissions {
+  readonly rows: Map<string, SubmissionRecord & { readonly owner: string }>;
+  isDown: boolean;
+}
+
+export function createMemorySubmissions(now: Now): MemorySubmissions {
+  const rows: MemorySubmissions["rows"] = new Map();
+  const reach = () => {
+    if (store.isDown) throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
+  };
+  const hold = (claim: SubmissionClaim, lease: Lease) =>
+    rows.set(claim.messageHash, { ...claim, leaseUntilMs: lease.untilMs, owner: lease.owner, outcome: undefined });
+  const store: MemorySubmissions = {
+    rows,
+    isDown: false,
+    async claim(claim, lease) {
+      reach();
+      const row = rows.get(claim.messageHash);
+      if (row !== undefined && (row.outcome !== undefined || row.leaseUntilMs >= now())) return row;
+      hold(row ?? claim, lease);
+      return "claimed";
+    },
+    async renew(messageHash, lease) {
+      reach();
+      const row = rows.get(messageHash);
+      if (row === undefined || row.owner !== lease.owner || row.outcome !== undefined) return false;
+      hold(row, lease);
+      return true;
+    },
+    async finish(claim, outcome) {
+      reach();
+      const row = rows.get(claim.messageHash);
+      if (row?.outcome !== undefined) return row.outcome;
+      rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", outcome });
+      return outcome;
+    },
+    async abandoned(most) {
+      reach();
+      return [...rows.values()]
+        .filter(({ outcome, leaseUntilMs }) => outcome === undefined && leaseUntilMs < now())
+        .slice(0, most);
+    },
+    async byMessageHash(messageHash) {
+      reach();
+      return rows.get(messageHash);
+    },
+    async bySignature(accountId, signature) {
+      reach();
+      return [...rows.values()].find((row) => row.signature === signature && row.accountId === accountId);
+    },
+  };
+  return store;
+}

@@ -138,7 +138,7 @@ async function compose(parts: {
   const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   onClose(() => landing.close());
   const reader = createAccountReader({ pool, commitment: "processed" });
-  const source = await openStateSource(config, { reader, subscriptions, now, warn });
+  const source = await openStateSource(config, { reader, subscriptions, now, warn, headSlot: head.slot });
   onClose(() => source.close());
   const markets = createMarkets({
     reader,
@@ -407,7 +407,7 @@ async function answersWithin(milliseconds: number, work: Promise<unknown>): Prom
 /** What speaks to a Yellowstone server is loaded only where there is one. */
 async function openStateSource(
   config: Config,
-  parts: Pick<RpcStateSourceOptions, "reader" | "subscriptions" | "now" | "warn">,
+  parts: Pick<RpcStateSourceOptions, "reader" | "subscriptions" | "now" | "warn" | "headSlot">,
 ): Promise<LiveStateSource> {
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("./chain/yellowstone-state-source.ts");

@@ -317,3 +317,53 @@ test("the audit compares at equal slot, counts a lost notice and heals it", asyn
   expect(source.counts()).toMatchObject({ audited: 2, auditDifferences: 1 });
   expect(heard.at(-1)).toEqual({ value: 99, slot: 23n });
 });
+
+test("a stream far behind the chain is not relied on: what it covers is read, and current no further than that", async () => {
+  source.close();
+  let headSlot = 11n;
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+    headSlot: () => headSlot,
+  });
+  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  await stream();
+  headSlot = 100n;
+  nodeSlot = 100n;
+  nodeValue = 4;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(heard.at(-1)).toEqual({ value: 4, slot: 100n });
+  await vi.advanceTimersByTimeAsync(100);
+  subscriptions.slot(12n);
+  expect(source.currentAtMs(key)).toBe(1_000_800);
+  for (let slot = 13n; slot < 95n; slot++) subscriptions.slot(slot);
+  expect(source.currentAtMs(key)).toBe(1_000_900);
+});
+
+test("very many accounts are read in pieces, and their healing is spread over time", async () => {
+  const many = Array.from({ length: 2_000 }, (_, i) => {
+    const bytes = new Uint8Array(32).fill(1);
+    new DataView(bytes.buffer).setUint32(0, i);
+    return Address.from(bytes);
+  });
+  await source.follow(many);
+  expect(reads).toBe(20);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ accounts: 2_000, streamed: 2_000 });
+  let most = 0;
+  for (let poll = 0; poll < 100; poll++) {
+    const before = source.counts().reads;
+    subscriptions.slot(11n + BigInt(poll));
+    nodeSlot = 11n + BigInt(poll);
+    await vi.advanceTimersByTimeAsync(400);
+    most = Math.max(most, source.counts().reads - before);
+  }
+  expect(most).toBeLessThanOrEqual(100);
+  expect(source.counts().reads).toBeGreaterThan(7_000);
+});

@@ -1,5 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
+import { maxOf } from "../primitives/integer.ts";
 import type { Account } from "../solana/account.ts";
 import type { AccountFeed } from "./account-feed.ts";
 import {
@@ -43,6 +44,8 @@ export interface StateSourceOptions {
   readonly feed: AccountFeed;
   readonly now: Now;
   readonly warn: (message: string) => void;
+  /** The newest slot known from elsewhere: a stream far behind it is not relied on. */
+  readonly headSlot?: () => bigint;
   /** How often accounts that no stream covers are read. */
   readonly pollMs?: number;
   /** How often even a covered account is read again, to heal what a stream has lost. */
@@ -51,7 +54,7 @@ export interface StateSourceOptions {
   readonly quietMs?: number;
   /** A read this many slots behind the newest slot known does not count as current. */
   readonly maxLagSlots?: bigint;
-  /** A read this many slots ahead of a living stream is not believed. */
+  /** A read or notice this many slots ahead of all that is known is not believed. */
   readonly maxLeadSlots?: bigint;
   /** How often a sample is compared with the chain, and how large it is. */
   readonly auditMs?: number;
@@ -86,6 +89,9 @@ const DEFAULT_MAX_LAG_SLOTS = 10n;
 const DEFAULT_MAX_LEAD_SLOTS = 64n;
 const DEFAULT_AUDIT_MS = 5_000;
 const DEFAULT_AUDIT_SIZE = 100;
+/** What a node answers in one call, and calls under way at once: sixty thousand accounts must not be asked for in one go. */
+const ACCOUNTS_PER_READ = 100;
+const READS_AT_ONCE = 16;
 /** A stream is given this many slots to tell of everything in the one that is compared. */
 const AUDIT_PATIENCE_SLOTS = 3n;
 
@@ -102,6 +108,7 @@ export function createStateSource({
   feed,
   now,
   warn,
+  headSlot = () => 0n,
   pollMs = DEFAULT_POLL_MS,
   refreshMs = DEFAULT_REFRESH_MS,
   quietMs = DEFAULT_QUIET_MS,
@@ -182,7 +189,7 @@ export function createStateSource({
       const entry = followed.get(address);
       if (entry === undefined) return;
       counts.notices += 1;
-      if (tree.head > 0n && slot > tree.head + maxLeadSlots) {
+      if (tree.head > 0n && slot > maxOf(tree.head, headSlot()) + maxLeadSlots) {
         counts.disbelieved += 1;
         return;
       }
@@ -266,9 +273,18 @@ export function createStateSource({
     entry.provenAtMs = entry.readAtMs = known.readAtMs;
   }
 
-  /** Reads the accounts and delivers what is not older than what is known. */
+  /** Reads the accounts, some at a time, and delivers what is not older than what is known. */
   async function read(entries: readonly Followed[]): Promise<void> {
-    if (entries.length === 0) return;
+    const pieces: (readonly Followed[])[] = [];
+    for (let at = 0; at < entries.length; at += ACCOUNTS_PER_READ)
+      pieces.push(entries.slice(at, at + ACCOUNTS_PER_READ));
+    const readers = Array.from({ length: Math.min(READS_AT_ONCE, pieces.length) }, async () => {
+      for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) await readPiece(piece);
+    });
+    await Promise.all(readers);
+  }
+
+  async function readPiece(entries: readonly Followed[]): Promise<void> {
     const sentAtMs = now();
     const { epoch, order } = feed.readStamp();
     const coveredBefore = entries.map(({ coveredFrom }) => coveredFrom);
@@ -297,20 +313,31 @@ export function createStateSource({
     }
   }
 
-  /** While the stream lives, no node can be far ahead of it. */
+  /** While the stream lives, no node can be far ahead of all that is known. */
   function isUnbelievable(slot: bigint): boolean {
-    return tree.head > 0n && slot > tree.head + maxLeadSlots && now() - headAtMs <= quietMs;
+    if (tree.head === 0n || now() - headAtMs > quietMs) return false;
+    return slot > maxOf(tree.head, headSlot()) + maxLeadSlots;
+  }
+
+  /** True while the stream tells of slots far behind the newest known: what it has not told yet may be old. */
+  function isBehind(): boolean {
+    return tree.head > 0n && maxOf(newestSlot, headSlot()) > tree.head + maxLagSlots;
   }
 
   async function poll(): Promise<void> {
     if (polling) return;
     const atMs = now();
     const due: Followed[] = [...unstreamed];
-    const isSomeQuiet = atMs - feed.leastLiveAtMs() > quietMs;
+    const isLate = isBehind();
+    const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
+    // Spread over the whole time, however many were first read together.
+    let toHeal = Math.ceil((followed.size * pollMs) / refreshMs) + 1;
     for (const entry of followed.values()) {
-      const isOld = entry.readAtMs <= atMs - refreshMs;
+      const isOld = entry.readAtMs <= atMs - refreshMs && toHeal > 0;
       if (!isOld && !isSomeQuiet) break;
-      if (entry.streamed && (isOld || atMs - feed.liveAtMs(entry.address) > quietMs)) due.push(entry);
+      if (!entry.streamed) continue;
+      if (isOld) toHeal -= 1;
+      if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.push(entry);
     }
     if (due.length === 0) return;
     polling = true;
@@ -393,7 +420,7 @@ export function createStateSource({
     currentAtMs(address) {
       const entry = followed.get(address);
       if (entry === undefined) return 0;
-      return entry.streamed ? Math.max(entry.provenAtMs, feed.liveAtMs(address)) : entry.provenAtMs;
+      return entry.streamed && !isBehind() ? Math.max(entry.provenAtMs, feed.liveAtMs(address)) : entry.provenAtMs;
     },
     counts: () => ({ accounts: followed.size, streamed: followed.size - unstreamed.size, ...counts }),
     spareVersions() {

@@ -41,6 +41,8 @@ const LONGEST_RETRY_MS = 5_000;
 /** Reads only look after this stream, they do not carry it: all accounts once in this time. */
 const DEFAULT_REFRESH_MS = 300_000;
 const KEPT_COUNTS = 128;
+/** Slot statuses after which one of a slot's beginning should have been among them. */
+const MUTE_STATUSES = 30;
 
 /** Follows accounts by the Yellowstone gRPC stream of a node. */
 export function createYellowstoneStateSource(options: YellowstoneStateSourceOptions): LiveStateSource {
@@ -144,6 +146,7 @@ function createFeedStream({
   let aliveAtMs = 0;
   /** Of the present connection: the first slot seen from its beginning, and the banks of slots. */
   let firstSlot: bigint | undefined;
+  let statusesHeard = 0;
   let begun = new Set<bigint>();
   let banks = new Map<bigint, bigint>();
   /** How many account updates came of each of the newest slots. */
@@ -171,6 +174,7 @@ function createFeedStream({
     epoch = nextEpoch();
     aliveAtMs = now();
     firstSlot = undefined;
+    statusesHeard = 0;
     begun = new Set();
     banks = new Map();
     const fromSlot = canReplay && newestSlot > replaySlots ? newestSlot - replaySlots : undefined;
@@ -237,6 +241,7 @@ function createFeedStream({
 
   function hearSlot({ filters, slot, parent, status, bankId }: SlotUpdate): void {
     const to = listener();
+    statusesHeard += 1;
     aliveAtMs = now();
     retryMs = FIRST_RETRY_MS;
     if (status === SLOT_STATUS.confirmed) to?.onConfirmed(slot);
@@ -295,8 +300,14 @@ function createFeedStream({
     asked.unshift({ generation: 0, addresses: uncovered });
   }
 
+  let isMute = false;
   const watch = setInterval(() => {
-    if (stream === undefined || now() - aliveAtMs <= silentMs) return;
+    if (stream === undefined) return;
+    if (!isMute && firstSlot === undefined && statusesHeard > MUTE_STATUSES) {
+      isMute = true;
+      warn(`The Yellowstone server ${host} does not tell when slots begin (interslot_updates); accounts are polled.`);
+    }
+    if (now() - aliveAtMs <= silentMs) return;
     stream.close();
     lose("it tells of no slots");
   }, silentMs / 4);

@@ -110,6 +110,8 @@ export function swapFaults(
   const rungs: number[] = [];
   for (const [index, place] of places.entries()) {
     const account = accounts[index]!;
+    // The search along a ladder is long where nothing is found; one fault is enough to refuse.
+    if (place.rule.kind === "ladder" && faults.length > 0) continue;
     const reason = faultOf(place, account, table, accounts, context, rungs);
     if (reason !== undefined)
       faults.push({ account: account.address, reason: `account ${index} (${place.name}) ${reason}` });

@@ -1,0 +1,3 @@
+module tradewire.example/trade
+
+go 1.21

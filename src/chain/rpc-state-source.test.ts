@@ -344,6 +344,25 @@ test("a stream far behind the chain is not relied on: what it covers is read, an
   expect(source.currentAtMs(key)).toBe(1_000_900);
 });
 
+test("a slot far ahead of all that is known is not believed, and disturbs nothing", async () => {
+  source.close();
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+    headSlot: () => 11n,
+  });
+  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  await stream();
+  subscriptions.slot(211n);
+  notice(11, 5);
+  expect(heard.at(-1)).toEqual({ value: 5, slot: 11n });
+  expect(source.counts()).toMatchObject({ streamed: 1, gaps: 0, disbelieved: 1 });
+});
+
 test("very many accounts are read in pieces, and their healing is spread over time", async () => {
   const many = Array.from({ length: 2_000 }, (_, i) => {
     const bytes = new Uint8Array(32).fill(1);

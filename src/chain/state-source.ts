@@ -198,6 +198,11 @@ export function createStateSource({
       if (entry.coveredFrom !== undefined && slot >= entry.coveredFrom && tree.isOnChain(slot)) trust(entry);
     },
     onSlot(slot, parent) {
+      const known = headSlot();
+      if (known > 0n && slot > known + maxLeadSlots) {
+        counts.disbelieved += 1;
+        return;
+      }
       const { turned, isGap } = tree.begin(slot, parent);
       if (tree.head > newestSlot) newestSlot = tree.head;
       headAtMs = now();

@@ -34,14 +34,23 @@ it("31: five times too many builds leave goodput and submits alone", async () =>
   const buildMs = 4;
   const turn = { ...DEFAULT_API_SETTINGS.admission, buildTurnMs: 20 };
   edge = await startEdgeProcess({ buildMs, settings: { admission: turn } });
+  const { port } = edge;
   const seconds = 5;
   const peak = count(await closedLoop(edge.port, 8, seconds * 1_000, () => buy()), 200) / seconds;
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 400 });
+  // Callers hold their connections, as the contract has them do: Node takes one new connection per turn of its loop.
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 400, maxFreeSockets: 400 });
+  const submitAgent = new http.Agent({ keepAlive: true, maxSockets: 20, scheduling: "fifo" });
+  const ping = { path: "/v1/ping" };
+  await Promise.all([
+    ...Array.from({ length: 400 }, () => callOnce(port, ping, agent)),
+    ...Array.from({ length: 20 }, () => callOnce(port, ping, submitAgent)),
+  ]);
   const untilMs = performance.now() + seconds * 1_000;
-  const submits = openLoop(edge.port, 50, seconds * 1_000, () => submit, new http.Agent({ keepAlive: true }));
-  const builds = await openLoop(edge.port, 5 * peak, seconds * 1_000, () => buy(), agent);
+  const submits = openLoop(port, 50, seconds * 1_000, () => submit, submitAgent);
+  const builds = await openLoop(port, 5 * peak, seconds * 1_000, () => buy(), agent);
   const submitted = await submits;
   agent.destroy();
+  submitAgent.destroy();
   const inTime = builds.filter(({ endMs }) => endMs <= untilMs);
   const goodput = count(inTime, 200) / seconds;
   const shed = builds.filter(({ status }) => status === 503);

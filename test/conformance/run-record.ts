@@ -11,13 +11,14 @@ export interface RunRecord {
   readonly asked: number;
   readonly executed: number;
   readonly refused: number;
-  /** Promises broken: quoted and executed differ, compute units above the bound, a tight guard that let the trade through. */
+  /** Trades that failed, moved other amounts than quoted, or used more compute units than bounded. */
   readonly mismatches: number;
   readonly maxUnits: number;
   readonly worstUnitRatio: number;
   readonly maxBytes: number;
-  /** Guards one unit too tight that were tried, and refused as slippage. */
+  /** Trades tried with a bound one unit too tight, and those of them refused as slippage. */
   readonly guards: number;
+  readonly guardsHeld: number;
 }
 
 const started = new Set<string>();

@@ -80,15 +80,19 @@ export function runTrades(plan: TradePlan): TradeOutcome[] {
     plan.before?.(index);
     return runTrade(plan);
   });
-  const { trades, refused, faults, ...figures } = judge(outcomes);
+  const { trades, refused, maxUnits, worstUnitRatio, maxBytes } = judge(outcomes);
+  const guards = outcomes.map(({ guard }) => guard).filter((guard) => guard !== undefined);
   recordRun({
     venue: plan.venue.id,
     asked: outcomes.length,
     executed: trades,
     refused,
-    mismatches: faults.length,
-    guards: outcomes.filter(({ guard }) => guard === "SLIPPAGE_EXCEEDED").length,
-    ...figures,
+    mismatches: judge(outcomes.map((outcome) => ({ ...outcome, guard: undefined }))).faults.length,
+    guards: guards.length,
+    guardsHeld: guards.filter((guard) => guard === "SLIPPAGE_EXCEEDED").length,
+    maxUnits,
+    worstUnitRatio,
+    maxBytes,
   });
   return outcomes;
 }

@@ -13,6 +13,8 @@ const RUNS = ".venues/runs";
 const RESULTS = join(RUNS, "results.json");
 const LEAST_TRADES = 2_000;
 const SEQUENCE = 50;
+/** The program, or the accounts of mainnet, that a test's title names. */
+const PROVEN_ON = /\.venues\/[\w/.-]*\w/g;
 
 /** The part of vitest's JSON results that is read here. */
 interface TestResults {
@@ -97,11 +99,11 @@ function rowOf(venue: string): string[] {
     String(sum(own, ({ mismatches }) => mismatches)),
     String(sum(own, ({ refused }) => refused)),
     String(own.filter(({ asked }) => asked >= SEQUENCE).length),
-    String(sum(own, ({ guards }) => guards)),
+    `${sum(own, ({ guardsHeld }) => guardsHeld)} of ${sum(own, ({ guards }) => guards)}`,
     String(most(({ maxUnits }) => maxUnits)),
     most(({ worstUnitRatio }) => worstUnitRatio).toFixed(2),
     String(most(({ maxBytes }) => maxBytes)),
-    [...new Set(own.map(({ test }) => /[\w/.-]+\.so/.exec(test)?.[0] ?? "a stand-in"))].join(", "),
+    [...new Set(own.flatMap(({ test }) => test.match(PROVEN_ON) ?? []))].join(", "),
   ];
 }
 

@@ -28,6 +28,7 @@ import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
 import { createRpcPool } from "./chain/rpc-pool.ts";
 import { createRpcStateSource, type RpcStateSourceOptions } from "./chain/rpc-state-source.ts";
 import type { LiveStateSource } from "./chain/state-source.ts";
+import { createStreamFees } from "./chain/stream-fees.ts";
 import { createSubscriptions } from "./chain/subscriptions.ts";
 import { createTransactionReader } from "./chain/transaction-reader.ts";
 import { type Config, priorityBounds, priorityTrims, websocketUrl } from "./config.ts";
@@ -70,6 +71,8 @@ export interface App {
 const LOADED_ACCOUNTS_BYTES = 8 * 1024 * 1024;
 const LEASE_MS = 5_000;
 const CLAIM_TIMEOUT_MS = 100;
+/** Accounts whose fees are looked up at each refresh where that is no call across the network. */
+const ACCOUNTS_READ_FROM_STREAM = 256;
 /** Longest wait for the store when readiness is asked for. */
 const STORE_CHECK_MS = 1_000;
 
@@ -123,8 +126,18 @@ async function compose(parts: {
   const head = await createChainHead({ pool, subscriptions, now, warn, maxAgeMs: config.blockhashMaxAgeMs });
   onClose(() => head.close());
   const trims = priorityTrims(config);
+  const stream =
+    config.yellowstoneUrl === undefined
+      ? undefined
+      : createStreamFees({ url: config.yellowstoneUrl, token: config.yellowstoneToken, now, warn, trims });
+  if (stream !== undefined) onClose(() => stream.close());
   const fees = createPriorityFees({
-    sources: [createPercentileFees(pool, { now, warn, trims }), createStockFees(pool, trims)],
+    sources: [
+      ...(stream === undefined ? [] : [stream]),
+      createPercentileFees(pool, { now, warn, trims }),
+      createStockFees(pool, trims),
+    ],
+    ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM }),
     now,
     warn,
     bounds: priorityBounds(config),

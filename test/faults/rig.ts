@@ -136,7 +136,9 @@ export class Rig {
       const built = await trader.build(service.url, order);
       if (built !== undefined) return built;
       if (Date.now() > until) {
-        throw new Error(`no build within ${patienceMs} ms: ${JSON.stringify(this.history.refusedBuilds.at(-1))}`);
+        throw new Error(
+          `no build within ${patienceMs} ms: ${JSON.stringify(this.history.refusedBuilds.at(-1))}\n${service.output().slice(-2_000)}`,
+        );
       }
     }
   }

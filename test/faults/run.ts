@@ -68,9 +68,9 @@ async function run(scenario: Scenario, at: number): Promise<void> {
   );
   const seconds = (Date.now() - startedAtMs) / 1_000;
   results.push({ ...measure, scenario, seed: at, seconds });
-  process.stdout.write(
-    `${measure.broken.length === 0 ? "holds" : "BROKEN"} (${seconds.toFixed(1)} s): ${measure.measured}\n`,
-  );
+  const verdict = measure.broken.length === 0 ? "holds" : "BROKEN";
+  process.stdout.write(`${verdict} (${seconds.toFixed(1)} s): ${measure.measured}\n`);
+  for (const what of measure.broken) process.stdout.write(`     seed ${at}: ${what}\n`);
 }
 
 function table(all: readonly Result[]): string {

@@ -62,6 +62,7 @@ export interface RefusedBuild {
   readonly atMs: number;
   readonly status: number;
   readonly code: string;
+  readonly message: string;
 }
 
 /** What all callers of a run did and heard. */
@@ -118,7 +119,12 @@ export class Trader {
       ...body,
     });
     if (data === undefined) {
-      this.history.refusedBuilds.push({ atMs: startedAtMs, status, code: error?.code ?? "connection" });
+      this.history.refusedBuilds.push({
+        atMs: startedAtMs,
+        status,
+        code: error?.code ?? "connection",
+        message: error?.message ?? "",
+      });
       return undefined;
     }
     const built = data as {

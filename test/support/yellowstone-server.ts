@@ -9,8 +9,9 @@ import {
 import { loadSync } from "@grpc/proto-loader";
 import bs58 from "bs58";
 import type { Address } from "../../src/primitives/address.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "../../src/solana/programs.ts";
 
-/** What the server tells: an account as written, or a slot and how far it is. */
+/** What the server tells: an account as written, a slot and how far it is, or a transaction with its price of priority. */
 export type StreamEvent =
   | {
       readonly kind: "account";
@@ -28,11 +29,22 @@ export type StreamEvent =
       readonly parent?: number;
       readonly status: number;
       readonly bankId?: number;
+    }
+  | {
+      readonly kind: "transaction";
+      readonly slot: number;
+      /** Micro-lamports per compute unit. Absent: none is asked for. */
+      readonly price?: number;
+      readonly writes: readonly Address[];
+      readonly reads?: readonly Address[];
+      /** Written to through a lookup table. */
+      readonly loaded?: readonly Address[];
     };
 
 interface Request {
   readonly accounts: Record<string, { readonly account: string[] }>;
   readonly slots: Record<string, { readonly interslotUpdates?: boolean }>;
+  readonly transactions: Record<string, { readonly vote?: boolean; readonly accountInclude: string[] }>;
   readonly ping?: { readonly id: number };
   readonly fromSlot?: string;
 }
@@ -76,6 +88,14 @@ export async function startYellowstoneServer(): Promise<YellowstoneServer> {
       if (filters.length === 0) return;
       const { slot, parent, status, bankId } = event;
       call.write({ filters, slot: { slot, status, parent, bankId } });
+      return;
+    }
+    if (event.kind === "transaction") {
+      const named = [...event.writes, ...(event.reads ?? []), ...(event.loaded ?? [])].map(String);
+      const wants = (name: string) =>
+        request.transactions[name]!.accountInclude.some((address) => named.includes(address));
+      const filters = Object.keys(request.transactions).filter(wants);
+      if (filters.length > 0) call.write({ filters, transaction: transactionOf(event) });
       return;
     }
     const address = event.address.toString();
@@ -140,4 +160,24 @@ export async function startYellowstoneServer(): Promise<YellowstoneServer> {
     ),
   );
   return Object.assign(state, { url: `http://127.0.0.1:${port}` });
+}
+
+function transactionOf({
+  slot,
+  price,
+  writes,
+  reads = [],
+  loaded = [],
+}: StreamEvent & { readonly kind: "transaction" }) {
+  const payer = new Uint8Array(32).fill(77);
+  const accountKeys = [payer, ...[...writes, ...reads, COMPUTE_BUDGET_PROGRAM].map(({ bytes }) => bytes)];
+  const header = { numRequiredSignatures: 1, numReadonlyUnsignedAccounts: reads.length + 1 };
+  const data = Buffer.alloc(9);
+  data[0] = 3;
+  data.writeBigUInt64LE(BigInt(price ?? 0), 1);
+  const limit = { programIdIndex: accountKeys.length - 1, data: Uint8Array.of(2, 1, 0, 0, 0) };
+  const instructions = price === undefined ? [limit] : [limit, { programIdIndex: accountKeys.length - 1, data }];
+  const message = { header, accountKeys, recentBlockhash: payer, instructions, versioned: true };
+  const meta = { fee: 5_000, loadedWritableAddresses: loaded.map(({ bytes }) => bytes) };
+  return { slot, transaction: { signature: payer, transaction: { signatures: [payer], message }, meta } };
 }

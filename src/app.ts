@@ -150,7 +150,7 @@ async function compose(parts: {
   ];
   const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   onClose(() => landing.close());
-  const reader = createAccountReader({ pool, commitment: "processed" });
+  const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
   const source = await openStateSource(config, { reader, subscriptions, now, warn, headSlot: head.slot });
   onClose(() => source.close());
   const markets = createMarkets({

@@ -1,5 +1,5 @@
 import bs58 from "bs58";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fakeEndpoint } from "../../test/support/fake-chain.ts";
 import { Address } from "../primitives/address.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
@@ -83,4 +83,20 @@ test("a node that does not serve searches says refused; one that is down throws"
     },
   });
   await expect(reader.fetchProgramAccounts(filter)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+test("state of a slot the chain cannot be at is not taken: another node is asked, and goes first for a while", async () => {
+  const nodes = [900, 12].map((slot) =>
+    fakeEndpoint({
+      getMultipleAccounts: (keys: readonly string[]) => ({ context: { slot }, value: keys.map(() => value) }),
+    }),
+  );
+  const doubted = vi.spyOn(nodes[0]!, "doubt");
+  const reader = createAccountReader({
+    pool: createRpcPool({ endpoints: nodes, now: Date.now, warn: () => {} }),
+    commitment: "processed",
+    isCredible: (slot) => slot < 100n,
+  });
+  expect((await reader.fetchAccounts(addresses.slice(0, 1))).slot).toBe(12n);
+  expect(doubted).toHaveBeenCalledOnce();
 });

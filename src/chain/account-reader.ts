@@ -11,24 +11,36 @@ export interface AccountReaderOptions {
   readonly pool: RpcPool;
   /** How sure the chain must be of the state read. Prices are taken from "processed". */
   readonly commitment: "processed" | "confirmed";
+  /** False for a slot the chain cannot be at: such state is not taken, and another node is asked. */
+  readonly isCredible?: (slot: bigint) => boolean;
 }
 
 const MAX_PER_CALL = 100;
 
 /** Reads accounts by getMultipleAccounts and getProgramAccounts. */
-export function createAccountReader({ pool, commitment }: AccountReaderOptions): AccountReader {
+export function createAccountReader({
+  pool,
+  commitment,
+  isCredible = () => true,
+}: AccountReaderOptions): AccountReader {
+  const options = { isWrong: (result: unknown) => !isCredible(asContext(result, "accounts").slot) };
+
   async function fetchChunk(
     addresses: readonly Address[],
     minContextSlot: bigint | undefined,
   ): Promise<AccountsAtSlot> {
-    const result = await pool.read("getMultipleAccounts", [
-      addresses.map(String),
-      {
-        encoding: "base64",
-        commitment,
-        ...(minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) }),
-      },
-    ]);
+    const result = await pool.read(
+      "getMultipleAccounts",
+      [
+        addresses.map(String),
+        {
+          encoding: "base64",
+          commitment,
+          ...(minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) }),
+        },
+      ],
+      options,
+    );
     const { slot, value } = asContext(result, "accounts");
     const values = asList(value, "accounts");
     return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i] ?? null, slot)) };
@@ -49,18 +61,22 @@ export function createAccountReader({ pool, commitment }: AccountReaderOptions):
     async fetchProgramAccounts({ program, dataSize, memcmp }: ProgramFilter) {
       let result: unknown;
       try {
-        result = await pool.read("getProgramAccounts", [
-          program.toString(),
-          {
-            encoding: "base64",
-            commitment,
-            withContext: true,
-            filters: [
-              ...(dataSize === undefined ? [] : [{ dataSize }]),
-              ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
-            ],
-          },
-        ]);
+        result = await pool.read(
+          "getProgramAccounts",
+          [
+            program.toString(),
+            {
+              encoding: "base64",
+              commitment,
+              withContext: true,
+              filters: [
+                ...(dataSize === undefined ? [] : [{ dataSize }]),
+                ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
+              ],
+            },
+          ],
+          options,
+        );
       } catch (error) {
         if (isRefusal(error)) return "refused";
         throw error;

@@ -14,6 +14,8 @@ import type { Subscriptions } from "./subscriptions.ts";
 export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
   slot(): bigint;
+  /** False for a slot far from where the chain is: whoever tells of it lags, or is wrong. */
+  isCredible(slot: bigint): boolean;
   /** Milliseconds since the slot last moved: how long nothing has been known to happen. */
   slotAgeMs(): number;
   close(): void;
@@ -296,6 +298,7 @@ export async function createChainHead({
     rentExemption: (space) => rentBase + ceilDiv(rentPerSpan * BigInt(space), BigInt(RENT_SIZES[1])),
     genesisHash: () => genesisHash,
     slot: () => slot,
+    isCredible: (seen) => !isOff(seen),
     slotAgeMs: () => now() - slotAtMs,
     close,
   };

@@ -43,7 +43,7 @@ export async function startBuilder(): Promise<Builder> {
     const amount = quoteMint === SOL_MINT ? 2 : 50;
     await client
       .swap({ ...terms, inputMint: quoteMint.toString(), outputMint: mint.toString(), amount })
-      .catch(skipOversized);
+      .catch(goWithout);
   }
   const wallet = client.wallet.publicKey;
   return {
@@ -93,9 +93,9 @@ export async function startBuilder(): Promise<Builder> {
   };
 }
 
-/** A first buy that would not fit into one transaction leaves the wallet without that token. */
-function skipOversized(error: unknown): void {
-  if (!(error instanceof TradeError && error.code === "NO_ROUTE")) throw error;
+/** A first buy that cannot be made, as where it would not fit into one transaction, leaves the wallet without that token. */
+function goWithout(error: unknown): void {
+  if (!(error instanceof TradeError)) throw error;
 }
 
 /** Buys what tokens are quoted in beside SOL: through a token that trades against both where there is no direct market. */
@@ -131,7 +131,7 @@ export function answerOf(built: BuiltTrade): BuildAnswer {
       outputAmountRaw: estimates.outAmount.toString(),
       priceImpact: estimates.priceImpact,
     },
-    costs: { tip: costs.tip.toString() },
+    costs: { tip: costs.tip.toString(), rentReturned: costs.rentReturned.toString() },
     route: built.route.map(({ venue, market, inMint, outMint, inAmount, outAmount }) => ({
       venue,
       market: market.toString(),

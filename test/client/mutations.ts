@@ -243,7 +243,10 @@ function swapChanges(plan: Plan, { wallet }: HonestBuild): Hostile[] {
     },
     "the swap is left out": { ...plan, instructions: plan.instructions.filter((_, index) => index !== at) },
     "the same call to another program": withInstruction(plan, at, (one) => ({ ...one, program: STRANGERS_PROGRAM })),
-    "an account is missing": withInstruction(plan, at, (one) => ({ ...one, accounts: one.accounts.slice(0, -1) })),
+    "an account is missing": withInstruction(plan, at, (one) => ({
+      ...one,
+      accounts: one.accounts.toSpliced(table.accounts.length - 1, 1),
+    })),
     "a read-only hook account follows": withInstruction(plan, at, (one) => ({
       ...one,
       accounts: [...one.accounts, readonly(STRANGER)],

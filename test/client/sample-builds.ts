@@ -85,15 +85,17 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
   return { venue, wallet, order, answer: answerOf(built), wire: built.unsignedTransaction, form, lookupTables };
 }
 
+/** Ports are costly to make, and the same for every build of a market in a form. */
+const knownPorts = new Map<string, BuildPorts>();
+/** What a wallet that sells everything may hold. */
+const BALANCES = [1_000_003n, 123_456_789_012n, 1n << 38n];
+
 function portsFor(form: Form, hot: (typeof markets)[number]["hot"], random: Random): BuildPorts {
-  const tokens = form === "sell everything" ? { ...held, amount: random.magnitude(1n << 38n) } : held;
-  const ports = memoryPorts({
-    mint,
-    clock,
-    wallet,
-    markets: [hot],
-    ...(form === "first buy" ? {} : { tokens }),
-  });
+  const amount = form === "sell everything" ? random.pick(BALANCES) : form === "first buy" ? undefined : held.amount;
+  const key = `${hot.market.address} ${amount}`;
+  const tokens = amount === undefined ? {} : { tokens: { ...held, amount } };
+  const ports = knownPorts.get(key) ?? memoryPorts({ mint, clock, wallet, markets: [hot], ...tokens });
+  knownPorts.set(key, ports);
   switch (form) {
     case "tip":
       return {

@@ -8,24 +8,35 @@ import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts
 import { hostileForms, planOf, wireOf } from "./mutations.ts";
 import { buildSample, sampleVenues } from "./sample-builds.ts";
 
+/** The whole measure takes every mode and direction of every venue; the quick one takes one of each venue. */
+const WHOLE = Number(process.env.HONEST_BUILDS ?? 0) >= 10_000;
+
 let builder: Builder;
 /** One honest build of each venue, mode and direction. */
 const builds = new Map<string, HonestBuild>();
+let plainBuy: HonestBuild;
 
 beforeAll(async () => {
   builder = await startBuilder();
   const random = createRandom(6);
-  for (let tries = 0; tries < 1_500; tries++) {
+  for (let tries = 0; tries < 400; tries++) {
     const build = await builder.build(random);
     if (build === undefined || build.order.slippage === 0.99) continue;
     const { order, venue } = build;
+    if (
+      order.swapMode === "exactIn" &&
+      order.inputMint.startsWith("So1") &&
+      !venue.includes("+") &&
+      build.answer.priorityCost > 0
+    )
+      plainBuy = build;
     const side = order.inputMint.startsWith("So1")
       ? "from SOL"
       : order.outputMint.startsWith("So1")
         ? "to SOL"
         : "tokens";
     const kind = `${venue} ${order.swapMode} ${side}`;
-    if (venue.includes("+") && !builds.has(kind)) builds.set(kind, build);
+    if (venue.includes("+") && (WHOLE || builds.size === 0) && !builds.has(kind)) builds.set(kind, build);
   }
   for (const venue of sampleVenues) {
     for (let tries = 0; tries < 60; tries++) {
@@ -33,7 +44,8 @@ beforeAll(async () => {
       if (build === undefined || build.form === "version 1" || build.lookupTables.size > 0) continue;
       const { swapMode, inputMint } = build.order;
       const kind = `${venue} ${swapMode} ${inputMint.startsWith("So1") ? "from SOL" : "to SOL"}`;
-      if (!builds.has(kind)) builds.set(kind, build);
+      const isNeeded = WHOLE || ![...builds.keys()].some((known) => known.startsWith(`${venue} `));
+      if (isNeeded && !builds.has(kind)) builds.set(kind, build);
     }
   }
 }, 120_000);
@@ -44,7 +56,7 @@ const verify = ({ wallet, order, answer }: HonestBuild, wire: Uint8Array, lookup
 
 test("every hostile form of every venue's honest builds is refused", () => {
   for (const { id } of venues) {
-    expect([...builds.keys()].filter((kind) => kind.startsWith(`${id} `)).length, id).toBeGreaterThan(1);
+    expect([...builds.keys()].filter((kind) => kind.startsWith(`${id} `)).length, id).toBeGreaterThan(WHOLE ? 1 : 0);
   }
   const signed: string[] = [];
   const reasons = new Set<string>();
@@ -68,7 +80,7 @@ test("every hostile form of every venue's honest builds is refused", () => {
   process.stdout.write(
     `${count} hostile transactions of ${builds.size} honest ones refused, for ${reasons.size} reasons\n`,
   );
-}, 300_000);
+}, 900_000);
 
 test("the same trade in another form is accepted: recompiled, and through a lookup table that is known", () => {
   for (const build of builds.values()) {
@@ -81,10 +93,7 @@ test("the same trade in another form is accepted: recompiled, and through a look
 });
 
 test("an answer that contradicts the order, or breaks a limit, is refused before the transaction is looked at", () => {
-  const build = [...builds.values()].find(
-    ({ order, answer }) =>
-      order.swapMode === "exactIn" && order.inputMint.startsWith("So1") && answer.costs!.tip === "0",
-  )!;
+  const build = plainBuy;
   const { wallet, order, answer } = build;
   const estimates = answer.estimates!;
   const code = (change: () => unknown): string => {
@@ -115,9 +124,9 @@ test("an answer that contradicts the order, or breaks a limit, is refused before
     verifyTransaction(build.wire, expectTrade(wallet, order, { ...answer, priorityCost: 0 }, { maxPriorityCost: 0 }));
   expect(code(understated)).toBe("UNEXPECTED_TRANSACTION");
   // A tip that was announced but is not there, and a trade other than the one asked for.
-  expect(code(() => verify({ ...build, answer: { ...answer, costs: { tip: "1" } } }, build.wire))).toBe(
-    "UNEXPECTED_TRANSACTION",
-  );
+  expect(
+    code(() => verify({ ...build, answer: { ...answer, costs: { tip: "1", rentReturned: "0" } } }, build.wire)),
+  ).toBe("UNEXPECTED_TRANSACTION");
   const smaller = { ...order, amount: order.amount! / 2 };
   expect(code(() => verifyTransaction(build.wire, expectTrade(wallet, smaller, answer)))).toBe(
     "UNEXPECTED_TRANSACTION",

@@ -22,7 +22,7 @@ export interface TradeExpectation {
   readonly tipLamports: bigint;
   /** Where tips may go beside the accounts known to take them; "any": the service chooses, and the cap alone holds. */
   readonly tipAccounts: ReadonlySet<Address> | "any";
-  /** True when the whole balance is sold and the emptied account may be closed. */
+  /** True when the whole balance is sold and the service said that the emptied account's rent comes back. */
   readonly closesSource: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface BuildAnswer {
         readonly outputAmountRaw: string;
       }
     | undefined;
-  readonly costs?: { readonly tip: string } | undefined;
+  readonly costs?: { readonly tip: string; readonly rentReturned: string } | undefined;
   readonly route: readonly {
     readonly venue: string;
     readonly market: string;
@@ -151,7 +151,7 @@ export function expectTrade(
         : BigInt(Math.floor(limits.maxPriorityCost * LAMPORTS)),
     tipLamports: rawAmount(answer.costs?.tip ?? "0"),
     tipAccounts: limits.tipAccounts === "any" ? "any" : new Set((limits.tipAccounts ?? []).map(addressOf)),
-    closesSource: order.sellPercent === 100,
+    closesSource: order.sellPercent === 100 && rawAmount(answer.costs?.rentReturned ?? "0") > 0n,
   };
   checkLimits(expectation, answer, limits, { inDecimals, outDecimals });
   return expectation;

@@ -136,6 +136,9 @@ class Verification {
       this.#refuse("the passing wrapped-SOL account is not closed again", this.#passing.address);
     }
     if (this.#passing?.used === false) this.#refuse("no swap uses the wrapped-SOL account", this.#passing.address);
+    if (this.#trade.closesSource && !this.#seen.has("close emptied account")) {
+      this.#refuse("the emptied token account stays open, although its rent was to come back");
+    }
     this.#checkPriority();
     this.#checkRights();
     return this.#problems;

@@ -100,3 +100,22 @@ test("state of a slot the chain cannot be at is not taken: another node is asked
   expect((await reader.fetchAccounts(addresses.slice(0, 1))).slot).toBe(12n);
   expect(doubted).toHaveBeenCalledOnce();
 });
+
+test("of very many calls only some are under way together, and each answer comes to its place", async () => {
+  let underWay = 0;
+  let most = 0;
+  const { reader } = readerOf({
+    getMultipleAccounts: async (keys: string[]) => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      underWay -= 1;
+      return { context: { slot: 1 }, value: keys.map((key) => ({ ...value, lamports: key.charCodeAt(0) })) };
+    },
+  });
+  const many = Array.from({ length: 40 }, () => addresses).flat();
+  const { accounts } = await reader.fetchAccounts(many);
+  expect(most).toBe(16);
+  expect(accounts.map((account) => account?.lamports)).toEqual(
+    many.map((address) => BigInt(address.toString().charCodeAt(0))),
+  );
+});

@@ -16,6 +16,8 @@ export interface AccountReaderOptions {
 }
 
 const MAX_PER_CALL = 100;
+/** Calls of one read that are under way together: a node has other callers too. */
+const CALLS_AT_ONCE = 16;
 
 /** Reads accounts by getMultipleAccounts and getProgramAccounts. */
 export function createAccountReader({
@@ -48,10 +50,15 @@ export function createAccountReader({
 
   return {
     async fetchAccounts(addresses, minContextSlot) {
-      const chunks: Promise<AccountsAtSlot>[] = [];
-      for (let at = 0; at < addresses.length; at += MAX_PER_CALL)
-        chunks.push(fetchChunk(addresses.slice(at, at + MAX_PER_CALL), minContextSlot));
-      const answers = await Promise.all(chunks);
+      const answers: AccountsAtSlot[] = [];
+      let next = 0;
+      const fetchSome = async () => {
+        for (let at = next; at < addresses.length; at = next) {
+          next += MAX_PER_CALL;
+          answers[at / MAX_PER_CALL] = await fetchChunk(addresses.slice(at, at + MAX_PER_CALL), minContextSlot);
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(CALLS_AT_ONCE, addresses.length) }, fetchSome));
       return {
         slot: answers.reduce((least, { slot }) => minOf(slot, least), answers[0]?.slot ?? 0n),
         accounts: answers.flatMap(({ accounts }) => accounts),

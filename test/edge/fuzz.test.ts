@@ -87,7 +87,7 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
     const at = random.u32() % (noise.length - 600);
     return noise.subarray(at, at + (random.u32() % 600));
   };
-  const untilMs = performance.now() + 90_000;
+  const untilMs = performance.now() + 150_000;
   let longestMs = 0;
   while (inputs < 10_000_000 && performance.now() < untilMs) {
     for (let i = 0; i < 300; i++) {
@@ -98,7 +98,7 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
       const text = `${pick(["tw1.k1.", "tw1.", "tw2.k1.", ""])}${token.slice(random.u32() % (token.length + 1))}`;
       if (attempt(() => sealer.open(text, "acc_1"))) broadcastable++;
     }
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 10; i++) {
       const which = random.u32() % 3;
       const text = mutate(bodies[which]!);
       const { schema, decode } = rest[which]!;
@@ -114,8 +114,8 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
   let answered = 0;
   const requests = 4_000;
   await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      for (let i = 0; i < requests / 20; i++) {
+    Array.from({ length: 50 }, async () => {
+      for (let i = 0; i < requests / 50; i++) {
         const body = mutate(pick(bodies));
         const head = requestText(
           pick(["/v1/tx/buy", "/v1/tx/swap", "/v1/tx/submit", "/tradewire.v1.TradeService/Buy"]),
@@ -126,7 +126,7 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
             "Connection: close",
           ],
         );
-        const text = random.u32() % 4 === 0 ? mutate(head) : head;
+        const text = random.u32() % 16 === 0 ? mutate(head) : head;
         inputs++;
         const { status, closed } = await sendRaw(port, [text + body, "\r\n\r\n"], 11_000);
         if (closed || status > 0) answered++;

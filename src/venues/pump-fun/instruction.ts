@@ -1,9 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
-import { tokenAccountOf } from "../../solana/pda-memo.ts";
+import { type DerivedAddress, tokenAccountOf } from "../../solana/pda-memo.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { associatedAccountSize, PUMP_FEE_PROGRAM } from "../pump-fees.ts";
+import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
   creatorVaultOf,
@@ -29,7 +29,7 @@ const DISCRIMINATORS: Readonly<Record<PumpInstruction, Uint8Array>> = {
 export interface PumpRecipient {
   readonly wallet: AccountMeta;
   readonly tokenAccount: AccountMeta;
-  /** Steps the program's search for the token account's bump takes beyond the first. */
+  /** Steps the searches for the token account's bump take beyond the first. */
   readonly bumpSteps: number;
 }
 
@@ -43,10 +43,10 @@ export interface PumpAccounts {
   readonly head: readonly AccountMeta[];
   readonly curve: readonly AccountMeta[];
   readonly creator: readonly AccountMeta[];
-  /** Where the creator's fee goes, which the first trade to pay one creates: the vault itself, or its token account. */
-  readonly creatorAccount: { readonly address: Address; readonly space: number };
-  /** Bytes of a token account of the quote mint, as the associated token program makes it. */
-  readonly quoteAccountSize: number;
+  /** Where the creator's fees gather, and its token account for the quote mint. */
+  readonly vault: DerivedAddress;
+  readonly vaultQuote: DerivedAddress;
+  /** Steps of the program's searches for the addresses of the coin. */
   readonly bumpSteps: number;
 }
 
@@ -61,7 +61,11 @@ const globalMeta = readonly(PUMP_GLOBAL);
 const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
 const tokenAccountProgram = readonly(ASSOCIATED_TOKEN_PROGRAM);
 
-/** Derives the fixed accounts of a coin's instructions. Cold path; the derivations are remembered. */
+/**
+ * Derives the fixed accounts of a coin's instructions. Cold path; the derivations are remembered.
+ * Where the coin is priced in a token, the program has the associated token program make sure of the token accounts of the
+ * quote mint, which searches for their addresses once more.
+ */
 export function pumpAccounts(coin: {
   readonly curve: Address;
   readonly curveBump: number;
@@ -74,21 +78,23 @@ export function pumpAccounts(coin: {
   readonly buybackRecipients: readonly Address[];
 }): PumpAccounts {
   const { quoteMint, quoteProgram } = coin;
-  const recipient = (wallet: Address): PumpRecipient => {
-    const { address, bump } = tokenAccountOf(wallet, quoteMint, quoteProgram);
-    return { wallet: writable(wallet), tokenAccount: writable(address), bumpSteps: 255 - bump };
-  };
+  const quoteSearches = quoteMint === SOL_MINT ? 1 : 2;
+  const recipient =
+    (searches: number) =>
+    (wallet: Address): PumpRecipient => {
+      const { address, bump } = tokenAccountOf(wallet, quoteMint, quoteProgram);
+      return { wallet: writable(wallet), tokenAccount: writable(address), bumpSteps: searches * (255 - bump) };
+    };
   const base = tokenAccountOf(coin.curve, coin.baseMint, coin.baseProgram);
   const quote = tokenAccountOf(coin.curve, quoteMint, quoteProgram);
   const vault = creatorVaultOf(coin.creator);
   const vaultQuote = tokenAccountOf(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
-  const quoteAccountSize = associatedAccountSize(quoteProgram);
   return {
     quoteMint,
     quoteProgram,
-    feeRecipients: coin.feeRecipients.map(recipient),
-    buybackRecipients: coin.buybackRecipients.map(recipient),
+    feeRecipients: coin.feeRecipients.map(recipient(quoteSearches)),
+    buybackRecipients: coin.buybackRecipients.map(recipient(1)),
     head: [
       globalMeta,
       readonly(coin.baseMint),
@@ -99,17 +105,17 @@ export function pumpAccounts(coin: {
     ],
     curve: [writable(coin.curve), writable(base.address), writable(quote.address)],
     creator: [writable(vault.address), writable(vaultQuote.address), readonly(sharing.address)],
-    creatorAccount:
-      quoteMint === SOL_MINT
-        ? { address: vault.address, space: 0 }
-        : { address: vaultQuote.address, space: quoteAccountSize },
-    quoteAccountSize,
-    bumpSteps: 6 * 255 - (coin.curveBump + base.bump + quote.bump + vault.bump + vaultQuote.bump + sharing.bump),
+    vault,
+    vaultQuote,
+    bumpSteps:
+      4 * 255 -
+      (coin.curveBump + base.bump + vault.bump + sharing.bump) +
+      quoteSearches * (2 * 255 - quote.bump - vaultQuote.bump),
   };
 }
 
 /**
- * The instruction, and the bump steps its derived accounts cost the program beside those of the coin itself.
+ * The instruction, and the bump steps its recipients cost the program beside those of the coin and the wallet.
  * The first amount is the tokens (buy, sell) or the budget (buyWithBudget), the second the bound on the other side.
  */
 export function pumpSwap(
@@ -122,8 +128,8 @@ export function pumpSwap(
   readonly instruction: Instruction;
   readonly bumpSteps: number;
   /** The wallet's volume account and its token account for the quote mint. */
-  readonly volume: Address;
-  readonly volumeQuote: Address;
+  readonly volume: DerivedAddress;
+  readonly volumeQuote: DerivedAddress;
 } {
   const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
@@ -155,9 +161,9 @@ export function pumpSwap(
       ],
       data,
     },
-    bumpSteps: fee.bumpSteps + buyback.bumpSteps + 2 * 255 - volume.bump - volumeQuote.bump,
-    volume: volume.address,
-    volumeQuote: volumeQuote.address,
+    bumpSteps: fee.bumpSteps + buyback.bumpSteps,
+    volume,
+    volumeQuote,
   };
 }
 

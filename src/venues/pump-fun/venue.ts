@@ -1,10 +1,12 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
+import { extensionCount } from "../mint-extensions.ts";
+import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
@@ -29,7 +31,11 @@ export interface PumpFunState {
   readonly mints: readonly Mint[];
   readonly side: PumpSide;
   readonly accounts: PumpAccounts;
+  /** Without the searches for derived addresses, and without creations. */
   readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
+  /** Bytes of a token account of the quote mint, as the associated token program makes it, and units of its creation. */
+  readonly quoteAccountSize: number;
+  readonly quoteCreationUnits: number;
 }
 
 /** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
@@ -47,8 +53,8 @@ export interface PumpFunFill {
  * `outAmount` is what is really paid) with the asked amount as the program's own minimum, and never more tokens than quoted:
  * slippage does not loosen it.
  * A buy may take the last token of the curve and complete it; one that asks for more is refused, for builds of the program
- * differ in what they do with it. The wallet's volume account and, for coins priced in a token, token accounts may be
- * created at the wallet's expense: rent.
+ * differ in what they do with it. The wallet's volume account, the creator's vault and, for coins priced in a token, a token
+ * account of each are created at the wallet's expense where they are missing: rent.
  * Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-sdk 2.0.0. Which build is
  * deployed today is not known.
  */
@@ -138,6 +144,8 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
   const [baseMint, quoteMint] = market.mints;
   const base = requireMint(have, baseMint, "pump_fun");
   const quoteToken = market.nativeSol ? undefined : requireMint(have, quoteMint, "pump_fun");
+  const quoteProgram = quoteToken?.program ?? TOKEN_PROGRAM;
+  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
   const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
   if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
     throw new TradewireError("VENUE_DEGRADED", "pump_fun: the settings account names no fee recipients");
@@ -162,14 +170,16 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
         creator: curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator,
       },
     },
-    computeUnits: unitsOf(base, market.nativeSol),
+    computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
+    quoteAccountSize: associatedAccountSize(quoteProgram),
+    quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
     accounts: pumpAccounts({
       curve: market.address,
       curveBump: bondingCurveOf(baseMint).bump,
       baseMint,
       baseProgram: base.program,
       quoteMint,
-      quoteProgram: quoteToken?.program ?? TOKEN_PROGRAM,
+      quoteProgram,
       creator: curve.creator,
       feeRecipients,
       buybackRecipients: global.buybackFeeRecipients,
@@ -235,37 +245,82 @@ function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpF
 }
 
 function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: SwapTerms): SwapLeg {
-  const { accounts } = state;
+  const { accounts, market, curve } = state;
   const inverseSale = fill.instruction === "sell" && mode === "exactOut";
   const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
   const bound = inverseSale ? fill.askedOut : terms.threshold;
-  const { instruction, bumpSteps, volume, volumeQuote } = pumpSwap(fill.instruction, accounts, amount, bound, terms);
-  return {
-    instructions: [instruction],
-    computeUnits: state.computeUnits[fill.instruction] + BUMP_STEP_UNITS * (accounts.bumpSteps + bumpSteps),
-    creates: [
-      { address: volume, space: USER_VOLUME_SIZE },
-      ...(state.market.nativeSol ? [] : [{ address: volumeQuote, space: accounts.quoteAccountSize }]),
-      accounts.creatorAccount,
-    ],
-  };
+  const call = pumpSwap(fill.instruction, accounts, amount, bound, terms);
+  const { volume, volumeQuote } = call;
+  const { vault, vaultQuote } = accounts;
+  const creates: { readonly address: Address; readonly space: number }[] = [];
+  let computeUnits =
+    state.computeUnits[fill.instruction] +
+    BUMP_STEP_UNITS *
+      (accounts.bumpSteps +
+        call.bumpSteps +
+        (255 - volume.bump) +
+        (market.nativeSol ? 1 : 2) * (255 - volumeQuote.bump));
+  if (!terms.exists(volume.address)) {
+    creates.push({ address: volume.address, space: USER_VOLUME_SIZE });
+    computeUnits += VOLUME_CREATION_UNITS;
+  }
+  if (curve.creator !== SYSTEM_PROGRAM && !curve.cashback && !terms.exists(vault.address)) {
+    creates.push({ address: vault.address, space: 0 });
+    computeUnits += VAULT_CREATION_UNITS;
+  }
+  if (!market.nativeSol) {
+    for (const { address, bump } of [volumeQuote, vaultQuote]) {
+      if (terms.exists(address)) continue;
+      creates.push({ address, space: state.quoteAccountSize });
+      computeUnits += state.quoteCreationUnits + 2 * BUMP_STEP_UNITS * (255 - bump);
+    }
+  }
+  return { instructions: [call.instruction], computeUnits, creates };
 }
 
 /** Compute units one step of the program's search for a derived address costs. */
 const BUMP_STEP_UNITS = 1_500;
 
-/** Measured on the program, the creation of the wallet's volume account and of the creator's vault included. A coin of Token-2022 adds to each. */
-const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 78_800, buyWithBudget: 80_200, sell: 68_000 };
-const TOKEN_2022_UNITS = 2_200;
-/** Coins priced in a token: the wallet's first trade also creates up to two token accounts, and nothing here tells whether it is. */
-const TOKEN_QUOTED_UNITS = 144_000;
+/** Measured on the program where nothing has to be created; for coins priced in SOL, and for those priced in a token. */
+const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 73_500, buyWithBudget: 74_800, sell: 62_500 };
+const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
+  buy: 87_000,
+  buyWithBudget: 88_500,
+  sell: 83_800,
+};
+/** What the token programs add where a mint is of Token-2022, and for each of its extensions. The quote moves several times. */
+const BASE_2022_UNITS = 2_000;
+const BASE_EXTENSION_UNITS = 480;
+const QUOTE_2022_UNITS = 6_200;
+const QUOTE_EXTENSION_UNITS = 1_350;
+/** What the creation of each account adds. */
+const VOLUME_CREATION_UNITS = 3_100;
+const VAULT_CREATION_UNITS = 2_300;
+const QUOTE_CREATION_UNITS = 18_900;
+const QUOTE_CREATION_2022_UNITS = 2_900;
 
-function unitsOf(base: Mint, nativeSol: boolean): Readonly<Record<PumpInstruction, number>> {
-  if (!nativeSol) return { buy: TOKEN_QUOTED_UNITS, buyWithBudget: TOKEN_QUOTED_UNITS, sell: TOKEN_QUOTED_UNITS };
-  const extra = base.program === TOKEN_PROGRAM ? 0 : TOKEN_2022_UNITS;
-  const { buy, buyWithBudget, sell } = NATIVE_UNITS;
+function unitsOf(
+  nativeSol: boolean,
+  base: Mint,
+  quoteToken: Mint | undefined,
+  extensions: readonly [number, number],
+): Readonly<Record<PumpInstruction, number>> {
+  const extra =
+    (base.program === TOKEN_PROGRAM ? 0 : BASE_2022_UNITS + BASE_EXTENSION_UNITS * extensions[0]) +
+    (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0);
+  const { buy, buyWithBudget, sell } = nativeSol ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
   return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
 }
+
+/** What the creation of a token account of the quote mint adds, without the search for its address. */
+function quoteCreationUnitsOf(quoteToken: Mint | undefined, extensions: number): number {
+  return (
+    QUOTE_CREATION_UNITS +
+    (isToken2022(quoteToken) ? QUOTE_CREATION_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions : 0)
+  );
+}
+
+const isToken2022 = (mint: Mint | undefined): boolean => mint?.program === TOKEN_2022_PROGRAM;
 
 /** What the program allocates for a wallet's volume account. */
 const USER_VOLUME_SIZE = 137;

@@ -1,9 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
-import { tokenAccountOf } from "../../solana/pda-memo.ts";
+import { type DerivedAddress, tokenAccountOf } from "../../solana/pda-memo.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { associatedAccountSize, PUMP_FEE_PROGRAM } from "../pump-fees.ts";
+import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
   creatorVaultOf,
@@ -13,6 +13,7 @@ import {
   PUMP_SWAP_GLOBAL_VOLUME,
   PUMP_SWAP_PROGRAM,
   type PumpSwapMarket,
+  poolAuthorityOf,
   poolV2Of,
   userVolumeOf,
 } from "./layout.ts";
@@ -46,11 +47,9 @@ export interface PumpSwapAccounts {
   readonly middle: readonly AccountMeta[];
   /** The account named for coins with a creator; empty for others. */
   readonly poolV2: readonly AccountMeta[];
-  /** The creator's token account for the quote mint, and the search for its address. */
-  readonly creatorAccount: Address;
-  readonly creatorAccountSteps: number;
-  /** Bytes of a token account of the quote mint, as the associated token program makes it. */
-  readonly quoteAccountSize: number;
+  /** The token account for the quote mint where the creator's fees gather. */
+  readonly vaultQuote: DerivedAddress;
+  /** Steps of the program's searches for the addresses of the pool. */
   readonly bumpSteps: number;
 }
 
@@ -104,20 +103,19 @@ export function pumpSwapAccounts(pool: {
       readonly(vault.address),
     ],
     poolV2: hasCreator ? [readonly(poolV2.address)] : [],
-    creatorAccount: vaultQuote.address,
-    creatorAccountSteps: 255 - vaultQuote.bump,
-    quoteAccountSize: associatedAccountSize(quoteProgram),
-    bumpSteps: 2 * 255 - vault.bump - vaultQuote.bump + (hasCreator ? 255 - poolV2.bump : 0),
+    vaultQuote,
+    bumpSteps:
+      3 * 255 - (vault.bump + vaultQuote.bump + poolAuthorityOf(baseMint).bump) + (hasCreator ? 255 - poolV2.bump : 0),
   };
 }
 
 export interface PumpSwapCall {
   readonly instruction: Instruction;
-  /** Steps the program's searches for derived addresses take beyond those of the pool itself. */
+  /** Steps the program's searches for derived addresses take beside those of the pool itself. */
   readonly bumpSteps: number;
   /** The wallet's volume account and its token account for the quote mint. */
-  readonly volume: Address;
-  readonly volumeQuote: Address;
+  readonly volume: DerivedAddress;
+  readonly volumeQuote: DerivedAddress;
 }
 
 /** The first amount is the tokens (buy, sell) or the budget (buyWithBudget), the second the bound on the other side. */
@@ -167,9 +165,12 @@ export function pumpSwapCall(
       data,
     },
     bumpSteps:
-      fee.bumpSteps + buyback.bumpSteps + 255 - volume.bump + (accounts.cashback ? 2 : 1) * (255 - volumeQuote.bump),
-    volume: volume.address,
-    volumeQuote: volumeQuote.address,
+      fee.bumpSteps +
+      buyback.bumpSteps +
+      (selling && !accounts.cashback ? 0 : 255 - volume.bump) +
+      (accounts.cashback ? 255 - volumeQuote.bump : 0),
+    volume,
+    volumeQuote,
   };
 }
 

@@ -1,4 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenAccountOf } from "../../solana/pda-memo.ts";
@@ -6,7 +7,8 @@ import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
+import { extensionCount } from "../mint-extensions.ts";
+import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
@@ -45,8 +47,11 @@ export interface PumpSwapState {
   /** What of the quote vault may be paid out. */
   readonly payable: bigint;
   readonly accounts: PumpSwapAccounts;
-  /** Without the steps of the searches for addresses that depend on the wallet and the recipients. */
+  /** Without the steps of the searches for addresses that depend on the wallet and the recipients, and without creations. */
   readonly computeUnits: Readonly<Record<PumpSwapInstruction, number>>;
+  /** Bytes of a token account of the quote mint, as the associated token program makes it, and units of its creation. */
+  readonly quoteAccountSize: number;
+  readonly quoteCreationUnits: number;
 }
 
 /** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
@@ -186,7 +191,7 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
     feeRecipients,
     buybackRecipients: global.buybackFeeRecipients,
   });
-  const creatorAccountMissing = !have.get(accounts.creatorAccount);
+  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
   return {
     market,
     pool,
@@ -203,7 +208,9 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
     },
     payable: vault - pool.owedFees,
     accounts,
-    computeUnits: unitsOf(pool, mints, accounts, creatorAccountMissing),
+    computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps),
+    quoteAccountSize: associatedAccountSize(mints[1].program),
+    quoteCreationUnits: quoteCreationUnitsOf(mints[1], extensions[1]),
   };
 }
 
@@ -259,20 +266,30 @@ function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount }: Ask)
 
 function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: SwapTerms): SwapLeg {
   const { accounts, pool, market } = state;
-  const inverseSale = fill.instruction === "sell" && mode === "exactOut";
+  const selling = fill.instruction === "sell";
+  const inverseSale = selling && mode === "exactOut";
   const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
   const bound = inverseSale ? fill.askedOut : terms.threshold;
   const call = pumpSwapCall(fill.instruction, accounts, amount, bound, terms);
+  const { volume, volumeQuote } = call;
+  const creates: { readonly address: Address; readonly space: number }[] = [];
+  let computeUnits = state.computeUnits[fill.instruction] + BUMP_STEP_UNITS * call.bumpSteps;
+  // A sale touches the volume account for its cashback alone.
+  if ((!selling || pool.cashback) && !terms.exists(volume.address)) {
+    creates.push({ address: volume.address, space: USER_VOLUME_SIZE });
+    computeUnits += selling ? VOLUME_CREATION_UNITS.sell : VOLUME_CREATION_UNITS.buy;
+  }
+  for (const { address, bump } of pool.cashback ? [accounts.vaultQuote, volumeQuote] : [accounts.vaultQuote]) {
+    if (terms.exists(address)) continue;
+    creates.push({ address, space: state.quoteAccountSize });
+    computeUnits += state.quoteCreationUnits + 2 * BUMP_STEP_UNITS * (255 - bump);
+  }
   return {
     instructions: pool.needsExtending
       ? [extendPool(market.address, terms.wallet), call.instruction]
       : [call.instruction],
-    computeUnits: state.computeUnits[fill.instruction] + BUMP_STEP_UNITS * call.bumpSteps,
-    creates: [
-      { address: call.volume, space: USER_VOLUME_SIZE },
-      { address: accounts.creatorAccount, space: accounts.quoteAccountSize },
-      ...(pool.cashback ? [{ address: call.volumeQuote, space: accounts.quoteAccountSize }] : []),
-    ],
+    computeUnits,
+    creates,
   };
 }
 
@@ -282,30 +299,45 @@ const USER_VOLUME_SIZE = 137;
 /** Compute units one step of the program's search for a derived address costs. */
 const BUMP_STEP_UNITS = 1_500;
 
-/** Measured on the program for a coin with a creator, the creation of the wallet's volume account included. */
-const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 76_200, buyWithBudget: 77_500, sell: 66_700 };
+/** Measured on the program for a coin with a creator, where nothing has to be created. */
+const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 71_600, buyWithBudget: 73_300, sell: 63_800 };
 /** What other circumstances add or save. */
-const UNITS_WITHOUT_CREATOR = -5_000;
-const UNITS_OF_BASE_2022 = 2_400;
-const UNITS_OF_QUOTE_2022 = 2_000;
-/** Cashback goes to a token account of the wallet, which its first such trade creates; nothing here tells whether it is. */
-const UNITS_OF_CASHBACK = 29_500;
-const UNITS_OF_CREATION = 24_500;
-const UNITS_OF_EXTENDING = 12_500;
+const UNITS_WITHOUT_CREATOR = -4_000;
+const UNITS_OF_CASHBACK: Readonly<Record<PumpSwapInstruction, number>> = {
+  buy: 2_900,
+  buyWithBudget: 2_900,
+  sell: 7_200,
+};
+const UNITS_OF_EXTENDING = 12_000;
+/** What the token programs add where a mint is of Token-2022, and for each of its extensions. The quote moves several times. */
+const UNITS_OF_BASE_2022 = 2_000;
+const UNITS_OF_BASE_EXTENSION = 480;
+const UNITS_OF_QUOTE_2022 = 6_000;
+const UNITS_OF_QUOTE_EXTENSION = 1_300;
+/** What the creation of each account adds. */
+const VOLUME_CREATION_UNITS = { buy: 3_100, sell: 3_400 };
+const QUOTE_CREATION_UNITS = 18_900;
+const QUOTE_CREATION_2022_UNITS = 3_400;
 
 function unitsOf(
   pool: PumpPool,
   mints: readonly [Mint, Mint],
-  accounts: PumpSwapAccounts,
-  creatorAccountMissing: boolean,
+  extensions: readonly [number, number],
+  bumpSteps: number,
 ): Readonly<Record<PumpSwapInstruction, number>> {
   const extra =
-    BUMP_STEP_UNITS * (accounts.bumpSteps + (creatorAccountMissing ? accounts.creatorAccountSteps : 0)) +
+    BUMP_STEP_UNITS * bumpSteps +
     (pool.coinCreator === SYSTEM_PROGRAM ? UNITS_WITHOUT_CREATOR : 0) +
-    (mints[0].program === TOKEN_PROGRAM ? 0 : UNITS_OF_BASE_2022) +
-    (mints[1].program === TOKEN_PROGRAM ? 0 : UNITS_OF_QUOTE_2022) +
-    (pool.cashback ? UNITS_OF_CASHBACK : 0) +
-    (creatorAccountMissing ? UNITS_OF_CREATION : 0) +
+    (mints[0].program === TOKEN_PROGRAM ? 0 : UNITS_OF_BASE_2022 + UNITS_OF_BASE_EXTENSION * extensions[0]) +
+    (mints[1].program === TOKEN_PROGRAM ? 0 : UNITS_OF_QUOTE_2022 + UNITS_OF_QUOTE_EXTENSION * extensions[1]) +
     (pool.needsExtending ? UNITS_OF_EXTENDING : 0);
-  return { buy: UNITS.buy + extra, buyWithBudget: UNITS.buyWithBudget + extra, sell: UNITS.sell + extra };
+  const units = (instruction: PumpSwapInstruction): number =>
+    UNITS[instruction] + extra + (pool.cashback ? UNITS_OF_CASHBACK[instruction] : 0);
+  return { buy: units("buy"), buyWithBudget: units("buyWithBudget"), sell: units("sell") };
+}
+
+/** What the creation of a token account of the quote mint adds, without the search for its address. */
+function quoteCreationUnitsOf({ program }: Mint, extensions: number): number {
+  const extra = program === TOKEN_PROGRAM ? 0 : QUOTE_CREATION_2022_UNITS + UNITS_OF_QUOTE_EXTENSION * extensions;
+  return QUOTE_CREATION_UNITS + extra;
 }

@@ -272,6 +272,22 @@ test("accounts are spread over streams of limited size", async () => {
   await settled(() => expect(server.requests.at(-1)!.accounts).toBeUndefined());
 });
 
+test("an account as large as they come arrives whole, and small ones behind it", async () => {
+  await start();
+  await stream();
+  const data = new Uint8Array(10 * 1024 * 1024).map((_, i) => i % 251);
+  let length = 0;
+  source.onAccount((address, account) => {
+    if (address === a) length = account?.data.length ?? 0;
+    state.set(address, account?.data.at(-1));
+  });
+  server.emit({ kind: "account", slot: 101, address: a, data, writeVersion: ++writes });
+  for (let i = 0; i < 100; i++) write(101, b, i);
+  await settled(() => expect(state.get(b)).toBe(99));
+  expect(length).toBe(data.length);
+  expect(state.get(a)).toBe(data.at(-1));
+});
+
 test("shuffled updates of many slots end in the state of the chain", async () => {
   await start();
   await stream();

@@ -67,10 +67,10 @@ export const UNITS = {
   computeBudget: 150,
   transfer: 150,
   openWrappedSol: 150 + 250,
-  closeWrappedSol: 150,
-  fillWrappedSol: 150 + 150,
-  closeEmptied: { base: 300, token2022: 5_000 },
-  createTokenAccount: { base: 11_000, token2022: 20_000, perBump: 1_500 },
+  closeWrappedSol: 130,
+  fillWrappedSol: 150 + 210,
+  closeEmptied: { base: 130, token2022: 1_750 },
+  createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500 },
 } as const;
 
 interface AssemblyContext {

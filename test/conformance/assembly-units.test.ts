@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../src/primitives/random.ts";
+import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
+import type { Instruction } from "../../src/solana/instruction.ts";
+import { tokenAccountOf } from "../../src/solana/pda-memo.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { closeTokenAccount, createTokenAccount, transferLamports } from "../../src/solana/token-instructions.ts";
+import { fillWrappedSol, openWrappedSol, seededAddress } from "../../src/solana/wrapped-sol.ts";
+import { UNITS } from "../../src/trade/assembly.ts";
+import { Svm } from "../support/svm.ts";
+import { newTradedMint } from "../venues/support/metadata-mint.ts";
+import { newKey, newWallet } from "../venues/support/random-keys.ts";
+
+const TRIES = 60;
+
+const random = createRandom(7);
+const svm = new Svm();
+
+function used(wallet: ReturnType<typeof newWallet>, instructions: readonly Instruction[]): number {
+  const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...instructions]);
+  expect(done.error).toBe("");
+  return done.computeUnits - UNITS.computeBudget;
+}
+
+/** The bound is held in each try, and tight. */
+function judge(tries: readonly { readonly used: number; readonly bound: number }[]): void {
+  expect(tries.filter(({ used, bound }) => used > bound)).toEqual([]);
+  expect(tries.filter(({ used, bound }) => bound > 1.22 * used)).toEqual([]);
+}
+
+const tries = <T>(one: () => T): T[] => Array.from({ length: TRIES }, one);
+
+describe("compute units of what surrounds a swap", () => {
+  it.each([
+    ["SPL", TOKEN_PROGRAM, undefined, false],
+    ["Token-2022", TOKEN_2022_PROGRAM, undefined, false],
+    ["Token-2022 with metadata", TOKEN_2022_PROGRAM, undefined, true],
+    ["Token-2022 with a transfer fee", TOKEN_2022_PROGRAM, { bps: 100, maximum: 1_000n }, false],
+    ["Token-2022 with a transfer fee and metadata", TOKEN_2022_PROGRAM, { bps: 100, maximum: 1_000n }, true],
+  ] as const)("a token account of %s", (_, program, transferFee, metadata) => {
+    const fee = transferFee === undefined ? {} : { transferFee };
+    const made = tries(() => {
+      const wallet = newWallet(svm, random);
+      const mint = newTradedMint(svm, { decimals: 6, program, metadata, address: newKey(random), ...fee });
+      const { address, bump } = tokenAccountOf(wallet, mint, program);
+      const created = used(wallet, [createTokenAccount(address, wallet, mint, program)]);
+      const closed = used(wallet, [closeTokenAccount(address, wallet, program)]);
+      const { base, token2022, perBump } = UNITS.createTokenAccount;
+      const close = UNITS.closeEmptied;
+      return {
+        creation: { used: created, bound: (program === TOKEN_PROGRAM ? base : token2022) + perBump * (255 - bump) },
+        closing: { used: closed, bound: program === TOKEN_PROGRAM ? close.base : close.token2022 },
+      };
+    });
+    judge(made.map(({ creation }) => creation));
+    judge(made.map(({ closing }) => closing));
+  });
+
+  it("wrapped SOL in an account of the transaction's own", () => {
+    const seed = "tw3f1";
+    const rent = svm.rent(165);
+    const made = tries(() => {
+      const wallet = newWallet(svm, random);
+      const account = seededAddress(wallet, seed, TOKEN_PROGRAM);
+      const lamports = random.magnitude(1n << 36n);
+      return {
+        opening: {
+          used: used(wallet, openWrappedSol({ account, wallet, seed, lamports, rent })),
+          bound: UNITS.openWrappedSol,
+        },
+        closing: {
+          used: used(wallet, [closeTokenAccount(account, wallet, TOKEN_PROGRAM)]),
+          bound: UNITS.closeWrappedSol,
+        },
+      };
+    });
+    judge(made.map(({ opening }) => opening));
+    judge(made.map(({ closing }) => closing));
+  });
+
+  it("wrapped SOL in the wallet's own account", () => {
+    const made = tries(() => {
+      const wallet = newWallet(svm, random);
+      const { address: account, bump } = tokenAccountOf(wallet, SOL_MINT, TOKEN_PROGRAM);
+      const { base, perBump } = UNITS.createTokenAccount;
+      const lamports = random.magnitude(1n << 36n);
+      return {
+        used: used(wallet, fillWrappedSol({ account, wallet, lamports })),
+        bound: base + perBump * (255 - bump) + UNITS.fillWrappedSol,
+      };
+    });
+    judge(made);
+  });
+
+  it("a transfer of lamports", () => {
+    const made = tries(() => {
+      const wallet = newWallet(svm, random);
+      const to = svm.setAccount({ address: newKey(random), owner: SYSTEM_PROGRAM, data: new Uint8Array(0) });
+      return { used: used(wallet, [transferLamports(wallet, to, 1n)]), bound: UNITS.transfer };
+    });
+    judge(made);
+  });
+});

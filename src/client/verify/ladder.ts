@@ -5,6 +5,8 @@ import type { LadderRule } from "./swap-table.ts";
 
 /** A bump below this happens once in 2^32: such an address is taken for a stranger's. */
 const LEAST_BUMP = 224;
+/** Fifteen of sixteen addresses have a bump from here up: these are tried for all before the others for any. */
+const LIKELY_BUMP = 252;
 /** The same far from the price, where next to no honest account lies: once in 65 536. */
 const LEAST_FAR_BUMP = 240;
 /** Neighbours tried with every bump around where the price lies, before the whole ladder is. */
@@ -33,25 +35,34 @@ export function findRung(
   };
   const last = Math.floor(rule.limit / rule.step);
   const starts = startsOf(rule, price, known);
-  const tried = new Set<number>();
-  for (const stride of rule.strides) {
-    for (const start of starts) {
-      for (const near of outward(Math.floor(start / stride), NEAR, last)) {
-        const rung = near * stride;
-        if (tried.has(rung) || Math.abs(rung) > last) continue;
-        tried.add(rung);
-        if (is(rung * rule.step, 255, LEAST_BUMP)) return rung * rule.step;
-      }
-    }
-  }
+  const near = nearestRungs(rule, starts, last);
+  for (const rung of near) if (is(rung * rule.step, 255, LIKELY_BUMP)) return rung * rule.step;
+  for (const rung of near) if (is(rung * rule.step, LIKELY_BUMP - 1, LEAST_BUMP)) return rung * rule.step;
   const middle = starts[0] ?? 0;
   for (const [from, to] of [
-    [255, 253],
-    [252, LEAST_FAR_BUMP],
+    [255, LIKELY_BUMP],
+    [LIKELY_BUMP - 1, LEAST_FAR_BUMP],
   ] as const) {
     for (const rung of outward(middle, 2 * last, last)) if (is(rung * rule.step, from, to)) return rung * rule.step;
   }
   return undefined;
+}
+
+/** The rungs around each start, once for every distance neighbours may have; and the outermost, where full ranges end. */
+function nearestRungs(rule: LadderRule, starts: readonly number[], last: number): ReadonlySet<number> {
+  const rungs = new Set<number>();
+  for (const stride of rule.strides) {
+    for (const end of [last, -last]) {
+      const rung = Math.floor(end / stride) * stride;
+      if (Math.abs(rung) <= last) rungs.add(rung);
+    }
+    for (const start of starts) {
+      for (const near of outward(Math.floor(start / stride), NEAR, last)) {
+        if (Math.abs(near * stride) <= last) rungs.add(near * stride);
+      }
+    }
+  }
+  return rungs;
 }
 
 /** Where to look first: beside what was found before, else where each price base puts the price. */

@@ -91,7 +91,8 @@ export interface Submissions {
   renew(messageHash: string, lease: Lease): Promise<boolean>;
   /**
    * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. A submission that could not be
-   * claimed before gets its record now.
+   * claimed before gets its record now. The signature and bytes given are those remembered: of several signatures of one
+   * message, those of the one that landed.
    */
   finish(claim: SubmissionClaim, outcome: string): Promise<string>;
   /** Undecided submissions whose lease has run out, the longest abandoned first. */

@@ -74,7 +74,11 @@ class StoredSubmissions implements Submissions {
         .insertInto("submissions")
         .values({ ...rowOf(claim, NO_LEASE), ...ended })
         .onConflict((conflict) =>
-          conflict.column("message_hash").doUpdateSet(ended).where("submissions.outcome", "is", null),
+          conflict
+            .column("message_hash")
+            // Of several signatures of one message the one that landed is remembered.
+            .doUpdateSet({ ...ended, signature: claim.signature, transaction_bytes: claim.transaction })
+            .where("submissions.outcome", "is", null),
         )
         .returning("outcome")
         .executeTakeFirst(),

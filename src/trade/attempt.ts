@@ -39,6 +39,8 @@ export interface Attempt {
   readonly settled: boolean;
   /** Resolves at the next change. */
   readonly changed: Promise<void>;
+  /** The same message with another valid signature: it is sent and watched too, and the one that lands is told of. */
+  also(signature: string, transaction: Uint8Array): void;
   /** Lets other processes take over at once. */
   release(): Promise<void>;
 }
@@ -50,6 +52,8 @@ const JOIN_POLL_MS = 100;
 const BACK_FILL_MS = 1_000;
 /** An answer waits this long for its record to be written; then the record follows. */
 const FINISH_WAIT_MS = 2_000;
+/** Signatures of one message that are followed; a wallet makes one, or a new one each time it signs. */
+const MOST_SIGNATURES = 4;
 const RECORD_RETRIES = 40;
 const RECORD_RETRY_MS = 100;
 
@@ -66,6 +70,12 @@ export function startAttempt(
   return new RunningAttempt(ports, claim, sealed, claimed);
 }
 
+/** One signature's way. */
+interface Flight {
+  readonly signature: string;
+  readonly fate: TransactionFate;
+}
+
 class RunningAttempt implements Attempt {
   readonly claim: SubmissionClaim;
   readonly sealed: SealedTrade;
@@ -78,6 +88,9 @@ class RunningAttempt implements Attempt {
   /** True once the database holds the claim for this process. */
   #recorded: boolean;
   #released = false;
+  /** The message as signed: transactions by signature. */
+  readonly #signed = new Map<string, Uint8Array>();
+  #joined = Promise.withResolvers<undefined>();
 
   constructor(ports: AttemptPorts, claim: SubmissionClaim, sealed: SealedTrade, claimed: boolean) {
     this.#ports = ports;
@@ -85,6 +98,7 @@ class RunningAttempt implements Attempt {
     this.sealed = sealed;
     this.#latest = unsettled(sealed, claim.signature);
     this.#recorded = claimed;
+    this.#signed.set(claim.signature, claim.transaction);
     this.done = this.#run(claimed).finally(() => {
       this.#settled = true;
       this.#changed.resolve();
@@ -103,6 +117,14 @@ class RunningAttempt implements Attempt {
     return this.#changed.promise;
   }
 
+  also(signature: string, transaction: Uint8Array): void {
+    if (this.#signed.has(signature) || this.#signed.size >= MOST_SIGNATURES) return;
+    this.#signed.set(signature, transaction);
+    const joined = this.#joined;
+    this.#joined = Promise.withResolvers();
+    joined.resolve(undefined);
+  }
+
   async release(): Promise<void> {
     this.#released = true;
     const { submissions, owner } = this.#ports;
@@ -116,6 +138,11 @@ class RunningAttempt implements Attempt {
       if (held.outcome !== undefined) {
         this.#latest = { ...this.#latest, signature: held.signature };
         return parseOutcome(held.outcome);
+      }
+      if (held.signature !== this.claim.signature) {
+        // Whoever holds the claim knows of another signature only; this one has to be followed as well.
+        this.also(held.signature, held.transaction);
+        return this.#drive();
       }
       if (this.#ports.now() > until) return undefined;
       await sleep(JOIN_POLL_MS);
@@ -149,7 +176,7 @@ class RunningAttempt implements Attempt {
 
   /** Broadcasts until the chain has decided, and writes the outcome down once. */
   async #drive(): Promise<Outcome | undefined> {
-    const { landing, now, settings } = this.#ports;
+    const { settings } = this.#ports;
     let looking = false;
     const care = setInterval(
       () => {
@@ -163,23 +190,44 @@ class RunningAttempt implements Attempt {
     );
     care.unref();
     try {
-      const fate = await landing.land({
-        transaction: this.claim.transaction,
-        signature: this.claim.signature,
-        lastValidBlockHeight: this.claim.lastValidBlockHeight,
-        deadlineMs: now() + FOLLOW_MS,
-        lanes: this.sealed.lanes,
-        onEvent: (event) => this.#hear(event),
-      });
+      const { signature, fate } = await this.#land();
       if (fate.kind === "landed") {
         this.#tell({ kind: fate.commitment, slot: fate.slot });
-        this.#advance({ status: fate.commitment, slot: fate.slot });
+        this.#advance({ status: fate.commitment, slot: fate.slot, signature });
       }
-      const outcome = await this.#outcomeOf(fate);
-      return outcome === undefined ? undefined : await this.#write(outcome);
+      const outcome = await this.#outcomeOf(signature, fate);
+      return outcome === undefined ? undefined : await this.#write(signature, outcome);
     } finally {
       clearInterval(care);
     }
+  }
+
+  /** Follows every signature of the message until one has landed, or none can any more. */
+  async #land(): Promise<Flight> {
+    const begun = new Set<string>();
+    const flights = new Map<string, Promise<Flight>>();
+    for (;;) {
+      for (const [signature, transaction] of this.#signed) {
+        if (!begun.has(signature)) flights.set(signature, this.#fly(signature, transaction));
+        begun.add(signature);
+      }
+      const first = await Promise.race([...flights.values(), this.#joined.promise]);
+      if (first === undefined) continue;
+      if (first.fate.kind === "landed" || flights.size === 1) return first;
+      flights.delete(first.signature);
+    }
+  }
+
+  async #fly(signature: string, transaction: Uint8Array): Promise<Flight> {
+    const fate = await this.#ports.landing.land({
+      transaction,
+      signature,
+      lastValidBlockHeight: this.claim.lastValidBlockHeight,
+      deadlineMs: this.#ports.now() + FOLLOW_MS,
+      lanes: this.sealed.lanes,
+      onEvent: (event) => this.#hear(event),
+    });
+    return { signature, fate };
   }
 
   #lease(): Lease {
@@ -198,21 +246,22 @@ class RunningAttempt implements Attempt {
   }
 
   /** Writes the outcome, now or when the database is back. @returns the outcome that stands */
-  async #write(outcome: Outcome): Promise<Outcome> {
+  async #write(signature: string, outcome: Outcome): Promise<Outcome> {
     const { submissions } = this.#ports;
     const text = formatOutcome(outcome);
-    const written = submissions.finish(this.claim, text).catch(() => undefined);
+    const ended = { ...this.claim, signature, transaction: this.#signed.get(signature)! };
+    const written = submissions.finish(ended, text).catch(() => undefined);
     const standing = await within(FINISH_WAIT_MS, written);
     if (standing !== undefined) return parseOutcome(standing);
-    void written.then((late) => (late === undefined ? this.#backFill(text) : undefined));
+    void written.then((late) => (late === undefined ? this.#backFill(ended, text) : undefined));
     return outcome;
   }
 
-  async #backFill(text: string): Promise<void> {
+  async #backFill(ended: SubmissionClaim, text: string): Promise<void> {
     const until = this.#ports.now() + FOLLOW_MS;
     while (this.#ports.now() < until) {
       await sleep(BACK_FILL_MS);
-      const standing = await this.#ports.submissions.finish(this.claim, text).catch(() => undefined);
+      const standing = await this.#ports.submissions.finish(ended, text).catch(() => undefined);
       if (standing !== undefined) return;
     }
   }
@@ -235,8 +284,7 @@ class RunningAttempt implements Attempt {
   }
 
   /** What a fate means for the caller; undefined while the chain's record of it cannot be had. */
-  async #outcomeOf(fate: TransactionFate): Promise<Outcome | undefined> {
-    const { signature } = this.claim;
+  async #outcomeOf(signature: string, fate: TransactionFate): Promise<Outcome | undefined> {
     if (fate.kind === "pending") return undefined;
     if (fate.kind === "expired") {
       return {
@@ -246,7 +294,7 @@ class RunningAttempt implements Attempt {
         facts: { safeToRebuild: true, details: { signature } },
       };
     }
-    const record = await this.#fetchRecord(fate.slot);
+    const record = await this.#fetchRecord(signature, fate.slot);
     if (fate.error != null)
       return failedOutcome({ signature, slot: fate.slot, error: fate.error }, record, this.#ports.venues);
     if (record === null) return undefined;
@@ -255,9 +303,9 @@ class RunningAttempt implements Attempt {
   }
 
   /** Nodes may know that a transaction is confirmed some slots before they can show its record; one of another slot is a lie. */
-  async #fetchRecord(slot: bigint): Promise<TransactionRecord | null> {
+  async #fetchRecord(signature: string, slot: bigint): Promise<TransactionRecord | null> {
     for (let tries = 0; tries < RECORD_RETRIES; tries++) {
-      const record = await this.#ports.transactions.fetchTransaction(this.claim.signature).catch(() => null);
+      const record = await this.#ports.transactions.fetchTransaction(signature).catch(() => null);
       if (record !== null && record.slot === slot) return record;
       await sleep(RECORD_RETRY_MS);
     }

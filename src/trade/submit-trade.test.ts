@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import bs58 from "bs58";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMemorySubmissions, type MemorySubmissions } from "../../test/support/memory-submissions.ts";
@@ -7,7 +8,7 @@ import { createTestWallet } from "../../test/support/wallet.ts";
 import type { Landing, LandingOrder, TransactionFate } from "../chain/port.ts";
 import type { TradewireError } from "../errors/tradewire-error.ts";
 import { Address } from "../primitives/address.ts";
-import { hex } from "../primitives/bytes.ts";
+import { concatBytes, hex } from "../primitives/bytes.ts";
 import { SOL_MINT } from "../solana/programs.ts";
 import { createTokenSealer } from "./submission-token.ts";
 import { createSubmitter, type Submitter } from "./submit-trade.ts";
@@ -15,7 +16,8 @@ import type { SubmittedTrade } from "./trade.ts";
 
 const LEASE_MS = 5_000;
 const SLOT = 1_234n;
-const wallet = createTestWallet();
+const SEED = new Uint8Array(32).fill(5);
+const wallet = createTestWallet(SEED);
 const principal = { accountId: "acc_1", keyId: "key", wallet: wallet.address };
 const token = Address.from(new Uint8Array(32).fill(3));
 const sealerOf = (digits: string) =>
@@ -161,6 +163,61 @@ describe("submits of the same bytes", () => {
       await rest(300);
       expect(late.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
     }
+  });
+});
+
+describe("several signatures of one message", () => {
+  /** Signed as by a wallet that draws a new nonce each time: as valid as the first, and other bytes. */
+  const resigned = (trade: ReturnType<typeof signedTrade>) => {
+    const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(SEED);
+    const order = ed25519.Point.Fn.ORDER;
+    const nonce = 123_456_789n;
+    const commitment = ed25519.Point.BASE.multiply(nonce).toBytes();
+    const message = trade.signedTransaction.subarray(65);
+    const digest = hash("sha512", concatBytes(commitment, pointBytes, message), "buffer").reverse();
+    const answer = (nonce + (BigInt(`0x${digest.toString("hex")}`) % order) * scalar) % order;
+    const last = Buffer.from(answer.toString(16).padStart(64, "0"), "hex").reverse();
+    const signature = concatBytes(commitment, last);
+    return {
+      ...trade,
+      signedTransaction: concatBytes(Uint8Array.of(1), signature, message),
+      signature: bs58.encode(signature),
+    };
+  };
+
+  it("are all sent and watched, and the one that lands is told of, everywhere", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const other = resigned(trade);
+    const answers = [boxOf(a.submit(trade)), boxOf(a.submit(other))];
+    await rest(10);
+    expect([...flights.keys()].toSorted()).toEqual([`a ${trade.signature}`, `a ${other.signature}`].toSorted());
+    flights.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(10);
+    expect(answers[0]!.error).toBeUndefined();
+    land("a", other.signature);
+    await rest(200);
+    for (const { value } of answers) expect(value).toMatchObject({ status: "confirmed", signature: other.signature });
+    expect(await b.find(principal, other.signature)).toMatchObject({ signature: other.signature, slot: SLOT });
+    const late = boxOf(b.submit(trade));
+    await rest(200);
+    expect(late.value).toMatchObject({ status: "confirmed", signature: other.signature });
+  });
+
+  it("are followed by the process that has the second one, where another holds the first", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const other = resigned(trade);
+    const first = boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(b.submit(other));
+    await rest(200);
+    expect([...flights.keys()]).toContain(`b ${other.signature}`);
+    land("b", other.signature);
+    await rest(200);
+    flights.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(200);
+    expect(first.value).toMatchObject({ status: "confirmed", slot: SLOT });
   });
 });
 

@@ -146,6 +146,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
         claimedAtMs: ports.now(),
       };
       const attempt = attempts.get(messageHash) ?? keep(startAttempt(ports, claim, sealed, false));
+      attempt.also(signature, signedTransaction);
+      if (!attempt.settled) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
       return outcome === undefined ? attempt.latest : answerOf(sealed, attempt.latest.signature, outcome);
     },

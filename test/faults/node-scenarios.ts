@@ -73,10 +73,10 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
   {
     row: 4,
     promise: "one of two nodes slow (5 s)",
-    target: "first broadcast p99 ≤ 100 ms; sends outside the schedule ≤ 1.1 ×",
+    target: "first broadcast p99 ≤ 100 ms (or +≤ 50 ms); sends outside the schedule ≤ 1.1 ×",
     run: ({ seed, scale }) =>
       onRig({ seed, slotMs: 100 }, async (rig, expect) => {
-        await trades(rig, 4);
+        const normal = percentile(broadcastDelays(rig, await trades(rig, 12 * scale)), 99);
         await rig.proxies[seed % 2]!.set({ delayMs: 5_000 });
         const before = rig.proxies.map(({ sends }) => sends.length);
         const entries = await trades(rig, 12 * scale);
@@ -86,9 +86,9 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         const sent = rig.proxies.reduce((sum, { sends }, i) => sum + sends.length - before[i]!, 0);
         const amplification = sent / scheduled;
         expect(landed(entries) === entries.length, `${entries.length - landed(entries)} did not land`);
-        expect(first <= 100, `first broadcast p99 ${first} ms`);
+        expect(first <= Math.max(100, normal + 50), `first broadcast p99 ${normal} → ${first} ms`);
         expect(amplification <= 1.1, `sent ${amplification.toFixed(2)} × the schedule`);
-        return `first broadcast p99 ${first} ms; sent ${amplification.toFixed(2)} × the schedule; ${landed(entries)} of ${entries.length} landed`;
+        return `first broadcast p99 ${normal} → ${first} ms; sent ${amplification.toFixed(2)} × the schedule; ${landed(entries)} of ${entries.length} landed`;
       }),
   },
   {

@@ -163,8 +163,15 @@ export class Rig {
     await this.sandbox.advanceSlots(40);
   }
 
+  /** Asks every running process to end. @returns those that did not end well, in words */
+  async stopServices(): Promise<string[]> {
+    const running = this.services.filter(({ isRunning }) => isRunning);
+    const codes = await Promise.all(running.map((service) => service.stop()));
+    return running.flatMap(({ name }, i) => (codes[i] === 0 ? [] : [`I7 ${name} ended with code ${codes[i]}`]));
+  }
+
   async close(): Promise<void> {
-    await Promise.all(this.services.filter(({ isRunning }) => isRunning).map((service) => service.stop()));
+    await this.stopServices();
     await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await this.sandbox.close();
     rmSync(this.dataDir, { recursive: true, force: true });

@@ -37,7 +37,7 @@ export async function onRig(
     });
     for (const proxy of rig.proxies) await proxy.heal();
     await rig.settle();
-    return { measured, broken: [...missed, ...(await checkInvariants(rig))] };
+    return { measured, broken: [...missed, ...(await checkInvariants(rig)), ...(await rig.stopServices())] };
   } finally {
     await rig.close();
   }

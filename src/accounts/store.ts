@@ -83,6 +83,8 @@ function postgres(databaseUrl: string): PostgresDialect {
   });
   // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one or the error.
   pool.on("error", () => {});
+  // One that breaks while it is lent, between two queries, has nobody else to tell, and would end the process.
+  pool.on("connect", (client) => void client.on("error", () => {}));
   return new PostgresDialect({ pool });
 }
 

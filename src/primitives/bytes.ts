@@ -66,5 +66,16 @@ const utf8 = new TextEncoder();
 
 /** UTF-8 bytes of a text: seeds of derived addresses, hashed strings. */
 export function textBytes(text: string): Uint8Array {
-  return utf8.encode(text);
+  return asciiBytes(text) ?? utf8.encode(text);
+}
+
+/** Texts here are short and mostly ASCII: a loop beats the encoder's call. Undefined for any other text. */
+function asciiBytes(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return undefined;
+    bytes[i] = code;
+  }
+  return bytes;
 }

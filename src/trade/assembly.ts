@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Principal } from "../accounts/port.ts";
 import type { Markets } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
@@ -116,6 +117,8 @@ function mostIn({ quote, threshold }: RouteStep): bigint {
   return quote.mode === "exactIn" ? quote.inAmount : threshold;
 }
 
+const nativeSha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer");
+
 /** Collects the instructions of one transaction and what they cost. */
 class AssemblyParts {
   readonly #wallet: Address;
@@ -158,7 +161,7 @@ class AssemblyParts {
       this.#wrapped = address;
       return;
     }
-    const account = seededAddress(this.#wallet, this.#seed, TOKEN_PROGRAM);
+    const account = seededAddress(this.#wallet, this.#seed, TOKEN_PROGRAM, nativeSha256);
     this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed: this.#seed, lamports, rent }));
     this.#computeUnits += UNITS.openWrappedSol;
     this.#wrapped = account;

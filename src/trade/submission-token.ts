@@ -37,6 +37,7 @@ const DAY_BYTES = 2;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const DAY_MS = 86_400_000;
+const MAX_BOUNDS = 10_000;
 const MAX_TOKEN_CHARACTERS = 8192;
 const CONTEXT = "tradewire/submission/v1";
 
@@ -57,6 +58,8 @@ export function createTokenSealer(options: {
   const ring = new Map(options.keys.map((key) => [key.id, key]));
   /** As key objects: handing raw bytes to a cipher costs more than the encryption itself. */
   const dayKeys = new Map<string, KeyObject>();
+  /** What tokens of an account are bound to, by key and account. */
+  const bounds = new Map<string, Uint8Array>();
   const nonces = createNonceSource();
 
   const dayKey = (key: SealingKey, day: number): KeyObject => {
@@ -69,8 +72,16 @@ export function createTokenSealer(options: {
     }
     return derived;
   };
-  const boundTo = (keyId: string, accountId: string) =>
-    textBytes(`${CONTEXT}\n${keyId}\n${options.genesisHash}\n${accountId}`);
+  const boundTo = (keyId: string, accountId: string): Uint8Array => {
+    const name = `${keyId} ${accountId}`;
+    let bound = bounds.get(name);
+    if (bound === undefined) {
+      bound = textBytes(`${CONTEXT}\n${keyId}\n${options.genesisHash}\n${accountId}`);
+      if (bounds.size > MAX_BOUNDS) bounds.clear();
+      bounds.set(name, bound);
+    }
+    return bound;
+  };
 
   return {
     seal(trade) {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { binaryPath } from "./programs/manifest.ts";
 import { CPMM_PROGRAM } from "./world-cpmm.ts";
+import { LAUNCHLAB_PROGRAM } from "./world-launchlab.ts";
 import { PUMP_PROGRAM } from "./world-pump.ts";
 import { PUMP_SWAP_PROGRAM } from "./world-pump-swap.ts";
 
@@ -18,6 +19,7 @@ const PROGRAMS: readonly { readonly id: Address; readonly name: string }[] = [
   { id: PUMP_PROGRAM, name: "pump_fun" },
   { id: PUMP_SWAP_PROGRAM, name: "pump_swap" },
   { id: CPMM_PROGRAM, name: "raydium_cpmm" },
+  { id: LAUNCHLAB_PROGRAM, name: "raydium_launchlab" },
 ];
 
 /**

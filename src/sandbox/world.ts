@@ -2,6 +2,7 @@ import { Address } from "../primitives/address.ts";
 import { createRandom, type Random } from "../primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
+import { type LaunchShape, putLaunch, putLaunchConfigs, putLaunchPlatform } from "./world-launchlab.ts";
 import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./world-ledger.ts";
 import { readWorldPrograms, type WorldProgram } from "./world-programs.ts";
 import { type CurvePlan, putCurve, putMigratedCurve, putPumpGlobals } from "./world-pump.ts";
@@ -19,7 +20,7 @@ export interface WorldToken {
   readonly decimals: number;
   /** Its token program. */
   readonly program: Address;
-  readonly venue: "pump_fun" | "pump_swap" | "raydium_cpmm";
+  readonly venue: "pump_fun" | "pump_swap" | "raydium_cpmm" | "raydium_launchlab";
   readonly market: Address;
   /** What it trades against there. */
   readonly quoteMint: Address;
@@ -204,6 +205,63 @@ const PUMP_POOL_TOKENS: readonly PumpPoolToken[] = [
   },
 ];
 
+/** A coin in the middle of its launch. */
+interface LaunchToken {
+  readonly symbol: string;
+  readonly name: string;
+  readonly program: Address;
+  readonly transferFee?: { readonly bps: number; readonly maximum: bigint };
+  readonly quote: Address;
+  readonly shape: LaunchShape;
+  /** Whole tokens: all there are, those for sale, and about how many are sold. */
+  readonly supply: bigint;
+  readonly forSale: bigint;
+  readonly sold: bigint;
+  readonly toRaise: bigint;
+  readonly creatorVault: boolean;
+}
+
+const LAUNCH_DECIMALS = 6;
+const launch = {
+  quote: SOL_MINT,
+  shape: "constantProduct",
+  supply: ONE_BILLION,
+  forSale: 793_100_000n,
+  toRaise: 85n * SOL,
+  creatorVault: true,
+} as const;
+const LAUNCH_TOKENS: readonly LaunchToken[] = [
+  { ...launch, symbol: "DEBUT", name: "Debut", program: TOKEN_PROGRAM, sold: 210_000_000n, creatorVault: false },
+  {
+    ...launch,
+    symbol: "TOLL",
+    name: "Toll",
+    program: TOKEN_2022_PROGRAM,
+    transferFee: { bps: 150, maximum: 5_000_000_000_000n },
+    sold: 430_000_000n,
+  },
+  {
+    ...launch,
+    symbol: "SLOPE",
+    name: "Slope",
+    program: TOKEN_PROGRAM,
+    shape: "linearPrice",
+    supply: 10_000_000n,
+    forSale: 7_500_000n,
+    sold: 3_600_000n,
+  },
+  {
+    ...launch,
+    symbol: "LEVEL",
+    name: "Level",
+    program: TOKEN_2022_PROGRAM,
+    shape: "fixedPrice",
+    quote: USDC_MINT,
+    sold: 300_000_000n,
+    toRaise: 12_000n * USDC,
+  },
+];
+
 /**
  * Makes the world of an embedded chain out of a number: programs, every account they need, and the tokens that trade.
  * Supplies equal the sum of balances, and every account holds its rent.
@@ -221,6 +279,7 @@ export function createWorld(options: WorldOptions): World {
     ...putPoolTokens(ledger, random, age),
     ...putCurveTokens(ledger, random),
     ...putPumpPoolTokens(ledger, random),
+    ...putLaunchTokens(ledger, random),
   ];
   return { programs: readWorldPrograms(options.programsDir), accounts: ledger.accounts(), tokens };
 }
@@ -329,6 +388,41 @@ function putPumpPoolTokens(ledger: WorldLedger, random: Random): WorldToken[] {
       ...(plan.creatorEarns ? { coinCreator: creator } : {}),
     });
     return worldToken(mint, "pump_swap", pool, quote);
+  });
+}
+
+function putLaunchTokens(ledger: WorldLedger, random: Random): WorldToken[] {
+  const [owner, holder, platform] = [newAddress(random), newAddress(random), newAddress(random)];
+  putWallet(ledger, owner, SOL);
+  putWallet(ledger, holder, SOL);
+  for (const quote of [SOL_MINT, USDC_MINT]) putLaunchConfigs(ledger, quote, owner);
+  putLaunchPlatform(ledger, platform, owner, [SOL_MINT, USDC_MINT]);
+  const unit = 10n ** BigInt(LAUNCH_DECIMALS);
+  return LAUNCH_TOKENS.map(({ symbol, name, program, transferFee, quote, supply, forSale, sold, ...plan }) => {
+    const metadata = program === TOKEN_2022_PROGRAM;
+    const mint = {
+      mint: newAddress(random),
+      symbol,
+      name,
+      program,
+      decimals: LAUNCH_DECIMALS,
+      metadata,
+      ...(transferFee === undefined ? {} : { transferFee }),
+    };
+    const creator = newAddress(random);
+    putWallet(ledger, creator, SOL);
+    const pool = putLaunch(ledger, {
+      ...plan,
+      mint,
+      quote: { mint: quote, decimals: quote === SOL_MINT ? 9 : 6 },
+      supply: supply * unit,
+      forSale: forSale * unit,
+      sold: vary(random, sold * unit),
+      platform,
+      creator,
+      holder,
+    });
+    return worldToken(mint, "raydium_launchlab", pool, quote);
   });
 }
 

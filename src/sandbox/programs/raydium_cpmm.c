@@ -4,7 +4,6 @@
 //
 // See raydium-io/raydium-cp-swap: instructions/swap_base_{input,output}.rs, curve/{calculator,fees}.rs, states/pool.rs.
 #define SOURCE "raydium_cpmm.c"
-#include "token.h"
 
 #define SWAP_BASE_INPUT 0xde331ec4da5abe8full
 #define SWAP_BASE_OUTPUT 0xadb44aa35662d937ull
@@ -40,7 +39,6 @@
 #define FEE_ON_BOTH 0
 #define FEE_ON_TOKEN_0 1
 #define FEE_ON_TOKEN_1 2
-#define RATE_DENOMINATOR 1000000
 
 #define NOT_APPROVED NotApproved, 6000, "Not approved"
 #define INVALID_INPUT InvalidInput, 6003, "InvalidInput"
@@ -51,6 +49,8 @@
 #define MATH_OVERFLOW MathOverflow, 6011, "Math overflow"
 #define INSUFFICIENT_VAULT InsufficientVault, 6012, "Insufficient vault"
 #define INVALID_FEE_MODEL InvalidFeeModel, 6013, "Invalid fee model"
+
+#include "raydium.h"
 
 static const char AUTHORITY_SEED[] = "vault_and_lp_mint_auth_seed";
 
@@ -172,16 +172,6 @@ OUTLINE u64 read_market(const Swap *swap, Market *market) {
   return 0;
 }
 
-INLINE u128 share_ceil(u128 amount, u64 rate) { return divide_ceil(multiply_wide(amount, rate), RATE_DENOMINATOR); }
-INLINE u128 share_floor(u128 amount, u64 rate) { return divide_floor(multiply_wide(amount, rate), RATE_DENOMINATOR); }
-
-// The amount whose fee, taken off, leaves `amount`; aborts where the program overflows.
-INLINE u128 before_fee(u128 amount, u64 rate) {
-  if (rate == 0) return amount;
-  if (rate >= RATE_DENOMINATOR || multiply_overflows(amount, RATE_DENOMINATOR)) abort();
-  return divide_ceil(multiply_wide(amount, RATE_DENOMINATOR), RATE_DENOMINATOR - rate);
-}
-
 // The creator's part of a fee taken at both rates at once.
 INLINE void split_fee(const Market *market, u128 total, Fill *fill) {
   u64 both = market->trade_rate + market->creator_rate;
@@ -231,12 +221,6 @@ OUTLINE u64 fill_base_output(const Market *market, u64 amount_out, Fill *fill) {
   return 0;
 }
 
-INLINE void add_to(u8 *at, u128 amount) {
-  u128 sum = (u128)read64(at) + amount;
-  if (high_half(sum) != 0) abort();
-  write64(at, low_half(sum));
-}
-
 // Books the fees and moves the tokens.
 OUTLINE u64 settle(const Swap *swap, const Market *market, const Clock *clock, const Fill *fill) {
   u64 side_in = market->side_in;
@@ -280,27 +264,6 @@ OUTLINE u64 swap_base_input(const Call *call, u64 amount_in, u64 minimum_out) {
   REQUIRE(received > 0, REQUIRE_GT_VIOLATED);
   REQUIRE(received >= minimum_out, EXCEEDED_SLIPPAGE);
   return settle(&swap, &market, &clock, &fill);
-}
-
-// The amount to send so that `received` arrives, with the program's own cross-check of the token program's inverse.
-OUTLINE u64 invert_transfer_fee(const Account *mint, const TransferFee *fee, u64 received, u64 *sent) {
-  *sent = received;
-  if (same_key(mint->owner, &TOKEN_PROGRAM)) return 0;
-  REQUIRE(received > 0, INVALID_INPUT);
-  if (fee->basis_points == ONE_IN_BASIS_POINTS) {
-    u128 with_maximum = (u128)received + fee->maximum;
-    if (high_half(with_maximum) != 0) abort();
-    *sent = low_half(with_maximum);
-    return 0;
-  }
-  u128 before = amount_before_fee(fee, received);
-  if (high_half(before) != 0) abort();
-  u64 charged = fee_on_transfer(fee, low_half(before));
-  u128 total = (u128)received + charged;
-  if (high_half(total) != 0) abort();
-  REQUIRE(charged == fee_on_transfer(fee, low_half(total)), TRANSFER_FEE_CALCULATE_NOT_MATCH);
-  *sent = low_half(total);
-  return 0;
 }
 
 OUTLINE u64 swap_base_output(const Call *call, u64 maximum_in, u64 amount_out) {

@@ -56,11 +56,22 @@ const TRANSFER_FEE_UNITS = 10_000;
 
 /**
  * Raydium LaunchLab: bonding curves of three shapes that migrate to an AMM when they are sold out, exact in and exact out.
- * The program is closed and no public build of it was found: nothing here is proven by execution. Accounts, instructions and
- * the formula of the constant-product curve follow Raydium's documentation and the published interface; the rounding of
- * fixed-price and of linear curves, the side on which a transfer fee of the sold token counts in exact-out trades, and the
- * compute units are the best reading of them. The program's own bound keeps a wrong reading from costing anything but a failed
- * trade. A buy may take the last token for sale; one that asks for more is refused.
+ * The program is closed and no public build of it was found: accounts, instructions, fees and the formula of the
+ * constant-product curve follow Raydium's documentation and the published interface. The embedded chain runs a stand-in
+ * written from the same facts but apart from this file; quotes and its results are equal in fees, transfer fees, and the
+ * constant-product and fixed-price curves. That shows the two agree on what is known, not that the real program does.
+ *
+ * Uncertain, until it is executed on the real program:
+ * - Linear curves: whether a trade starts at the quote raised (as here) or at the tokens sold. The two differ by what earlier
+ *   roundings left in the vault, one unit or so of the quote; the documentation gives the area under the line and no more, the
+ *   stand-in was first written the other way and then made to follow. The rounding of the square root (down here) likewise.
+ * - The side on which a transfer fee of the sold token counts in exact-out trades.
+ * - The number and name of the refusal between the sale's end and the migration (PoolMigrated assumed).
+ * - Whether a trade creates both fee vaults when they are missing, and what they are: token accounts of plain size assumed.
+ * - Compute units: the bound has room, and the stand-in's use (about a fifth of it) says nothing about the real program's.
+ *
+ * The program's own bound keeps a wrong reading from costing anything but a failed trade. A buy may take the last token for
+ * sale; one that asks for more is refused, where the program would cut it down to what is left.
  */
 export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQuoteFill> = {
   id: ID,

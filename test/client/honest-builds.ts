@@ -52,6 +52,8 @@ export async function startBuilder(): Promise<Builder> {
     venues: [...new Set(tokens.map(({ venue }) => venue))],
     close: () => service.close(),
     async build(random) {
+      // A warm build waits for nothing: without this the service would never hear of the next slot.
+      await new Promise((resolve) => setImmediate(resolve));
       const token = random.pick(tokens);
       const other = random.chance(0.1) ? random.pick(tokens).mint : token.quoteMint;
       const [inMint, outMint] = random.chance(0.5) ? [other, token.mint] : [token.mint, other];

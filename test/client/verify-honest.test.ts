@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../src/client/verify/read-transaction.ts";
 import { describeProblem, findProblems } from "../../src/client/verify/verify-transaction.ts";
 import { createRandom } from "../../src/primitives/random.ts";
@@ -8,12 +8,6 @@ import { buildSample, expectationOf, type SampleBuild, sampleVenues } from "./sa
 
 /** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run test:client`. */
 const COUNT = Number(process.env.HONEST_BUILDS ?? 1_500);
-
-let builder: Builder;
-beforeAll(async () => {
-  builder = await startBuilder();
-}, 120_000);
-afterAll(() => builder?.close());
 
 /** Why a build is refused; undefined when it is accepted. */
 function refusal(build: HonestBuild & Partial<SampleBuild>): string | undefined {
@@ -49,21 +43,29 @@ test("honest builds on every venue, in every mode and form, are accepted, all of
   process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
 });
 
-test("honest builds of a running service, over one market and over two, are accepted, all of them", {
-  timeout: 1_200_000,
-}, async () => {
-  const random = createRandom(6);
-  const accepted = new Map<string, number>();
-  const refused: string[] = [];
-  for (let done = 0; done < COUNT / 2; ) {
-    const build = await builder.build(random);
-    if (build === undefined) continue;
-    done += 1;
-    const reason = refusal(build);
-    if (reason !== undefined) refused.push(`${build.venue} ${build.order.swapMode}: ${reason}`);
-    else count(accepted, `${build.venue} ${build.order.swapMode}`);
-  }
-  expect(refused.slice(0, 5)).toEqual([]);
-  expect([...accepted.keys()].filter((kind) => kind.includes("+")).length).toBeGreaterThan(0);
-  process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
+describe("a running service", () => {
+  let builder: Builder;
+  beforeAll(async () => {
+    builder = await startBuilder();
+  }, 120_000);
+  afterAll(() => builder?.close());
+
+  test("honest builds of a running service, over one market and over two, are accepted, all of them", {
+    timeout: 1_200_000,
+  }, async () => {
+    const random = createRandom(6);
+    const accepted = new Map<string, number>();
+    const refused: string[] = [];
+    for (let done = 0; done < COUNT / 2; ) {
+      const build = await builder.build(random);
+      if (build === undefined) continue;
+      done += 1;
+      const reason = refusal(build);
+      if (reason !== undefined) refused.push(`${build.venue} ${build.order.swapMode}: ${reason}`);
+      else count(accepted, `${build.venue} ${build.order.swapMode}`);
+    }
+    expect(refused.slice(0, 5)).toEqual([]);
+    expect([...accepted.keys()].filter((kind) => kind.includes("+")).length).toBeGreaterThan(0);
+    process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
+  });
 });

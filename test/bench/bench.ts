@@ -76,28 +76,33 @@ async function benchBuild(): Promise<void> {
 }
 
 async function benchRest(): Promise<void> {
-  const service = await serve("service.ts");
-  const { port, apiKey, mint } = service.facts as { port: number; apiKey: string; mint: string };
-  const load = {
-    path: "/v1/tx/buy",
-    headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
-    body: JSON.stringify({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" }),
-    connections: 32,
-    durationMs: 3_000,
-  };
-  const once = await measureLoad({ port, ...load, durationMs: 500, connections: 1 });
-  const bare = await serve("bare-server.ts", String(once.bytes));
-  const bareRate: number[] = [];
-  const serviceRate: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    bareRate.push((await measureLoad({ port: (bare.facts as { port: number }).port, ...load })).perSecond);
-    serviceRate.push((await measureLoad({ port, ...load })).perSecond);
+  const servers: ChildProcess[] = [];
+  try {
+    const service = await serve("service.ts");
+    servers.push(service.process);
+    const { port, apiKey, mint } = service.facts as { port: number; apiKey: string; mint: string };
+    const load = {
+      path: "/v1/tx/buy",
+      headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" }),
+      connections: 32,
+      durationMs: 3_000,
+    };
+    const once = await measureLoad({ port, ...load, durationMs: 500, connections: 1 });
+    const bare = await serve("bare-server.ts", String(once.bytes));
+    servers.push(bare.process);
+    const bareRate: number[] = [];
+    const serviceRate: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      bareRate.push((await measureLoad({ port: (bare.facts as { port: number }).port, ...load })).perSecond);
+      serviceRate.push((await measureLoad({ port, ...load })).perSecond);
+    }
+    const [yardstick, ours] = [Math.max(...bareRate), Math.max(...serviceRate)];
+    rows.push([`bare Fastify POST, ${once.bytes} bytes back`, `${Math.round(yardstick)}/s`, "1", ""]);
+    rows.push(["POST /v1/tx/buy, one core", `${Math.round(ours)}/s`, (ours / yardstick).toFixed(2), "≥ 0.3"]);
+  } finally {
+    for (const server of servers) server.kill("SIGTERM");
   }
-  service.process.kill("SIGTERM");
-  bare.process.kill("SIGTERM");
-  const [yardstick, ours] = [Math.max(...bareRate), Math.max(...serviceRate)];
-  rows.push([`bare Fastify POST, ${once.bytes} bytes back`, `${Math.round(yardstick)}/s`, "1", ""]);
-  rows.push(["POST /v1/tx/buy, one core", `${Math.round(ours)}/s`, (ours / yardstick).toFixed(2), "≥ 0.3"]);
 }
 
 /** Starts a server of this folder in a process of its own; its first line of output says where it is. */

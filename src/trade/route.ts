@@ -186,7 +186,11 @@ function noRoute(
     }
   }
   const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
+  const [first] = refusals;
+  const why = first !== undefined && refusals.every(({ message }) => message === first.message) ? first.message : "";
   const message =
-    tried === "" ? "No market trades these two mints on any supported venue." : "No market can make this trade now.";
+    tried === ""
+      ? "No market trades these two mints on any supported venue."
+      : `No market can make this trade now${why === "" ? "" : `: ${why}`}.`;
   return new TradewireError("NO_ROUTE", message, { details });
 }

@@ -37,7 +37,6 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   "@bufbuild/protovalidate": ["api"],
   "@connectrpc/connect": ["api", "client"],
   "@connectrpc/connect-node": ["api", "client"],
-  "@connectrpc/connect-web": ["client"],
   "@connectrpc/connect-fastify": ["api"],
 };
 

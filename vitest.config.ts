@@ -3,7 +3,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["test/venues/**", "test/browser/**", "test/edge/**", "test/operations/**", "test/oracles/**", "**/node_modules/**"],
+    exclude: [
+      "test/venues/**",
+      "test/browser/**",
+      "test/edge/**",
+      "test/operations/**",
+      "test/oracles/**",
+      "**/node_modules/**",
+    ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -131,7 +131,7 @@ describe("the price impact of a route", () => {
           outMint: mints.get(other)!,
           amount: random.between(TINY, 1_000_000_000_000n),
           slippagePpb: 0n,
-        emptied: undefined,
+          emptied: undefined,
         };
         const none = { markets: [], faults: [], searched: [] };
         const hub = {

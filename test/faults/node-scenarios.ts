@@ -40,7 +40,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         }
         const refused = rig.history.refusedBuilds.length;
         expect(failed === 0, `${failed} submits failed`);
-        expect(refused === 0, `${refused} builds failed`);
+        expect(refused === 0, `${refused} builds failed: ${rig.history.refusedBuilds.at(-1)?.message}`);
         expect(worst - normal <= 50, `first broadcast +${round(worst - normal)} ms`);
         return `${failed} submits and ${refused} builds failed; first broadcast p95 ${round(normal)} → ${round(worst)} ms`;
       }),

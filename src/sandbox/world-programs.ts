@@ -13,6 +13,8 @@ export interface WorldProgram {
   /** Name of its stand-in, and of the file that replaces it. */
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** True for a program of this project, false for a real one that takes its place. */
+  readonly isStandIn: boolean;
 }
 
 const PROGRAMS: readonly { readonly id: Address; readonly name: string }[] = [
@@ -30,7 +32,7 @@ const PROGRAMS: readonly { readonly id: Address; readonly name: string }[] = [
 export function readWorldPrograms(folder: string | undefined): WorldProgram[] {
   return PROGRAMS.map(({ id, name }) => {
     const replacement = folder === undefined ? undefined : join(folder, `${name}.so`);
-    const path = replacement !== undefined && existsSync(replacement) ? replacement : binaryPath(name);
-    return { id, name, bytes: readFileSync(path) };
+    const isStandIn = replacement === undefined || !existsSync(replacement);
+    return { id, name, bytes: readFileSync(isStandIn ? binaryPath(name) : replacement), isStandIn };
   });
 }

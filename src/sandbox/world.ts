@@ -1,7 +1,7 @@
 import { Address } from "../primitives/address.ts";
 import { createRandom, type Random } from "../primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
-import { type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
+import { CPMM_PROGRAM, type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
 import { type LaunchShape, putLaunch, putLaunchConfigs, putLaunchPlatform } from "./world-launchlab.ts";
 import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./world-ledger.ts";
 import { readWorldPrograms, type WorldProgram } from "./world-programs.ts";
@@ -266,8 +266,8 @@ const LAUNCH_TOKENS: readonly LaunchToken[] = [
  * Makes the world of an embedded chain out of a number: programs, every account they need, and the tokens that trade.
  * Supplies equal the sum of balances, and every account holds its rent.
  *
- * With `programsDir` the real Raydium program may replace its stand-in; a build from before creator fees charges none on
- * the one pool that has them (GUILD).
+ * With `programsDir` the real Raydium program may replace its stand-in. The public builds of it know no creator fees, so
+ * then no pool has any.
  *
  * @throws Error when a program's binary cannot be read
  */
@@ -275,19 +275,21 @@ export function createWorld(options: WorldOptions): World {
   const ledger = createWorldLedger();
   const age = { openTime: options.unixTimestamp - SECONDS_OPEN, epoch: options.slot / SLOTS_PER_EPOCH };
   const random = createRandom(options.seed);
+  const programs = readWorldPrograms(options.programsDir);
+  const hasCreatorFees = programs.some(({ id, isStandIn }) => id === CPMM_PROGRAM && isStandIn);
   const tokens = [
-    ...putPoolTokens(ledger, random, age),
+    ...putPoolTokens(ledger, random, { ...age, hasCreatorFees }),
     ...putCurveTokens(ledger, random),
     ...putPumpPoolTokens(ledger, random),
     ...putLaunchTokens(ledger, random),
   ];
-  return { programs: readWorldPrograms(options.programsDir), accounts: ledger.accounts(), tokens };
+  return { programs, accounts: ledger.accounts(), tokens };
 }
 
 function putPoolTokens(
   ledger: WorldLedger,
   random: Random,
-  age: Pick<CpmmPoolPlan, "openTime" | "epoch">,
+  { hasCreatorFees, ...age }: Pick<CpmmPoolPlan, "openTime" | "epoch"> & { readonly hasCreatorFees: boolean },
 ): WorldToken[] {
   const [creator, reserve, protocolOwner, fundOwner] = [0, 1, 2, 3].map(() => newAddress(random)) as [
     Address,
@@ -331,7 +333,7 @@ function putPoolTokens(
           { mint: mintPlan.mint, decimals: plan.decimals, amount: vary(random, pool.tokens * unit) },
           { ...quoteSide, amount: vary(random, pool.quoteAmount) },
         ],
-        ...(creatorFeeOn === undefined ? {} : { creatorFeeOn }),
+        ...(creatorFeeOn === undefined || !hasCreatorFees ? {} : { creatorFeeOn }),
       });
       tokens.push(worldToken(mintPlan, "raydium_cpmm", address, pool.quote));
     }

@@ -11,6 +11,8 @@ import {
   compileMessageV1,
   type LookupTable,
   MAX_TRANSACTION_SIZE,
+  MAX_TRANSACTION_SIZE_V1,
+  type MessageBudget,
   type MessagePlan,
   SIGNATURE_SIZE,
   unsignedTransaction,
@@ -266,12 +268,19 @@ function compose(
   if (!settings.transactionV1) return undefined;
   const { computeUnitLimit, loadedBytesLimit } = budget;
   const inHead = { priorityFeeLamports: costs.priorityFee, computeUnitLimit, loadedBytesLimit };
-  return {
-    route,
-    assembly: seeded,
-    costs,
-    message: compileMessageV1({ ...plan, instructions: seeded.instructions }, inHead),
-  };
+  const large = largeMessage({ ...plan, instructions: seeded.instructions }, inHead);
+  return large === undefined ? undefined : { route, assembly: seeded, costs, message: large };
+}
+
+/** The message as version 1; undefined where it has more accounts than that can name, or more bytes. */
+function largeMessage(plan: MessagePlan, budget: MessageBudget): Uint8Array | undefined {
+  try {
+    const message = compileMessageV1(plan, budget);
+    return message.length + SIGNATURE_SIZE <= MAX_TRANSACTION_SIZE_V1 ? message : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** The message, through lookup tables where it does not fit without; undefined where it fits neither way. */

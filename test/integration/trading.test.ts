@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signTransaction } from "../../src/client/signing.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -116,6 +117,30 @@ describe("a trade over the whole service", () => {
           outputAmountRaw: estimates!.outputAmountRaw,
         });
       }
+    }
+  });
+
+  test("a route too large for a short transaction is refused, or goes as version 1 where that is allowed, as exactly", async () => {
+    const coin = ({ app }: TestService) =>
+      app
+        .sandbox!.world.tokens.find(({ venue, quoteMint }) => venue === "pump_fun" && quoteMint !== SOL_MINT)!
+        .mint.toString();
+    const poor = await service.newClient(20);
+    expect(await codeOf(poor.buildBuy({ ...buyOrder(), mint: coin(service) }))).toBe("NO_ROUTE");
+    const large = await startTestService({ TRANSACTION_V1: "on" });
+    try {
+      const wallet = await large.newClient(20);
+      const built = await wallet.buildBuy({ ...buyOrder(), mint: coin(large) });
+      expect(built.unsignedTransaction[0]).toBe(0x81);
+      expect(built.unsignedTransaction.length).toBeGreaterThan(1232);
+      const { estimates } = built;
+      const trade = await wallet.submit(built.submissionToken, await wallet.sign(built));
+      expect(trade.tradeResult).toMatchObject({
+        inputAmountRaw: estimates!.inputAmountRaw,
+        outputAmountRaw: estimates!.outputAmountRaw,
+      });
+    } finally {
+      await large.close();
     }
   });
 

@@ -6,7 +6,7 @@ import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
 import { ALICE, BOB, TOKEN } from "../support/fake-trades.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
 import { type Call, callOnce, closedLoop, openLoop, type Sample } from "./load.ts";
-import { ms, NOISE_MS, percentile, report } from "./table.ts";
+import { ms, percentile, report } from "./table.ts";
 
 let edge: EdgeProcess | undefined;
 afterEach(async () => {
@@ -96,7 +96,7 @@ it("32: limits hold to their figure, and a neighbour does not feel them", async 
     Math.abs(off) <= 2 &&
       right === greedy.length &&
       count(beside, 200) === beside.length &&
-      p99(beside) <= Math.max(1.2 * p99(alone), NOISE_MS),
+      p99(beside) <= 1.2 * p99(alone),
   );
 });
 

@@ -322,9 +322,17 @@ test("landed in the last valid block, after all endpoints had dropped it, is lan
 test("how far a transaction got is told by the endpoint that knows", async () => {
   start(2);
   views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
-  expect(await landing.fetchCommitment(SIGNATURE)).toBe("finalized");
+  expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "finalized" });
   views[1]!.status = null;
-  expect(await landing.fetchCommitment(SIGNATURE)).toBeUndefined();
+  expect(await landing.fetchProgress(SIGNATURE)).toBeUndefined();
+});
+
+test("how far a transaction got is not believed outside its message's life: another endpoint is asked", async () => {
+  start(2);
+  views[0]!.status = confirmed(1_390);
+  expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toBeUndefined();
+  views[1]!.status = confirmed(1_100);
+  expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toMatchObject({ slot: 1_100n, commitment: "confirmed" });
 });
 
 test("a slot outside the message's life is not believed", async () => {

@@ -115,18 +115,18 @@ export function createLanding({
   }
 
   /** False where the chain cannot have it: outside the message's life, or ahead of every block there is. */
-  function isCredible(flight: Flight, status: SignatureStatus): boolean {
+  function isCredible(lastValidBlockHeight: bigint, status: SignatureStatus): boolean {
     const height = status.slot - (head.slot() - head.blockHeight());
     return (
-      height <= flight.lastValidBlockHeight + HEIGHT_TOLERANCE &&
-      height >= flight.lastValidBlockHeight - LIFE_BLOCKS - HEIGHT_TOLERANCE &&
+      height <= lastValidBlockHeight + HEIGHT_TOLERANCE &&
+      height >= lastValidBlockHeight - LIFE_BLOCKS - HEIGHT_TOLERANCE &&
       status.slot <= head.slot() + HEIGHT_TOLERANCE
     );
   }
 
   function hearStatus(flight: Flight, told: SignatureStatus | null): void {
     const { notice } = flight;
-    const status = told !== null && isCredible(flight, told) ? told : null;
+    const status = told !== null && isCredible(flight.lastValidBlockHeight, told) ? told : null;
     if (status !== null && status.slot !== flight.processedSlot) {
       flight.processedSlot = status.slot;
       tell(flight, { kind: "processed", slot: status.slot });
@@ -312,11 +312,17 @@ export function createLanding({
         for (const event of flight.events) waiter.onEvent?.(event);
       });
     },
-    async fetchCommitment(signature) {
+    async fetchProgress(signature, lastValidBlockHeight) {
+      const believed = (answer: unknown): SignatureStatus | undefined => {
+        const status = firstStatus(answer);
+        const isBelieved =
+          status !== null && (lastValidBlockHeight === undefined || isCredible(lastValidBlockHeight, status));
+        return isBelieved ? status : undefined;
+      };
       const result = await pool.read("getSignatureStatuses", [[signature], { searchTransactionHistory: true }], {
-        isLacking: (answer) => firstStatus(answer) === null,
+        isLacking: (answer) => believed(answer) === undefined,
       });
-      return firstStatus(result)?.commitment;
+      return believed(result);
     },
     close() {
       for (const flight of [...flights.values()]) settle(flight, { kind: "pending" });

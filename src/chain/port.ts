@@ -96,16 +96,18 @@ export interface PriorityFees {
 
 /** The life of one broadcast transaction, as proven by the chain. */
 export type TransactionFate =
-  | {
-      readonly kind: "landed";
-      readonly slot: bigint;
-      readonly commitment: "processed" | "confirmed" | "finalized";
-      readonly error: unknown | null;
-    }
+  | ({ readonly kind: "landed" } & TransactionProgress)
   /** Proven: finalized height passed the last valid height and the signature is in no block. */
   | { readonly kind: "expired" }
   /** Not decided when the waiting ended. */
   | { readonly kind: "pending" };
+
+/** How far a transaction has got: in which block it is, and how sure that is. */
+export interface TransactionProgress {
+  readonly slot: bigint;
+  readonly commitment: "processed" | "confirmed" | "finalized";
+  readonly error: unknown | null;
+}
 
 /** Something that happened to a transaction on its way. */
 export type LandingEvent =
@@ -134,8 +136,12 @@ export interface Landing {
    * once the block height has passed the last valid one. A fate of `landed` is at least confirmed.
    */
   land(order: LandingOrder): Promise<TransactionFate>;
-  /** Asks the chain once how far a transaction got; undefined when it is in no block. @throws TradewireError UPSTREAM_ERROR */
-  fetchCommitment(signature: string): Promise<"processed" | "confirmed" | "finalized" | undefined>;
+  /**
+   * Asks the chain once how far a transaction got; undefined when it is in no block. With the last valid height of a message
+   * that may still be on its way, a block outside its life is not believed.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined>;
 }
 
 /** Lamports for whoever carries a transaction to the leader, paid by the transaction itself. */

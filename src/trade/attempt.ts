@@ -37,6 +37,8 @@ export interface Attempt {
   /** What has happened so far, in order. */
   readonly events: readonly TradeEvent[];
   readonly settled: boolean;
+  /** True while another process brings it to its end: how far it is on its way is not known here. */
+  readonly isElsewhere: boolean;
   /** Resolves at the next change. */
   readonly changed: Promise<void>;
   /** The same message with another valid signature: it is sent and watched too, and the one that lands is told of. */
@@ -84,6 +86,7 @@ class RunningAttempt implements Attempt {
   readonly #ports: AttemptPorts;
   #latest: SubmittedTrade;
   #settled = false;
+  #isElsewhere = false;
   #changed = Promise.withResolvers<void>();
   /** True once the database holds the claim for this process. */
   #recorded: boolean;
@@ -111,6 +114,10 @@ class RunningAttempt implements Attempt {
 
   get settled(): boolean {
     return this.#settled;
+  }
+
+  get isElsewhere(): boolean {
+    return this.#isElsewhere;
   }
 
   get changed(): Promise<void> {
@@ -142,12 +149,16 @@ class RunningAttempt implements Attempt {
       if (held.signature !== this.claim.signature) {
         // Whoever holds the claim knows of another signature only; this one has to be followed as well.
         this.also(held.signature, held.transaction);
+        this.#isElsewhere = false;
         return this.#drive();
       }
       if (this.#ports.now() > until) return undefined;
+      this.#isElsewhere = true;
       await sleep(JOIN_POLL_MS);
       held = await this.#look(held);
     }
+    this.#isElsewhere = false;
+    this.#advance({});
     return this.#drive();
   }
 
@@ -193,7 +204,8 @@ class RunningAttempt implements Attempt {
       const { signature, fate } = await this.#land();
       if (fate.kind === "landed") {
         this.#tell({ kind: fate.commitment, slot: fate.slot });
-        this.#advance({ status: fate.commitment, slot: fate.slot, signature });
+        // One that failed is told of as such, once it is known why: until then it is in a block, and no more is said.
+        this.#advance({ status: fate.error == null ? fate.commitment : "processed", slot: fate.slot, signature });
       }
       const outcome = await this.#outcomeOf(signature, fate);
       return outcome === undefined ? undefined : await this.#write(signature, outcome);

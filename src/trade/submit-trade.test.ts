@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMemorySubmissions, type MemorySubmissions } from "../../test/support/memory-submissions.ts";
 import { signTransfer } from "../../test/support/transfer.ts";
 import { createTestWallet } from "../../test/support/wallet.ts";
-import type { Landing, LandingOrder, TransactionFate } from "../chain/port.ts";
+import type { Landing, LandingOrder, TransactionFate, TransactionProgress } from "../chain/port.ts";
 import type { TradewireError } from "../errors/tradewire-error.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, hex } from "../primitives/bytes.ts";
@@ -31,6 +31,9 @@ const sealer = sealerOf("07");
 let submissions: MemorySubmissions;
 /** Orders on their way, and how to end them. */
 let flights: Map<string, { readonly order: LandingOrder; end(fate: TransactionFate): void }>;
+/** How far the chain shows every transaction. */
+let progress: TransactionProgress | undefined;
+let isNodeDown = false;
 let lamports = 1n;
 const processes: Submitter[] = [];
 
@@ -38,9 +41,11 @@ beforeEach(() => {
   vi.useFakeTimers();
   submissions = createMemorySubmissions(Date.now);
   flights = new Map();
+  progress = { slot: SLOT, commitment: "finalized", error: null };
 });
 afterEach(async () => {
   submissions.isDown = false;
+  isNodeDown = false;
   await Promise.all(processes.splice(0).map((one) => one.close()));
   vi.useRealTimers();
 });
@@ -53,7 +58,10 @@ function startProcess(owner: string, warn: (message: string) => void = () => {})
         flights.set(`${owner} ${order.signature}`, { order, end: resolve });
         order.onEvent?.({ kind: "sent", lane: "rpc-1" });
       }),
-    fetchCommitment: async () => "finalized",
+    async fetchProgress() {
+      if (isNodeDown) throw new Error("no node answers");
+      return progress;
+    },
   };
   const submitter = createSubmitter({
     sealer,
@@ -163,6 +171,105 @@ describe("submits of the same bytes", () => {
       await rest(300);
       expect(late.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
     }
+  });
+});
+
+describe("a process that does not hold the claim", () => {
+  const seen = (commitment: TransactionProgress["commitment"], error: unknown = null) => ({
+    slot: SLOT,
+    commitment,
+    error,
+  });
+  const statusAt = async (one: Submitter, signature: string) => (await one.find(principal, signature)).status;
+
+  it("says what the chain shows of a trade on its way, also when it has joined it", async () => {
+    const [a, b, joined] = [startProcess("a"), startProcess("b"), startProcess("c")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(joined.submit(trade));
+    await rest(10);
+    for (const one of [b, joined]) {
+      progress = undefined;
+      expect(await statusAt(one, trade.signature)).toBe("pending");
+      progress = seen("processed");
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "processed", slot: SLOT });
+      progress = seen("finalized");
+      expect(await statusAt(one, trade.signature)).toBe("confirmed");
+      isNodeDown = true;
+      expect(await statusAt(one, trade.signature)).toBe("pending");
+      isNodeDown = false;
+    }
+    land("a", trade.signature);
+    await rest(200);
+    for (const one of [b, joined])
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
+  });
+
+  it("says so with the holder dead, and takes over later", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const claimed = vi.spyOn(submissions, "renew").mockResolvedValue(false);
+    boxOf(a.submit(trade));
+    await rest(10);
+    const b = startProcess("b");
+    progress = seen("confirmed");
+    expect(await statusAt(b, trade.signature)).toBe("confirmed");
+    await rest(LEASE_MS + 1_100);
+    claimed.mockRestore();
+    land("b", trade.signature);
+    await rest(100);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed", result: {} });
+  });
+
+  it("calls a trade that failed processed, until it is known why", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    progress = seen("confirmed", { InstructionError: [2, { Custom: 6_004 }] });
+    expect(await statusAt(b, trade.signature)).toBe("processed");
+  });
+
+  it("answers a submit in time with what is seen, and keeps confirmed for the end", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const joined = boxOf(b.submit(trade));
+    progress = seen("confirmed");
+    await rest(25_000);
+    expect(joined.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
+  });
+
+  it("streams the way of a trade forward only, to its end", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    progress = undefined;
+    const told: [string, string[]][] = [];
+    const watched = (async () => {
+      for await (const { status, events } of b.watch(principal, trade.signature, new AbortController().signal))
+        told.push([status, events.map(({ kind }) => kind)]);
+    })();
+    for (const next of [seen("processed"), undefined, seen("processed"), seen("confirmed")]) {
+      await rest(450);
+      progress = next;
+    }
+    await rest(450);
+    land("a", trade.signature);
+    await rest(450);
+    progress = seen("finalized");
+    await rest(450);
+    await watched;
+    expect(told).toEqual([
+      ["pending", []],
+      ["processed", ["processed"]],
+      ["confirmed", ["confirmed"]],
+      ["confirmed", []],
+      ["finalized", ["finalized"]],
+    ]);
   });
 });
 

@@ -122,10 +122,12 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
 
   const find = async (principal: Principal, signature: string): Promise<SubmittedTrade> => {
     const known = await recordOf(principal, signature);
-    if ("done" in known) return known.settled ? withFinality(landing, await answerOfAttempt(known)) : known.latest;
+    if ("done" in known) return answerSoFar(landing, known);
     const sealed = sealer.open(known.submissionToken, principal.accountId);
-    if (known.outcome === undefined) return attempts.get(known.messageHash)?.latest ?? unsettled(sealed, signature);
-    return withFinality(landing, answerOf(sealed, signature, parseOutcome(known.outcome)));
+    if (known.outcome !== undefined)
+      return withFinality(landing, answerOf(sealed, signature, parseOutcome(known.outcome)));
+    const own = attempts.get(known.messageHash);
+    return own === undefined ? asSeen(landing, sealed, unsettled(sealed, signature)) : answerSoFar(landing, own);
   };
 
   return {
@@ -149,7 +151,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
       attempt.also(signature, signedTransaction);
       if (!attempt.settled) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
-      return outcome === undefined ? attempt.latest : answerOf(sealed, attempt.latest.signature, outcome);
+      if (outcome !== undefined) return answerOf(sealed, attempt.latest.signature, outcome);
+      return undecided(attempt.isElsewhere ? await asSeen(landing, sealed, attempt.latest) : attempt.latest);
     },
 
     find,
@@ -161,7 +164,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
       let statusTold: SubmittedTrade["status"] | undefined;
       let resultTold = false;
       while (!signal.aborted) {
-        const attempt = attempts.get(messageHash);
+        const held = attempts.get(messageHash);
+        const attempt = held?.isElsewhere === true ? undefined : held;
         const isRunning = attempt !== undefined && !attempt.settled;
         const change = attempt?.changed;
         const events: TradeEvent[] = attempt?.events.slice(eventsTold) ?? [];
@@ -169,7 +173,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
         // What happened is told before the failure it may have ended in.
         if (!isRunning && attempt !== undefined && events.length > 0) yield { ...attempt.latest, events };
         const latest = isRunning ? attempt.latest : await find(principal, signature);
-        const isNew = statusTold !== latest.status || resultTold !== (latest.result !== undefined);
+        // A node that lags, or a block that is dropped, takes back what was seen; until it is seen again nothing is told.
+        const isNew = isAhead(latest.status, statusTold) || (!resultTold && latest.result !== undefined);
         if (isRunning ? isNew || events.length > 0 : isNew) {
           const isUntold = statusTold !== latest.status && (attempt === undefined || latest.status === "finalized");
           yield { ...latest, events: isRunning ? events : isUntold ? statusEvents(latest, ports.now()) : [] };
@@ -188,9 +193,38 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   };
 }
 
+/** What this process knows of a trade that is under way, or whose end is not written down yet. @throws as answerOf */
+async function answerSoFar(landing: Landing, attempt: Attempt): Promise<SubmittedTrade> {
+  if (attempt.settled) return withFinality(landing, await answerOfAttempt(attempt));
+  return attempt.isElsewhere ? asSeen(landing, attempt.sealed, attempt.latest) : attempt.latest;
+}
+
 async function answerOfAttempt(attempt: Attempt): Promise<SubmittedTrade> {
   const outcome = await attempt.done;
   return outcome === undefined ? attempt.latest : answerOf(attempt.sealed, attempt.latest.signature, outcome);
+}
+
+/** The order in which a trade gets further. */
+const STATUSES: readonly SubmittedTrade["status"][] = ["pending", "processed", "confirmed", "finalized"];
+
+const isAhead = (status: SubmittedTrade["status"], told: SubmittedTrade["status"] | undefined): boolean =>
+  told === undefined || STATUSES.indexOf(status) > STATUSES.indexOf(told);
+
+/** How far the chain shows a submission that another process looks after; a node that does not answer leaves what is known. */
+async function asSeen(landing: Landing, sealed: SealedTrade, trade: SubmittedTrade): Promise<SubmittedTrade> {
+  const seen = await landing.fetchProgress(trade.signature, sealed.lastValidBlockHeight).catch(() => undefined);
+  if (seen === undefined) return trade;
+  // "finalized" is said of what is written down, and of a trade that failed only why: whoever looks after it finds that out.
+  return {
+    ...trade,
+    status: seen.commitment === "processed" || seen.error != null ? "processed" : "confirmed",
+    slot: seen.slot,
+  };
+}
+
+/** The answer to a submit that has not ended: "confirmed" is the last word, and is said with the amounts. */
+function undecided(trade: SubmittedTrade): SubmittedTrade {
+  return trade.status === "pending" ? trade : { ...trade, status: "processed" };
 }
 
 /** What a status tells of the way of a submission that another process looks after. */
@@ -200,6 +234,6 @@ function statusEvents({ status, slot }: SubmittedTrade, atMs: number): TradeEven
 
 /** Says "finalized" where the chain does; a node that does not answer leaves what is known. */
 async function withFinality(landing: Landing, trade: SubmittedTrade): Promise<SubmittedTrade> {
-  const commitment = await landing.fetchCommitment(trade.signature).catch(() => undefined);
-  return commitment === "finalized" ? { ...trade, status: "finalized" } : trade;
+  const seen = await landing.fetchProgress(trade.signature).catch(() => undefined);
+  return seen?.commitment === "finalized" ? { ...trade, status: "finalized" } : trade;
 }

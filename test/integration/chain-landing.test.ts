@@ -70,7 +70,10 @@ test("a transfer lands, its record can be read, and landing it again tells the s
   const sentBefore = chain.calls();
   expect(await chain.landing.land(order)).toMatchObject({ kind: "landed", slot: fate.slot, error: null });
   expect(chain.calls() - sentBefore).toBeLessThan(6);
-  await vi.waitFor(async () => expect(await chain.landing.fetchCommitment(signed.signature)).toBe("finalized"), 10_000);
+  await vi.waitFor(
+    async () => expect((await chain.landing.fetchProgress(signed.signature))?.commitment).toBe("finalized"),
+    10_000,
+  );
 });
 
 test("a transaction that fails on the chain has landed, with its error", async () => {

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type App, startApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { type History, Trader } from "../faults/trader.ts";
+
+const CONFIRMED_AFTER_SLOTS = 20;
+const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
+const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+let sandbox: Sandbox;
+let holder: App;
+let other: App;
+let trader: Trader;
+
+/** A service of its own on the database and chain that all of them share. */
+const startService = () =>
+  startApp({
+    config: parseConfig({
+      PORT: "0",
+      ADMIN_PORT: "0",
+      DATA_DIR: dataDir,
+      PUBLIC_URL: "http://tradewire.test",
+      SIGN_IN_CHAIN_ID: "localnet",
+      SOLANA_RPC_URLS: sandbox.rpcUrl,
+      SOLANA_WS_URLS: sandbox.wsUrl,
+    }),
+    logger: { info: () => {}, warn: () => {}, error: () => {} },
+  });
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ slotMs: 50, confirmedAfterSlots: 1 });
+  holder = await startService();
+  other = await startService();
+  trader = new Trader(0xb0, history);
+  await fetch(sandbox.rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "requestAirdrop", params: [trader.address, 5e9] }),
+  });
+  await trader.register(holder.url);
+});
+afterAll(async () => {
+  await Promise.all([holder?.close(), other?.close()]);
+  await sandbox?.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test("a process that does not hold a trade says how far it is, step by step", async () => {
+  await sandbox.setDelays({
+    confirmedAfterSlots: CONFIRMED_AFTER_SLOTS,
+    finalizedAfterSlots: 2 * CONFIRMED_AFTER_SLOTS,
+  });
+  const mint = sandbox.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!.mint.toString();
+  const built = (await trader.build(holder.url, { path: "buy", body: { mint, solAmount: 0.01 } }))!;
+  const submitted = trader.submit({ name: "holder", url: holder.url }, built);
+  const told = new Map<string, { slot: unknown; tradeResult?: unknown }>();
+  await vi.waitFor(async () => {
+    const { status, data } = await trader.get(other.url, `/v1/tx/${built.signature}`);
+    expect(status).toBe(200);
+    const trade = data as { status: string; slot: unknown; tradeResult: unknown };
+    told.set(trade.status, trade);
+    expect(trade.status).toBe("finalized");
+  }, 20_000);
+  const { data } = await submitted;
+  expect(data).toMatchObject({ status: "confirmed" });
+  expect([...told.keys()].filter((status) => status !== "pending")).toEqual(["processed", "confirmed", "finalized"]);
+  for (const status of ["processed", "confirmed", "finalized"]) expect(told.get(status)!.slot).toBe(data!.slot);
+  expect(told.get("finalized")!.tradeResult).toMatchObject(data!.tradeResult!);
+});

@@ -304,6 +304,7 @@ async function compose(parts: {
       requestTimeoutMs: config.requestTimeoutMs,
       drainMs: config.drainMs,
       maxConnections: config.maxConnections,
+      maxConnectionsPerAddress: config.maxConnectionsPerAddress,
       corsOrigins: config.corsOrigins,
       trustedProxies: config.trustedProxies,
       limits: {
@@ -319,6 +320,7 @@ async function compose(parts: {
         buildsAtOnce: config.buildsAtOnce,
         submitsAtOnce: config.submitsAtOnce,
         buildTurnMs: config.buildTurnMs,
+        buildWaitMs: config.buildWaitMs,
       },
     },
   });

@@ -122,6 +122,13 @@ const SETTINGS = {
   HEADERS_TIMEOUT_MS: integer("Longest time a request's head may take to arrive", "ms", 5_000, 100, 60_000),
   REQUEST_TIMEOUT_MS: integer("Longest time a whole request may take to arrive", "ms", 10_000, 100, 300_000),
   MAX_CONNECTIONS: integer("Connections held at once; more are refused", "connections", 5_000, 1, 1_000_000),
+  MAX_CONNECTIONS_PER_ADDRESS: integer(
+    "Of these, connections from one address (IPv6: one /64 network); 0: any number; not counted where TRUSTED_PROXIES is set",
+    "connections",
+    2_500,
+    0,
+    1_000_000,
+  ),
   CORS_ORIGINS: origins("Web origins whose pages may call this service from a browser; none: CORS is off"),
   TRUSTED_PROXIES: integer(
     "Reverse proxies in front, whose X-Forwarded-For is believed when callers are told apart by address",
@@ -154,9 +161,16 @@ const SETTINGS = {
   ),
   SUBMITS_AT_ONCE: integer("Submits under way at once; more are refused as overload", "calls", 20_000, 1, 1_000_000),
   BUILD_TURN_MS: integer(
-    "Longest time builds and quotes may hold up everything else; those after it are refused as overload",
+    "How long builds and quotes run before submits and refusals get their turn; the rest of them wait in line",
     "ms",
-    50,
+    2,
+    1,
+    10_000,
+  ),
+  BUILD_WAIT_MS: integer(
+    "Longest wait in that line; while one has waited so long, newcomers are refused as overload",
+    "ms",
+    100,
     1,
     10_000,
   ),

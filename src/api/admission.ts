@@ -1,18 +1,29 @@
+import { nextTick } from "node:process";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { CallKind } from "./rate-limits.ts";
 import type { AdmissionSettings } from "./settings.ts";
 
 const RETRY_AFTER_MS = 1_000;
 
-/** Builds that every turn has room for, so that a pause of the whole process is not taken for overload. */
-const LEAST_PER_TURN = 8;
+/** Builds that may always wait, so that a pause of the whole process is not taken for overload. */
+const LEAST_WAITING = 8;
+
+/** How many that have had their turn are kept at the front of the line before it is cut. */
+const LINE_REST = 1_024;
+
+/** A build that waits for its turn. */
+interface Waiting {
+  readonly start: () => void;
+  readonly sinceMs: number;
+}
 
 /**
  * Refuses work while there is more of it than can be done in time, builds long before submits: a build that is refused can
  * be asked for again, a signed transaction runs out.
  *
- * Builds that are ready run one after another and keep everything else waiting. They share one turn of the event loop's
- * time; those that come after it is used up are refused at once, which costs a fraction of a build.
+ * Builds that are ready run one after another and keep everything else waiting. In each turn of the event loop they have a
+ * slice of time; those that come after it wait in line for the next turns, and submits, refusals and new connections go in
+ * between. Once the first in line has waited as long as a build may, newcomers are refused at once.
  */
 export class Admission {
   readonly #settings: AdmissionSettings;
@@ -21,7 +32,11 @@ export class Admission {
   #submits = 0;
   #shed = 0;
   #turnStartMs: number | undefined;
-  #turnBuilds = 0;
+  #line: Waiting[] = [];
+  /** How many at the front of the line have had their turn. */
+  #served = 0;
+  /** What a refused build is told. */
+  readonly buildRefusal = overloaded("More builds are asked for than can be made in time.");
 
   /** @param nowMs a monotonic clock */
   constructor(settings: AdmissionSettings, nowMs: () => number) {
@@ -29,26 +44,34 @@ export class Admission {
     this.#nowMs = nowMs;
   }
 
-  /** Lets a call in; `leave` must follow when it has ended. @throws TradewireError OVERLOADED */
-  enter(kind: CallKind): void {
+  /**
+   * Lets a call in; `leave` must follow when it has ended. A promise stands for its turn and is kept; without one it is now.
+   * @throws TradewireError OVERLOADED
+   */
+  enter(kind: CallKind): Promise<void> | undefined {
     if (kind === "submit") {
-      if (this.#submits >= this.#settings.submitsAtOnce) throw this.#overloaded("Too many submits are under way.");
+      if (this.#submits >= this.#settings.submitsAtOnce) {
+        this.#shed++;
+        throw overloaded("Too many submits are under way.");
+      }
       this.#submits++;
     } else if (kind === "build") {
-      if (this.#builds >= this.#settings.buildsAtOnce) throw this.#overloaded("Too many builds are under way.");
-      const nowMs = this.#nowMs();
-      if (this.#turnStartMs === undefined) {
-        this.#turnStartMs = nowMs;
-        this.#turnBuilds = 0;
-        setImmediate(() => {
-          this.#turnStartMs = undefined;
-        });
-      } else if (this.#turnBuilds >= LEAST_PER_TURN && nowMs - this.#turnStartMs > this.#settings.buildTurnMs) {
-        throw this.#overloaded("More builds are asked for than can be made in time.");
-      }
-      this.#turnBuilds++;
+      if (this.refuseBuild()) throw this.buildRefusal;
       this.#builds++;
+      const nowMs = this.#nowMs();
+      if (this.#served === this.#line.length && this.#hasTime(nowMs)) return undefined;
+      return new Promise((start) => {
+        this.#line.push({ start, sinceMs: nowMs });
+      });
     }
+    return undefined;
+  }
+
+  /** True when a build that comes now is refused; it counts as such. */
+  refuseBuild(): boolean {
+    const full = this.#builds >= this.#settings.buildsAtOnce || this.#isLate();
+    if (full) this.#shed++;
+    return full;
   }
 
   leave(kind: CallKind): void {
@@ -61,8 +84,42 @@ export class Admission {
     return { builds: this.#builds, submits: this.#submits, shed: this.#shed };
   }
 
-  #overloaded(reason: string): TradewireError {
-    this.#shed++;
-    return new TradewireError("OVERLOADED", `${reason} Wait as Retry-After says.`, { retryAfterMs: RETRY_AFTER_MS });
+  #isLate(): boolean {
+    if (this.#line.length - this.#served < LEAST_WAITING) return false;
+    return this.#nowMs() - this.#line[this.#served]!.sinceMs > this.#settings.buildWaitMs;
   }
+
+  /** True while builds have time left in this turn of the loop. */
+  #hasTime(nowMs: number): boolean {
+    if (this.#turnStartMs !== undefined) return nowMs - this.#turnStartMs < this.#settings.buildTurnMs;
+    this.#turnStartMs = nowMs;
+    setImmediate(this.#endTurn);
+    return true;
+  }
+
+  readonly #endTurn = (): void => {
+    this.#turnStartMs = undefined;
+    if (this.#served < this.#line.length) this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);
+  };
+
+  #startNext(untilMs: number): void {
+    this.#line[this.#served++]!.start();
+    const isEmpty = this.#served === this.#line.length;
+    if (isEmpty || this.#served === LINE_REST) {
+      this.#line = this.#line.slice(this.#served);
+      this.#served = 0;
+    }
+    if (isEmpty) return;
+    // What was started runs in the promise jobs that are due now, and a tick comes after all of them.
+    queueMicrotask(() =>
+      nextTick(() => {
+        if (this.#nowMs() < untilMs) this.#startNext(untilMs);
+        else setImmediate(this.#endTurn);
+      }),
+    );
+  }
+}
+
+function overloaded(reason: string): TradewireError {
+  return new TradewireError("OVERLOADED", `${reason} Wait as Retry-After says.`, { retryAfterMs: RETRY_AFTER_MS });
 }

@@ -24,6 +24,8 @@ export interface ApiSettings {
   readonly drainMs: number;
   /** Connections held at once; more are refused. */
   readonly maxConnections: number;
+  /** Of these, connections from one address; 0: any number. Behind trusted proxies all come from theirs, and none are counted. */
+  readonly maxConnectionsPerAddress: number;
   /** Web origins whose pages may call; none: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** Reverse proxies in front whose X-Forwarded-For is believed. */
@@ -50,8 +52,10 @@ export interface LimitSettings {
 export interface AdmissionSettings {
   readonly buildsAtOnce: number;
   readonly submitsAtOnce: number;
-  /** Longest time builds may hold up everything else. */
+  /** How long builds run in one turn before everything else gets its own. */
   readonly buildTurnMs: number;
+  /** How long a build may wait for its turn; while one has waited that long, newcomers are refused. */
+  readonly buildWaitMs: number;
 }
 
 /** The figures of the contract. */
@@ -70,6 +74,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   timeoutCheckMs: 1_000,
   drainMs: 30_000,
   maxConnections: 5_000,
+  maxConnectionsPerAddress: 2_500,
   corsOrigins: [],
   trustedProxies: 0,
   limits: {
@@ -81,7 +86,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
     addressOpen: 1_000,
     burstSeconds: 2,
   },
-  admission: { buildsAtOnce: 1_000, submitsAtOnce: 20_000, buildTurnMs: 50 },
+  admission: { buildsAtOnce: 1_000, submitsAtOnce: 20_000, buildTurnMs: 2, buildWaitMs: 100 },
 };
 
 /** Where the edge reports what callers must not see. A pino logger is one. */

@@ -4,7 +4,7 @@ import type { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import type { Accounts } from "../accounts/port.ts";
 import { invalidField } from "../errors/tradewire-error.ts";
 import { isoMillis } from "../primitives/clock.ts";
-import { principalOf } from "./interceptors.ts";
+import { principalOf } from "./call.ts";
 import { parseAddress } from "./wire.ts";
 
 /** AccountService on the account store. */

@@ -1,9 +1,10 @@
-import { type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { restEnumName } from "./rest-enum.ts";
 
-/** Writes a message as the JSON text of the REST surface. */
-export type JsonEncoder = (message: Message) => string;
+/** Writes a message, or the fields of one, as the JSON text of the REST surface: ASCII alone, whatever the strings hold. */
+export type JsonEncoder = (message: object) => string;
 
 type ValueEncoder = (value: unknown) => string;
 
@@ -24,17 +25,26 @@ function createMessageEncoder(desc: DescMessage): ValueEncoder {
     prefix: `${i === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`,
     // Explicit presence lives in own properties; the prototype answers with the default for what is absent.
     optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
+    zero: zeroOf(field),
     encode: createFieldEncoder(field),
   }));
   return (value) => {
     const message = value as Readonly<Record<string, unknown>>;
     let json = "{";
-    for (const { localName, prefix, optional, encode } of fields) {
+    for (const { localName, prefix, optional, zero, encode } of fields) {
+      const one = optional && !Object.hasOwn(message, localName) ? undefined : message[localName];
       json += prefix;
-      json += optional && !Object.hasOwn(message, localName) ? "null" : encode(message[localName]);
+      json += one === undefined ? zero : encode(one);
     }
     return `${json}}`;
   };
+}
+
+/** What an absent field is written as. */
+function zeroOf(field: DescField): string {
+  if (field.fieldKind === "list") return "[]";
+  if (field.fieldKind === "message" || field.presence === FeatureSet_FieldPresence.EXPLICIT) return "null";
+  return createFieldEncoder(field)(field.fieldKind === "scalar" ? scalarZeroValue(field.scalar, false) : 0);
 }
 
 function createFieldEncoder(field: DescField): ValueEncoder {
@@ -54,8 +64,9 @@ function createFieldEncoder(field: DescField): ValueEncoder {
             ? createEnumEncoder(field.enum)
             : createNestedEncoder(field.message);
       return (value) => {
+        const items = value as readonly unknown[];
         let json = "[";
-        for (const item of value as readonly unknown[]) json += json === "[" ? element(item) : `,${element(item)}`;
+        for (let i = 0; i < items.length; i++) json += i === 0 ? element(items[i]) : `,${element(items[i])}`;
         return `${json}]`;
       };
     }
@@ -67,7 +78,6 @@ function createFieldEncoder(field: DescField): ValueEncoder {
 function createNestedEncoder(desc: DescMessage): ValueEncoder {
   let encode: ValueEncoder | undefined;
   return (value) => {
-    if (value === undefined) return "null";
     encode ??= createMessageEncoder(desc);
     return encode(value);
   };
@@ -81,9 +91,10 @@ function createEnumEncoder(desc: DescEnum): ValueEncoder {
 function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder {
   switch (scalar) {
     case ScalarType.STRING:
-    case ScalarType.BOOL:
+      return (value) => encodeText(value as string);
     case ScalarType.DOUBLE:
-      return JSON.stringify;
+      return (value) => (Number.isFinite(value) ? `${value}` : "null");
+    case ScalarType.BOOL:
     case ScalarType.UINT32:
       return String;
     case ScalarType.UINT64:
@@ -96,6 +107,14 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
     default:
       throw unsupported(field);
   }
+}
+
+const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
+
+/** Most texts are base58, base64 and digits: a look suffices to tell that they stand as they are. */
+function encodeText(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
+  return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function unsupported(field: DescField): Error {

@@ -98,16 +98,18 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
 }
 
 function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing: () => boolean): http.Server {
+  // Node advertises the timeout and the most requests itself, and holds the connection for the buffer on top.
+  const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
   const server = http.createServer({
-    keepAliveTimeout: settings.keepAliveMs,
-    keepAliveTimeoutBuffer: 0,
+    keepAliveTimeout: hintMs,
+    keepAliveTimeoutBuffer: settings.keepAliveMs - hintMs,
     maxHeaderSize: settings.headerLimitBytes,
     headersTimeout: settings.headersTimeoutMs,
     requestTimeout: settings.requestTimeoutMs,
     connectionsCheckingInterval: settings.timeoutCheckMs,
     noDelay: true,
   });
-  const hint = `timeout=${Math.floor(settings.keepAliveHintMs / 1000)}, max=${settings.maxRequestsPerConnection}`;
+  server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const served = new WeakMap<Socket, number>();
   server.on("request", (request, response) => {
     const count = (served.get(request.socket) ?? 0) + 1;
@@ -116,7 +118,6 @@ function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing:
     if (count === 1) request.socket.setTimeout(0);
     // Node's own limit answers the next request with 503 and leaves the socket open.
     if (count >= settings.maxRequestsPerConnection || isClosing()) response.shouldKeepAlive = false;
-    else if (response.shouldKeepAlive) response.setHeader("Keep-Alive", hint);
     handler(request, response);
   });
   return server;

@@ -2,51 +2,80 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../errors/tradewire-error.ts";
 
+/** Bounds of a request's body. */
+export interface BodyLimits {
+  readonly bodyLimitBytes: number;
+  readonly requestTimeoutMs: number;
+}
+
 /**
- * The whole body of a request.
- * @throws TradewireError BODY_TOO_LARGE, VALIDATION_ERROR when it does not arrive in time or is cut off
+ * Reads the whole body of a request and hands it over once: as bytes, or as the reason why not, BODY_TOO_LARGE or
+ * VALIDATION_ERROR when it does not arrive in time or is cut off.
  */
-export function readBody(request: IncomingMessage, limitBytes: number, timeoutMs: number): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
+export function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  done: (body: Buffer | TradewireError) => void,
+): void {
+  if (Number(request.headers["content-length"] ?? 0) > limits.bodyLimitBytes) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);
-    return Promise.reject(bodyTooLarge(limitBytes));
+    done(bodyTooLarge(limits.bodyLimitBytes));
+    return;
   }
-  return new Promise((resolve, reject) => {
-    let first: Buffer | undefined;
-    let rest: Buffer[] | undefined;
-    let length = 0;
+  const reader = new BodyReader(request, limits, done);
+  request
+    .on("data", (chunk: Buffer) => reader.take(chunk))
+    .on("end", () => reader.finish())
+    .on("error", () => reader.fail(cutOff()))
+    .on("aborted", () => reader.fail(cutOff()));
+}
+
+class BodyReader {
+  readonly #request: IncomingMessage;
+  readonly #limitBytes: number;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #done: ((body: Buffer | TradewireError) => void) | undefined;
+  #first: Buffer | undefined;
+  #chunks: Buffer[] | undefined;
+  #length = 0;
+
+  constructor(request: IncomingMessage, limits: BodyLimits, done: (body: Buffer | TradewireError) => void) {
+    this.#request = request;
+    this.#limitBytes = limits.bodyLimitBytes;
+    this.#done = done;
     // HTTP/1.1 bodies are timed by the server itself.
-    const timer =
-      request.httpVersionMajor === 2
-        ? setTimeout(
-            () => fail(new TradewireError("VALIDATION_ERROR", "The request body did not arrive in time.")),
-            timeoutMs,
-          )
-        : undefined;
-    const fail = (error: TradewireError): void => {
-      clearTimeout(timer);
-      request.off("data", onData);
-      if (request.httpVersionMajor === 2) {
-        request.resume();
-        endRefusedStream(request);
-      } else endRefusedRequest(request);
-      reject(error);
-    };
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > limitBytes) fail(bodyTooLarge(limitBytes));
-      else if (first === undefined) first = chunk;
-      else if (rest === undefined) rest = [first, chunk];
-      else rest.push(chunk);
-    };
-    request.on("data", onData);
-    request.once("end", () => {
-      clearTimeout(timer);
-      resolve(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest));
-    });
-    request.on("error", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
-    request.once("aborted", () => fail(new TradewireError("VALIDATION_ERROR", "The request body was cut off.")));
-  });
+    if (request.httpVersionMajor === 2) this.#timer = setTimeout(() => this.fail(late()), limits.requestTimeoutMs);
+  }
+
+  take(chunk: Buffer): void {
+    if (this.#done === undefined) return;
+    this.#length += chunk.length;
+    if (this.#length > this.#limitBytes) this.fail(bodyTooLarge(this.#limitBytes));
+    else if (this.#first === undefined) this.#first = chunk;
+    else if (this.#chunks === undefined) this.#chunks = [this.#first, chunk];
+    else this.#chunks.push(chunk);
+  }
+
+  finish(): void {
+    const body = this.#chunks === undefined ? (this.#first ?? Buffer.alloc(0)) : Buffer.concat(this.#chunks);
+    this.#end(body);
+  }
+
+  fail(reason: TradewireError): void {
+    if (this.#done === undefined) return;
+    if (this.#request.httpVersionMajor === 2) {
+      this.#request.resume();
+      endRefusedStream(this.#request);
+    } else endRefusedRequest(this.#request);
+    this.#end(reason);
+  }
+
+  #end(body: Buffer | TradewireError): void {
+    clearTimeout(this.#timer);
+    const done = this.#done;
+    this.#done = undefined;
+    done?.(body);
+  }
 }
 
 const REFUSED_MS = 500;
@@ -80,3 +109,6 @@ function endRefusedStream(request: IncomingMessage): void {
 function bodyTooLarge(limitBytes: number): TradewireError {
   return new TradewireError("BODY_TOO_LARGE", `The request body is larger than ${limitBytes} bytes.`);
 }
+
+const late = () => new TradewireError("VALIDATION_ERROR", "The request body did not arrive in time.");
+const cutOff = () => new TradewireError("VALIDATION_ERROR", "The request body was cut off.");

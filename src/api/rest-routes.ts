@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import {
   type DescMethodUnary,
   type DescService,
@@ -9,12 +10,13 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
-import { CallState, callStateKey, writeAnswerHeaders } from "./call-state.ts";
+import { Call } from "./call.ts";
+import { answerHeaders, CallState } from "./call-state.ts";
 import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
-import { requestIdKey } from "./interceptors.ts";
-import { Call, type Invoker } from "./invoker.ts";
+import type { Invoker } from "./invoker.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
+import { isOpen } from "./open-response.ts";
 import { readBody } from "./read-body.ts";
 import type { ApiSettings } from "./settings.ts";
 
@@ -59,45 +61,67 @@ export function registerRestRoutes(edge: RestEdge, service: DescService): void {
 }
 
 function registerRoute(edge: RestEdge, method: DescMethodUnary, binding: RestBinding): void {
-  const { bodyLimitBytes, requestTimeoutMs } = edge.settings;
   const invoke = edge.invokerOf(method);
   const encode = createJsonEncoder(method.output);
   const decodeJson = createJsonDecoder(method.input, "rest");
   const decodePath = createPathDecoder(method, binding, decodeJson);
 
+  const serve = (request: FastifyRequest, response: ServerResponse, state: CallState, decode: () => Message): void => {
+    state.stages.mark("receive");
+    const refuse = (error: unknown) => writeFailure(response, failureOf(error), state);
+    try {
+      const { method: requestMethod, url, headers } = request;
+      const output = invoke(new Call(method, state, { requestMethod, url, headers, decode }));
+      if (output instanceof Promise) {
+        output.then((waited) => writeAnswer(response, encode(waited), state)).catch(refuse);
+      } else {
+        writeAnswer(response, encode(output), state);
+      }
+    } catch (error) {
+      refuse(error);
+    }
+  };
+
   edge.fastify.route({
     method: binding.verb,
     url: binding.path.replace(/\{(\w+)\}/g, ":$1"),
-    async handler(request: FastifyRequest, reply: FastifyReply) {
-      const requestId = edge.requestIds();
-      const state = new CallState(request.ip);
-      let call: Call | undefined;
-      try {
-        const body = binding.hasBody ? await readBody(request.raw, bodyLimitBytes, requestTimeoutMs) : undefined;
-        const decode = body === undefined ? () => decodePath(request) : () => decodeJson(parseJson(body, request));
-        state.stages.mark("receive");
-        call = new Call(method, request.method, request.url, request.headers, decode, undefined);
-        call.values.set(requestIdKey, requestId);
-        call.values.set(callStateKey, state);
-        const data = encode(await invoke(call));
-        reply.header("content-type", "application/json; charset=utf-8").header("x-request-id", requestId);
-        writeAnswerHeaders(reply.raw, call.values);
-        return `{"success":true,"data":${data}}`;
-      } catch (error) {
-        if (call !== undefined) writeAnswerHeaders(reply.raw, call.values);
-        return sendFailure(reply, failureOf(error), requestId);
-      }
+    handler(request, reply) {
+      // Answers are written past the router, which has nothing to add to them.
+      reply.hijack();
+      const state = new CallState(edge.requestIds(), request.ip);
+      if (!binding.hasBody) return serve(request, reply.raw, state, () => decodePath(request));
+      readBody(request.raw, edge.settings, (body) => {
+        if (body instanceof TradewireError) writeFailure(reply.raw, body, state);
+        else serve(request, reply.raw, state, () => decodeJson(parseJson(body, request)));
+      });
     },
   });
 }
 
-/** Answers with the error envelope. */
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** @param data JSON of ASCII alone, so that it has as many bytes as characters */
+function writeAnswer(response: ServerResponse, data: string, state: CallState): void {
+  if (!isOpen(response)) return;
+  const text = `{"success":true,"data":${data}}`;
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(text.length), ...answerHeaders(state)];
+  response.writeHead(200, headers).end(text, "latin1");
+}
+
+function writeFailure(response: ServerResponse, failure: TradewireError, state: CallState): void {
+  if (!isOpen(response)) {
+    response.destroy();
+    return;
+  }
+  const text = toEnvelope(failure, state.requestId);
+  const length = String(Buffer.byteLength(text));
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", length, ...answerHeaders(state, failure)];
+  response.writeHead(httpStatusOf(failure), headers).end(text);
+}
+
+/** Answers with the error envelope what never became a call. */
 export function sendFailure(reply: FastifyReply, failure: TradewireError, requestId: string): FastifyReply {
-  reply.code(httpStatusOf(failure)).header("content-type", "application/json; charset=utf-8");
-  reply.header("x-request-id", requestId);
-  if (failure.code === "AUTH_ERROR") reply.header("www-authenticate", "Bearer");
-  const { retryAfterMs } = failure.facts;
-  if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1000)));
+  reply.code(httpStatusOf(failure)).header("content-type", JSON_TYPE).header("x-request-id", requestId);
   return reply.send(toEnvelope(failure, requestId));
 }
 

@@ -1,11 +1,14 @@
-import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import type { ServerResponse } from "node:http";
+import { create, type DescMethodUnary, isMessage } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CallState, callStateKey, writeAnswerHeaders } from "./call-state.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import { Call } from "./call.ts";
+import { answerHeaders, CallState, callStateKey, forEachHeader } from "./call-state.ts";
 import { failureOf, toConnectError } from "./failure.ts";
-import { requestIdKey } from "./interceptors.ts";
-import { Call, type Invoker } from "./invoker.ts";
+import type { Invoker, Output } from "./invoker.ts";
+import { isOpen } from "./open-response.ts";
 import { readBody } from "./read-body.ts";
 import { createRpcLanes, type RpcLane } from "./rpc-lanes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
@@ -25,7 +28,7 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
     const runUnusual = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       reply.hijack();
       try {
-        const values = createContextValues().set(callStateKey, new CallState(request.ip));
+        const values = createContextValues().set(callStateKey, new CallState(edge.requestIds(), request.ip));
         const universal = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
         await universalResponseToNodeResponse(await handler(universal), reply.raw);
       } catch (error) {
@@ -44,45 +47,61 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
       const lane = lanes.select(request.raw);
       if (lane === undefined) return runUnusual(request, reply);
       reply.hijack();
-      return runLane(edge, method as DescMethodUnary, invoke, lane, request, reply);
+      runLane(edge, method as DescMethodUnary, invoke, lane, request, reply.raw);
     });
   }
 }
 
-async function runLane(
+function runLane(
   edge: RpcEdge,
   method: DescMethodUnary,
   invoke: Invoker,
   lane: RpcLane,
   request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const requestId = edge.requestIds();
-  const { bodyLimitBytes, requestTimeoutMs } = edge.settings;
-  const state = new CallState(request.ip);
-  const values = createContextValues().set(requestIdKey, requestId).set(callStateKey, state);
-  try {
-    const deadlineMs = lane.deadlineMs(request.headers);
-    const body = await readBody(request.raw, bodyLimitBytes + lane.overheadBytes, requestTimeoutMs);
-    state.stages.mark("receive");
-    const run = (signal: AbortSignal | undefined): Promise<Message> => {
-      const call = new Call(method, "POST", request.url, request.headers, () => lane.decode(body), signal, values);
-      return invoke(call);
-    };
-    const message = await (deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run));
-    writeAnswerHeaders(reply.raw, values);
-    lane.answer(reply.raw, message);
-  } catch (error) {
-    if (!(error instanceof ConnectError) && failureOf(error).code === "INTERNAL_ERROR") {
-      edge.logger.error({ err: error, requestId, method: method.name }, "call failed");
+  response: ServerResponse,
+): void {
+  const state = new CallState(edge.requestIds(), request.ip);
+  const { url, headers } = request;
+  const refuse = (error: unknown): void => {
+    if (!isOpen(response)) {
+      response.destroy();
+      return;
     }
-    writeAnswerHeaders(reply.raw, values, failureOf(error));
-    lane.refuse(reply.raw, error instanceof ConnectError ? error : toConnectError(failureOf(error), requestId));
-  }
+    const failure = error instanceof ConnectError ? undefined : failureOf(error);
+    setHeaders(response, state, failure);
+    lane.refuse(response, failure === undefined ? (error as ConnectError) : toConnectError(failure, state.requestId));
+  };
+  const answer = (output: Output): void => {
+    if (!isOpen(response)) return;
+    const message = isMessage(output) ? output : create(method.output, output);
+    setHeaders(response, state);
+    lane.answer(response, message);
+  };
+  const limits = { ...edge.settings, bodyLimitBytes: edge.settings.bodyLimitBytes + lane.overheadBytes };
+  readBody(request.raw, limits, (body) => {
+    try {
+      if (body instanceof TradewireError) throw body;
+      state.stages.mark("receive");
+      const run = (signal: AbortSignal | undefined) =>
+        invoke(
+          new Call(method, state, { requestMethod: "POST", url, headers, decode: () => lane.decode(body), signal }),
+        );
+      const deadlineMs = lane.deadlineMs(headers);
+      const output = deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run);
+      if (output instanceof Promise) output.then(answer).catch(refuse);
+      else answer(output);
+    } catch (error) {
+      refuse(error);
+    }
+  });
+}
+
+function setHeaders(response: ServerResponse, state: CallState, failure?: TradewireError): void {
+  forEachHeader(answerHeaders(state, failure), (name, value) => response.setHeader(name, value));
 }
 
 /** @throws ConnectError deadline_exceeded */
-async function runWithin(deadlineMs: number, run: (signal: AbortSignal) => Promise<Message>): Promise<Message> {
+async function runWithin(deadlineMs: number, run: (signal: AbortSignal) => Output | Promise<Output>): Promise<Output> {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

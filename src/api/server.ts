@@ -17,8 +17,9 @@ import type { CallObserver } from "./call-record.ts";
 import { monotonicMs } from "./call-state.ts";
 import { registerCors } from "./cors.ts";
 import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
+import { Gate } from "./gate.ts";
 import { createHealth } from "./health.ts";
-import { createInterceptors } from "./interceptors.ts";
+import { createGateInterceptor } from "./interceptors.ts";
 import { createInvoker, type UnaryImplementation } from "./invoker.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { readOpenApi } from "./openapi/read.ts";
@@ -94,7 +95,7 @@ export async function createApi({
   registerCors(fastify, settings.corsOrigins);
   answerEverythingElse(fastify, settings, logger, requestIds);
 
-  const interceptors = createInterceptors({ keys, logger, requestIds, limits, admission, observe });
+  const gate = new Gate({ keys, logger, limits, admission, observe });
   const services = [TradeService, AccountService, Health];
   const implementations = new Map<DescService, object>([
     [TradeService, createTradeService(trades, closing.signal)],
@@ -103,7 +104,7 @@ export async function createApi({
   ]);
   warmValidation(services);
   const router = createConnectRouter({
-    interceptors: [...interceptors],
+    interceptors: [createGateInterceptor(gate)],
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: settings.bodyLimitBytes,
     shutdownSignal: closing.signal,
@@ -115,8 +116,8 @@ export async function createApi({
   registerReflection(router, services, [file_tradewire_v1_errors]);
 
   const invokerOf = (method: DescMethodUnary) => {
-    const implementation = implementations.get(method.parent) as Readonly<Record<string, UnaryImplementation>>;
-    return createInvoker(method, implementation[method.localName]!, interceptors);
+    const implementation = implementations.get(method.parent) as Readonly<Partial<Record<string, UnaryImplementation>>>;
+    return createInvoker(implementation[method.localName] ?? unimplemented(method), gate);
   };
   registerRpcRoutes({ fastify, settings, logger, requestIds, invokerOf }, router);
   for (const service of services) registerRestRoutes({ fastify, settings, requestIds, invokerOf }, service);
@@ -149,6 +150,13 @@ export async function createApi({
       await listener.close(settings.drainMs);
       await fastify.close();
     },
+  };
+}
+
+/** Answers a method that stands in a definition and is not served here. */
+function unimplemented({ name, parent }: DescMethodUnary): UnaryImplementation {
+  return () => {
+    throw new ConnectError(`${parent.typeName}.${name} is not implemented`, Code.Unimplemented);
   };
 }
 

@@ -3,8 +3,7 @@ import type { SwapRequest, TradeService } from "../../gen/tradewire/v1/trade_pb.
 import { invalidField } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Trades } from "../trade/trade.ts";
-import { callStateKey } from "./call-state.ts";
-import { principalOf } from "./interceptors.ts";
+import { principalOf, stateOf } from "./call.ts";
 import {
   fromBuilt,
   fromPriorities,
@@ -38,7 +37,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           priority: toPriority(request.priority),
           maxPriceImpact: request.maxPriceImpact,
           maxPriorityCost: request.maxPriorityCost,
-          stages: context.values.get(callStateKey)?.stages,
+          stages: stateOf(context).stages,
         }),
       );
     },
@@ -58,7 +57,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           priority: toPriority(request.priority),
           maxPriceImpact: request.maxPriceImpact,
           maxPriorityCost: request.maxPriorityCost,
-          stages: context.values.get(callStateKey)?.stages,
+          stages: stateOf(context).stages,
         }),
       );
     },
@@ -69,7 +68,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           ...toSwap(request),
           principal: principalOf(context),
           priority: toPriority(request.priority),
-          stages: context.values.get(callStateKey)?.stages,
+          stages: stateOf(context).stages,
         }),
       );
     },

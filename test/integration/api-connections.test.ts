@@ -65,7 +65,7 @@ describe("an HTTP/1.1 connection", () => {
   });
 
   it("is closed when it never asks anything", async () => {
-    const { closed, heard } = await connect({ keepAliveMs: 300 });
+    const { closed, heard } = await connect({ keepAliveMs: 300, keepAliveHintMs: 200 });
     await closed;
     expect(heard.text).toBe("");
   });

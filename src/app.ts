@@ -30,6 +30,7 @@ import { createRpcStateSource, type RpcStateSourceOptions } from "./chain/rpc-st
 import type { LiveStateSource } from "./chain/state-source.ts";
 import { createStreamFees } from "./chain/stream-fees.ts";
 import { createSubscriptions } from "./chain/subscriptions.ts";
+import { createTipFloor } from "./chain/tip-floor.ts";
 import { createTransactionReader } from "./chain/transaction-reader.ts";
 import { type Config, priorityBounds, priorityTrims, websocketUrl } from "./config.ts";
 import { createMarkets } from "./market/markets.ts";
@@ -144,6 +145,11 @@ async function compose(parts: {
   });
   onClose(() => fees.close());
   const relays = config.relays ?? [];
+  const tipFloorUrls = new Set(relays.flatMap(({ tipFloor }) => tipFloor?.url ?? []));
+  const tipFloors = new Map([...tipFloorUrls].map((url) => [url, createTipFloor({ url, now, warn })] as const));
+  onClose(() => {
+    for (const tipFloor of tipFloors.values()) tipFloor.close();
+  });
   const lanes = [
     ...pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now })),
     ...relays.map((relay) => createRelayLane(relay, { ...relay, now })),
@@ -175,7 +181,7 @@ async function compose(parts: {
       markets,
       head,
       fees,
-      lanes: createLanePlan(relays),
+      lanes: createLanePlan(relays, tipFloors),
       sealer,
       now,
       lookupTables: () => lookupTables.tables(),

@@ -69,7 +69,9 @@ const SETTINGS = {
   ),
   YELLOWSTONE_TOKEN: optional(text("Token sent to it, as x-token")),
   RELAYS: optional(
-    relays("Relays and block engines beside the nodes, each with its tips by priority level; docs/mainnet.md"),
+    relays(
+      "Relays and block engines beside the nodes, each with its tips by priority level, fixed or by what landed lately; docs/mainnet.md",
+    ),
   ),
   BLOCKHASH_MAX_AGE_MS: integer("Oldest blockhash a trade is built on", "ms", 2_000, 100, 30_000),
   STATE_MAX_AGE_MS: integer("Oldest market state a trade is built on", "ms", 2_000, 100, 30_000),

@@ -4,6 +4,7 @@ import { createLanePlan } from "./lane-plan.ts";
 
 const ACCOUNT = "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5";
 const OTHER = "HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe";
+const floor = { url: "https://relay.example/api/v1/bundles/tip_floor" };
 const relay = (more: object = {}) => ({
   name: "jito",
   url: "https://relay.example/api/v1/transactions",
@@ -19,6 +20,17 @@ describe("relays in the settings", () => {
     const [read] = parse(relay())!;
     expect(read).toMatchObject({ name: "jito", headers: {}, exclusive: false, repeats: false, perSecond: 1_000 });
     expect(read!.levels).toEqual({ faster: 2_000n, fastest: 50_000n });
+  });
+
+  it("may pay what lands, with percentiles and caps by level", () => {
+    const [read] = parse(
+      relay({ tipFloor: { ...floor, percentiles: { faster: "ema50" }, caps: { fastest: 70_000 } } }),
+    )!;
+    expect(read!.tipFloor).toEqual({
+      url: floor.url,
+      percentiles: { economy: 25, fast: 50, faster: "ema50", fastest: 95 },
+      caps: { faster: 20_000n, fastest: 70_000n },
+    });
   });
 
   it("that promise revert protection are asked for it and get their transactions alone", () => {
@@ -40,6 +52,14 @@ describe("relays in the settings", () => {
     ["a tip and nobody to get it", JSON.stringify([relay({ tipAccounts: [] })])],
     ["an unknown level", JSON.stringify([relay({ levels: { quick: 5_000 } })])],
     ["an account that is none", JSON.stringify([relay({ tipAccounts: ["abc"] })])],
+    ["landed tips told nowhere", JSON.stringify([relay({ tipFloor: {} })])],
+    ["landed tips at no URL", JSON.stringify([relay({ tipFloor: { url: "tips" } })])],
+    ["a percentile nobody tells", JSON.stringify([relay({ tipFloor: { ...floor, percentiles: { faster: 60 } } })])],
+    ["a percentile of another level", JSON.stringify([relay({ tipFloor: { ...floor, percentiles: { fast: 50 } } })])],
+    ["a cap below the tip", JSON.stringify([relay({ tipFloor: { ...floor, caps: { faster: 1_999 } } })])],
+    ["a cap above one SOL", JSON.stringify([relay({ tipFloor: { ...floor, caps: { faster: 1_000_000_001 } } })])],
+    ["an unknown field of landed tips", JSON.stringify([relay({ tipFloor: { ...floor, percentile: 50 } })])],
+    ["landed tips and nobody to get them", JSON.stringify([relay({ tipAccounts: [], levels: {}, tipFloor: floor })])],
     ["a header of two lines", JSON.stringify([relay({ headers: { a: "b\nc" } })])],
   ])("are refused with %s", (_name, text) => {
     expect(parseRelays(text)).toBeUndefined();
@@ -66,4 +86,23 @@ test("a relay that wants its transactions to itself gets them alone", () => {
   expect(plan.choose("fastest", 0).lanes).toEqual(["guarded"]);
   expect(plan.choose("fastest", 0).tips).toHaveLength(1);
   expect(plan.choose("faster", 0).lanes).toEqual(["rpc", "jito"]);
+});
+
+test("a tip is what lands now, between the least and the cap, and as configured while that is not known", () => {
+  let landed: bigint | undefined;
+  const asked: unknown[] = [];
+  const lamports = (percentile: unknown) => {
+    asked.push(percentile);
+    return landed;
+  };
+  const plan = createLanePlan(parse(relay({ tipFloor: floor }))!, new Map([[floor.url, { lamports }]]));
+  const tipNow = () => plan.choose("faster", 0).tips[0]!.lamports;
+  expect(tipNow()).toBe(2_000n);
+  landed = 5_555n;
+  expect(tipNow()).toBe(5_555n);
+  landed = 0n;
+  expect(tipNow()).toBe(1_000n);
+  landed = 5_555_000n;
+  expect(tipNow()).toBe(20_000n);
+  expect(new Set(asked)).toEqual(new Set([75]));
 });

@@ -1,5 +1,7 @@
 import { Address } from "../primitives/address.ts";
+import { minOf } from "../primitives/integer.ts";
 import type { Priority } from "./port.ts";
+import { TIP_PERCENTILES, type TipPercentile } from "./tip-floor.ts";
 
 /** A relay or block engine, as described by whoever runs the service. */
 export interface RelayConfig {
@@ -8,14 +10,28 @@ export interface RelayConfig {
   readonly headers: Readonly<Record<string, string>>;
   /** Accounts a tip may go to. None: the relay asks for no tip. */
   readonly tipAccounts: readonly Address[];
+  /** Lamports of tip the relay takes at least. */
+  readonly leastTip: bigint;
   /** Lamports of tip for each priority level that uses the relay. */
   readonly levels: Readonly<Partial<Record<Priority, bigint>>>;
+  /** Absent: tips are as configured. */
+  readonly tipFloor: TipFloorConfig | undefined;
   /** True: a transaction for this relay is sent nowhere else. */
   readonly exclusive: boolean;
   /** True: the relay repeats by itself and is sent each transaction once. */
   readonly repeats: boolean;
   readonly perSecond: number;
   readonly timeoutMs: number;
+}
+
+/** Tips by those that landed lately. While they are not known the configured ones hold. */
+export interface TipFloorConfig {
+  /** Where they are told. */
+  readonly url: string;
+  /** Which of them a level pays. */
+  readonly percentiles: Readonly<Record<Priority, TipPercentile>>;
+  /** Lamports a level pays at most. */
+  readonly caps: RelayConfig["levels"];
 }
 
 const LEVELS: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
@@ -27,17 +43,23 @@ const FIELDS = new Set([
   "tipAccounts",
   "leastTip",
   "levels",
+  "tipFloor",
   "exclusive",
   "repeats",
   "perSecond",
   "timeoutMs",
 ]);
+const TIP_FLOOR_FIELDS = new Set(["url", "percentiles", "caps"]);
+const DEFAULT_PERCENTILES: TipFloorConfig["percentiles"] = { economy: 25, fast: 50, faster: 75, fastest: 95 };
+/** A level's cap where none is given, in times its configured tip. */
+const DEFAULT_CAP = 10n;
 /** One SOL: more is a slip of the pen. */
 const MOST_TIP_LAMPORTS = 1_000_000_000;
+const MOST_TIP = BigInt(MOST_TIP_LAMPORTS);
 
 /**
  * Reads a JSON list of relays. Each has `name`, `url` and `levels` (lamports of tip by priority level), and may have
- * `tipAccounts`, `leastTip`, `headers`, `bundleOnly` (asks a block engine to drop what would fail; sent nowhere else),
+ * `tipAccounts`, `leastTip`, `tipFloor` (where landed tips are told, `percentiles` and `caps` by level), `headers`, `bundleOnly` (asks a block engine to drop what would fail; sent nowhere else),
  * `exclusive`, `repeats`, `perSecond`, `timeoutMs`. Undefined when the text is not that.
  */
 export function parseRelays(text: string): readonly RelayConfig[] | undefined {
@@ -54,9 +76,8 @@ export function parseRelays(text: string): readonly RelayConfig[] | undefined {
 }
 
 function parseRelay(value: unknown): RelayConfig | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const given = value as Readonly<Record<string, unknown>>;
-  if (Object.keys(given).some((field) => !FIELDS.has(field))) return undefined;
+  const given = parseFields(value, FIELDS);
+  if (given === undefined) return undefined;
   const name = typeof given.name === "string" && /^[a-z][a-z0-9-]{0,31}$/.test(given.name) ? given.name : undefined;
   if (name === undefined || name.startsWith("rpc")) return undefined;
   const bundleOnly = parseFlag(given.bundleOnly);
@@ -83,7 +104,50 @@ function parseRelay(value: unknown): RelayConfig | undefined {
   }
   const levels = parseLevels(given.levels, tipAccounts.length === 0 ? 0 : leastTip, tipAccounts.length > 0);
   if (levels === undefined) return undefined;
-  return { name, url, headers, tipAccounts, levels, exclusive: exclusive || bundleOnly, repeats, perSecond, timeoutMs };
+  const tipFloor = given.tipFloor === undefined ? undefined : parseTipFloor(given.tipFloor, levels);
+  if (given.tipFloor !== undefined && (tipFloor === undefined || tipAccounts.length === 0)) return undefined;
+  return {
+    name,
+    url,
+    headers,
+    tipAccounts,
+    leastTip: BigInt(leastTip),
+    levels,
+    tipFloor,
+    exclusive: exclusive || bundleOnly,
+    repeats,
+    perSecond,
+    timeoutMs,
+  };
+}
+
+/** Percentiles and caps of the levels that the relay has; a cap is not below the level's configured tip. */
+function parseTipFloor(value: unknown, levels: RelayConfig["levels"]): TipFloorConfig | undefined {
+  const given = parseFields(value, TIP_FLOOR_FIELDS);
+  const url = parseUrl(given?.url, false);
+  const hasLevel = (level: string) => levels[level as Priority] !== undefined;
+  const percentiles = parseFields(given?.percentiles ?? {}, { has: hasLevel });
+  const written = parseFields(given?.caps ?? {}, { has: hasLevel });
+  if (url === undefined || percentiles === undefined || written === undefined) return undefined;
+  if (!Object.values(percentiles).every((one) => TIP_PERCENTILES.includes(one as TipPercentile))) return undefined;
+  const caps: Partial<Record<Priority, bigint>> = {};
+  for (const [level, tip] of Object.entries(levels)) {
+    const cap = parseCount(written[level], Number(minOf(tip * DEFAULT_CAP, MOST_TIP)), Number(tip), MOST_TIP_LAMPORTS);
+    if (cap === undefined) return undefined;
+    caps[level as Priority] = BigInt(cap);
+  }
+  return { url, percentiles: { ...DEFAULT_PERCENTILES, ...percentiles }, caps };
+}
+
+/** An object with no other fields than those. */
+function parseFields(
+  value: unknown,
+  fields: { has(field: string): boolean },
+): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return Object.keys(value).every((field) => fields.has(field))
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
 }
 
 function parseFlag(value: unknown): boolean | undefined {

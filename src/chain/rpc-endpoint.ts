@@ -137,7 +137,7 @@ function answeredError(
 }
 
 /** The body as text, or undefined as soon as it proves larger than `limit`. */
-async function readText(response: Response, limit: number): Promise<string | undefined> {
+export async function readText(response: Response, limit: number): Promise<string | undefined> {
   if (response.body === null) return "";
   const chunks: Uint8Array[] = [];
   let length = 0;

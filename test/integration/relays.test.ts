@@ -1,22 +1,29 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type BuildEntry, type History, type SubmitEntry, Trader } from "../faults/trader.ts";
 import { type FakeRelay, startFakeRelay } from "../support/fake-relay.ts";
+import { type FakeTipFloor, LANDED_TIPS, spike, startFakeTipFloor } from "../support/fake-tip-floor.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { createTestWallet } from "../support/wallet.ts";
 
 const TIP = 20_000;
 const tipAccounts = [createTestWallet().address.toString(), createTestWallet().address.toString()];
 const engineAccount = createTestWallet().address.toString();
+const flooredAccount = createTestWallet().address.toString();
+const FLOORED = { configured: 3_000n, cap: 50_000n };
 const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
 
 let relay: FakeRelay;
 let engine: FakeRelay;
+let floored: FakeRelay;
+let tipFloor: FakeTipFloor;
 let service: TestService;
 let trader: Trader;
 
 beforeAll(async () => {
   relay = await startFakeRelay();
   engine = await startFakeRelay();
+  floored = await startFakeRelay();
+  tipFloor = await startFakeTipFloor();
   service = await startTestService({
     SUBMIT_ANSWER_MS: "1500",
     RELAYS: JSON.stringify([
@@ -35,11 +42,19 @@ beforeAll(async () => {
         tipAccounts: [engineAccount],
         levels: { fastest: 1_000_000 },
       },
+      {
+        name: "floored",
+        url: floored.url,
+        tipAccounts: [flooredAccount],
+        leastTip: 1_000,
+        levels: { economy: Number(FLOORED.configured) },
+        tipFloor: { url: tipFloor.url, percentiles: { economy: 75 }, caps: { economy: Number(FLOORED.cap) } },
+      },
     ]),
   });
   engine.forwardTo = service.app.sandbox!.rpcUrl;
   trader = new Trader(0xfee, history);
-  for (const address of [trader.address, ...tipAccounts, engineAccount])
+  for (const address of [trader.address, ...tipAccounts, engineAccount, flooredAccount])
     await service.rpc("requestAirdrop", [address, 5e9]);
   await trader.register(service.url);
 });
@@ -47,6 +62,8 @@ afterAll(async () => {
   await service?.close();
   await relay?.close();
   await engine?.close();
+  await floored?.close();
+  await tipFloor?.close();
 });
 beforeEach(() => {
   relay.status = 200;
@@ -77,7 +94,7 @@ async function chargedFor(signature: string) {
     const index = transaction.message.accountKeys.indexOf(address);
     return index < 0 ? 0 : meta.postBalances[index]! - meta.preBalances[index]!;
   };
-  const tips = [...tipAccounts, engineAccount].reduce((sum, address) => sum + gained(address), 0);
+  const tips = [...tipAccounts, engineAccount, flooredAccount].reduce((sum, address) => sum + gained(address), 0);
   return { fee: BigInt(meta.fee), tips: BigInt(tips) };
 }
 
@@ -147,4 +164,25 @@ test("the price list tells tips and slots to wait", async () => {
   expect(costOf("faster")).toBeGreaterThan(BigInt(TIP));
   expect(costOf("fastest")).toBeGreaterThan(1_000_000n);
   for (const { expectedSlots } of levels) expect(expectedSlots).toBeGreaterThanOrEqual(1);
+});
+
+test("a tip by what lands now is in the trade, its price and its lanes; a spike ends at the cap", async () => {
+  const told = async () => {
+    const { body } = await service.call("/v1/priority");
+    const levels = body.data!.levels as { priority: string; expectedCostRaw: string }[];
+    return BigInt(levels.find(({ priority }) => priority === "economy")!.expectedCostRaw);
+  };
+  const landed75 = BigInt(Math.ceil(LANDED_TIPS.landed_tips_75th_percentile * 1e9));
+  const quiet = await told();
+  const { built, entry } = await trade("economy");
+  expect(entry.data?.status).toBe("confirmed");
+  expect(BigInt(built.costs.tip)).toBe(landed75);
+  expect(built.priorityCostLamports).toBe(BigInt(built.costs.priorityFee) + landed75);
+  expect(floored.taken.some(({ transaction }) => transaction === built.signed)).toBe(true);
+  tipFloor.answer = JSON.stringify([spike(1_000)]);
+  await vi.waitFor(async () => expect(await told()).toBe(quiet - landed75 + FLOORED.cap), 8_000);
+  const spiked = await trade("economy");
+  const { tips } = await chargedFor(spiked.entry.data!.signature);
+  expect(tips).toBe(FLOORED.cap);
+  expect(BigInt(spiked.built.costs.tip)).toBe(FLOORED.cap);
 });

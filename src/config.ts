@@ -69,9 +69,7 @@ const SETTINGS = {
   ),
   YELLOWSTONE_TOKEN: optional(text("Token sent to it, as x-token")),
   RELAYS: optional(
-    relays(
-      "Relays and block engines beside the nodes, each with its tips by priority level, fixed or by what landed lately; docs/mainnet.md",
-    ),
+    relays("Relays and block engines beside the nodes, each with its tips by priority level; docs/mainnet.md"),
   ),
   BLOCKHASH_MAX_AGE_MS: integer("Oldest blockhash a trade is built on", "ms", 2_000, 100, 30_000),
   STATE_MAX_AGE_MS: integer("Oldest market state a trade is built on", "ms", 2_000, 100, 30_000),
@@ -170,7 +168,7 @@ const SETTINGS = {
     10_000,
   ),
   BUILD_WAIT_MS: integer(
-    "Longest wait in that line; while one has waited so long, newcomers are refused as overload",
+    "Longest wait in that line; builds that would wait longer are refused as overload",
     "ms",
     100,
     1,

@@ -8,14 +8,12 @@ const RETRY_AFTER_MS = 1_000;
 /** Builds that may always wait, so that a pause of the whole process is not taken for overload. */
 const LEAST_WAITING = 8;
 
-/** How many that have had their turn are kept at the front of the line before it is cut. */
+/** How many that have had their turn stay at the front of the line before it is cut. */
 const LINE_REST = 1_024;
 
-/** A build that waits for its turn. */
-interface Waiting {
-  readonly start: () => void;
-  readonly sinceMs: number;
-}
+/** The time from one build in line to the next is averaged over about so many; one alone counts as this many times the average at most. */
+const AVERAGED = 16;
+const OUTLIER = 4;
 
 /**
  * Refuses work while there is more of it than can be done in time, builds long before submits: a build that is refused can
@@ -23,7 +21,7 @@ interface Waiting {
  *
  * Builds that are ready run one after another and keep everything else waiting. In each turn of the event loop they have a
  * slice of time; those that come after it wait in line for the next turns, and submits, refusals and new connections go in
- * between. Once the first in line has waited as long as a build may, newcomers are refused at once.
+ * between. Newcomers are refused at once where the line is longer than can be worked off while a build may wait.
  */
 export class Admission {
   readonly #settings: AdmissionSettings;
@@ -32,9 +30,13 @@ export class Admission {
   #submits = 0;
   #shed = 0;
   #turnStartMs: number | undefined;
-  #line: Waiting[] = [];
+  /** What starts each build that waits. */
+  #line: (() => void)[] = [];
   /** How many at the front of the line have had their turn. */
   #served = 0;
+  /** From one start out of the line to the next, everything in between included; on average, and when the last one was. */
+  #paceMs = 0;
+  #startedMs: number | undefined;
   /** What a refused build is told. */
   readonly buildRefusal = overloaded("More builds are asked for than can be made in time.");
 
@@ -61,7 +63,7 @@ export class Admission {
       const nowMs = this.#nowMs();
       if (this.#served === this.#line.length && this.#hasTime(nowMs)) return undefined;
       return new Promise((start) => {
-        this.#line.push({ start, sinceMs: nowMs });
+        this.#line.push(start);
       });
     }
     return undefined;
@@ -85,8 +87,8 @@ export class Admission {
   }
 
   #isLate(): boolean {
-    if (this.#line.length - this.#served < LEAST_WAITING) return false;
-    return this.#nowMs() - this.#line[this.#served]!.sinceMs > this.#settings.buildWaitMs;
+    const waiting = this.#line.length - this.#served;
+    return waiting >= LEAST_WAITING && waiting * this.#paceMs > this.#settings.buildWaitMs;
   }
 
   /** True while builds have time left in this turn of the loop. */
@@ -103,13 +105,17 @@ export class Admission {
   };
 
   #startNext(untilMs: number): void {
-    this.#line[this.#served++]!.start();
+    this.#keepPace();
+    this.#line[this.#served++]!();
     const isEmpty = this.#served === this.#line.length;
     if (isEmpty || this.#served === LINE_REST) {
       this.#line = this.#line.slice(this.#served);
       this.#served = 0;
     }
-    if (isEmpty) return;
+    if (isEmpty) {
+      this.#startedMs = undefined;
+      return;
+    }
     // What was started runs in the promise jobs that are due now, and a tick comes after all of them.
     queueMicrotask(() =>
       nextTick(() => {
@@ -117,6 +123,16 @@ export class Admission {
         else setImmediate(this.#endTurn);
       }),
     );
+  }
+
+  #keepPace(): void {
+    const nowMs = this.#nowMs();
+    if (this.#startedMs !== undefined) {
+      const stepMs = nowMs - this.#startedMs;
+      this.#paceMs +=
+        ((this.#paceMs === 0 ? stepMs : Math.min(stepMs, OUTLIER * this.#paceMs)) - this.#paceMs) / AVERAGED;
+    }
+    this.#startedMs = nowMs;
   }
 }
 

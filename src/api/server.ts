@@ -29,6 +29,7 @@ import { createRequestIds } from "./request-id.ts";
 import { registerRestRoutes, sendFailure } from "./rest-routes.ts";
 import { registerRpcRoutes } from "./rpc-routes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
+import { shedBuilds } from "./shed-builds.ts";
 import { createTradeService } from "./trade-service.ts";
 import { warmValidation } from "./validation.ts";
 
@@ -84,7 +85,7 @@ export async function createApi({
     routerOptions: { maxParamLength: 1024 },
     trustProxy: settings.trustedProxies === 0 ? false : (_, hop) => hop < settings.trustedProxies,
     serverFactory: (handler) => {
-      listener = createListener(settings, handler);
+      listener = createListener(settings, shedBuilds(handler, { admission, requestIds, observe }));
       return listener.http1;
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),

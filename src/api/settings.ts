@@ -54,7 +54,7 @@ export interface AdmissionSettings {
   readonly submitsAtOnce: number;
   /** How long builds run in one turn before everything else gets its own. */
   readonly buildTurnMs: number;
-  /** How long a build may wait for its turn; while one has waited that long, newcomers are refused. */
+  /** How long a build may wait for its turn; those that would wait longer are refused. */
   readonly buildWaitMs: number;
 }
 

@@ -1,0 +1,62 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import type { Admission } from "./admission.ts";
+import { type CallObserver, StageClock } from "./call-record.ts";
+import { monotonicMs } from "./call-state.ts";
+import { httpStatusOf, toEnvelope } from "./failure.ts";
+import { kindOf } from "./gate.ts";
+import { restBindingOf } from "./rest-routes.ts";
+
+/** Longest body that is left to the HTTP library to read past. */
+const SMALL_BODY_BYTES = 4_096;
+
+/**
+ * Answers builds over REST that are refused for overload as soon as their head is there: nothing is read, decoded or
+ * authenticated, so that a flood of them takes little from what is served. What has anything unusual about it goes the
+ * ordinary way and is refused there.
+ */
+export function shedBuilds(
+  handler: RequestListener,
+  edge: { readonly admission: Admission; readonly requestIds: () => string; readonly observe: CallObserver },
+): RequestListener {
+  const methods = new Map<string, string>();
+  for (const method of TradeService.methods) {
+    const binding = kindOf(method) === "build" ? restBindingOf(method) : undefined;
+    if (binding?.verb === "POST") methods.set(binding.path, method.name);
+  }
+  const { buildRefusal } = edge.admission;
+  const status = httpStatusOf(buildRefusal);
+  const retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
+  const [beforeId, afterId] = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
+  return (request, response) => {
+    const method = methods.get(request.url!);
+    if (method === undefined || !isUsual(request) || !edge.admission.refuseBuild()) {
+      handler(request, response);
+      return;
+    }
+    const stages = new StageClock(monotonicMs);
+    const requestId = edge.requestIds();
+    const body = beforeId + requestId + afterId;
+    response.writeHead(status, {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": body.length,
+      "retry-after": retryAfter,
+      "x-request-id": requestId,
+    });
+    response.end(body);
+    edge.observe({
+      method,
+      requestId,
+      code: buildRefusal.code,
+      durationMs: monotonicMs() - stages.startMs,
+      stages,
+      keyId: undefined,
+      traceparent: request.headers.traceparent as string | undefined,
+    });
+  };
+}
+
+function isUsual({ method, headers }: IncomingMessage): boolean {
+  // Pages of other origins need headers of their own to see the answer.
+  return method === "POST" && headers.origin === undefined && Number(headers["content-length"]) <= SMALL_BODY_BYTES;
+}

@@ -40,5 +40,7 @@ export interface AccountFeed {
   leastLiveAtMs(): number;
   /** Where a read stands among the notices of its slot: to be asked when it is sent. */
   readStamp(): { readonly epoch: number; readonly order: number };
+  /** The stream has been found wrong, or to have lost something: where there is another to turn to, that is done. */
+  doubt(): void;
   close(): void;
 }

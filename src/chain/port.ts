@@ -50,11 +50,16 @@ export interface StateSource {
    */
   follow(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
   unfollow(addresses: readonly Address[]): void;
+  /**
+   * Told which followed accounts a trade is about to be built on: for some seconds they are read now and then beside the
+   * stream, which may lose a change without a word.
+   */
+  use(addresses: Iterable<Address>): void;
   /** Reads followed accounts again now, and delivers what is new. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
   /**
    * The moment (epoch milliseconds) up to which what was delivered of a followed account is known to be complete. Never goes
-   * back, unless the account has become unknown.
+   * back, unless the account has become unknown, or what told of it proves to have lost a change.
    */
   currentAtMs(address: Address): number;
   close(): void;

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { answer, type FakeCall, type FakeNode, fail, startFakeNode } from "../../test/support/fake-node.ts";
 import { createRpcEndpoint } from "./rpc-endpoint.ts";
 
@@ -72,4 +72,32 @@ test("an answer larger than the limit is not read to its end", async () => {
 test("a node that is not there is an UPSTREAM_ERROR", async () => {
   const endpoint = createRpcEndpoint({ url: "http://127.0.0.1:1", now: Date.now });
   await expect(endpoint.call("ask", [])).rejects.toMatchObject({ code: "UPSTREAM_ERROR", kind: "unreachable" });
+});
+
+test("a node that answers nothing goes last long before its calls time out, until it answers again", async () => {
+  const held: (() => void)[] = [];
+  let isSilent = true;
+  node = await startFakeNode({
+    ask: (request, response) => {
+      if (isSilent) held.push(() => answer(1)(request, response));
+      else answer(1)(request, response);
+    },
+  });
+  let clockMs = 1_000_000;
+  const endpoint = createRpcEndpoint({ url: node.url, now: () => clockMs });
+  const waiting = endpoint.call("ask", []);
+  clockMs += 400;
+  expect(endpoint.isCooling()).toBe(false);
+  clockMs += 1;
+  expect(endpoint.isCooling()).toBe(true);
+  await vi.waitFor(() => expect(held.length).toBe(1));
+  // One slow call says nothing, while others are answered.
+  isSilent = false;
+  await endpoint.call("ask", []);
+  expect(endpoint.isCooling()).toBe(false);
+  clockMs += 401;
+  expect(endpoint.isCooling()).toBe(true);
+  held[0]!();
+  await waiting;
+  expect(endpoint.isCooling()).toBe(false);
 });

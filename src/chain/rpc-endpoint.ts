@@ -10,7 +10,9 @@ export interface RpcEndpoint {
   call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
   /** Its answer contradicts what is known of the chain: others go first for a while. */
   doubt(): void;
-  /** True for a while after failures to reach the node, longer after each: others go first. */
+  /**
+   * True for a while after failures to reach the node, longer after each, and while it leaves calls unanswered: others go first.
+   */
   isCooling(): boolean;
 }
 
@@ -30,6 +32,8 @@ const DEFAULT_MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const FIRST_COOLING_MS = 125;
 const LONGEST_COOLING_MS = 4_000;
 const DOUBT_MS = 2_000;
+/** A node that has answered nothing for this long, with calls waiting, is not waited for by others until one times out. */
+const SILENT_MS = 400;
 
 /** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
 const REFUSAL_CODES = new Set([-32601, -32010]);
@@ -50,7 +54,14 @@ export function createRpcEndpoint({
   let lastId = 0;
   let failures = 0;
   let coolUntilMs = 0;
+  let heardAtMs = 0;
+  /** When each call that waits for its answer was sent, the oldest first. */
+  const waiting = new Map<number, number>();
 
+  const isSilent = () => {
+    const oldestMs = waiting.values().next().value;
+    return oldestMs !== undefined && now() - Math.max(oldestMs, heardAtMs) > SILENT_MS;
+  };
   const reached = () => {
     // A node that answers again is back; what it was doubted for is not undone by that.
     if (failures > 0) coolUntilMs = 0;
@@ -66,6 +77,7 @@ export function createRpcEndpoint({
     const id = ++lastId;
     let status: number;
     let text: string | undefined;
+    waiting.set(id, now());
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -76,8 +88,11 @@ export function createRpcEndpoint({
       });
       status = response.status;
       text = await readText(response, maxResponseBytes);
+      heardAtMs = now();
     } catch (cause) {
       throw missed(`The Solana node ${name} did not answer ${method} within ${callTimeoutMs} ms.`, cause);
+    } finally {
+      waiting.delete(id);
     }
     if (text === undefined)
       throw new RpcError(
@@ -113,7 +128,7 @@ export function createRpcEndpoint({
     doubt() {
       coolUntilMs = now() + DOUBT_MS;
     },
-    isCooling: () => now() < coolUntilMs,
+    isCooling: () => now() < coolUntilMs || isSilent(),
   };
 }
 

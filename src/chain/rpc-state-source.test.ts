@@ -340,7 +340,10 @@ test("a stream far behind the chain is not relied on: what it covers is read, an
   await vi.advanceTimersByTimeAsync(100);
   subscriptions.slot(12n);
   expect(source.currentAtMs(key)).toBe(1_000_800);
-  for (let slot = 13n; slot < 95n; slot++) subscriptions.slot(slot);
+  // Slot 100 was known of before: what the stream tells up to 99 is no newer than that.
+  for (let slot = 13n; slot < 100n; slot++) subscriptions.slot(slot);
+  expect(source.currentAtMs(key)).toBe(1_000_800);
+  subscriptions.slot(100n);
   expect(source.currentAtMs(key)).toBe(1_000_900);
 });
 
@@ -385,4 +388,111 @@ test("very many accounts are read in pieces, and their healing is spread over ti
   }
   expect(most).toBeLessThanOrEqual(100);
   expect(source.counts().reads).toBeGreaterThan(7_000);
+});
+
+test("when the stream falls silent, a quiet account is current up to where the stream came, not only up to its last read", async () => {
+  source.close();
+  let headSlot = 11n;
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+    headSlot: () => headSlot,
+  });
+  await stream();
+  for (; headSlot < 40n; ) {
+    await vi.advanceTimersByTimeAsync(200);
+    headSlot += 1n;
+    subscriptions.slot(headSlot);
+  }
+  const lastHeardMs = Date.now();
+  // The node of the stream dies, and reads take long to find another.
+  broken = true;
+  await vi.advanceTimersByTimeAsync(200);
+  headSlot += 1n;
+  expect(source.currentAtMs(key)).toBe(lastHeardMs);
+  await vi.advanceTimersByTimeAsync(700);
+  headSlot += 60n;
+  expect(source.currentAtMs(key)).toBe(lastHeardMs);
+  broken = false;
+  nodeSlot = headSlot;
+  nodeValue = 5;
+  await vi.advanceTimersByTimeAsync(300);
+  expect(source.currentAtMs(key)).toBeGreaterThanOrEqual(lastHeardMs + 900);
+});
+
+test("state is never called current in the moment a gap shows, only up to the slot before it", async () => {
+  await stream();
+  const lastHeardMs = Date.now();
+  await vi.advanceTimersByTimeAsync(900);
+  subscriptions.slot(20n, 19n);
+  expect(source.currentAtMs(key)).toBe(lastHeardMs);
+  nodeSlot = 20n;
+  await vi.advanceTimersByTimeAsync(200);
+  expect(source.currentAtMs(key)).toBeGreaterThanOrEqual(lastHeardMs + 900);
+});
+
+test("a read from a node that lags proves no more than its slot does", async () => {
+  subscriptions.slot(10n);
+  await vi.advanceTimersByTimeAsync(300);
+  subscriptions.slot(11n);
+  await vi.advanceTimersByTimeAsync(300);
+  subscriptions.slot(12n);
+  await vi.advanceTimersByTimeAsync(100);
+  nodeSlot = 11n;
+  await source.follow([key]);
+  expect(source.currentAtMs(key)).toBe(1_000_600);
+});
+
+test("accounts that trades are built on are verified, and one lost change puts the whole stream in doubt", async () => {
+  await stream();
+  const step = async () => {
+    await vi.advanceTimersByTimeAsync(200);
+    nodeSlot += 1n;
+    subscriptions.slot(nodeSlot);
+  };
+  nodeSlot = 11n;
+  for (let i = 0; i < 10; i++) {
+    source.use([key]);
+    await step();
+  }
+  expect(source.counts().audited).toBeGreaterThan(0);
+  expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
+  // A change the stream does not tell of.
+  nodeValue = 77;
+  const lostAtMs = Date.now();
+  while (heard.at(-1)?.value !== 77) {
+    source.use([key]);
+    await step();
+  }
+  expect(Date.now() - lostAtMs).toBeLessThanOrEqual(1_400);
+  for (let i = 0; i < 6; i++) await step();
+  expect(source.counts()).toMatchObject({ streamed: 0, auditDifferences: 1 });
+  expect(subscriptions.doubts()).toBe(1);
+  for (let i = 0; i < 60; i++) await step();
+  expect(source.counts().streamed).toBe(1);
+});
+
+test("a stream that speaks of slots far behind is doubted", async () => {
+  source.close();
+  let headSlot = 11n;
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+    headSlot: () => headSlot,
+  });
+  await stream();
+  headSlot = 200n;
+  for (let slot = 12n; slot < 32n; slot++) {
+    subscriptions.slot(slot);
+    await vi.advanceTimersByTimeAsync(200);
+  }
+  expect(subscriptions.doubts()).toBe(1);
 });

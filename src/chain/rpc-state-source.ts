@@ -65,6 +65,7 @@ function createSubscriptionFeed(subscriptions: Subscriptions, commitment: "proce
     liveAtMs: () => subscriptions.lastSlotAtMs(),
     leastLiveAtMs: () => subscriptions.lastSlotAtMs(),
     readStamp: () => ({ epoch: 0, order: ++order }),
+    doubt: () => subscriptions.doubt(),
     close() {
       for (const stop of stops) stop();
       for (const cancel of cancels.values()) cancel();

@@ -53,6 +53,7 @@ test("whatever branches there are, and in whatever order a slot's changes come, 
           liveAtMs: () => 0,
           leastLiveAtMs: () => 0,
           readStamp: () => ({ epoch: -1, order: 0 }),
+          doubt: () => {},
           close: () => {},
         };
         const reader: AccountReader = {

@@ -13,6 +13,7 @@ import {
   versionAt,
 } from "./account-versions.ts";
 import type { AccountReader, KnownAccount, StateSource } from "./port.ts";
+import { SlotTimes } from "./slot-times.ts";
 import { SlotTree } from "./slot-tree.ts";
 
 /** What has happened to followed state since the start, for metrics. */
@@ -28,7 +29,7 @@ export interface StateCounts {
   readonly gaps: number;
   /** Notices and answers not believed: from slots that cannot be yet. */
   readonly disbelieved: number;
-  /** Accounts compared with the chain at equal slot, and those that differed: the goal is none. */
+  /** Reads compared with what the stream told of the same slot, and those that differed: the goal is none. */
   readonly audited: number;
   readonly auditDifferences: number;
 }
@@ -50,9 +51,11 @@ export interface StateSourceOptions {
   readonly pollMs?: number;
   /** How often even a covered account is read again, to heal what a stream has lost. */
   readonly refreshMs?: number;
+  /** How often the accounts that trades are built on are: a change the stream has lost is never older than this. */
+  readonly verifyMs?: number;
   /** A stream that has told of no slot for this long is not relied on: everything is read as if it were gone. */
   readonly quietMs?: number;
-  /** A read this many slots behind the newest slot known does not count as current. */
+  /** A read this many slots behind the newest slot known closes no gap, and a stream so far behind is not relied on. */
   readonly maxLagSlots?: bigint;
   /** A read or notice this many slots ahead of all that is known is not believed. */
   readonly maxLeadSlots?: bigint;
@@ -75,15 +78,18 @@ interface Followed extends AccountHistory {
   readAtMs: number;
 }
 
-/** A sample read for comparison, kept until the stream has passed its slot. */
-interface Audit {
+/** A read, kept for comparison until the stream has passed its slot. */
+interface Check {
   readonly slot: bigint;
-  readonly entries: readonly Followed[];
-  readonly accounts: readonly (Account | null)[];
+  readonly entry: Followed;
+  readonly account: Account | null;
+  /** Where it stands among what is known; undefined where it was read for comparison alone. */
+  readonly stamp: { readonly epoch: number; readonly order: number } | undefined;
 }
 
 const DEFAULT_POLL_MS = 400;
 const DEFAULT_REFRESH_MS = 10_000;
+const DEFAULT_VERIFY_MS = 800;
 const DEFAULT_QUIET_MS = 1_000;
 const DEFAULT_MAX_LAG_SLOTS = 10n;
 const DEFAULT_MAX_LEAD_SLOTS = 64n;
@@ -93,7 +99,13 @@ const DEFAULT_AUDIT_SIZE = 100;
 const ACCOUNTS_PER_READ = 100;
 const READS_AT_ONCE = 16;
 /** A stream is given this many slots to tell of everything in the one that is compared. */
-const AUDIT_PATIENCE_SLOTS = 3n;
+const CHECK_PATIENCE_SLOTS = 3n;
+/** An account counts as in use for this long after a trade was built on it. */
+const IN_USE_MS = 4_000;
+/** Accounts in use that are read again with each poll at most; with more in use than that, each has its turn later. */
+const VERIFIED_PER_POLL = 400;
+/** A stream that was caught losing a change is read around for this long. */
+const DISTRUST_MS = 10_000;
 
 /**
  * Follows accounts by a stream of changes, with reads to start from, to bridge lost connections, and to heal.
@@ -101,7 +113,9 @@ const AUDIT_PATIENCE_SLOTS = 3n;
  * The stream is asked for first; an account counts as streamed only once a read after the beginning of the stream has been
  * seen, so that no change can fall between the two. Versions are kept slot by slot until rooted: when the chain turns to
  * another branch, each account falls back to its newest version there, and one without any is unknown until read again.
- * A missing slot puts everything in doubt until it has been read.
+ * A missing slot puts everything in doubt until it has been read, and so does a change of which the stream did not tell.
+ *
+ * The age of state is that of its slot: state is current up to the moment when a newer slot was first known of, from whomever.
  */
 export function createStateSource({
   reader,
@@ -111,6 +125,7 @@ export function createStateSource({
   headSlot = () => 0n,
   pollMs = DEFAULT_POLL_MS,
   refreshMs = DEFAULT_REFRESH_MS,
+  verifyMs = DEFAULT_VERIFY_MS,
   quietMs = DEFAULT_QUIET_MS,
   maxLagSlots = DEFAULT_MAX_LAG_SLOTS,
   maxLeadSlots = DEFAULT_MAX_LEAD_SLOTS,
@@ -124,13 +139,22 @@ export function createStateSource({
   /** Which accounts have a version in each slot that is not rooted. */
   const touched = new Map<bigint, Followed[]>();
   let listener: (address: Address, account: Account | null | undefined, slot: bigint) => void = () => {};
-  let newestSlot = 0n;
-  /** When the slot of the stream last moved. */
-  let headAtMs = 0;
+  const times = new SlotTimes();
+  /** The newest slot the stream has told of, and when it last told of any. */
+  let streamSlot = 0n;
+  let streamAtMs = 0;
+  /** Accounts that trades are built on, and when the last was. */
+  const inUse = new Map<Followed, number>();
   let polling = false;
   let failing = false;
-  let audit: Audit | undefined;
-  let auditedUpTo = 0;
+  /** True until everything is read that has just come to depend on reads. */
+  let urgent = false;
+  let wasQuiet = false;
+  let distrustUntilMs = 0;
+  let doubtedAtMs = Number.NEGATIVE_INFINITY;
+  let checks: Check[] = [];
+  let sampling = false;
+  let sampledUpTo = 0;
   const counts = { notices: 0, reads: 0, forks: 0, gaps: 0, disbelieved: 0, audited: 0, auditDifferences: 0 };
 
   function add(entry: Followed, version: AccountVersion): void {
@@ -165,6 +189,7 @@ export function createStateSource({
   }
 
   function trust(entry: Followed): void {
+    if (now() < distrustUntilMs) return;
     entry.streamed = true;
     unstreamed.delete(entry);
   }
@@ -178,10 +203,14 @@ export function createStateSource({
 
   const isFollowed = (entry: Followed) => followed.get(entry.address) === entry;
 
+  /** Up to when the stream has told of everything that changed in the account, were it told of completely. */
+  const toldAtMs = (entry: Followed) => Math.min(feed.liveAtMs(entry.address), times.passedAtMs(streamSlot));
+
   function uncover(entry: Followed): void {
-    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, feed.liveAtMs(entry.address));
+    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, toldAtMs(entry));
     entry.coveredFrom = undefined;
     doubt(entry);
+    urgent = true;
   }
 
   feed.listen({
@@ -203,15 +232,21 @@ export function createStateSource({
         counts.disbelieved += 1;
         return;
       }
+      const beforeMs = streamAtMs;
+      const toldUpTo = times.passedAtMs(streamSlot);
       const { turned, isGap } = tree.begin(slot, parent);
-      if (tree.head > newestSlot) newestSlot = tree.head;
-      headAtMs = now();
+      streamAtMs = now();
+      if (slot > streamSlot) streamSlot = slot;
+      noteHead();
+      times.note(slot, streamAtMs);
       turn(turned);
       if (!isGap) return;
       counts.gaps += 1;
       warn(`The stream of slots has a gap before slot ${slot}; everything followed is read again.`);
+      urgent = true;
       for (const entry of followed.values()) {
-        if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, feed.liveAtMs(entry.address));
+        const aliveAtMs = Math.min(feed.liveAtMs(entry.address), beforeMs, toldUpTo);
+        if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, aliveAtMs);
         if (entry.coveredFrom !== undefined) entry.coveredFrom = slot;
         doubt(entry);
       }
@@ -275,7 +310,9 @@ export function createStateSource({
   function begin(entry: Followed, known: KnownAccount | undefined): void {
     if (known === undefined || isUnbelievable(known.slot)) return;
     add(entry, { slot: known.slot, epoch: -1, order: 0, account: known.account });
-    entry.provenAtMs = entry.readAtMs = known.readAtMs;
+    times.note(known.slot, now());
+    entry.provenAtMs = Math.min(known.readAtMs, times.passedAtMs(known.slot));
+    entry.readAtMs = known.readAtMs;
   }
 
   /** Reads the accounts, some at a time, and delivers what is not older than what is known. */
@@ -304,13 +341,16 @@ export function createStateSource({
         counts.disbelieved += 1;
         continue;
       }
-      if (slot > newestSlot) newestSlot = slot;
+      times.note(slot, now());
       entry.readAtMs = sentAtMs;
       followed.delete(entry.address);
       followed.set(entry.address, entry);
+      if (entry.streamed && slot <= streamSlot + maxLagSlots)
+        checks.push({ slot, entry, account, stamp: { epoch, order } });
       add(entry, { slot, epoch, order, account });
-      if (slot + maxLagSlots < newestSlot || !tree.isOnChain(slot)) continue;
-      entry.provenAtMs = Math.max(entry.provenAtMs, sentAtMs);
+      if (!tree.isOnChain(slot)) continue;
+      entry.provenAtMs = Math.max(entry.provenAtMs, Math.min(sentAtMs, times.passedAtMs(slot)));
+      if (slot + maxLagSlots < times.newest) continue;
       const { coveredFrom } = entry;
       if (coveredFrom === undefined || entry.streamed) continue;
       // Within one slot, only a read that was sent after the stream began has missed nothing before it.
@@ -320,19 +360,25 @@ export function createStateSource({
 
   /** While the stream lives, no node can be far ahead of all that is known. */
   function isUnbelievable(slot: bigint): boolean {
-    if (tree.head === 0n || now() - headAtMs > quietMs) return false;
+    if (tree.head === 0n || now() - streamAtMs > quietMs) return false;
     return slot > maxOf(tree.head, headSlot()) + maxLeadSlots;
   }
 
-  /** True while the stream tells of slots far behind the newest known: what it has not told yet may be old. */
-  function isBehind(): boolean {
-    return tree.head > 0n && maxOf(newestSlot, headSlot()) > tree.head + maxLagSlots;
+  const noteHead = () => times.note(headSlot(), now());
+
+  /** For how long the stream has not told of a slot that is known of from elsewhere. Milliseconds. */
+  function lagMs(): number {
+    noteHead();
+    return streamSlot === 0n ? 0 : Math.max(0, now() - times.passedAtMs(streamSlot));
   }
 
-  async function poll(): Promise<void> {
-    if (polling) return;
+  /** True while the stream tells of slots far behind the newest known: what it has not told yet may be old. */
+  const isBehind = () => lagMs() > quietMs || (streamSlot > 0n && times.newest > streamSlot + maxLagSlots);
+
+  function poll(): void {
+    urgent = false;
     const atMs = now();
-    const due: Followed[] = [...unstreamed];
+    const due = new Set(unstreamed);
     const isLate = isBehind();
     const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
     // Spread over the whole time, however many were first read together.
@@ -342,9 +388,23 @@ export function createStateSource({
       if (!isOld && !isSomeQuiet) break;
       if (!entry.streamed) continue;
       if (isOld) toHeal -= 1;
-      if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.push(entry);
+      if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.add(entry);
     }
-    if (due.length === 0) return;
+    let toVerify = VERIFIED_PER_POLL;
+    for (const [entry, usedAtMs] of [...inUse]) {
+      if (usedAtMs <= atMs - IN_USE_MS || !isFollowed(entry)) inUse.delete(entry);
+      else if (entry.streamed && entry.readAtMs <= atMs - verifyMs && toVerify > 0 && !due.has(entry)) {
+        toVerify -= 1;
+        due.add(entry);
+        // Whoever was not verified in this poll goes first in the next.
+        inUse.delete(entry);
+        inUse.set(entry, usedAtMs);
+      }
+    }
+    if (due.size > 0) void readDue([...due]);
+  }
+
+  async function readDue(due: readonly Followed[]): Promise<void> {
     polling = true;
     try {
       await read(due);
@@ -357,49 +417,88 @@ export function createStateSource({
     }
   }
 
+  /** Between polls: what has just come to depend on reads is not left until the next one. */
+  function pollIfUrgent(): void {
+    const isStreamLate = lagMs() > quietMs;
+    const isQuiet = isStreamLate || now() - feed.leastLiveAtMs() > quietMs;
+    const isNews = urgent || (isQuiet && !wasQuiet);
+    wasQuiet = isQuiet;
+    // It speaks, and yet tells less than others do: a node that lags, or is wrong about its slot.
+    if (lagMs() > 2 * quietMs && now() - feed.leastLiveAtMs() <= quietMs) doubtFeed();
+    if (isNews && !polling) poll();
+  }
+
+  /** Not again and again: the next one has to come up, and everything to be followed there. */
+  function doubtFeed(): void {
+    if (now() < doubtedAtMs + DISTRUST_MS) return;
+    doubtedAtMs = now();
+    feed.doubt();
+  }
+
   /** Reads a rolling sample without using it, to see whether what the stream told is what the chain holds. */
   async function takeSample(): Promise<void> {
-    if (audit !== undefined) return;
+    if (sampling) return;
     const streamed = [...followed.values()].filter((entry) => entry.streamed);
     if (streamed.length === 0) return;
-    const first = auditedUpTo % streamed.length;
+    const first = sampledUpTo % streamed.length;
     const entries = [...streamed.slice(first), ...streamed.slice(0, first)].slice(0, auditSize);
-    auditedUpTo = first + entries.length;
+    sampledUpTo = first + entries.length;
+    sampling = true;
     try {
-      const { slot, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
-      audit = { slot, entries, accounts };
+      const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
+      entries.forEach((entry, i) => {
+        const account = accounts[i] ?? null;
+        checks.push({ slot: account?.slot ?? oldest, entry, account, stamp: undefined });
+      });
     } catch {
       // A node that cannot be reached is told of by the reads that matter.
+    } finally {
+      sampling = false;
     }
   }
 
-  /** Compares the sample with what is known of its slot, once the stream has had time to tell of all of it. */
-  function compareSample(): void {
-    if (audit === undefined || tree.head < audit.slot + AUDIT_PATIENCE_SLOTS) return;
-    const { slot: oldest, entries, accounts } = audit;
-    audit = undefined;
-    const wrong: Followed[] = [];
-    entries.forEach((entry, i) => {
-      const account = accounts[i] ?? null;
-      const slot = account?.slot ?? oldest;
-      if (!entry.streamed || !isFollowed(entry) || !tree.isOnChain(slot)) return;
-      const known = versionAt(entry, slot, tree);
-      // Within its own slot the read may have come before a change or after it, and a rooted past is not kept.
-      if (known === undefined || known.slot === slot) return;
+  /** What the stream had told of the read's slot; undefined where that cannot be said. */
+  function toldOf({ slot, entry, stamp }: Check): AccountVersion | undefined {
+    if (!entry.streamed || !isFollowed(entry) || !tree.isOnChain(slot)) return undefined;
+    const known = versionAt(entry, slot, tree);
+    // Within its own slot the read may have come before a change or after it, and a rooted past is not kept.
+    if (known?.slot !== slot) return known;
+    const isOwn = stamp !== undefined && known.epoch === stamp.epoch && known.order === stamp.order;
+    return isOwn ? versionAt(entry, slot - 1n, tree) : undefined;
+  }
+
+  /** Compares reads with what is known of their slots, once the stream has had time to tell of all of them. */
+  function compare(): void {
+    if (checks.length === 0) return;
+    const ripe: Check[] = [];
+    const unripe: Check[] = [];
+    for (const check of checks) (streamSlot < check.slot + CHECK_PATIENCE_SLOTS ? unripe : ripe).push(check);
+    checks = unripe;
+    const wrong = new Set<Followed>();
+    for (const check of ripe) {
+      const known = toldOf(check);
+      if (known === undefined || wrong.has(check.entry)) continue;
       counts.audited += 1;
-      if (hasSameContent(known.account, account)) return;
+      if (hasSameContent(known.account, check.account)) continue;
       counts.auditDifferences += 1;
-      wrong.push(entry);
-    });
-    if (wrong.length === 0) return;
-    warn(`${wrong.length} accounts differ from the chain, such as ${wrong[0]!.address}; they are read again.`);
-    for (const entry of wrong) doubt(entry);
+      wrong.add(check.entry);
+    }
+    if (wrong.size === 0) return;
+    const [first] = wrong;
+    warn(
+      `The stream did not tell of changes in ${wrong.size} accounts, such as ${first!.address}; for ${DISTRUST_MS / 1_000} s everything followed is read.`,
+    );
+    distrustUntilMs = now() + DISTRUST_MS;
+    for (const entry of followed.values()) doubt(entry);
+    urgent = true;
+    doubtFeed();
   }
 
   const pollTimer = setInterval(() => {
-    compareSample();
-    void poll();
+    compare();
+    if (!polling) poll();
   }, pollMs);
+  const urgencyTimer = setInterval(pollIfUrgent, pollMs / 4);
   const auditTimer = setInterval(() => void takeSample(), auditMs);
 
   return {
@@ -421,11 +520,22 @@ export function createStateSource({
       }
       feed.unfollow(gone);
     },
+    use(addresses) {
+      const atMs = now();
+      for (const address of addresses) {
+        const entry = followed.get(address);
+        if (entry === undefined) continue;
+        if (!inUse.has(entry) && entry.readAtMs < atMs - verifyMs) urgent = true;
+        inUse.set(entry, atMs);
+      }
+    },
     refresh: (addresses) => read(addresses.flatMap((address) => followed.get(address) ?? [])),
     currentAtMs(address) {
       const entry = followed.get(address);
       if (entry === undefined) return 0;
-      return entry.streamed && !isBehind() ? Math.max(entry.provenAtMs, feed.liveAtMs(address)) : entry.provenAtMs;
+      if (!entry.streamed) return entry.provenAtMs;
+      noteHead();
+      return Math.max(entry.provenAtMs, toldAtMs(entry));
     },
     counts: () => ({ accounts: followed.size, streamed: followed.size - unstreamed.size, ...counts }),
     spareVersions() {
@@ -435,10 +545,12 @@ export function createStateSource({
     },
     close() {
       clearInterval(pollTimer);
+      clearInterval(urgencyTimer);
       clearInterval(auditTimer);
       feed.close();
       followed.clear();
       unstreamed.clear();
+      inUse.clear();
       touched.clear();
     },
   };

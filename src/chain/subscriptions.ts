@@ -21,12 +21,14 @@ export interface Subscriptions {
   subscribe(request: SubscriptionRequest): () => void;
   /** Hears of every new slot. @returns how to stop */
   onSlot(listener: SlotListener): () => void;
-  /** Hears when the connection is gone, and every subscription with it until it is active again. @returns how to stop */
+  /** Hears when the connection is gone or replaced, and every subscription with it until it is active again. @returns how to stop */
   onLost(listener: () => void): () => void;
   /** The newest slot this connection has told of; 0 before the first. */
   lastSlot(): bigint;
   /** When the newest slot notice came (epoch milliseconds): everything before it on this ordered stream has arrived too. */
   lastSlotAtMs(): number;
+  /** What the connection tells contradicts the chain, or lacks something: the next node takes its place as soon as it can. */
+  doubt(): void;
   close(): void;
 }
 
@@ -35,7 +37,7 @@ export interface SubscriptionsOptions {
   readonly urls: readonly string[];
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** A connection that tells of no slot for this long is dead, whatever the socket says. */
+  /** When a connection tells of no slot for this long, another is made; whichever then tells of a new slot first is kept. */
   readonly silentMs?: number;
   readonly pingMs?: number;
 }
@@ -47,17 +49,28 @@ interface Held {
   cancelled: boolean;
 }
 
-const DEFAULT_SILENT_MS = 3_000;
+interface Connection {
+  readonly socket: WebSocket;
+  readonly host: string;
+  /** When it was begun, or last told of a slot. */
+  aliveAtMs: number;
+  /** The newest slot it has told of; 0 before the first. */
+  lastSlot: bigint;
+}
+
+const DEFAULT_SILENT_MS = 1_000;
 const DEFAULT_PING_MS = 20_000;
+/** A new connection is given this many silences to come up and tell of a slot. */
+const CANDIDATE_SILENCES = 3;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
-const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** The largest account is 10 MiB, about 14 MiB in base64. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**
  * One WebSocket at a time. Whether it is alive is judged by the slots it tells of, because an account may be rightly silent
- * and a cut connection wrongly so.
+ * and a cut connection wrongly so. While it is silent another is made beside it, to the next node: the silent one is given up
+ * only for one that tells of a newer slot, since a chain that stands still makes every node silent.
  */
 export function createSubscriptions({
   urls,
@@ -66,26 +79,24 @@ export function createSubscriptions({
   silentMs = DEFAULT_SILENT_MS,
   pingMs = DEFAULT_PING_MS,
 }: SubscriptionsOptions): Subscriptions {
+  const patienceMs = CANDIDATE_SILENCES * silentMs;
   const held = new Set<Held>();
   const slotListeners = new Set<SlotListener>();
   const lostListeners = new Set<() => void>();
   /** What to do with the node's answer to each request of the present connection. */
   const pending = new Map<number, (subscriptionId: number | undefined) => void>();
   const active = new Map<number, Held>();
-  let socket: WebSocket | undefined;
+  /** The connection in use: it has told of a slot. Only from then on can anything else be subscribed to and dated. */
+  let current: Connection | undefined;
+  /** One that may take its place. */
+  let candidate: Connection | undefined;
+  let doubted = false;
   let closed = false;
   let lastId = 0;
   let attempt = 0;
   let retryMs = FIRST_RETRY_MS;
   let retryTimer: NodeJS.Timeout | undefined;
-  let aliveAtMs = 0;
-  let lastSlot = 0n;
   let lastSlotAtMs = 0;
-
-  /** True once the present connection has told of a slot: only from then on can anything else be subscribed to and dated. */
-  let ready = false;
-
-  const isOpen = () => socket?.readyState === WebSocket.OPEN;
 
   function send(
     method: string,
@@ -94,7 +105,7 @@ export function createSubscriptions({
   ): void {
     const id = ++lastId;
     if (onAnswer !== undefined) pending.set(id, onAnswer);
-    socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    current?.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   }
 
   function activate(entry: Held): void {
@@ -110,22 +121,32 @@ export function createSubscriptions({
     });
   }
 
-  function hearSlot(result: unknown): void {
+  function hearSlot(from: Connection, result: unknown): void {
     const notice = asRecord(result, "a slot notice");
     const slot = asInteger(notice.slot, "a slot notice");
     const links = { parent: asInteger(notice.parent, "a slot notice"), root: asInteger(notice.root, "a slot notice") };
-    aliveAtMs = lastSlotAtMs = now();
-    retryMs = FIRST_RETRY_MS;
-    if (slot > lastSlot) lastSlot = slot;
-    if (!ready) {
-      ready = true;
-      for (const entry of held) activate(entry);
+    if (from === candidate) {
+      if (current !== undefined && !doubted && slot <= current.lastSlot) return;
+      promote(from);
+    } else if (candidate !== undefined && !doubted) {
+      // It was not dead after all.
+      drop(candidate);
     }
+    from.aliveAtMs = lastSlotAtMs = now();
+    retryMs = FIRST_RETRY_MS;
+    const isFirst = from.lastSlot === 0n;
+    if (slot > from.lastSlot) from.lastSlot = slot;
+    if (isFirst) for (const entry of held) activate(entry);
     for (const listener of slotListeners) listener(slot, links);
   }
 
-  function hear(text: string): void {
+  function hear(from: Connection, text: string): void {
     const message = asRecord(parseRpcJson(text), "a notice");
+    if (message.method === "slotNotification") {
+      hearSlot(from, asRecord(message.params, "a notice").result);
+      return;
+    }
+    if (from !== current) return;
     if (typeof message.id === "number") {
       const onAnswer = pending.get(message.id);
       pending.delete(message.id);
@@ -135,66 +156,104 @@ export function createSubscriptions({
       return;
     }
     const params = asRecord(message.params, "a notice");
-    if (message.method === "slotNotification") hearSlot(params.result);
-    else active.get(Number(params.subscription))?.request.onNotice(params.result);
+    active.get(Number(params.subscription))?.request.onNotice(params.result);
   }
 
   function connect(): void {
     const url = urls[attempt++ % urls.length]!;
-    const host = new URL(url).host;
-    const opened = new WebSocket(url, {
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    const socket = new WebSocket(url, {
+      handshakeTimeout: patienceMs,
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
     });
-    socket = opened;
-    opened.on("open", () => {
-      aliveAtMs = now();
-      send("slotSubscribe", [], () => {});
+    const opened: Connection = { socket, host: new URL(url).host, aliveAtMs: now(), lastSlot: 0n };
+    candidate = opened;
+    socket.on("open", () => {
+      opened.aliveAtMs = now();
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id: ++lastId, method: "slotSubscribe", params: [] }));
     });
-    opened.on("message", (data) => {
+    socket.on("message", (data) => {
+      if (opened !== current && opened !== candidate) return;
       try {
-        hear(data.toString());
+        hear(opened, data.toString());
       } catch (error) {
-        warn(`The Solana node ${host} sent a notice that cannot be read: ${String(error)}`);
+        warn(`The Solana node ${opened.host} sent a notice that cannot be read: ${String(error)}`);
       }
     });
-    opened.on("error", () => {});
-    opened.on("close", () => {
-      if (socket !== opened) return;
-      socket = undefined;
-      ready = false;
-      pending.clear();
-      active.clear();
-      for (const entry of held) entry.id = undefined;
-      for (const listener of lostListeners) listener();
-      if (closed) return;
-      warn(`The subscription connection to ${host} is gone; connecting again.`);
-      retryTimer = setTimeout(connect, retryMs * (0.75 + Math.random() / 2));
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      if (opened === candidate) candidate = undefined;
+      else if (opened === current) {
+        if (!closed) warn(`The subscription connection to ${opened.host} is gone; connecting again.`);
+        lose();
+      } else return;
+      connectSoon();
     });
   }
 
+  function connectSoon(): void {
+    if (closed || candidate !== undefined || retryTimer !== undefined) return;
+    const connectIfNeeded = () => {
+      retryTimer = undefined;
+      if (needsOther()) connect();
+    };
+    retryTimer = setTimeout(connectIfNeeded, retryMs * (0.75 + Math.random() / 2));
+    retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+  }
+
+  const needsOther = () =>
+    candidate === undefined && (current === undefined || doubted || now() - current.aliveAtMs > silentMs);
+
+  /** The connection in use is one no longer, and nothing that was subscribed to over it counts. */
+  function lose(): void {
+    current = undefined;
+    doubted = false;
+    pending.clear();
+    active.clear();
+    for (const entry of held) entry.id = undefined;
+    for (const listener of lostListeners) listener();
+  }
+
+  function promote(opened: Connection): void {
+    const before = current;
+    candidate = undefined;
+    if (before !== undefined) {
+      warn(`Subscriptions move from ${before.host}, which told nothing new, to ${opened.host}.`);
+      lose();
+      before.socket.terminate();
+    }
+    current = opened;
+  }
+
+  function drop(opened: Connection): void {
+    candidate = undefined;
+    opened.socket.terminate();
+  }
+
   const watch = setInterval(() => {
-    if (isOpen() && now() - aliveAtMs > silentMs) socket?.terminate();
-  }, silentMs / 4);
+    if (candidate !== undefined && now() - candidate.aliveAtMs > patienceMs) {
+      drop(candidate);
+      connectSoon();
+    } else if (retryTimer === undefined && needsOther()) connect();
+  }, silentMs / 10);
   const ping = setInterval(() => {
-    if (isOpen()) socket?.ping();
+    if (current?.socket.readyState === WebSocket.OPEN) current.socket.ping();
   }, pingMs);
   if (urls.length > 0) connect();
+  else clearInterval(watch);
 
   return {
     subscribe(request) {
       const entry: Held = { request, id: undefined, cancelled: false };
       held.add(entry);
-      if (ready) activate(entry);
+      if (current !== undefined) activate(entry);
       return () => {
         if (entry.cancelled) return;
         entry.cancelled = true;
         held.delete(entry);
         if (entry.id === undefined) return;
         active.delete(entry.id);
-        if (isOpen()) send(`${request.kind}Unsubscribe`, [entry.id]);
+        if (current?.socket.readyState === WebSocket.OPEN) send(`${request.kind}Unsubscribe`, [entry.id]);
       };
     },
     onSlot(listener) {
@@ -205,15 +264,21 @@ export function createSubscriptions({
       lostListeners.add(listener);
       return () => lostListeners.delete(listener);
     },
-    lastSlot: () => lastSlot,
+    lastSlot: () => current?.lastSlot ?? 0n,
     lastSlotAtMs: () => lastSlotAtMs,
+    doubt() {
+      if (current === undefined || doubted) return;
+      doubted = true;
+      if (retryTimer === undefined && needsOther()) connect();
+    },
     close() {
       closed = true;
       clearInterval(watch);
       clearInterval(ping);
       clearTimeout(retryTimer);
       held.clear();
-      socket?.terminate();
+      candidate?.socket.terminate();
+      current?.socket.terminate();
     },
   };
 }

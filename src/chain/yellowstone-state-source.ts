@@ -40,13 +40,19 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 /** Reads only look after this stream, they do not carry it: all accounts once in this time. */
 const DEFAULT_REFRESH_MS = 300_000;
+const DEFAULT_VERIFY_MS = 5_000;
 const KEPT_COUNTS = 128;
 /** Slot statuses after which one of a slot's beginning should have been among them. */
 const MUTE_STATUSES = 30;
 
 /** Follows accounts by the Yellowstone gRPC stream of a node. */
 export function createYellowstoneStateSource(options: YellowstoneStateSourceOptions): LiveStateSource {
-  return createStateSource({ refreshMs: DEFAULT_REFRESH_MS, ...options, feed: createYellowstoneFeed(options) });
+  return createStateSource({
+    refreshMs: DEFAULT_REFRESH_MS,
+    verifyMs: DEFAULT_VERIFY_MS,
+    ...options,
+    feed: createYellowstoneFeed(options),
+  });
 }
 
 /** As many streams as the accounts need. */
@@ -86,6 +92,8 @@ function createYellowstoneFeed(options: YellowstoneOptions): AccountFeed {
       streams.reduce((least, stream) => Math.min(least, stream.liveAtMs()), Number.POSITIVE_INFINITY),
     // A read knows no write version: whatever the stream tells of the same slot counts for more, and soon follows.
     readStamp: () => ({ epoch: -1, order: 0 }),
+    // There is one server; what it lost is read.
+    doubt() {},
     close() {
       for (const stream of streams) stream.close();
     },

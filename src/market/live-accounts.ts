@@ -16,9 +16,11 @@ export interface LiveAccounts extends AccountView {
    */
   hold(holder: AccountHolder, addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
   release(holder: AccountHolder, addresses: Iterable<Address>): void;
+  /** Told which held accounts a trade is about to be built on. */
+  use(addresses: Iterable<Address>): void;
   /** Reads held accounts again across the network. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
-  /** The moment (epoch milliseconds) up to which the account is known to be current. Never goes back while it is held. */
+  /** The moment (epoch milliseconds) up to which the account is known to be current. */
   currentAtMs(address: Address): number;
   /** Number of accounts held. */
   size(): number;
@@ -89,6 +91,7 @@ export function createLiveAccounts(source: StateSource): LiveAccounts {
       if (unheld.length > 0) source.unfollow(unheld);
     },
 
+    use: (addresses) => source.use(addresses),
     refresh: (addresses) => source.refresh(addresses),
     currentAtMs: (address) => source.currentAtMs(address),
     size: () => entries.size,

@@ -308,8 +308,10 @@ export function createMarkets({
     const atMs = now();
     if (atMs <= entry.freshUntilMs) return;
     let oldestMs = Number.POSITIVE_INFINITY;
-    for (const watch of entry.watches)
-      for (const address of watch.held) oldestMs = Math.min(oldestMs, live.currentAtMs(address));
+    for (const { held } of entry.watches) {
+      live.use(held);
+      for (const address of held) oldestMs = Math.min(oldestMs, live.currentAtMs(address));
+    }
     if (oldestMs + maxAgeMs < atMs) throw stale(atMs - oldestMs);
     entry.freshUntilMs = Math.min(oldestMs, atMs) + maxAgeMs;
   }

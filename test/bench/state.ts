@@ -56,6 +56,7 @@ const feed: AccountFeed = {
   liveAtMs: () => liveAtMs,
   leastLiveAtMs: () => liveAtMs,
   readStamp: () => ({ epoch: -1, order: 0 }),
+  doubt: () => {},
   close: () => {},
 };
 const source = createStateSource({

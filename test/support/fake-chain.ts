@@ -38,6 +38,8 @@ export interface FakeSubscriptions extends Subscriptions {
   activate(): void;
   lose(): void;
   count(): number;
+  /** How often it was found wrong. */
+  doubts(): number;
 }
 
 /** Subscriptions moved by hand. */
@@ -48,6 +50,7 @@ export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptio
   const lostListeners = new Set<() => void>();
   let lastSlot = 0n;
   let lastSlotAtMs = 0;
+  let doubts = 0;
   return {
     subscribe(request) {
       held.add(request);
@@ -66,6 +69,9 @@ export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptio
     },
     lastSlot: () => lastSlot,
     lastSlotAtMs: () => lastSlotAtMs,
+    doubt() {
+      doubts += 1;
+    },
     close() {},
     slot(slot, parent = slot - 1n, root = slot > 31n ? slot - 31n : 0n) {
       lastSlot = slot;
@@ -88,5 +94,6 @@ export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptio
       for (const listener of lostListeners) listener();
     },
     count: () => held.size,
+    doubts: () => doubts,
   };
 }

@@ -54,6 +54,7 @@ export function fakeState(now: () => number): FakeState {
     deliver(address, data, slot) {
       listener(address, data === undefined ? null : make(address, data, slot, SYSTEM_PROGRAM), slot);
     },
+    use() {},
     forget: (address) => listener(address, undefined, state.slot),
     onAccount(heard) {
       listener = heard;

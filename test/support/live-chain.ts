@@ -46,10 +46,11 @@ export async function connectChain({ rpcUrls, wsUrls }: LiveChainOptions): Promi
     }));
   const pool = createRpcPool({ endpoints, now, warn });
   const subscriptions = createSubscriptions({ urls: wsUrls, now, warn });
-  const reader = createAccountReader({ pool, commitment: "processed" });
-  const source = createRpcStateSource({ reader, subscriptions, now, warn, commitment: "processed" });
   const head = await createChainHead({ pool, subscriptions, now, warn });
-  const lanes = endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now }));
+  const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
+  const headSlot = head.slot;
+  const source = createRpcStateSource({ reader, subscriptions, now, warn, headSlot, commitment: "processed" });
+  const lanes = endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now, warn: () => {} }));
   const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   return {
     pool,

@@ -29,10 +29,6 @@ export class ByteReader {
     return this.#view.getBigUint64(this.#advance(8), true);
   }
 
-  f64(): number {
-    return this.#view.getFloat64(this.#advance(8), true);
-  }
-
   bytes(length: number): Uint8Array {
     const at = this.#advance(length);
     if (at + length > this.#bytes.length) throw new RangeError("past the end");

@@ -1,11 +1,10 @@
-import { textBytes, viewOf } from "./bytes.ts";
+import { textBytes, writeU32, writeU64 } from "./bytes.ts";
 
 const INITIAL_SIZE = 512;
 
 /** Appends little-endian values to a growing buffer. */
 export class ByteWriter {
   #bytes = new Uint8Array(INITIAL_SIZE);
-  #view = viewOf(this.#bytes);
   #length = 0;
 
   u8(value: number): this {
@@ -16,25 +15,20 @@ export class ByteWriter {
 
   u16(value: number): this {
     const at = this.#reserve(2);
-    this.#view.setUint16(at, value, true);
+    this.#bytes[at] = value;
+    this.#bytes[at + 1] = value >>> 8;
     return this;
   }
 
   u32(value: number): this {
     const at = this.#reserve(4);
-    this.#view.setUint32(at, value, true);
+    writeU32(this.#bytes, at, value);
     return this;
   }
 
   u64(value: bigint): this {
     const at = this.#reserve(8);
-    this.#view.setBigUint64(at, value, true);
-    return this;
-  }
-
-  f64(value: number): this {
-    const at = this.#reserve(8);
-    this.#view.setFloat64(at, value, true);
+    writeU64(this.#bytes, at, value);
     return this;
   }
 
@@ -46,13 +40,31 @@ export class ByteWriter {
 
   /** UTF-8, at most 255 bytes, behind its length. */
   text(value: string): this {
-    const encoded = textBytes(value);
-    return this.u8(encoded.length).bytes(encoded);
+    const start = this.#reserve(1 + value.length);
+    this.#bytes[start] = value.length;
+    for (let i = 0; i < value.length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 0x7f) return this.#encodedText(start, value);
+      this.#bytes[start + 1 + i] = code;
+    }
+    return this;
+  }
+
+  /** Forgets what was written; its memory is used again. */
+  clear(): this {
+    this.#length = 0;
+    return this;
   }
 
   /** What was written. Shares memory with the writer. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
+  }
+
+  #encodedText(start: number, value: string): this {
+    const encoded = textBytes(value);
+    this.#length = start;
+    return this.u8(encoded.length).bytes(encoded);
   }
 
   /** Makes room and returns where it is. The buffer may be another one afterwards. */
@@ -63,7 +75,6 @@ export class ByteWriter {
       const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length));
       larger.set(this.#bytes);
       this.#bytes = larger;
-      this.#view = viewOf(larger);
     }
     return at;
   }

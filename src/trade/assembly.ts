@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Principal } from "../accounts/port.ts";
 import type { Markets } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
@@ -10,6 +9,7 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.
 import { closeTokenAccount, createTokenAccount } from "../solana/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../solana/wrapped-sol.ts";
 import type { Intent } from "./intent.ts";
+import { nativeSha256 } from "./native-sha256.ts";
 import type { Route, RouteStep } from "./route.ts";
 
 /** An account the transaction brings into being at the wallet's expense, and the rent it will hold. */
@@ -116,8 +116,6 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
 function mostIn({ quote, threshold }: RouteStep): bigint {
   return quote.mode === "exactIn" ? quote.inAmount : threshold;
 }
-
-const nativeSha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer");
 
 /** Collects the instructions of one transaction and what they cost. */
 class AssemblyParts {

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { ChainHead, LaneChoice, LanePlan, Lifetime, PriorityFees, Tip } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Markets } from "../market/port.ts";
@@ -33,7 +32,9 @@ import {
 import { checkBalances } from "./balances.ts";
 import { readHeldShare } from "./held-share.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
+import { nativeSha256 } from "./native-sha256.ts";
 import { legsOf, type Route } from "./route.ts";
+import type { SealedTrade } from "./sealed-trade.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { TokenSealer } from "./submission-token.ts";
 import type { BuiltTrade, Costs, TradeRequest } from "./trade.ts";
@@ -170,11 +171,10 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
     inDecimals: intent.inMint.decimals,
     outDecimals: intent.outMint.decimals,
   };
-  const submissionToken = sealer.seal({
+  const sealed: SealedTrade = {
     ...sides,
-    accountId: request.principal.accountId,
     wallet: accounts.wallet,
-    messageHash: hash("sha256", message, "buffer"),
+    messageHash: nativeSha256(message),
     messageLength: message.length,
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
     buildSlot: lifetime.slot,
@@ -185,7 +185,8 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
     creates: assembly.creates,
     closes: assembly.closes?.address,
     lanes,
-  });
+  };
+  const submissionToken = sealer.seal(sealed, request.principal.accountId);
   request.stages?.mark("seal");
   return {
     ...sides,

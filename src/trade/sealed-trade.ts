@@ -1,12 +1,11 @@
 import { Address } from "../primitives/address.ts";
 import { ByteReader } from "../primitives/byte-reader.ts";
-import { ByteWriter } from "../primitives/byte-writer.ts";
+import type { ByteWriter } from "../primitives/byte-writer.ts";
 import type { CreatedAccount } from "./assembly.ts";
 import type { Costs, RouteLeg, TradeSides } from "./trade.ts";
 
 /** Everything a submit needs to know of its build: the plain text of a submission token. */
 export interface SealedTrade extends TradeSides {
-  readonly accountId: string;
   readonly wallet: Address;
   /** SHA-256 of the message bytes. */
   readonly messageHash: Uint8Array;
@@ -17,6 +16,7 @@ export interface SealedTrade extends TradeSides {
   readonly stateSlot: bigint;
   readonly expiresAtMs: number;
   readonly costs: Costs;
+  /** Each leg takes what the one before it gave: the first the input of the trade, and the last gives its output. */
   readonly route: readonly RouteLeg[];
   /** Accounts the transaction may bring into being: their rent is not part of the trade. */
   readonly creates: readonly CreatedAccount[];
@@ -26,13 +26,12 @@ export interface SealedTrade extends TradeSides {
   readonly lanes: readonly string[];
 }
 
-const VERSION = 2;
+const VERSION = 3;
 
 /** Writes a trade in the token's fixed binary form. */
-export function encodeSealedTrade(trade: SealedTrade): Uint8Array {
-  const out = new ByteWriter()
+export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
+  out
     .u8(VERSION)
-    .text(trade.accountId)
     .bytes(trade.wallet.bytes)
     .bytes(trade.messageHash)
     .u16(trade.messageLength)
@@ -49,15 +48,12 @@ export function encodeSealedTrade(trade: SealedTrade): Uint8Array {
     .u64(trade.costs.tip)
     .u64(trade.costs.rentPaid)
     .u64(trade.costs.rentReturned);
-  out.u8(trade.route.length);
-  for (const leg of trade.route) {
-    out
-      .text(leg.venue)
-      .bytes(leg.market.bytes)
-      .bytes(leg.inMint.bytes)
-      .bytes(leg.outMint.bytes)
-      .u64(leg.inAmount)
-      .u64(leg.outAmount);
+  const { route } = trade;
+  out.u8(route.length);
+  for (let index = 0; index < route.length; index++) {
+    const { venue, market, outMint, inAmount, outAmount } = route[index]!;
+    out.text(venue).bytes(market.bytes).u64(inAmount).u64(outAmount);
+    if (index < route.length - 1) out.bytes(outMint.bytes);
   }
   out.u8(trade.creates.length);
   for (const { address, space, rent } of trade.creates) out.bytes(address.bytes).u32(space).u64(rent);
@@ -65,16 +61,14 @@ export function encodeSealedTrade(trade: SealedTrade): Uint8Array {
   if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
   out.u8(trade.lanes.length);
   for (const lane of trade.lanes) out.text(lane);
-  return out.finish();
 }
 
-/** Reads what `encodeSealedTrade` wrote. @throws RangeError for another version or a cut text */
+/** Reads what `writeSealedTrade` wrote. @throws RangeError for another version or a cut text */
 export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
   const from = new ByteReader(bytes);
   const address = () => Address.from(from.bytes(32));
   if (from.u8() !== VERSION) throw new RangeError("unknown version");
-  return {
-    accountId: from.text(),
+  const head = {
     wallet: address(),
     messageHash: from.bytes(32).slice(),
     messageLength: from.u16(),
@@ -93,16 +87,27 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
       rentPaid: from.u64(),
       rentReturned: from.u64(),
     },
-    route: Array.from({ length: from.u8() }, () => ({
-      venue: from.text(),
-      market: address(),
-      inMint: address(),
-      outMint: address(),
-      inAmount: from.u64(),
-      outAmount: from.u64(),
-    })),
+  };
+  return {
+    ...head,
+    route: readRoute(from, head),
     creates: Array.from({ length: from.u8() }, () => ({ address: address(), space: from.u32(), rent: from.u64() })),
     closes: from.u8() === 0 ? undefined : address(),
     lanes: Array.from({ length: from.u8() }, () => from.text()),
   };
+}
+
+function readRoute(from: ByteReader, sides: TradeSides): readonly RouteLeg[] {
+  const route: RouteLeg[] = [];
+  const length = from.u8();
+  let inMint = sides.inMint;
+  for (let index = 0; index < length; index++) {
+    const venue = from.text();
+    const market = Address.from(from.bytes(32));
+    const [inAmount, outAmount] = [from.u64(), from.u64()];
+    const outMint = index === length - 1 ? sides.outMint : Address.from(from.bytes(32));
+    route.push({ venue, market, inMint, outMint, inAmount, outAmount });
+    inMint = outMint;
+  }
+  return route;
 }

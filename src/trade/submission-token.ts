@@ -7,9 +7,10 @@ import {
   randomFillSync,
 } from "node:crypto";
 import { TradewireError } from "../errors/tradewire-error.ts";
+import { ByteWriter } from "../primitives/byte-writer.ts";
 import { concatBytes, textBytes } from "../primitives/bytes.ts";
 import type { Now } from "../primitives/clock.ts";
-import { decodeSealedTrade, encodeSealedTrade, type SealedTrade } from "./sealed-trade.ts";
+import { decodeSealedTrade, type SealedTrade, writeSealedTrade } from "./sealed-trade.ts";
 
 /** A master key of the sealing ring. */
 export interface SealingKey {
@@ -22,8 +23,8 @@ export interface SealingKey {
 }
 
 export interface TokenSealer {
-  /** The opaque token of a build. */
-  seal(trade: SealedTrade): string;
+  /** The opaque token of a build, for the account that asked for it. */
+  seal(trade: SealedTrade, accountId: string): string;
   /**
    * What a token of this account holds. A token of another account is told from garbage by nothing.
    * @throws TradewireError INVALID_SUBMISSION_TOKEN
@@ -37,6 +38,7 @@ const DAY_BYTES = 2;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const DAY_MS = 86_400_000;
+const MAX_DAY_KEYS = 64;
 const MAX_BOUNDS = 10_000;
 const MAX_TOKEN_CHARACTERS = 8192;
 const CONTEXT = "tradewire/submission/v1";
@@ -53,46 +55,30 @@ export function createTokenSealer(options: {
   readonly genesisHash: string;
   readonly now: Now;
 }): TokenSealer {
-  const sealing = options.keys.find((key) => key.seals);
+  const ring = new Map(options.keys.map((key) => [key.id, createRingKey(key, options.genesisHash)]));
+  const first = options.keys.find((key) => key.seals);
+  const sealing = first === undefined ? undefined : ring.get(first.id);
   if (sealing === undefined) throw new RangeError("no key of the ring may seal");
-  const ring = new Map(options.keys.map((key) => [key.id, key]));
-  /** As key objects: handing raw bytes to a cipher costs more than the encryption itself. */
-  const dayKeys = new Map<string, KeyObject>();
-  /** What tokens of an account are bound to, by key and account. */
-  const bounds = new Map<string, Uint8Array>();
   const nonces = createNonceSource();
-
-  const dayKey = (key: SealingKey, day: number): KeyObject => {
-    const name = `${key.id}.${day}`;
-    let derived = dayKeys.get(name);
-    if (derived === undefined) {
-      derived = createSecretKey(new Uint8Array(hkdfSync("sha256", key.secret, "", `${CONTEXT}/day/${day}`, 32)));
-      if (dayKeys.size > 64) dayKeys.clear();
-      dayKeys.set(name, derived);
-    }
-    return derived;
-  };
-  const boundTo = (keyId: string, accountId: string): Uint8Array => {
-    const name = `${keyId} ${accountId}`;
-    let bound = bounds.get(name);
-    if (bound === undefined) {
-      bound = textBytes(`${CONTEXT}\n${keyId}\n${options.genesisHash}\n${accountId}`);
-      if (bounds.size > MAX_BOUNDS) bounds.clear();
-      bounds.set(name, bound);
-    }
-    return bound;
-  };
+  /** Where every token is put together: nothing of it is kept. */
+  const plain = new ByteWriter();
+  const payload = Buffer.alloc(MAX_TOKEN_CHARACTERS);
 
   return {
-    seal(trade) {
+    seal(trade, accountId) {
       const day = Math.floor(options.now() / DAY_MS);
       const nonce = nonces();
-      const cipher = createCipheriv(ALGORITHM, dayKey(sealing, day), nonce);
-      cipher.setAAD(boundTo(sealing.id, trade.accountId));
-      const body = cipher.update(encodeSealedTrade(trade));
+      writeSealedTrade(plain.clear(), trade);
+      const cipher = createCipheriv(ALGORITHM, sealing.dayKey(day), nonce);
+      cipher.setAAD(sealing.boundTo(accountId));
+      const body = cipher.update(plain.finish());
       cipher.final();
-      const payload = Buffer.concat([Uint8Array.of(day & 0xff, day >> 8), nonce, body, cipher.getAuthTag()]);
-      return `${PREFIX}.${sealing.id}.${payload.toString("base64url")}`;
+      payload.writeUInt16LE(day, 0);
+      payload.set(nonce, DAY_BYTES);
+      payload.set(body, DAY_BYTES + NONCE_BYTES);
+      const end = DAY_BYTES + NONCE_BYTES + body.length;
+      payload.set(cipher.getAuthTag(), end);
+      return `${PREFIX}.${sealing.id}.${payload.toString("base64url", 0, end + TAG_BYTES)}`;
     },
     open(token, accountId) {
       const [prefix, keyId, payloadText, ...rest] = token.length > MAX_TOKEN_CHARACTERS ? [] : token.split(".");
@@ -102,8 +88,8 @@ export function createTokenSealer(options: {
       if (payload.length < DAY_BYTES + NONCE_BYTES + TAG_BYTES || payload.toString("base64url") !== payloadText)
         throw invalidToken();
       const nonce = payload.subarray(DAY_BYTES, DAY_BYTES + NONCE_BYTES);
-      const decipher = createDecipheriv(ALGORITHM, dayKey(key, payload.readUInt16LE(0)), nonce);
-      decipher.setAAD(boundTo(key.id, accountId));
+      const decipher = createDecipheriv(ALGORITHM, key.dayKey(payload.readUInt16LE(0)), nonce);
+      decipher.setAAD(key.boundTo(accountId));
       decipher.setAuthTag(payload.subarray(payload.length - TAG_BYTES));
       try {
         const body = payload.subarray(DAY_BYTES + NONCE_BYTES, payload.length - TAG_BYTES);
@@ -115,15 +101,50 @@ export function createTokenSealer(options: {
   };
 }
 
+/** A key of the ring with what is derived from it. */
+interface RingKey {
+  readonly id: string;
+  /** As a key object: handing raw bytes to a cipher costs more than the encryption itself. */
+  dayKey(day: number): KeyObject;
+  /** What tokens of an account are bound to. */
+  boundTo(accountId: string): Uint8Array;
+}
+
+function createRingKey({ id, secret }: SealingKey, genesisHash: string): RingKey {
+  const dayKeys = new Map<number, KeyObject>();
+  const bounds = new Map<string, Uint8Array>();
+  return {
+    id,
+    dayKey(day) {
+      let derived = dayKeys.get(day);
+      if (derived === undefined) {
+        derived = createSecretKey(new Uint8Array(hkdfSync("sha256", secret, "", `${CONTEXT}/day/${day}`, 32)));
+        if (dayKeys.size > MAX_DAY_KEYS) dayKeys.clear();
+        dayKeys.set(day, derived);
+      }
+      return derived;
+    },
+    boundTo(accountId) {
+      let bound = bounds.get(accountId);
+      if (bound === undefined) {
+        bound = textBytes(`${CONTEXT}\n${id}\n${genesisHash}\n${accountId}`);
+        if (bounds.size > MAX_BOUNDS) bounds.clear();
+        bounds.set(accountId, bound);
+      }
+      return bound;
+    },
+  };
+}
+
 const invalidToken = () =>
   new TradewireError(
     "INVALID_SUBMISSION_TOKEN",
     "This submission token was not issued to this account, or was changed. Build again and submit the token of that build.",
   );
 
-/** Random nonces drawn in batches: one call to the system's generator serves many seals. */
+/** Random nonces drawn in batches: one call to the system's generator serves many seals. Each is good until the next is drawn. */
 function createNonceSource(): () => Uint8Array {
-  const pool = new Uint8Array(NONCE_BYTES * 256);
+  const pool = Buffer.alloc(NONCE_BYTES * 256);
   let at = pool.length;
   return () => {
     if (at === pool.length) {
@@ -131,6 +152,6 @@ function createNonceSource(): () => Uint8Array {
       at = 0;
     }
     at += NONCE_BYTES;
-    return pool.slice(at - NONCE_BYTES, at);
+    return pool.subarray(at - NONCE_BYTES, at);
   };
 }

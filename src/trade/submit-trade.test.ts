@@ -102,8 +102,7 @@ function signedTrade(seal = sealer) {
     blockhash: new Uint8Array(32),
   });
   const message = transaction.subarray(65);
-  const submissionToken = seal.seal({
-    accountId: principal.accountId,
+  const sealed = {
     wallet: wallet.address,
     messageHash: hash("sha256", message, "buffer"),
     messageLength: message.length,
@@ -120,7 +119,8 @@ function signedTrade(seal = sealer) {
     creates: [],
     closes: undefined,
     lanes: ["rpc"],
-  });
+  };
+  const submissionToken = seal.seal(sealed, principal.accountId);
   return { principal, submissionToken, signedTransaction: transaction, signature };
 }
 

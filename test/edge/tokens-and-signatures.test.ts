@@ -34,10 +34,10 @@ function signedTransaction(wallet: TestWallet, version: Version, length = 155 + 
   return { sealed, bytes, message, signature };
 }
 
-function sealedTrade(accountId: string): SealedTrade {
+function sealedTrade(): SealedTrade {
   const mint = Address.from(random.bytes(32));
+  const outMint = Address.from(random.bytes(32));
   return {
-    accountId,
     wallet: Address.from(random.bytes(32)),
     messageHash: random.bytes(32),
     messageLength: 400,
@@ -46,11 +46,11 @@ function sealedTrade(accountId: string): SealedTrade {
     stateSlot: 1n,
     expiresAtMs: now() + 28_000,
     inMint: mint,
-    outMint: Address.from(random.bytes(32)),
+    outMint,
     inDecimals: 9,
     outDecimals: 6,
     costs: { baseFee: 5_000n, priorityFee: 1n, tip: 0n, rentPaid: 0n, rentReturned: 0n },
-    route: [{ venue: "raydium_cpmm", market: mint, inMint: mint, outMint: mint, inAmount: 1n, outAmount: 1n }],
+    route: [{ venue: "raydium_cpmm", market: mint, inMint: mint, outMint, inAmount: 1n, outAmount: 1n }],
     creates: [],
     closes: undefined,
     lanes: ["rpc"],
@@ -203,7 +203,7 @@ it("20: a transaction signed by another wallet is refused", () => {
 it("21: a token of another account is refused like garbage", () => {
   const sealer = createTokenSealer({ keys: [ringKey("k1")], genesisHash: "genesis", now });
   const accounts = Array.from({ length: 101 }, (_, i) => `acc_${i}`);
-  const tokens = accounts.map((accountId) => sealer.seal(sealedTrade(accountId)));
+  const tokens = accounts.map((accountId) => sealer.seal(sealedTrade(), accountId));
   const garbage = tokens.map((token) => {
     const body = Buffer.from(token.slice(token.lastIndexOf(".") + 1), "base64url");
     return `${token.slice(0, token.lastIndexOf(".") + 1)}${Buffer.concat([body.subarray(0, 14), random.bytes(body.length - 14)]).toString("base64url")}`;
@@ -265,8 +265,8 @@ it("22: a token that was tampered with is refused", () => {
     else if (outcome !== "INVALID_SUBMISSION_TOKEN") crashes.add(outcome);
   };
   while (cases < 1_000_000) {
-    const token = sealer.seal(sealedTrade(accountId));
-    const other = sealer.seal(sealedTrade(accountId));
+    const token = sealer.seal(sealedTrade(), accountId);
+    const other = sealer.seal(sealedTrade(), accountId);
     const at = token.lastIndexOf(".") + 1;
     const bytes = Buffer.from(token.slice(at), "base64url");
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -301,7 +301,7 @@ it("24: sealing keys rotate under load", () => {
   let refused = 0;
   const trade = () => {
     for (const sealer of processes) {
-      live.push(sealer.seal(sealedTrade("acc_1")));
+      live.push(sealer.seal(sealedTrade(), "acc_1"));
       sealed++;
     }
     for (const token of live.slice(-16)) {

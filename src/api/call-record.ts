@@ -23,11 +23,17 @@ export class StageClock {
     let fromMs = this.startMs;
     for (let i = 0; i < this.names.length; i++) {
       const endMs = this.endsMs[i]!;
-      text += `${i === 0 ? "" : ", "}${this.names[i]};dur=${(endMs - fromMs).toFixed(3)}`;
+      text += `${i === 0 ? "" : ", "}${this.names[i]};dur=${milliseconds(endMs - fromMs)}`;
       fromMs = endMs;
     }
     return text;
   }
+}
+
+/** With three digits after the point; most stages take less than one millisecond. */
+function milliseconds(ms: number): string {
+  const micros = Math.round(ms * 1_000);
+  return micros < 1_000 ? `0.${micros < 10 ? "00" : micros < 100 ? "0" : ""}${micros}` : ms.toFixed(3);
 }
 
 /** One call that has ended, for metrics, logs and traces. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type DescMethodUnary,
   type DescService,
@@ -7,7 +7,7 @@ import {
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import { Call } from "./call.ts";
@@ -46,32 +46,71 @@ export function restBindingOf(method: DescService["methods"][number]): RestBindi
 }
 
 interface RestEdge {
-  readonly fastify: FastifyInstance;
   readonly settings: ApiSettings;
   readonly requestIds: () => string;
   readonly invokerOf: (method: DescMethodUnary) => Invoker;
 }
 
-/** Registers every annotated method of a service. */
-export function registerRestRoutes(edge: RestEdge, service: DescService): void {
-  for (const method of service.methods) {
+/** One request for one method, whichever way it was routed. */
+export interface RestRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The caller's address. */
+  readonly peer: string;
+  /** What the path holds. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Fields after the question mark: none is ever read. */
+  readonly query: object;
+}
+
+/** A method as REST serves it. */
+export interface RestRoute {
+  readonly binding: RestBinding;
+  serve(request: RestRequest): void;
+}
+
+/** Every annotated method of a service. */
+export function createRestRoutes(edge: RestEdge, service: DescService): readonly RestRoute[] {
+  return service.methods.flatMap((method) => {
     const binding = restBindingOf(method);
-    if (binding !== undefined) registerRoute(edge, method as DescMethodUnary, binding);
+    return binding === undefined ? [] : [createRestRoute(edge, method as DescMethodUnary, binding)];
+  });
+}
+
+/** Registers routes with the router, which has nothing to add to their answers. */
+export function registerRestRoutes(fastify: FastifyInstance, routes: readonly RestRoute[]): void {
+  for (const { binding, serve } of routes) {
+    fastify.route({
+      method: binding.verb,
+      url: binding.path.replace(/\{(\w+)\}/g, ":$1"),
+      handler(request, reply) {
+        reply.hijack();
+        const variables = request.params as RestRequest["variables"];
+        serve({
+          request: request.raw,
+          response: reply.raw,
+          peer: request.ip,
+          variables,
+          query: request.query as object,
+        });
+      },
+    });
   }
 }
 
-function registerRoute(edge: RestEdge, method: DescMethodUnary, binding: RestBinding): void {
+function createRestRoute(edge: RestEdge, method: DescMethodUnary, binding: RestBinding): RestRoute {
   const invoke = edge.invokerOf(method);
   const encode = createJsonEncoder(method.output);
   const decodeJson = createJsonDecoder(method.input, "rest");
   const decodePath = createPathDecoder(method, binding, decodeJson);
 
-  const serve = (request: FastifyRequest, response: ServerResponse, state: CallState, decode: () => Message): void => {
+  const run = ({ request, response }: RestRequest, state: CallState, decode: () => Message): void => {
     state.stages.mark("receive");
     const refuse = (error: unknown) => writeFailure(response, failureOf(error), state);
     try {
-      const { method: requestMethod, url, headers } = request;
-      const output = invoke(new Call(method, state, { requestMethod, url, headers, decode }));
+      const output = invoke(
+        new Call(method, state, { requestMethod: binding.verb, url: request.url!, headers: request.headers, decode }),
+      );
       if (output instanceof Promise) {
         output.then((waited) => writeAnswer(response, encode(waited), state)).catch(refuse);
       } else {
@@ -82,20 +121,17 @@ function registerRoute(edge: RestEdge, method: DescMethodUnary, binding: RestBin
     }
   };
 
-  edge.fastify.route({
-    method: binding.verb,
-    url: binding.path.replace(/\{(\w+)\}/g, ":$1"),
-    handler(request, reply) {
-      // Answers are written past the router, which has nothing to add to them.
-      reply.hijack();
-      const state = new CallState(edge.requestIds(), request.ip);
-      if (!binding.hasBody) return serve(request, reply.raw, state, () => decodePath(request));
-      readBody(request.raw, edge.settings, (body) => {
-        if (body instanceof TradewireError) writeFailure(reply.raw, body, state);
-        else serve(request, reply.raw, state, () => decodeJson(parseJson(body, request)));
+  return {
+    binding,
+    serve(rest) {
+      const state = new CallState(edge.requestIds(), rest.peer);
+      if (!binding.hasBody) return run(rest, state, () => decodePath(rest));
+      readBody(rest.request, edge.settings, (body) => {
+        if (body instanceof TradewireError) writeFailure(rest.response, body, state);
+        else run(rest, state, () => decodeJson(parseJson(body, rest)));
       });
     },
-  });
+  };
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -125,12 +161,12 @@ export function sendFailure(reply: FastifyReply, failure: TradewireError, reques
   return reply.send(toEnvelope(failure, requestId));
 }
 
-function parseJson(body: Buffer, request: FastifyRequest): unknown {
+function parseJson(body: Buffer, { request, query }: RestRequest): unknown {
   const type = request.headers["content-type"];
   if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
     throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
   }
-  refuseQuery(request);
+  refuseQuery(query);
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
@@ -142,7 +178,7 @@ function createPathDecoder(
   method: DescMethodUnary,
   binding: RestBinding,
   decode: (json: unknown) => Message,
-): (request: FastifyRequest) => Message {
+): (request: RestRequest) => Message {
   const fields = binding.variables.map((variable) => {
     const field = method.input.fields.find(({ name }) => name === variable);
     if (field?.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING) {
@@ -150,16 +186,15 @@ function createPathDecoder(
     }
     return { variable, jsonName: field.jsonName };
   });
-  return (request) => {
-    refuseQuery(request);
-    const params = request.params as Readonly<Record<string, string>>;
-    return decode(Object.fromEntries(fields.map(({ variable, jsonName }) => [jsonName, params[variable]])));
+  return ({ variables, query }) => {
+    refuseQuery(query);
+    return decode(Object.fromEntries(fields.map(({ variable, jsonName }) => [jsonName, variables[variable]])));
   };
 }
 
 /** A field in the query would otherwise pass for one that was never sent. */
-function refuseQuery(request: FastifyRequest): void {
-  for (const name in request.query as object) {
+function refuseQuery(query: object): void {
+  for (const name in query) {
     throw invalidField(name, `${name} is not read from the query: send request fields in the body or the path.`);
   }
 }

@@ -16,6 +16,7 @@ import { Admission } from "./admission.ts";
 import type { CallObserver } from "./call-record.ts";
 import { monotonicMs } from "./call-state.ts";
 import { registerCors } from "./cors.ts";
+import { routeDirectly } from "./direct-routes.ts";
 import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
 import { Gate } from "./gate.ts";
 import { createHealth } from "./health.ts";
@@ -26,7 +27,7 @@ import { readOpenApi } from "./openapi/read.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { registerReflection } from "./reflection.ts";
 import { createRequestIds } from "./request-id.ts";
-import { registerRestRoutes, sendFailure } from "./rest-routes.ts";
+import { createRestRoutes, registerRestRoutes, sendFailure } from "./rest-routes.ts";
 import { registerRpcRoutes } from "./rpc-routes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
 import { shedBuilds } from "./shed-builds.ts";
@@ -63,7 +64,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** The edge: every surface of the service on one port, from one set of implementations and one chain of interceptors. */
+/** The edge: every surface of the service on one port, from one set of implementations and one gate before them. */
 export async function createApi({
   trades,
   accounts,
@@ -78,6 +79,19 @@ export async function createApi({
   const admission = new Admission(settings.admission, monotonicMs);
   let draining = false;
   const requestIds = createRequestIds();
+  const gate = new Gate({ keys, logger, limits, admission, observe });
+  const services = [TradeService, AccountService, Health];
+  const implementations = new Map<DescService, object>([
+    [TradeService, createTradeService(trades, closing.signal)],
+    [AccountService, createAccountService(accounts)],
+    [Health, createHealth([TradeService, AccountService], () => serving() && !draining)],
+  ]);
+  const invokerOf = (method: DescMethodUnary) => {
+    const implementation = implementations.get(method.parent) as Readonly<Partial<Record<string, UnaryImplementation>>>;
+    return createInvoker(implementation[method.localName] ?? unimplemented(method), gate);
+  };
+  const restRoutes = services.flatMap((service) => createRestRoutes({ settings, requestIds, invokerOf }, service));
+
   let listener!: Listener;
   const fastify = createFastify({
     logger: false,
@@ -85,7 +99,8 @@ export async function createApi({
     routerOptions: { maxParamLength: 1024 },
     trustProxy: settings.trustedProxies === 0 ? false : (_, hop) => hop < settings.trustedProxies,
     serverFactory: (handler) => {
-      listener = createListener(settings, shedBuilds(handler, { admission, requestIds, observe }));
+      const direct = routeDirectly(handler, { routes: restRoutes, settings, maxHeaders: MAX_HEADERS });
+      listener = createListener(settings, shedBuilds(direct, { admission, requestIds, observe }));
       return listener.http1;
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),
@@ -96,13 +111,6 @@ export async function createApi({
   registerCors(fastify, settings.corsOrigins);
   answerEverythingElse(fastify, settings, logger, requestIds);
 
-  const gate = new Gate({ keys, logger, limits, admission, observe });
-  const services = [TradeService, AccountService, Health];
-  const implementations = new Map<DescService, object>([
-    [TradeService, createTradeService(trades, closing.signal)],
-    [AccountService, createAccountService(accounts)],
-    [Health, createHealth([TradeService, AccountService], () => serving() && !draining)],
-  ]);
   warmValidation(services);
   const router = createConnectRouter({
     interceptors: [createGateInterceptor(gate)],
@@ -116,12 +124,8 @@ export async function createApi({
   }
   registerReflection(router, services, [file_tradewire_v1_errors]);
 
-  const invokerOf = (method: DescMethodUnary) => {
-    const implementation = implementations.get(method.parent) as Readonly<Partial<Record<string, UnaryImplementation>>>;
-    return createInvoker(implementation[method.localName] ?? unimplemented(method), gate);
-  };
   registerRpcRoutes({ fastify, settings, logger, requestIds, invokerOf }, router);
-  for (const service of services) registerRestRoutes({ fastify, settings, requestIds, invokerOf }, service);
+  registerRestRoutes(fastify, restRoutes);
 
   fastify.get("/v1/ping", (_, reply) => {
     reply.send();

@@ -42,6 +42,17 @@ describe("parseAmount", () => {
   });
 });
 
+test("toWholeUnits is the number nearest to the exact decimal", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -U64_MAX, max: U64_MAX }), fc.integer({ min: 0, max: 30 }), (amount, decimals) => {
+      for (const value of [amount, amount >> 16n]) {
+        // Zero has no sign here.
+        expect(toWholeUnits(value, decimals) + 0).toBe(Number(formatAmount(value, decimals)) + 0);
+      }
+    }),
+  );
+});
+
 test("formatAmount writes exact decimals", () => {
   expect(formatAmount(0n, 9)).toBe("0");
   expect(formatAmount(1n, 9)).toBe("0.000000001");

@@ -30,8 +30,15 @@ function scaleDecimal(text: string, decimals: number): bigint {
 
 /** A base-unit amount as the JSON number of whole units nearest to it. Display only: the exact value travels as text. */
 export function toWholeUnits(amount: bigint, decimals: number): number {
+  const units = Number(amount);
+  const scale = POWERS_OF_TEN[decimals];
+  // A division of two exact doubles is the double nearest to the exact quotient.
+  if (scale !== undefined && Number.isSafeInteger(units)) return units / scale;
   return Number(formatAmount(amount, decimals));
 }
+
+/** Those a double holds exactly. */
+const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** A base-unit amount as exact decimal text of whole units, without trailing zeros. */
 export function formatAmount(amount: bigint, decimals: number): string {

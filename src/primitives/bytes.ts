@@ -64,6 +64,25 @@ export function hex(text: string): Uint8Array {
   return bytes;
 }
 
+const POOL_SIZE = 1 << 16;
+let pool = new ArrayBuffer(POOL_SIZE);
+let pooled = 0;
+
+/**
+ * Zeroed bytes cut from a block shared with others, for what is small and short-lived: an array of more than 64 bytes with
+ * memory of its own costs several times as much, and again when it is collected. Nobody may transfer its `buffer`.
+ */
+export function pooledBytes(length: number): Uint8Array {
+  if (length > POOL_SIZE >> 3) return new Uint8Array(length);
+  if (pooled + length > POOL_SIZE) {
+    pool = new ArrayBuffer(POOL_SIZE);
+    pooled = 0;
+  }
+  const bytes = new Uint8Array(pool, pooled, length);
+  pooled += length;
+  return bytes;
+}
+
 /** One array holding all parts in order. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;

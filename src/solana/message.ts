@@ -1,5 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { ByteWriter } from "../primitives/byte-writer.ts";
+import { pooledBytes } from "../primitives/bytes.ts";
 import type { Instruction } from "./instruction.ts";
 
 /** Bytes of one signature. */
@@ -29,6 +30,8 @@ export interface MessagePlan {
 const SIGNER = 2;
 const WRITABLE = 1;
 const INVOKED = 4;
+/** Comes through a lookup table, so that it is not among the message's own accounts. */
+const LOOKED_UP = 8;
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;
 const V1_MAX_ENTRIES = 64;
@@ -44,34 +47,33 @@ const V1_BUDGET_MASK = 0b1111;
  * @see https://solana.com/docs/core/transactions/versions
  */
 export function compileMessage(plan: MessagePlan): Uint8Array {
-  const rights = rightsOf(plan);
-  const lookups = plan.lookupTables.length === 0 ? [] : takeLookups(rights, plan.lookupTables);
-  const groups = groupsOf(rights);
-  const index = new Map<Address, number>();
-  for (const group of groups) for (const address of group) index.set(address, index.size);
-  const statics = index.size;
-  for (const lookup of lookups) for (const entry of lookup.writable) index.set(entry.address, index.size);
-  for (const lookup of lookups) for (const entry of lookup.readonly) index.set(entry.address, index.size);
-  if (index.size > 256) throw new RangeError("a message holds at most 256 accounts");
+  const { payer, instructions, blockhash, lookupTables } = plan;
+  const used = accountsUsed(payer, instructions);
+  const lookups = lookupTables.length === 0 ? NO_LOOKUPS : takeLookups(used, lookupTables);
+  const { statics, positions, counts } = arrange(used);
+  let accountCount = statics.length;
+  for (const { writable } of lookups) for (const { place } of writable) positions[place] = accountCount++;
+  for (const { readonly } of lookups) for (const { place } of readonly) positions[place] = accountCount++;
+  if (accountCount > 256) throw new RangeError("a message holds at most 256 accounts");
 
-  const out = new Uint8Array(64 + statics * 32 + instructionBytes(plan) + lookups.length * 40 + index.size);
+  const out = pooledBytes(messageSize(plan, statics.length, lookups));
   out[0] = V0_PREFIX;
-  out[1] = groups[0].length + groups[1].length;
-  out[2] = groups[1].length;
-  out[3] = groups[3].length;
-  let at = writeLength(out, 4, statics);
-  for (const group of groups) {
-    for (const address of group) {
-      out.set(address.bytes, at);
-      at += 32;
-    }
+  out[1] = counts[0] + counts[1];
+  out[2] = counts[1];
+  out[3] = counts[3];
+  let at = writeLength(out, 4, statics.length);
+  for (const address of statics) {
+    out.set(address.bytes, at);
+    at += 32;
   }
-  out.set(plan.blockhash, at);
-  at = writeLength(out, at + 32, plan.instructions.length);
-  for (const { program, accounts, data } of plan.instructions) {
-    out[at++] = index.get(program)!;
+  out.set(blockhash, at);
+  at = writeLength(out, at + 32, instructions.length);
+  let next = 0;
+  for (let index = 0; index < instructions.length; index++) {
+    const { accounts, data } = instructions[index]!;
+    out[at++] = positions[used.programs[index]!]!;
     at = writeLength(out, at, accounts.length);
-    for (const { address } of accounts) out[at++] = index.get(address)!;
+    for (let end = next + accounts.length; next < end; next++) out[at++] = positions[used.uses[next]!]!;
     at = writeLength(out, at, data.length);
     out.set(data, at);
     at += data.length;
@@ -84,7 +86,7 @@ export function compileMessage(plan: MessagePlan): Uint8Array {
     at = writeLength(out, at, readonly.length);
     for (const entry of readonly) out[at++] = entry.index;
   }
-  return out.subarray(0, at);
+  return out;
 }
 
 /** What a version 1 message says of its budget in place of compute-budget instructions. */
@@ -102,27 +104,28 @@ export interface MessageBudget {
  * @see SIMD-0385
  */
 export function compileMessageV1(plan: Omit<MessagePlan, "lookupTables">, budget: MessageBudget): Uint8Array {
-  const groups = groupsOf(rightsOf(plan));
-  const index = new Map<Address, number>();
-  for (const group of groups) for (const address of group) index.set(address, index.size);
-  if (index.size > V1_MAX_ENTRIES || plan.instructions.length > V1_MAX_ENTRIES) {
+  const { payer, instructions, blockhash } = plan;
+  const used = accountsUsed(payer, instructions);
+  const { statics, positions, counts } = arrange(used);
+  if (statics.length > V1_MAX_ENTRIES || instructions.length > V1_MAX_ENTRIES) {
     throw new RangeError("a version 1 message holds at most 64 accounts and 64 instructions");
   }
   const out = new ByteWriter()
     .u8(V1_PREFIX)
-    .u8(groups[0].length + groups[1].length)
-    .u8(groups[1].length)
-    .u8(groups[3].length)
+    .u8(counts[0] + counts[1])
+    .u8(counts[1])
+    .u8(counts[3])
     .u32(V1_BUDGET_MASK)
-    .bytes(plan.blockhash)
-    .u8(plan.instructions.length)
-    .u8(index.size);
-  for (const group of groups) for (const address of group) out.bytes(address.bytes);
+    .bytes(blockhash)
+    .u8(instructions.length)
+    .u8(statics.length);
+  for (const address of statics) out.bytes(address.bytes);
   out.u64(budget.priorityFeeLamports).u32(budget.computeUnitLimit).u32(budget.loadedBytesLimit);
-  for (const { program, accounts, data } of plan.instructions)
-    out.u8(index.get(program)!).u8(accounts.length).u16(data.length);
-  for (const { accounts, data } of plan.instructions) {
-    for (const { address } of accounts) out.u8(index.get(address)!);
+  for (const [index, { accounts, data }] of instructions.entries())
+    out.u8(positions[used.programs[index]!]!).u8(accounts.length).u16(data.length);
+  let next = 0;
+  for (const { accounts, data } of instructions) {
+    for (let end = next + accounts.length; next < end; next++) out.u8(positions[used.uses[next]!]!);
     out.bytes(data);
   }
   return out.finish().slice();
@@ -140,65 +143,115 @@ export function wireLayout(transaction: Uint8Array): { readonly message: Uint8Ar
 /** The wire transaction of a message with one empty signature slot. */
 export function unsignedTransaction(message: Uint8Array): Uint8Array {
   if (message[0] === V1_PREFIX) {
-    const out = new Uint8Array(message.length + SIGNATURE_SIZE);
+    const out = pooledBytes(message.length + SIGNATURE_SIZE);
     out.set(message);
     return out;
   }
-  const out = new Uint8Array(1 + SIGNATURE_SIZE + message.length);
+  const out = pooledBytes(1 + SIGNATURE_SIZE + message.length);
   out[0] = 1;
   out.set(message, 1 + SIGNATURE_SIZE);
   return out;
 }
 
-/** What each account of a plan is asked to be able to, in order of first use; the payer signs and is written to. */
-function rightsOf({ payer, instructions }: Pick<MessagePlan, "payer" | "instructions">): Map<Address, number> {
-  const rights = new Map<Address, number>([[payer, SIGNER | WRITABLE]]);
-  for (const instruction of instructions) {
-    for (const { address, signer, writable } of instruction.accounts) {
-      rights.set(address, (rights.get(address) ?? 0) | (signer ? SIGNER : 0) | (writable ? WRITABLE : 0));
+/** The accounts of a plan, each at its place in order of first use, the programs last. */
+interface AccountsUsed {
+  readonly addresses: Address[];
+  /** What each is asked to be able to. */
+  readonly rights: number[];
+  /** Places of the accounts the instructions name, one instruction after another. */
+  readonly uses: number[];
+  /** Place of each instruction's program. */
+  readonly programs: number[];
+}
+
+/** Looked up by going through them: a transaction has a few dozen accounts, for which that beats any map. */
+function accountsUsed(payer: Address, instructions: readonly Instruction[]): AccountsUsed {
+  const used: AccountsUsed = { addresses: [payer], rights: [SIGNER | WRITABLE], uses: [], programs: [] };
+  for (const { accounts } of instructions) {
+    for (const { address, signer, writable } of accounts)
+      used.uses.push(use(used, address, (signer ? SIGNER : 0) | (writable ? WRITABLE : 0)));
+  }
+  for (const { program } of instructions) used.programs.push(use(used, program, INVOKED));
+  return used;
+}
+
+/** Adds rights to an account and returns its place. */
+function use({ addresses, rights }: AccountsUsed, address: Address, right: number): number {
+  for (let place = 0; place < addresses.length; place++) {
+    if (addresses[place] !== address) continue;
+    rights[place]! |= right;
+    return place;
+  }
+  rights.push(right);
+  return addresses.push(address) - 1;
+}
+
+/** A message's own accounts in its order, and where each place of `used` went; looked-up ones are left out. */
+interface Arranged {
+  readonly statics: readonly Address[];
+  readonly positions: number[];
+  /** Writable signers, read-only signers, writable, read-only. */
+  readonly counts: readonly [number, number, number, number];
+}
+
+function arrange({ addresses, rights }: AccountsUsed): Arranged {
+  const statics: Address[] = [];
+  const positions: number[] = rights.slice();
+  const counts: [number, number, number, number] = [0, 0, 0, 0];
+  for (let group = 0; group < 4; group++) {
+    const wanted = (group < 2 ? SIGNER : 0) | (group % 2 === 0 ? WRITABLE : 0);
+    for (let place = 0; place < rights.length; place++) {
+      if ((rights[place]! & (SIGNER | WRITABLE | LOOKED_UP)) !== wanted) continue;
+      positions[place] = statics.push(addresses[place]!) - 1;
+      counts[group]!++;
     }
   }
-  for (const { program } of instructions) rights.set(program, (rights.get(program) ?? 0) | INVOKED);
-  return rights;
+  return { statics, positions, counts };
 }
 
-/** Accounts by group: writable signers, read-only signers, writable, read-only. */
-function groupsOf(rights: ReadonlyMap<Address, number>): [Address[], Address[], Address[], Address[]] {
-  const groups: [Address[], Address[], Address[], Address[]] = [[], [], [], []];
-  for (const [address, right] of rights) {
-    const writable = (right & WRITABLE) !== 0;
-    groups[(right & SIGNER) !== 0 ? (writable ? 0 : 1) : writable ? 2 : 3].push(address);
-  }
-  return groups;
-}
-
-/** Room the instructions of a plan take at most. */
-function instructionBytes({ instructions }: MessagePlan): number {
-  let bytes = 0;
-  for (const { accounts, data } of instructions) bytes += accounts.length + data.length + 7;
-  return bytes;
+interface LookupEntry {
+  readonly place: number;
+  readonly index: number;
 }
 
 interface Lookup {
   readonly table: Address;
-  readonly writable: { readonly address: Address; readonly index: number }[];
-  readonly readonly: { readonly address: Address; readonly index: number }[];
+  readonly writable: LookupEntry[];
+  readonly readonly: LookupEntry[];
 }
 
-/** Moves what a table can supply out of `rights`; each account goes to the first table that has it. */
-function takeLookups(rights: Map<Address, number>, tables: readonly LookupTable[]): Lookup[] {
+const NO_LOOKUPS: readonly Lookup[] = [];
+
+/** Marks what tables can supply as looked up; each account goes to the first table that has it. */
+function takeLookups({ addresses, rights }: AccountsUsed, tables: readonly LookupTable[]): readonly Lookup[] {
   const lookups: Lookup[] = [];
   for (const table of tables) {
     const lookup: Lookup = { table: table.address, writable: [], readonly: [] };
     for (const [index, address] of table.entries.entries()) {
-      const right = rights.get(address);
-      if (right === undefined || (right & (SIGNER | INVOKED)) !== 0) continue;
-      ((right & WRITABLE) !== 0 ? lookup.writable : lookup.readonly).push({ address, index });
-      rights.delete(address);
+      const place = addresses.indexOf(address);
+      if (place < 0 || (rights[place]! & (SIGNER | INVOKED | LOOKED_UP)) !== 0) continue;
+      ((rights[place]! & WRITABLE) !== 0 ? lookup.writable : lookup.readonly).push({ place, index });
+      rights[place]! |= LOOKED_UP;
     }
     if (lookup.writable.length + lookup.readonly.length > 0) lookups.push(lookup);
   }
   return lookups;
+}
+
+/** Bytes of the version 0 message of a plan. */
+function messageSize({ instructions }: MessagePlan, statics: number, lookups: readonly Lookup[]): number {
+  let bytes =
+    4 + lengthSize(statics) + 32 * statics + 32 + lengthSize(instructions.length) + lengthSize(lookups.length);
+  for (const { accounts, data } of instructions)
+    bytes += 1 + lengthSize(accounts.length) + accounts.length + lengthSize(data.length) + data.length;
+  for (const { writable, readonly } of lookups)
+    bytes += 32 + lengthSize(writable.length) + writable.length + lengthSize(readonly.length) + readonly.length;
+  return bytes;
+}
+
+/** Bytes of a compact-u16 length. */
+function lengthSize(length: number): number {
+  return length < 0x80 ? 1 : length < 0x4000 ? 2 : 3;
 }
 
 /** Writes a compact-u16 length and returns where the next byte goes. */

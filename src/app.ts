@@ -71,7 +71,7 @@ export interface App {
 /** Memory of accounts and programs one trade may load: the largest venue programs, both token programs and room beside. Bytes. */
 const LOADED_ACCOUNTS_BYTES = 8 * 1024 * 1024;
 const LEASE_MS = 5_000;
-const CLAIM_TIMEOUT_MS = 100;
+const CLAIM_TIMEOUT_MS = 50;
 /** Accounts whose fees are looked up at each refresh where that is no call across the network. */
 const ACCOUNTS_READ_FROM_STREAM = 256;
 /** Longest wait for the store when readiness is asked for. */
@@ -151,8 +151,8 @@ async function compose(parts: {
     for (const tipFloor of tipFloors.values()) tipFloor.close();
   });
   const lanes = [
-    ...pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now })),
-    ...relays.map((relay) => createRelayLane(relay, { ...relay, now })),
+    ...pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now, warn })),
+    ...relays.map((relay) => createRelayLane(relay, { ...relay, now, warn })),
   ];
   const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
   onClose(() => landing.close());

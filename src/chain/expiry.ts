@@ -1,5 +1,6 @@
 import { maxOf } from "../primitives/integer.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
+import { isRefusal } from "./rpc-error.ts";
 import { asContext, asInteger, asList, asRecord } from "./rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
 
@@ -12,6 +13,9 @@ export interface ExpiryCase {
 }
 
 export type ExpiryRuling = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
+
+/** Hears that an endpoint does not serve a question. */
+type OnRefusal = (endpoint: string, method: string) => void;
 
 /** What one endpoint testifies: its finalized height, and what it knew of each signature after that. */
 interface Testimony {
@@ -28,14 +32,16 @@ const WITNESSES = 2;
  * the last valid one, and after that the signature is in no block, its whole history searched, at a state not older than
  * that height; by every endpoint that answers, and at least two where two are configured; and no endpoint that has come so far
  * takes the blockhash any more, which holds even where the last valid height was told wrong. Anything else gets no ruling yet.
+ * `onRefusal` hears of endpoints that do not serve a question.
  *
  * @see agave send-transaction-service: a transaction is dropped once the root bank's height has passed its last valid height
  */
 export async function ruleOnExpiry(
   endpoints: readonly RpcEndpoint[],
   cases: readonly ExpiryCase[],
+  onRefusal: OnRefusal = () => {},
 ): Promise<ReadonlyMap<string, ExpiryRuling>> {
-  const settled = await Promise.allSettled(endpoints.map((endpoint) => takeTestimony(endpoint, cases)));
+  const settled = await Promise.allSettled(endpoints.map((endpoint) => takeTestimony(endpoint, cases, onRefusal)));
   const testimonies = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const rulings = new Map<string, ExpiryRuling>();
   const finished: ExpiryCase[] = [];
@@ -51,7 +57,8 @@ export async function ruleOnExpiry(
     if (witnesses >= Math.min(WITNESSES, endpoints.length)) finished.push(one);
   });
   const reached = testimonies.reduce((most, { finalizedSlot }) => maxOf(most, finalizedSlot), 0n);
-  const live = await liveBlockhashes(endpoints, new Set(finished.map(({ blockhash }) => blockhash)), reached);
+  const blockhashes = new Set(finished.map(({ blockhash }) => blockhash));
+  const live = await liveBlockhashes(endpoints, blockhashes, reached, onRefusal);
   for (const { signature, blockhash } of finished) {
     if (blockhash === undefined || !live.has(blockhash)) rulings.set(signature, { kind: "expired" });
   }
@@ -63,11 +70,12 @@ async function liveBlockhashes(
   endpoints: readonly RpcEndpoint[],
   blockhashes: ReadonlySet<string | undefined>,
   reached: bigint,
+  onRefusal: OnRefusal,
 ): Promise<ReadonlySet<string>> {
   const live = new Set<string>();
   const ask = async (endpoint: RpcEndpoint, blockhash: string): Promise<void> => {
     try {
-      const answer = await endpoint.call("isBlockhashValid", [blockhash, { commitment: "processed" }]);
+      const answer = await put(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }], onRefusal);
       const { slot, value } = asContext(answer, "a blockhash's validity");
       if (value === true && slot >= reached) live.add(blockhash);
     } catch {
@@ -82,14 +90,30 @@ async function liveBlockhashes(
   return live;
 }
 
-async function takeTestimony(endpoint: RpcEndpoint, cases: readonly ExpiryCase[]): Promise<Testimony> {
-  const info = asRecord(await endpoint.call("getEpochInfo", [{ commitment: "finalized" }]), "epoch info");
+/** A call that tells of a refusal. */
+async function put(endpoint: RpcEndpoint, method: string, params: readonly unknown[], onRefusal: OnRefusal) {
+  try {
+    return await endpoint.call(method, params);
+  } catch (error) {
+    if (isRefusal(error)) onRefusal(endpoint.name, method);
+    throw error;
+  }
+}
+
+async function takeTestimony(
+  endpoint: RpcEndpoint,
+  cases: readonly ExpiryCase[],
+  onRefusal: OnRefusal,
+): Promise<Testimony> {
+  const info = asRecord(await put(endpoint, "getEpochInfo", [{ commitment: "finalized" }], onRefusal), "epoch info");
   const finalizedSlot = asInteger(info.absoluteSlot, "epoch info");
   const { slot, value } = asContext(
-    await endpoint.call("getSignatureStatuses", [
-      cases.map(({ signature }) => signature),
-      { searchTransactionHistory: true },
-    ]),
+    await put(
+      endpoint,
+      "getSignatureStatuses",
+      [cases.map(({ signature }) => signature), { searchTransactionHistory: true }],
+      onRefusal,
+    ),
     "signature statuses",
   );
   const statuses = asList(value, "signature statuses");

@@ -380,7 +380,12 @@ test("a lane that limits its callers is sent first broadcasts, and the repetitio
 test("a relay that repeats by itself is sent each transaction once, and only what allows it", async () => {
   start(1);
   const relay = fakeEndpoint({ sendTransaction: () => "taken" });
-  const lane = { ...createNodeLane(relay, 0, { now: Date.now }), name: "relay", allowedAs: "relay", repeats: true };
+  const lane = {
+    ...createNodeLane(relay, 0, { now: Date.now }),
+    name: "relay",
+    allowedAs: "relay",
+    repeats: true,
+  };
   landing = createLanding({
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
     lanes: [createNodeLane(endpoints[0]!, 0, { now: Date.now }), lane],

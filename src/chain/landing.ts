@@ -96,6 +96,7 @@ export function createLanding({
   let polls = 0;
   let pollFailing = false;
   let ruling = false;
+  const refusalsTold = new Set<string>();
   let nextRulingAtMs = 0;
 
   function settle(flight: Flight, fate: TransactionFate): void {
@@ -230,6 +231,13 @@ export function createLanding({
     }
   }
 
+  /** Once for each endpoint and question. */
+  function tellRefusal(endpoint: string, method: string): void {
+    const what = `The Solana node ${endpoint} does not serve ${method}`;
+    if (!refusalsTold.has(what)) warn(`${what}: it has no say in proving that a transaction has expired.`);
+    refusalsTold.add(what);
+  }
+
   async function rule(): Promise<void> {
     const overdue = [...flights.values()]
       .filter(({ lastValidBlockHeight }) => head.blockHeight() > lastValidBlockHeight)
@@ -237,7 +245,7 @@ export function createLanding({
     if (ruling || overdue.length === 0) return;
     ruling = true;
     nextRulingAtMs = now() + EXPIRY_CHECK_SLOTS * head.slotMs();
-    const rulings = await ruleOnExpiry(endpoints, overdue);
+    const rulings = await ruleOnExpiry(endpoints, overdue, tellRefusal);
     ruling = false;
     for (const flight of overdue) {
       const one = rulings.get(flight.signature);

@@ -1,5 +1,6 @@
 import type { Now } from "../primitives/clock.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "./rpc-endpoint.ts";
+import { isRefusal } from "./rpc-error.ts";
 
 /** The lane every message may use: the configured nodes, which ask for nothing in it. */
 export const OWN_NODES = "rpc";
@@ -12,7 +13,7 @@ export interface Lane {
   readonly allowedAs: string;
   /** True: it repeats what it took by itself, and is sent each transaction once. */
   readonly repeats: boolean;
-  /** True for a while after failures: repetitions go to the others. */
+  /** True for a while after failures, a long one after it said that it takes no transactions at all: repetitions go to the others. */
   isCooling(): boolean;
   /** True when one more may be sent now; a lane that limits its callers is not sent more than it takes. */
   takeTurn(): boolean;
@@ -22,6 +23,7 @@ export interface Lane {
 
 export interface LaneOptions {
   readonly now: Now;
+  readonly warn?: (message: string) => void;
   /** Longest wait for the lane to take a transaction. */
   readonly timeoutMs?: number;
   /** Transactions sent in a second, at most. */
@@ -30,6 +32,7 @@ export interface LaneOptions {
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_PER_SECOND = 1_000;
+const REFUSAL_MS = 600_000;
 
 /** A configured node as a lane; `index` counts from 0. */
 export function createNodeLane(endpoint: RpcEndpoint, index: number, options: LaneOptions): Lane {
@@ -57,17 +60,19 @@ function laneTo(
     allowedAs,
     repeats,
     now,
+    warn = () => {},
     timeoutMs = DEFAULT_TIMEOUT_MS,
     perSecond = DEFAULT_PER_SECOND,
   }: LaneOptions & Pick<Lane, "name" | "allowedAs" | "repeats">,
 ): Lane {
   let turns = perSecond;
   let countedAtMs = now();
+  let refusedUntilMs = 0;
   return {
     name,
     allowedAs,
     repeats,
-    isCooling: () => endpoint.isCooling(),
+    isCooling: () => endpoint.isCooling() || now() < refusedUntilMs,
     takeTurn() {
       const at = now();
       turns = Math.min(perSecond, turns + (Math.max(0, at - countedAtMs) * perSecond) / 1_000);
@@ -77,11 +82,21 @@ function laneTo(
       return true;
     },
     async send(encoded) {
-      await endpoint.call(
-        "sendTransaction",
-        [encoded, { encoding: "base64", skipPreflight: true, maxRetries: 0 }],
-        timeoutMs,
-      );
+      try {
+        await endpoint.call(
+          "sendTransaction",
+          [encoded, { encoding: "base64", skipPreflight: true, maxRetries: 0 }],
+          timeoutMs,
+        );
+        refusedUntilMs = 0;
+      } catch (error) {
+        if (isRefusal(error)) {
+          if (now() >= refusedUntilMs)
+            warn(`The lane ${name} (${endpoint.name}) does not serve sendTransaction: nothing lands through it.`);
+          refusedUntilMs = now() + REFUSAL_MS;
+        }
+        throw error;
+      }
     },
   };
 }

@@ -37,6 +37,8 @@ const SILENT_MS = 400;
 
 /** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
 const REFUSAL_CODES = new Set([-32601, -32010]);
+/** Forbidden, not allowed, gone. */
+const REFUSAL_STATUSES = new Set([403, 405, 410]);
 const REFUSAL_WORDS =
   /method not found|not (?:supported|available|enabled|allowed)|is disabled|excluded from account secondary/i;
 /** "Transaction history is not available from this node" and unsupported versions concern one question, not the method. */
@@ -106,7 +108,7 @@ export function createRpcEndpoint({
     try {
       answer = asRecord(parseRpcJson(text), "an answer");
     } catch (cause) {
-      if (status === 403 || status === 405 || status === 410)
+      if (REFUSAL_STATUSES.has(status))
         throw new RpcError("refused", `The Solana node ${name} does not serve ${method}: HTTP ${status}.`);
       throw new RpcError("malformed", `The Solana node ${name} answered ${method} with HTTP ${status} and no JSON.`, {
         cause,
@@ -142,7 +144,7 @@ function answeredError(
   const words = typeof error.message === "string" ? error.message.slice(0, 300) : "no message";
   const refused =
     REFUSAL_CODES.has(rpcCode) ||
-    status === 403 ||
+    REFUSAL_STATUSES.has(status) ||
     (method !== "sendTransaction" && !PLAIN_CODES.has(rpcCode) && REFUSAL_WORDS.test(words));
   return new RpcError(
     refused ? "refused" : "answered",

@@ -64,6 +64,7 @@ const DEFAULT_PING_MS = 20_000;
 const CANDIDATE_SILENCES = 3;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
+const COMPLAINT_MS = 600_000;
 /** The largest account is 10 MiB, about 14 MiB in base64. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
@@ -84,7 +85,9 @@ export function createSubscriptions({
   const slotListeners = new Set<SlotListener>();
   const lostListeners = new Set<() => void>();
   /** What to do with the node's answer to each request of the present connection. */
-  const pending = new Map<number, (subscriptionId: number | undefined) => void>();
+  const pending = new Map<number, { readonly method: string; answer(subscriptionId: number | undefined): void }>();
+  /** Until when a complaint is not repeated. */
+  const toldUntilMs = new Map<string, number>();
   const active = new Map<number, Held>();
   /** The connection in use: it has told of a slot. Only from then on can anything else be subscribed to and dated. */
   let current: Connection | undefined;
@@ -98,13 +101,26 @@ export function createSubscriptions({
   let retryTimer: NodeJS.Timeout | undefined;
   let lastSlotAtMs = 0;
 
+  /** Once in a while: what a node refuses it refuses for every account and trade. */
+  function tell(complaint: string, reason: string): void {
+    if ((toldUntilMs.get(complaint) ?? 0) > now()) return;
+    toldUntilMs.set(complaint, now() + COMPLAINT_MS);
+    warn(`${complaint}: ${reason}`);
+  }
+
+  const tellRefusal = (host: string, method: string, error: unknown) =>
+    tell(
+      `The Solana node ${host} does not serve ${method}; polling fills the gap`,
+      JSON.stringify(error).slice(0, 200),
+    );
+
   function send(
     method: string,
     params: readonly unknown[],
     onAnswer?: (subscriptionId: number | undefined) => void,
   ): void {
     const id = ++lastId;
-    if (onAnswer !== undefined) pending.set(id, onAnswer);
+    if (onAnswer !== undefined) pending.set(id, { method, answer: onAnswer });
     current?.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   }
 
@@ -146,13 +162,15 @@ export function createSubscriptions({
       hearSlot(from, asRecord(message.params, "a notice").result);
       return;
     }
-    if (from !== current) return;
+    if (from !== current) {
+      if (message.error !== undefined) tellRefusal(from.host, "slotSubscribe", message.error);
+      return;
+    }
     if (typeof message.id === "number") {
-      const onAnswer = pending.get(message.id);
+      const asked = pending.get(message.id);
       pending.delete(message.id);
-      if (message.error !== undefined && onAnswer !== undefined)
-        warn(`The Solana node refused a subscription: ${JSON.stringify(message.error).slice(0, 200)}`);
-      onAnswer?.(typeof message.result === "number" ? message.result : undefined);
+      if (message.error !== undefined && asked !== undefined) tellRefusal(from.host, asked.method, message.error);
+      asked?.answer(typeof message.result === "number" ? message.result : undefined);
       return;
     }
     const params = asRecord(message.params, "a notice");
@@ -180,7 +198,10 @@ export function createSubscriptions({
         warn(`The Solana node ${opened.host} sent a notice that cannot be read: ${String(error)}`);
       }
     });
-    socket.on("error", () => {});
+    socket.on("error", (error) => {
+      if (opened === candidate)
+        tell(`No subscription connection to ${opened.host}; polling fills the gap`, error.message);
+    });
     socket.on("close", () => {
       if (opened === candidate) candidate = undefined;
       else if (opened === current) {

@@ -20,7 +20,12 @@ export interface Faults {
   readonly sends: "forward" | "drop" | "hold";
   /** In place of the true samples of getRecentPrioritizationFees. */
   readonly priorityFees: readonly number[] | undefined;
-  readonly refusedMethods: readonly string[];
+  /** Over HTTP and WebSocket; "all" of them. */
+  readonly refusedMethods: readonly string[] | "all";
+  /** As a JSON-RPC error of that number, or with an HTTP status and no JSON. */
+  readonly refusedWith: -32601 | 403 | 410;
+  /** True: it has no WebSocket. */
+  readonly refusesSockets: boolean;
   /** Silent: connected, and never a word. Duplicate: everything twice. Lossy: every fourth notice is lost, others swap places. */
   readonly notices: "true" | "silent" | "duplicate" | "lossy";
 }
@@ -36,6 +41,8 @@ const HEALTHY: Faults = {
   sends: "forward",
   priorityFees: undefined,
   refusedMethods: [],
+  refusedWith: -32601,
+  refusesSockets: false,
   notices: "true",
 };
 
@@ -142,7 +149,8 @@ class LyingProxy implements RpcProxy {
       if (this.#faults.connection === "reset") socket.resetAndDestroy();
     });
     server.on("upgrade", (request, socket, head) => {
-      if (this.#faults.connection === "open")
+      if (this.#faults.refusesSockets) socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n");
+      else if (this.#faults.connection === "open")
         this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#sockets.emit("connection", ws));
       else if (this.#faults.connection !== "blackhole") socket.destroy();
     });
@@ -184,14 +192,22 @@ class LyingProxy implements RpcProxy {
       response.writeHead(302, { location: this.#target.rpcUrl }).end();
       return;
     }
-    const text = faults.refusedMethods.includes(method)
-      ? JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } })
-      : await this.#answer(body, method, id);
+    const isRefused = this.#refuses(method);
+    if (isRefused && faults.refusedWith !== -32601) {
+      response.writeHead(faults.refusedWith, { "content-type": "text/html" }).end("<p>Not on this plan</p>");
+      return;
+    }
+    const text = isRefused ? refusalOf(id) : await this.#answer(body, method, id);
     await this.onCall?.(method, "answered");
     if (response.destroyed) return;
     response.writeHead(200, { "content-type": "application/json" });
     if (faults.answers === "truncated") response.end(text.slice(0, text.length / 2));
     else response.end(text);
+  }
+
+  #refuses(method: string): boolean {
+    const { refusedMethods } = this.#faults;
+    return refusedMethods === "all" || refusedMethods.includes(method);
   }
 
   async #answer(body: string, method: string, id: number): Promise<string> {
@@ -239,6 +255,12 @@ class LyingProxy implements RpcProxy {
     let count = 0;
     let late: string | undefined;
     inside.on("message", (data) => {
+      const { id, method } = JSON.parse(String(data)) as { id: number; method: string };
+      this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+      if (this.#refuses(method)) {
+        inside.send(refusalOf(id));
+        return;
+      }
       if (outside.readyState === WebSocket.OPEN) outside.send(String(data));
       else unsent.push(String(data));
     });
@@ -274,6 +296,9 @@ class LyingProxy implements RpcProxy {
     }
   }
 }
+
+const refusalOf = (id: number) =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
 
 const SLOT_FIELDS = new Set(["slot", "absoluteSlot", "parent", "root", "blockHeight"]);
 

@@ -1,27 +1,68 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { type RpcProxy, startRpcProxy } from "../faults/rpc-proxy.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { type Faults, type RpcProxy, startRpcProxy } from "../faults/rpc-proxy.ts";
 import { type History, Trader } from "../faults/trader.ts";
 
+const TRADES = 4;
+const WAYS = [-32601, 403, 410] as const;
+/** Everything the service asks of a node, as the table of docs/mainnet.md has it. */
+const METHODS = [
+  "sendTransaction",
+  "getSignatureStatuses",
+  "getTransaction",
+  "getLatestBlockhash",
+  "getEpochInfo",
+  "isBlockhashValid",
+  "getMultipleAccounts",
+  "getMinimumBalanceForRentExemption",
+  "getGenesisHash",
+  "getProgramAccounts",
+  "getRecentPrioritizationFees",
+  "getRecentPerformanceSamples",
+];
+const SUBSCRIPTIONS = ["slotSubscribe", "accountSubscribe", "signatureSubscribe"];
+/** Without these a node is of no use alone. */
+const NEEDED_TO_START = [
+  "getLatestBlockhash",
+  "getEpochInfo",
+  "getMultipleAccounts",
+  "getMinimumBalanceForRentExemption",
+  "getGenesisHash",
+];
+const UNNEEDED = [
+  "getProgramAccounts",
+  "getRecentPrioritizationFees",
+  "getRecentPerformanceSamples",
+  "isBlockhashValid",
+];
+
+let sandbox: Sandbox;
+let wallets = 0;
 const closers: (() => unknown)[] = [];
+beforeAll(async () => {
+  sandbox = await startSandbox({ slotMs: 50 });
+});
+afterAll(() => sandbox?.close());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The service on a node that refuses these methods, and what it logged. */
-async function serviceOn(refusedMethods: readonly string[], node: (proxy: RpcProxy) => Promise<unknown>) {
-  const sandbox = await startSandbox({ slotMs: 50 });
-  closers.push(() => sandbox.close());
-  const proxy = await startRpcProxy(sandbox);
-  closers.push(() => proxy.close());
-  await proxy.set({ refusedMethods });
-  await node(proxy);
+/** The service on nodes with these faults, in this order, and what it logged. */
+async function serviceOn(...faults: Partial<Faults>[]) {
+  const proxies: RpcProxy[] = [];
+  for (const each of faults) {
+    const proxy = await startRpcProxy(sandbox);
+    closers.push(() => proxy.close());
+    await proxy.set(each);
+    proxies.push(proxy);
+  }
   const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
+  closers.push(() => rmSync(dataDir, { recursive: true, force: true }));
   const logged: string[] = [];
   const log = (_facts: object, message: string) => void logged.push(message);
   const app = await startApp({
@@ -30,17 +71,15 @@ async function serviceOn(refusedMethods: readonly string[], node: (proxy: RpcPro
       ADMIN_PORT: "0",
       DATA_DIR: dataDir,
       SIGN_IN_CHAIN_ID: "localnet",
-      SOLANA_RPC_URLS: proxy.url,
-      SOLANA_WS_URLS: proxy.wsUrl,
+      SUBMIT_ANSWER_MS: "10000",
+      SOLANA_RPC_URLS: proxies.map(({ url }) => url).join(","),
+      SOLANA_WS_URLS: proxies.map(({ wsUrl }) => wsUrl).join(","),
     }),
     logger: { info: () => {}, warn: log, error: log },
   });
-  closers.push(async () => {
-    await app.close();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  closers.push(() => app.close());
   const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
-  const trader = new Trader(77, history);
+  const trader = new Trader(0x7700 + wallets++, history);
   await fetch(sandbox.rpcUrl, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -49,30 +88,75 @@ async function serviceOn(refusedMethods: readonly string[], node: (proxy: RpcPro
   await trader.register(app.url);
   const mint = sandbox.world.tokens.find(({ venue }) => venue === "pump_fun")!.mint.toString();
   return {
-    proxy,
+    proxies,
     logged,
     async trade() {
       const built = await trader.build(app.url, { path: "buy", body: { mint, solAmount: 0.01 } });
       if (built === undefined) throw new Error(JSON.stringify(history.refusedBuilds.at(-1)));
-      return trader.submit({ name: "service", url: app.url }, built);
+      const { status, data, error } = await trader.submit({ name: "service", url: app.url }, built);
+      expect({ status, is: data?.status ?? error }).toEqual({ status: 200, is: "confirmed" });
     },
   };
 }
 
-test.each([["getProgramAccounts"], ["getRecentPrioritizationFees"], ["getRecentPerformanceSamples"]])(
-  "a node without %s costs one line in the log, and trades go on",
+describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
+  test.each(UNNEEDED)("%s, being the only one, costs one line in the log at most, and trades go on", async (method) => {
+    const { logged, trade, proxies } = await serviceOn({ refusedMethods: [method], refusedWith });
+    await trade();
+    const asked = proxies[0]!.calls.get(method);
+    for (let i = 1; i < TRADES; i++) await trade();
+    // Proof of expiry is not asked for while trades land.
+    expect(logged.filter((line) => line.includes(method))).toHaveLength(method === "isBlockhashValid" ? 0 : 1);
+    expect(proxies[0]!.calls.get(method)).toBe(asked);
+  });
+
+  test("everything, beside one that refuses nothing, costs one line for each method, and trades go on", async () => {
+    const { logged, trade } = await serviceOn({ refusedMethods: "all", refusedWith }, {});
+    for (let i = 0; i < TRADES; i++) await trade();
+    const known = logged.length;
+    for (let i = 0; i < TRADES; i++) await trade();
+    expect(logged.slice(known)).toEqual([]);
+    expect(new Set(logged).size).toBe(logged.length);
+    for (const method of METHODS.filter((one) => one !== "isBlockhashValid" && one !== "getGenesisHash"))
+      expect(logged.filter((line) => line.includes(method)).length, method).toBeLessThanOrEqual(1);
+  });
+});
+
+test.each(METHODS)("a node without %s, beside one that has it, costs one line, and trades go on", async (method) => {
+  const { logged, trade, proxies } = await serviceOn({ refusedMethods: [method] }, {});
+  const asked = () => proxies[0]!.calls.get(method) ?? 0;
+  await trade();
+  const atFirst = asked();
+  for (let i = 1; i < TRADES; i++) await trade();
+  expect(logged.filter((line) => line.includes(method)).length).toBeLessThanOrEqual(1);
+  expect(logged.length).toBeLessThanOrEqual(2);
+  // A transaction goes to every node once: it may have changed its mind.
+  expect(asked() - atFirst).toBeLessThanOrEqual(method === "sendTransaction" ? TRADES - 1 : 0);
+});
+
+test.each(NEEDED_TO_START)("without %s on any node the service does not start, and says why", async (method) => {
+  await expect(serviceOn({ refusedMethods: [method] })).rejects.toThrow(method);
+});
+
+test.each(SUBSCRIPTIONS)(
+  "a node that refuses %s costs a line or two, not one for each trade, and trades go on",
   async (method) => {
-    const { logged, trade, proxy } = await serviceOn([method], async () => {});
-    expect((await trade()).data?.status).toBe("confirmed");
-    const asked = proxy.calls.get(method);
-    for (let i = 0; i < 3; i++) expect((await trade()).data?.status).toBe("confirmed");
+    const { logged, trade } = await serviceOn({ refusedMethods: [method] });
+    for (let i = 0; i < TRADES; i++) await trade();
     expect(logged.filter((line) => line.includes(method))).toHaveLength(1);
-    expect(proxy.calls.get(method)).toBe(asked);
+    expect(logged.length).toBeLessThanOrEqual(2);
   },
 );
 
+test("a node that takes no WebSocket costs one line, and trades go on", async () => {
+  const { logged, trade } = await serviceOn({ refusesSockets: true });
+  for (let i = 0; i < TRADES; i++) await trade();
+  expect(logged.filter((line) => line.includes("No subscription connection to 127.0.0.1"))).toHaveLength(1);
+  expect(logged.length).toBeLessThanOrEqual(2);
+});
+
 test("a node whose WebSocket says nothing costs one line a while, and trades go on", async () => {
-  const { logged, trade } = await serviceOn([], (proxy) => proxy.set({ notices: "silent" }));
-  for (let i = 0; i < 4; i++) expect((await trade()).data?.status).toBe("confirmed");
+  const { logged, trade } = await serviceOn({ notices: "silent" });
+  for (let i = 0; i < TRADES; i++) await trade();
   expect(logged.length).toBeLessThanOrEqual(4);
 });

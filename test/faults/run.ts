@@ -1,8 +1,9 @@
 /**
  * Puts the promises of the service to the test, on an embedded chain behind nodes that fail and lie.
  *
- *   node test/faults/run.ts [--rows 1,9,13] [--seed 7] [--scale 1] [--schedules N]
+ *   node test/faults/run.ts [--rows 1,9,13] [--seed 7] [--scale 1 | --full] [--schedules N]
  *
+ * `--full` runs what has a promised size at that size; the rest at the scale given.
  * Prints a table of promise, target and measure. Exits 1 when a target is missed or an invariant is broken.
  */
 import { parseArgs } from "node:util";
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     rows: { type: "string" },
     seed: { type: "string", default: "1" },
     scale: { type: "string", default: "1" },
+    full: { type: "boolean", default: false },
     schedules: { type: "string" },
   },
 });
@@ -39,10 +41,13 @@ if (chosen.length === 0 || !Number.isInteger(seed) || !(scale >= 1)) {
 
 const results: Result[] = [];
 if (values.schedules === undefined) {
-  for (const scenario of chosen) await run(scenario, seed);
+  for (const scenario of chosen) {
+    const size = (values.full ? scenario.promised : undefined) ?? { scale, runs: 1 };
+    for (let i = 0; i < size.runs; i++) await run(scenario, seed + i, size.scale);
+  }
 } else {
   const random = createRandom(seed);
-  for (let i = 0; i < Number(values.schedules); i++) await run(random.pick(chosen), random.u32() % 1_000_000);
+  for (let i = 0; i < Number(values.schedules); i++) await run(random.pick(chosen), random.u32() % 1_000_000, scale);
 }
 process.stdout.write(`\n${table(results)}\n`);
 const failed = results.filter(({ broken }) => broken.length > 0);
@@ -57,10 +62,10 @@ process.stdout.write(
 );
 process.exit(failed.length === 0 ? 0 : 1);
 
-async function run(scenario: Scenario, at: number): Promise<void> {
+async function run(scenario: Scenario, at: number, size: number): Promise<void> {
   const startedAtMs = Date.now();
   process.stdout.write(`${scenario.row}. ${scenario.promise} … `);
-  const measure = await scenario.run({ seed: at, scale }).catch(
+  const measure = await scenario.run({ seed: at, scale: size }).catch(
     (error: unknown): Measure => ({
       measured: "stopped",
       broken: [error instanceof Error ? (error.stack ?? error.message) : String(error)],

@@ -9,6 +9,8 @@ export interface Scenario {
   readonly row: number;
   readonly promise: string;
   readonly target: string;
+  /** The size that is promised, where it is larger than any smoke: so many runs, each on a rig of its own, of that scale. */
+  readonly promised?: { readonly scale: number; readonly runs: number };
   /** Measures it once. `scale` 1 is the smoke; more is more of everything. */
   run(schedule: Schedule): Promise<Measure>;
 }

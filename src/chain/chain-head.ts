@@ -9,6 +9,7 @@ import type { ChainHead, Lifetime } from "./port.ts";
 import { RpcError } from "./rpc-error.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asAccount, asContext, asInteger, asList, asRecord, asText } from "./rpc-values.ts";
+import { SlotPace } from "./slot-pace.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 export interface LiveChainHead extends ChainHead {
@@ -37,14 +38,8 @@ export interface ChainHeadOptions {
 const DEFAULT_MAX_AGE_MS = 2_000;
 const DEFAULT_REFRESH_MS = 400;
 const DEFAULT_SLOW_REFRESH_MS = 10_000;
-/** Slot times are averaged over about this long: long enough to smooth bursts, short enough to follow a change within seconds. */
-const SLOT_TIME_MEMORY_MS = 2_500;
-/** A longer silence was a lost connection, not a slot. */
-const LONGEST_SLOT_STEP_MS = 5_000;
 /** The two account sizes rent is read at; it is linear in the size. */
 const RENT_SIZES = [0, 10_000] as const;
-/** The node's own sample of slot times counts for this much measuring at the start. */
-const SAMPLE_WORTH_MS = 400;
 const START_PATIENCE_MS = 10_000;
 /** Slots by which an endpoint may be behind the best one, and by which the chain may run ahead of its measured pace. */
 const MAX_LAG_SLOTS = 10n;
@@ -74,10 +69,7 @@ export async function createChainHead({
 }: ChainHeadOptions): Promise<LiveChainHead> {
   let slot = 0n;
   let slotAtMs = now();
-  /** Time and slots gone by, the past fading: their ratio is the slot time, free of the bias that uneven steps would bring. */
-  let paceMs = 0;
-  let paceSlots = 0;
-  let measuring = false;
+  const pace = new SlotPace();
   let lifetime: Lifetime | undefined;
   let lifetimeAtMs = 0;
   /** Last valid height less slot: differs from endpoint to endpoint only where one is wrong. */
@@ -93,21 +85,21 @@ export async function createChainHead({
 
   /** False for a slot no chain could have reached by now: whoever tells of it is wrong. */
   function isReachable(seen: bigint): boolean {
-    const paceOfSlots = paceMs > 0 ? paceMs / paceSlots : UNMEASURED_SLOT_MS;
-    return seen <= slot + MAX_LEAD_SLOTS + BigInt(Math.ceil((2 * Math.max(0, now() - slotAtMs)) / paceOfSlots));
+    const slotMs = pace.slotMs > 0 ? pace.slotMs : UNMEASURED_SLOT_MS;
+    return seen <= slot + MAX_LEAD_SLOTS + BigInt(Math.ceil((2 * Math.max(0, now() - slotAtMs)) / slotMs));
   }
 
   function noteSlot(seen: bigint): void {
-    if (seen <= slot || slot === 0n || !isReachable(seen)) return;
-    const atMs = now();
-    const elapsedMs = atMs - slotAtMs;
-    if (measuring && elapsedMs >= 0 && elapsedMs < LONGEST_SLOT_STEP_MS) {
-      const fading = Math.exp(-elapsedMs / SLOT_TIME_MEMORY_MS);
-      paceMs = paceMs * fading + elapsedMs;
-      paceSlots = paceSlots * fading + Number(seen - slot);
-    }
+    if (!noteAge(seen)) return;
+    pace.note(slot, slotAtMs);
+  }
+
+  /** A slot that says how far the chain is, but not when it began, as when it was confirmed later. */
+  function noteAge(seen: bigint): boolean {
+    if (seen <= slot || slot === 0n || !isReachable(seen)) return false;
     slot = seen;
-    slotAtMs = atMs;
+    slotAtMs = now();
+    return true;
   }
 
   /** Where the endpoints together say the chain is: the middle of what they tell. */
@@ -163,7 +155,7 @@ export async function createChainHead({
     lifetime = told;
     lifetimeSpan = told.lastValidBlockHeight - told.slot;
     lifetimeAtMs = askedAtMs;
-    noteSlot(told.slot);
+    noteAge(told.slot);
   }
 
   const isOff = (seen: bigint) => seen + MAX_LAG_SLOTS + MAX_LEAD_SLOTS < slot || !isReachable(seen);
@@ -261,13 +253,9 @@ export async function createChainHead({
       slow(),
     ]);
     genesisHash = asText(genesis, "a genesis hash");
-    if (sampleMs > 0) {
-      paceMs = SAMPLE_WORTH_MS;
-      paceSlots = SAMPLE_WORTH_MS / sampleMs;
-    }
-    measuring = true;
+    if (sampleMs > 0) pace.begin(sampleMs);
     stops.push(repeat(fast, refreshMs, "blockhash and clock"), repeat(slow, slowRefreshMs, "rent and block height"));
-    await until(() => paceMs > 0);
+    await until(() => pace.slotMs > 0);
   } catch (error) {
     close();
     throw error;
@@ -294,7 +282,9 @@ export async function createChainHead({
       return clock;
     },
     blockHeight: () => slot - skippedSlots,
-    slotMs: () => paceMs / paceSlots,
+    slotMs: () => pace.slotMs,
+    // Not from now: whenever the newest slot was heard of, that is when it began.
+    heightAtMs: (height) => slotAtMs + Number(height - (slot - skippedSlots)) * pace.slotMs,
     rentExemption: (space) => rentBase + ceilDiv(rentPerSpan * BigInt(space), BigInt(RENT_SIZES[1])),
     genesisHash: () => genesisHash,
     slot: () => slot,

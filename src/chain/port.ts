@@ -85,6 +85,8 @@ export interface ChainHead {
   blockHeight(): bigint;
   /** Measured time of one slot in milliseconds. */
   slotMs(): number;
+  /** When the chain reaches a block height, at the measured pace (epoch milliseconds). */
+  heightAtMs(height: bigint): number;
   /** Lamports an account of `space` data bytes must hold to exist. */
   rentExemption(space: number): bigint;
   /** Base58 genesis hash: names the network in every submission token. */

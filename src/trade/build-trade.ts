@@ -368,9 +368,9 @@ function costsOf(budget: Budget, assembly: Assembly, tips: readonly Tip[]): Cost
 }
 
 function expiryOf({ head, now, settings }: BuildPorts, lastValidBlockHeight: bigint): number {
-  const blocksLeft = Number(lastValidBlockHeight - head.blockHeight());
-  const landable = blocksLeft * head.slotMs() - settings.expiryMarginMs;
-  return Math.floor(now() + Math.max(0, Math.min(landable, MAX_VALIDITY_MS)));
+  const atMs = now();
+  const landable = head.heightAtMs(lastValidBlockHeight + 1n) - atMs - settings.expiryMarginMs;
+  return Math.floor(atMs + Math.max(0, Math.min(landable, MAX_VALIDITY_MS)));
 }
 
 function walletAddresses({ wallet, source, destination }: WalletAccounts) {

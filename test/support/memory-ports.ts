@@ -48,6 +48,7 @@ export function memoryPorts(options: {
       lifetime: () => ({ blockhash: new Uint8Array(32).fill(9), lastValidBlockHeight: 1_150n, slot: clock.slot }),
       clock: () => clock,
       blockHeight: () => 1_000n,
+      heightAtMs: (height) => 1_795_000_000_000 + Number(height - 1_000n) * 400,
       slotMs: () => 400,
       rentExemption: (space) => svm.rent(space),
       genesisHash: () => "memory",

@@ -17,8 +17,9 @@ import {
   until,
 } from "./scenario.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
-import type { BuildEntry, SubmitEntry } from "./trader.ts";
+import type { BuildEntry, SubmitEntry, Trader } from "./trader.ts";
 
+const SOL = "So11111111111111111111111111111111111111112";
 /** Messages raced for at a time: what two cores sign, build and land well within the life of a blockhash. */
 const MESSAGES_AT_ONCE = 96;
 
@@ -346,15 +347,14 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
     target: "100 % equal in base units, on every kind of token",
     promised: { scale: 57, runs: 1 },
     run: ({ seed, scale }) =>
-      onRig({ seed }, async (rig, expect) => {
-        const trader = rig.traders[0]!;
+      onRig({ seed, traders: 4 }, async (rig, expect) => {
         const service = rig.services[0]!;
+        const tokens = rig.sandbox.world.tokens.filter(({ quoteMint }) => quoteMint.toString() === SOL);
         let count = 0;
         let refused = 0;
         let unread = 0;
-        for (let round = 0; round < scale; round++) {
-          for (const { mint, symbol, quoteMint } of rig.sandbox.world.tokens) {
-            if (quoteMint.toString() !== "So11111111111111111111111111111111111111112") continue;
+        const tradeEach = async (trader: Trader, share: typeof tokens) => {
+          for (const { mint, symbol } of share) {
             const text = mint.toString();
             const orders = [
               { path: "buy", body: { mint: text, solAmount: 0.2 } },
@@ -374,6 +374,17 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
               if (data?.tradeResult == null) unread += 1;
             }
           }
+        };
+        for (let round = 0; round < scale; round++) {
+          // Each token is one trader's, in another round another's: no price moves between a build and its submit.
+          await Promise.all(
+            rig.traders.map((trader, t) =>
+              tradeEach(
+                trader,
+                tokens.filter((_, i) => (i + round) % rig.traders.length === t),
+              ),
+            ),
+          );
         }
         expect(unread === 0, `${unread} without amounts`);
         return `${count} trades, ${refused} refused, ${unread} without amounts`;

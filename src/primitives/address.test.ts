@@ -25,6 +25,14 @@ test("a copy is kept: later writes to the source do not reach it", () => {
   expect(() => Address.from(source, 9)).toThrow(RangeError);
 });
 
+test("an address alone equals nothing else of its bytes, and is not found by them", () => {
+  const bytes = new Uint8Array(32).fill(77);
+  const alone = Address.alone(bytes);
+  expect(alone.toString()).toBe(Address.from(bytes).toString());
+  expect(alone).not.toBe(Address.from(bytes));
+  expect(() => Address.alone(new Uint8Array(31))).toThrow(RangeError);
+});
+
 test("addresses sort by their bytes", () => {
   const low = Address.from(Uint8Array.of(...new Uint8Array(31), 1));
   const high = Address.from(Uint8Array.of(1, ...new Uint8Array(31)));

@@ -13,8 +13,8 @@ const keyOf: (source: Uint8Array, offset: number) => string =
     : (source, offset) => Buffer.prototype.latin1Slice.call(source, offset, offset + LENGTH);
 
 /**
- * A 32-byte account address. There is exactly one instance per value, so addresses compare with `===` and serve as
- * keys of a `Map` or `Set`; the base58 text is made once, when first asked for.
+ * A 32-byte account address. There is exactly one instance per value (but for those of `alone`), so addresses compare with
+ * `===` and serve as keys of a `Map` or `Set`; the base58 text is made once, when first asked for.
  */
 export class Address {
   /** The 32 bytes. Never written to. */
@@ -35,6 +35,16 @@ export class Address {
     interned.set(key, new WeakRef(address));
     sweep.register(address, key);
     return address;
+  }
+
+  /**
+   * An address that is new and lives in one transaction only, made of the bytes as they are. It is not kept for finding it
+   * again, which costs more than all else about it: nothing but this very instance equals it.
+   * @throws RangeError when they are not 32
+   */
+  static alone(bytes: Uint8Array): Address {
+    if (bytes.length !== LENGTH) throw new RangeError("an address is 32 bytes");
+    return new Address(bytes);
   }
 
   /** The address written in base58, or undefined when the text is not 32 bytes of base58. */

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../primitives/address.ts";
-import { concatBytes, textBytes, writeU32, writeU64 } from "../primitives/bytes.ts";
+import { pooledBytes, textBytes, writeU32, writeU64 } from "../primitives/bytes.ts";
 import { type Instruction, readonly, writable, writableSigner } from "./instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
@@ -8,11 +8,18 @@ import { createTokenAccount, syncNative, transferLamports } from "./token-instru
 
 const CREATE_WITH_SEED = 3;
 const INITIALIZE_ACCOUNT_3 = 18;
+const MAX_SEED_LENGTH = 32;
+
+/** What a seeded address is the hash of; written anew for each. */
+const preimage = new Uint8Array(32 + MAX_SEED_LENGTH + 32);
 
 /**
- * The address of the account that `seed` (at most 32 characters) makes for `base` under `program`.
+ * The address of the account that `seed` makes for `base` under `program`, for an account that lives in one transaction
+ * only: it is not found again by its bytes.
  *
+ * @param seed at most 32 ASCII characters
  * @param digest SHA-256; a native one where there is one
+ * @throws RangeError for a longer seed
  * @see System program `create_address_with_seed`
  */
 export function seededAddress(
@@ -21,7 +28,11 @@ export function seededAddress(
   program: Address,
   digest: (bytes: Uint8Array) => Uint8Array = sha256,
 ): Address {
-  return Address.from(digest(concatBytes(base.bytes, textBytes(seed), program.bytes)));
+  if (seed.length > MAX_SEED_LENGTH) throw new RangeError(`a seed is at most ${MAX_SEED_LENGTH} characters`);
+  preimage.set(base.bytes, 0);
+  preimage.set(textBytes(seed), 32);
+  preimage.set(program.bytes, 32 + seed.length);
+  return Address.alone(digest(preimage.subarray(0, 64 + seed.length)));
 }
 
 /**
@@ -38,7 +49,7 @@ export function openWrappedSol(order: {
   readonly rent: bigint;
 }): readonly Instruction[] {
   const seed = textBytes(order.seed);
-  const create = new Uint8Array(4 + 32 + 8 + seed.length + 8 + 8 + 32);
+  const create = pooledBytes(4 + 32 + 8 + seed.length + 8 + 8 + 32);
   writeU32(create, 0, CREATE_WITH_SEED);
   create.set(order.wallet.bytes, 4);
   writeU64(create, 36, BigInt(seed.length));

@@ -1,6 +1,7 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { ERRORS, type RpcStatus, TradewireError } from "../errors/tradewire-error.ts";
 
 const CODES: Readonly<Record<RpcStatus, Code>> = {
@@ -22,6 +23,21 @@ export function failureOf(error: unknown): TradewireError {
   if (error instanceof ConnectError && error.cause instanceof TradewireError) return error.cause;
   return new TradewireError("INTERNAL_ERROR", "The service failed. Report the request id if it happens again.", {
     cause: error,
+  });
+}
+
+/**
+ * The failure as callers of a method get it. Every failed submit says whether the trade may be built anew: no, where nothing
+ * proves that what was signed cannot land any more.
+ */
+export function failureOfCall({ method }: { readonly method: DescMethod }, error: unknown): TradewireError {
+  const failure = failureOf(error);
+  if (method !== TradeService.method.submit || failure.facts.safeToRebuild !== undefined) return failure;
+  const { code, message, facts, cause } = failure;
+  return new TradewireError(code, message, {
+    ...facts,
+    safeToRebuild: false,
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
 import { answerHeaders, callStateIn, forEachHeader } from "./call-state.ts";
-import { failureOf, toConnectError } from "./failure.ts";
+import { failureOfCall, toConnectError } from "./failure.ts";
 import type { Gate, GatedCall } from "./gate.ts";
 import { checkRequest } from "./validation.ts";
 
@@ -58,11 +58,11 @@ async function* watched<T>(
   }
 }
 
-function toWireError(error: unknown, { state }: GatedCall): ConnectError {
+function toWireError(error: unknown, call: GatedCall): ConnectError {
   // A ConnectError is the protocol's own: a deadline, a cancelled call, a method that does not exist.
   if (error instanceof ConnectError) return error;
-  const failure = failureOf(error);
-  const translated = toConnectError(failure, state.requestId);
-  forEachHeader(answerHeaders(state, failure), (name, value) => translated.metadata.set(name, value));
+  const failure = failureOfCall(call, error);
+  const translated = toConnectError(failure, call.state.requestId);
+  forEachHeader(answerHeaders(call.state, failure), (name, value) => translated.metadata.set(name, value));
   return translated;
 }

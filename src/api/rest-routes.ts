@@ -12,7 +12,7 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import { Call } from "./call.ts";
 import { answerHeaders, CallState } from "./call-state.ts";
-import { failureOf, httpStatusOf, toEnvelope } from "./failure.ts";
+import { failureOfCall, httpStatusOf, toEnvelope } from "./failure.ts";
 import type { Invoker } from "./invoker.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
@@ -106,7 +106,7 @@ function createRestRoute(edge: RestEdge, method: DescMethodUnary, binding: RestB
 
   const run = ({ request, response }: RestRequest, state: CallState, decode: () => Message): void => {
     state.stages.mark("receive");
-    const refuse = (error: unknown) => writeFailure(response, failureOf(error), state);
+    const refuse = (error: unknown) => writeFailure(response, failureOfCall({ method }, error), state);
     try {
       const output = invoke(
         new Call(method, state, { requestMethod: binding.verb, url: request.url!, headers: request.headers, decode }),
@@ -127,7 +127,7 @@ function createRestRoute(edge: RestEdge, method: DescMethodUnary, binding: RestB
       const state = new CallState(edge.requestIds(), rest.peer);
       if (!binding.hasBody) return run(rest, state, () => decodePath(rest));
       readBody(rest.request, edge.settings, (body) => {
-        if (body instanceof TradewireError) writeFailure(rest.response, body, state);
+        if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
         else run(rest, state, () => decodeJson(parseJson(body, rest)));
       });
     },

@@ -106,24 +106,20 @@ export function createFakeTrades(): FakeTrades {
     async submit({ principal, submissionToken, signedTransaction }) {
       const found = built.get(submissionToken);
       if (found?.principal.accountId !== principal.accountId) {
-        throw new TradewireError("INVALID_SUBMISSION_TOKEN", "The token is not one of this account.", {
-          safeToRebuild: true,
-        });
+        throw new TradewireError("INVALID_SUBMISSION_TOKEN", "The token is not one of this account.");
       }
       const { trade } = found;
       if (
         !equalBytes(signedTransaction.subarray(65), trade.unsignedTransaction.subarray(65)) ||
         signedTransaction[0] !== 1
       ) {
-        throw new TradewireError("MESSAGE_MISMATCH", "These are not the bytes that were built.", {
-          safeToRebuild: true,
-        });
+        throw new TradewireError("MESSAGE_MISMATCH", "These are not the bytes that were built.");
       }
       const signature = signedTransaction.subarray(1, 65);
       if (signature.every((byte) => byte === 0))
         throw new TradewireError("NOT_FULLY_SIGNED", "The signature is missing.");
       if (!signature.every((byte) => byte === 7)) {
-        throw new TradewireError("INVALID_SIGNATURE", "The signature is not the wallet's.", { safeToRebuild: true });
+        throw new TradewireError("INVALID_SIGNATURE", "The signature is not the wallet's.");
       }
       const text = bs58.encode(signature.map((byte, i) => byte + (i === 63 ? Number(submissionToken.slice(6)) : 0)));
       const result: SubmittedTrade = {

@@ -16,7 +16,7 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import grpc from "@grpc/grpc-js";
-import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
+import { type ErrorDetail, ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { createJsonEncoder } from "../../src/api/json-encoder.ts";
 import { restBindingOf } from "../../src/api/rest-routes.ts";
 
@@ -27,6 +27,7 @@ export type Outcome =
       readonly code: string;
       readonly field: string | undefined;
       readonly retryable: boolean;
+      readonly safeToRebuild: boolean | undefined;
       readonly message: string;
     };
 
@@ -129,8 +130,8 @@ function createRestWire(name: string, baseUrl: string, send: Fetch): Wire {
       );
       const envelope = JSON.parse(body);
       if (envelope.success === true && status === 200) return { value: envelope.data };
-      const { code, field, retryable, message } = envelope.error;
-      return { code, field, retryable, message };
+      const { code, field, retryable, safeToRebuild, message } = envelope.error;
+      return { code, field, retryable, safeToRebuild, message };
     },
     close() {},
   };
@@ -151,7 +152,7 @@ function createConnectJsonWire(baseUrl: string): Wire {
       const answer = await response.json();
       if (response.ok) return { value: asRest(method, fromJson(method.output, answer)) };
       const detail = fromBinary(ErrorDetailSchema, Buffer.from(answer.details[0].value, "base64"));
-      return { code: detail.code, field: detail.field, retryable: detail.retryable, message: answer.message };
+      return refusalOf(detail, answer.message);
     },
     close() {},
   };
@@ -214,9 +215,18 @@ function fromGrpcError(error: grpc.ServiceError): Outcome {
 
 function fromConnectError(error: ConnectError): Outcome {
   const detail = error.findDetails(ErrorDetailSchema)[0];
-  if (detail === undefined)
-    return { code: Code[error.code], field: undefined, retryable: false, message: error.rawMessage };
-  return { code: detail.code, field: detail.field, retryable: detail.retryable, message: error.rawMessage };
+  if (detail !== undefined) return refusalOf(detail, error.rawMessage);
+  return {
+    code: Code[error.code],
+    field: undefined,
+    retryable: false,
+    safeToRebuild: undefined,
+    message: error.rawMessage,
+  };
+}
+
+function refusalOf({ code, field, retryable, safeToRebuild }: ErrorDetail, message: string): Outcome {
+  return { code, field, retryable, safeToRebuild, message };
 }
 
 function asRest(method: DescMethodUnary, message: Message): unknown {

@@ -246,7 +246,7 @@ export class Tradewire {
 
   /**
    * Submits a signed transaction and waits until the chain has decided. Asking again with the same bytes is always safe, so
-   * lost connections and pending answers are asked again.
+   * lost connections and undecided answers are asked again.
    *
    * @throws TradeError with the transaction's signature; `safeToRebuild` true when nothing of it can land any more
    */
@@ -259,7 +259,9 @@ export class Tradewire {
         const trade = toTrade(
           await this.#call(() => this.#trades.submit({ submissionToken, signedTransaction }, this.#options(control))),
         );
-        if (trade.status !== "pending" || Date.now() > until) return trade;
+        // A block that may still be dropped, or whose record is not read yet, decides nothing.
+        const isDecided = trade.status !== "pending" && trade.status !== "processed";
+        if (isDecided || Date.now() > until) return trade;
       } catch (error) {
         const failure = toTradeError(error);
         if (!failure.retryable || Date.now() > until) throw namingTransaction(failure, signature);

@@ -1,4 +1,5 @@
 import type { Principal } from "../accounts/port.ts";
+import type { ChainHead } from "../chain/port.ts";
 import type { Markets } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
 import { setComputeUnitLimit, setComputeUnitPrice, setLoadedAccountsDataSizeLimit } from "../solana/compute-budget.ts";
@@ -74,9 +75,10 @@ export const UNITS = {
   createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500 },
 } as const;
 
-interface AssemblyContext {
+/** What an assembly reads beside the trade itself, and how it is to wrap SOL. */
+export interface AssemblyContext {
   readonly markets: Pick<Markets, "account">;
-  readonly rentExemption: (space: number) => bigint;
+  readonly head: Pick<ChainHead, "rentExemption">;
   /** A number that differs between builds: spreads fee recipients, names the passing account. */
   readonly nonce: number;
   /**
@@ -94,9 +96,8 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
   const parts = new AssemblyParts(accounts.wallet, context);
   if (accounts.destination !== undefined) parts.needTokenAccount(intent.outMint, accounts.destination);
   for (const { mint, account } of accounts.passing) parts.needTokenAccount(mint, account);
-  for (const [index, step] of route.steps.entries()) {
+  for (const step of route.steps) {
     const { quote, hot } = step;
-    const isLast = index === route.steps.length - 1;
     if (quote.inMint === SOL_MINT) {
       if (hot.market.nativeSol) parts.closeWrapped();
       else parts.openWrapped(mostIn(step));
@@ -104,8 +105,8 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
       parts.openWrapped(0n);
     }
     parts.swap(step, parts.placeOf(quote.inMint, accounts), parts.placeOf(quote.outMint, accounts));
-    if (isLast) parts.closeWrapped();
   }
+  parts.closeWrapped();
   // A market may leave a rest of an exact input unspent; the account is then not empty.
   if (intent.emptied !== undefined && route.inAmount === intent.amount)
     parts.closeEmptied(intent.inMint, intent.emptied);
@@ -121,7 +122,6 @@ function mostIn({ quote, threshold }: RouteStep): bigint {
 class AssemblyParts {
   readonly #wallet: Address;
   readonly #context: AssemblyContext;
-  readonly #seed: string;
   readonly #instructions: Instruction[] = [];
   readonly #creates: CreatedAccount[] = [];
   #computeUnits = 0;
@@ -132,7 +132,6 @@ class AssemblyParts {
   constructor(wallet: Address, context: AssemblyContext) {
     this.#wallet = wallet;
     this.#context = context;
-    this.#seed = `tw${context.nonce.toString(36)}`;
   }
 
   /** Creates the wallet's token account unless it is known to be there. */
@@ -143,13 +142,13 @@ class AssemblyParts {
     this.#computeUnits +=
       (mint.program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) + units.perBump * (255 - bump);
     const space = tokenAccountSpace(mint);
-    this.#creates.push({ address, space, rent: this.#context.rentExemption(space) });
+    this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space) });
   }
 
   /** Opens the passing wrapped-SOL account with `lamports` in it; one that is open already holds what the last swap put there. */
   openWrapped(lamports: bigint): void {
     if (this.#wrapped !== undefined) return;
-    const rent = this.#context.rentExemption(TOKEN_ACCOUNT_BYTES);
+    const rent = this.#context.head.rentExemption(TOKEN_ACCOUNT_BYTES);
     this.#passingRent = rent;
     if (this.#context.wrapping === "associated") {
       const { address, bump } = tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM);
@@ -159,8 +158,9 @@ class AssemblyParts {
       this.#wrapped = address;
       return;
     }
-    const account = seededAddress(this.#wallet, this.#seed, TOKEN_PROGRAM, nativeSha256);
-    this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed: this.#seed, lamports, rent }));
+    const seed = `tw${this.#context.nonce.toString(36)}`;
+    const account = seededAddress(this.#wallet, seed, TOKEN_PROGRAM, nativeSha256);
+    this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent }));
     this.#computeUnits += UNITS.openWrappedSol;
     this.#wrapped = account;
   }
@@ -183,10 +183,11 @@ class AssemblyParts {
   /** Where the wallet keeps a side of a swap. A venue that moves lamports still names the wallet's wrapped-SOL address. */
   placeOf(mint: Address, accounts: WalletAccounts): Address {
     if (mint === SOL_MINT) return this.#wrapped ?? tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM).address;
-    const held = [accounts.source, accounts.destination, ...accounts.passing.map(({ account }) => account)];
-    const place = held.find((account) => account?.mint === mint);
-    if (place === undefined) throw new RangeError(`the trade does not touch ${mint}`);
-    return place.address;
+    const { source, destination, passing } = accounts;
+    if (source?.mint === mint) return source.address;
+    if (destination?.mint === mint) return destination.address;
+    for (const { account } of passing) if (account.mint === mint) return account.address;
+    throw new RangeError(`the trade does not touch ${mint}`);
   }
 
   swap({ hot, quote, threshold }: RouteStep, source: Address, destination: Address): void {
@@ -201,7 +202,7 @@ class AssemblyParts {
     this.#instructions.push(...leg.instructions);
     this.#computeUnits += leg.computeUnits;
     for (const { address, space } of leg.creates) {
-      if (!this.#exists(address)) this.#creates.push({ address, space, rent: this.#context.rentExemption(space) });
+      if (!this.#exists(address)) this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space) });
     }
   }
 

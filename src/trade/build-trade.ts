@@ -21,6 +21,7 @@ import { SOL_MINT, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { transferLamports } from "../solana/token-instructions.ts";
 import {
   type Assembly,
+  type AssemblyContext,
   assemble,
   type Budget,
   budgetInstructions,
@@ -71,6 +72,7 @@ export interface BuildSettings {
 /** Longest validity told to a caller. Milliseconds. */
 const MAX_VALIDITY_MS = 30_000;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
+const NO_TABLES: readonly LookupTable[] = [];
 /** One signature and its count stand before the message. */
 const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
 const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
@@ -165,14 +167,13 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
 
   const expiresAtMs = expiryOf(ports, lifetime.lastValidBlockHeight);
   const legs = legsOf(route);
-  const sides = {
-    inMint: intent.inMint.address,
-    outMint: intent.outMint.address,
-    inDecimals: intent.inMint.decimals,
-    outDecimals: intent.outMint.decimals,
-  };
+  const { inMint, outMint } = intent;
+  // Both are written out, field by field: an object that begins as a copy of another costs several times as much.
   const sealed: SealedTrade = {
-    ...sides,
+    inMint: inMint.address,
+    outMint: outMint.address,
+    inDecimals: inMint.decimals,
+    outDecimals: outMint.decimals,
     wallet: accounts.wallet,
     messageHash: nativeSha256(message),
     messageLength: message.length,
@@ -189,7 +190,10 @@ function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError 
   const submissionToken = sealer.seal(sealed, request.principal.accountId);
   request.stages?.mark("seal");
   return {
-    ...sides,
+    inMint: inMint.address,
+    outMint: outMint.address,
+    inDecimals: inMint.decimals,
+    outDecimals: outMint.decimals,
     submissionToken,
     unsignedTransaction: unsignedTransaction(message),
     expiresAtMs,
@@ -219,7 +223,7 @@ function composeBest(ports: BuildPorts, ready: Ready, lifetime: Lifetime): Compo
   const choice = ports.lanes.choose(ready.request.priority, nonce);
   for (const route of routes) {
     const composed = compose(ports, ready, lifetime, route, nonce, choice);
-    if (composed !== undefined) return { ...composed, lanes: choice.lanes };
+    if (composed !== undefined) return composed;
   }
   throw new TradewireError(
     "NO_ROUTE",
@@ -237,40 +241,41 @@ function compose(
   lifetime: Lifetime,
   route: Route,
   nonce: number,
-  { tips }: LaneChoice,
-): Omit<Composed, "lanes"> | undefined {
+  { lanes, tips }: LaneChoice,
+): Composed | undefined {
   const { markets, head, settings } = ports;
-  const { request, intent, snapshot } = ready;
-  const accounts = { ...ready.accounts, passing: passingAccounts(route, ready.accounts.wallet, snapshot) };
-  const context = { markets, rentExemption: (space: number) => head.rentExemption(space), nonce };
+  const { request, intent } = ready;
+  const accounts = accountsOf(route, ready);
   const payer = accounts.wallet;
   const { blockhash } = lifetime;
 
-  const seeded = withTips(assemble(intent, route, accounts, { ...context, wrapping: "seeded" }), payer, tips);
+  const inSeeded: AssemblyContext = { markets, head, nonce, wrapping: "seeded" };
+  const seeded = withTips(assemble(intent, route, accounts, inSeeded), payer, tips);
   const budget = budgetFor(ports, request, route, seeded, nonce);
   const costs = costsOf(budget, seeded, tips);
   const plan = {
     payer,
     blockhash,
     instructions: [...budgetInstructions(budget), ...seeded.instructions],
-    lookupTables: [],
+    lookupTables: NO_TABLES,
   };
   const message = shortMessage(plan, ports.lookupTables);
-  if (message !== undefined) return { route, assembly: seeded, costs, message };
+  if (message !== undefined) return { route, assembly: seeded, costs, message, lanes };
 
   if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
-    const assembly = withTips(assemble(intent, route, accounts, { ...context, wrapping: "associated" }), payer, tips);
+    const inOwn: AssemblyContext = { markets, head, nonce, wrapping: "associated" };
+    const assembly = withTips(assemble(intent, route, accounts, inOwn), payer, tips);
     const budget = budgetFor(ports, request, route, assembly, nonce);
     const instructions = [...budgetInstructions(budget), ...assembly.instructions];
     const message = shortMessage({ ...plan, instructions }, ports.lookupTables);
-    if (message !== undefined) return { route, assembly, costs: costsOf(budget, assembly, tips), message };
+    if (message !== undefined) return { route, assembly, costs: costsOf(budget, assembly, tips), message, lanes };
   }
 
   if (!settings.transactionV1) return undefined;
   const { computeUnitLimit, loadedBytesLimit } = budget;
   const inHead = { priorityFeeLamports: costs.priorityFee, computeUnitLimit, loadedBytesLimit };
   const large = largeMessage({ ...plan, instructions: seeded.instructions }, inHead);
-  return large === undefined ? undefined : { route, assembly: seeded, costs, message: large };
+  return large === undefined ? undefined : { route, assembly: seeded, costs, message: large, lanes };
 }
 
 /** The message as version 1; undefined where it has more accounts than that can name, or more bytes. */
@@ -294,13 +299,13 @@ function shortMessage(plan: MessagePlan, lookupTables: BuildPorts["lookupTables"
   return shorter.length <= MAX_MESSAGE_SIZE ? shorter : undefined;
 }
 
-/** The wallet's accounts of the mints a route passes through. SOL passes through an account of the transaction's own. */
-function passingAccounts(route: Route, wallet: Address, snapshot: Snapshot): WalletAccounts["passing"] {
-  if (route.steps.length === 1) return [];
-  const passed = route.steps[0]!.quote.outMint;
+/** The wallet's accounts on a route, those of the mint it passes through with them. SOL passes through one of the transaction's own. */
+function accountsOf({ steps }: Route, { accounts, snapshot }: Ready): WalletAccounts {
+  if (steps.length === 1) return accounts;
+  const passed = steps[0]!.quote.outMint;
   const mint = snapshot.hubs.find(({ hub }) => hub === passed)!.mint;
-  const account = heldAccount(wallet, mint);
-  return account === undefined ? [] : [{ mint, account }];
+  const account = heldAccount(accounts.wallet, mint);
+  return account === undefined ? accounts : { ...accounts, passing: [{ mint, account }] };
 }
 
 function checkLimits(request: TradeRequest, route: Route, costs: Costs): void {

@@ -4,12 +4,15 @@ import { fileURLToPath } from "node:url";
 import { createApi } from "../../src/api/server.ts";
 import { type ApiSettings, DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
 import { createFakeAccounts, createFakeTrades } from "../support/fake-trades.ts";
+import { type CoreTime, CoreTimes, usedMs } from "./core-times.ts";
 
 /** The edge in a process of its own, so that its memory and its event loop are its own. */
 export interface EdgeProcess {
   readonly port: number;
   /** Resident memory in bytes, connections held, and the longest stall of the event loop since the last time. */
   usage(): Promise<Usage>;
+  /** Notes of its processor time since the last time, with `watchCore`. */
+  coreTimes(): Promise<readonly CoreTime[]>;
   stop(): Promise<void>;
 }
 
@@ -21,10 +24,12 @@ export interface Usage {
 
 export interface EdgeOptions {
   readonly settings?: Partial<ApiSettings>;
-  /** Time the processor is busy with each build. */
+  /** Processor time of each build. */
   readonly buildMs?: number;
   /** Time each submit waits for the chain. */
   readonly submitMs?: number;
+  /** Takes note of processor time. */
+  readonly watchCore?: boolean;
 }
 
 const FILE = fileURLToPath(import.meta.url);
@@ -38,6 +43,10 @@ export async function startEdgeProcess(options: EdgeOptions = {}): Promise<EdgeP
     usage() {
       child.send("usage");
       return next<Usage>();
+    },
+    coreTimes() {
+      child.send("coreTimes");
+      return next<readonly CoreTime[]>();
     },
     async stop() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -55,8 +64,7 @@ export async function createEdge({ settings = {}, buildMs = 0, submitMs = 0 }: E
     trades: {
       ...fakes,
       build(request) {
-        const untilMs = performance.now() + buildMs;
-        while (performance.now() < untilMs);
+        if (buildMs > 0) beBusy(buildMs);
         return fakes.build(request);
       },
       async submit(order) {
@@ -72,6 +80,15 @@ export async function createEdge({ settings = {}, buildMs = 0, submitMs = 0 }: E
   });
 }
 
+/** Uses so much processor time. Asks for it seldom: the answers are objects, and collecting them would count in. */
+function beBusy(milliseconds: number): void {
+  const untilMs = usedMs() + milliseconds;
+  for (let leftMs = milliseconds; leftMs > 0; leftMs = untilMs - usedMs()) {
+    const pauseMs = performance.now() + leftMs;
+    while (performance.now() < pauseMs);
+  }
+}
+
 async function main(options: EdgeOptions): Promise<void> {
   const api = await createEdge(options);
   const { port } = await api.listen();
@@ -82,7 +99,13 @@ async function main(options: EdgeOptions): Promise<void> {
     stallMs = Math.max(stallMs, nowMs - lastMs - 10);
     lastMs = nowMs;
   }, 10);
-  process.on("message", () => {
+  const coreTimes = new CoreTimes();
+  if (options.watchCore) coreTimes.watch();
+  process.on("message", (asked) => {
+    if (asked === "coreTimes") {
+      process.send!(coreTimes.take());
+      return;
+    }
     process.send!({ residentBytes: process.memoryUsage.rss(), connections: api.load().connections, stallMs });
     stallMs = 0;
   });

@@ -4,8 +4,11 @@ import { fileURLToPath } from "node:url";
 import { afterEach, it } from "vitest";
 import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
 import { ALICE, BOB, TOKEN } from "../support/fake-trades.ts";
+import { type Answer, type Outcome, type Plan, startCallers } from "./caller-process.ts";
+import { type CoreTime, lastNote, usedWithin } from "./core-times.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
-import { type Call, callOnce, closedLoop, openLoop, type Sample } from "./load.ts";
+import { type Call, callOnce, openLoop, type Sample } from "./load.ts";
+import { requestText } from "./sockets.ts";
 import { ms, percentile, report } from "./table.ts";
 
 let edge: EdgeProcess | undefined;
@@ -27,41 +30,88 @@ const p99 = (samples: readonly Sample[]) =>
     samples.map((sample) => sample.ms),
     0.99,
   );
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const count = (samples: readonly Sample[], status: number) =>
   samples.filter((sample) => sample.status === status).length;
 
-it("31: five times too many builds leave goodput and submits alone", async () => {
-  const buildMs = 4;
-  const turn = { ...DEFAULT_API_SETTINGS.admission, buildTurnMs: 20 };
-  edge = await startEdgeProcess({ buildMs, settings: { admission: turn } });
+const requestOf = ({ path, body, key }: Call): string => {
+  const text = JSON.stringify(body);
+  return requestText(
+    path,
+    ["Content-Type: application/json", `Authorization: Bearer ${key}`, `Content-Length: ${Buffer.byteLength(text)}`],
+    text,
+  );
+};
+
+/** A caller that nothing holds up takes note at least so often. */
+const CALLER_TURN_MS = 2.5;
+/** A full server uses its core all the time. One that could not for longer than this, lately, has arrears that are not of its making. */
+const HELD_UP_MS = 4;
+const LATELY_MS = 50;
+const MIN_JUDGED = 1_000;
+
+it("31: five times too many builds leave goodput and submits alone (goodput by processor time; refusals while the server has its core)", async () => {
+  edge = await startEdgeProcess({ buildMs: 3, watchCore: true });
   const { port } = edge;
-  const seconds = 5;
-  const peak = count(await closedLoop(edge.port, 8, seconds * 1_000, () => buy()), 200) / seconds;
-  // Callers hold their connections, as the contract has them do: Node takes one new connection per turn of its loop.
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 400, maxFreeSockets: 400 });
-  const submitAgent = new http.Agent({ keepAlive: true, maxSockets: 20, scheduling: "fifo" });
-  const ping = { path: "/v1/ping" };
-  await Promise.all([
-    ...Array.from({ length: 400 }, () => callOnce(port, ping, agent)),
-    ...Array.from({ length: 20 }, () => callOnce(port, ping, submitAgent)),
-  ]);
-  const untilMs = performance.now() + seconds * 1_000;
-  const submits = openLoop(port, 50, seconds * 1_000, () => submit, submitAgent);
-  const builds = await openLoop(port, 5 * peak, seconds * 1_000, () => buy(), agent);
-  const submitted = await submits;
-  agent.destroy();
-  submitAgent.destroy();
-  const inTime = builds.filter(({ endMs }) => endMs <= untilMs);
-  const goodput = count(inTime, 200) / seconds;
-  const shed = builds.filter(({ status }) => status === 503);
-  const advised = shed.filter(({ headers }) => headers["retry-after"] !== undefined).length;
-  const answered = count(submitted, 400);
+  const coreTimes: CoreTime[] = [];
+  const run = async (plans: readonly Omit<Plan, "port">[]): Promise<Outcome[]> => {
+    const callers = await Promise.all(plans.map((plan) => startCallers({ ...plan, port })));
+    const outcomes = await Promise.all(callers.map((caller) => caller.run()));
+    coreTimes.push(...(await edge!.coreTimes()));
+    return outcomes;
+  };
+  /** Builds made in a second of processor time: the server has as much of it as it wants, or as others leave it. */
+  const served = ({ answers, fromMs, toMs }: Outcome) =>
+    answers.filter((answer) => answer.status === 200 && answer.toMs <= toMs).length /
+    (usedWithin(coreTimes, fromMs, toMs) / 1_000);
+  const isUndisturbed = ({ fromMs, toMs }: Answer, { notes }: Outcome) =>
+    toMs - fromMs + LATELY_MS - usedWithin(coreTimes, fromMs - LATELY_MS, toMs) <= HELD_UP_MS &&
+    toMs - (lastNote(notes, toMs)?.atMs ?? toMs) <= CALLER_TURN_MS;
+  const request = requestOf(buy());
+  const peaks: number[] = [];
+  const goodputs: number[] = [];
+  const floods: Outcome[] = [];
+  const submits: Outcome[] = [];
+  const undisturbed = () =>
+    floods.flatMap((flood) => flood.answers.filter((answer) => answer.status === 503 && isUndisturbed(answer, flood)));
+  // In turns, so that other work on the machine meets both alike; the first round warms the server up. Longer on a busy machine.
+  for (let round = 0; round < 4 || (round < 14 && undisturbed().length < MIN_JUDGED); round++) {
+    const [calm] = await run([{ connections: 8, durationMs: 2_000, request }]);
+    const peak = served(calm!);
+    const [flood, beside] = await run([
+      { connections: 256, perSecond: 5 * peak, durationMs: 3_000, request },
+      { connections: 20, perSecond: 50, durationMs: 3_000, request: requestOf(submit) },
+    ]);
+    if (round === 0) continue;
+    peaks.push(peak);
+    goodputs.push(served(flood!));
+    floods.push(flood!);
+    submits.push(beside!);
+  }
+  const share = sum(goodputs) / sum(peaks);
+  const builds = floods.flatMap(({ answers }) => answers);
+  const offered = builds.length + sum(floods.map(({ unsent }) => unsent));
+  const refusals = builds.filter(({ status }) => status === 503);
+  const advised = refusals.filter(({ hasRetryAfter }) => hasRetryAfter).length;
+  const timesOf = (answers: readonly Answer[]) => answers.map(({ fromMs, toMs }) => toMs - fromMs);
+  const judged = timesOf(undisturbed());
+  const all = timesOf(refusals);
+  const submitted = submits.flatMap(({ answers }) => answers);
+  const answered = submitted.filter(({ status }) => status === 400).length;
+  const asked = submitted.length + sum(submits.map(({ unsent }) => unsent));
+  const lost = builds.filter(({ status }) => status !== 200 && status !== 503).length;
   report(
     31,
-    "Overload: five times the builds that can be made",
-    "goodput ≥ 90 % of peak, submits ≥ 99.9 % answered, every refusal with Retry-After",
-    `peak ${peak.toFixed(0)}/s, offered ${(builds.length / seconds).toFixed(0)}/s, goodput ${((100 * goodput) / peak).toFixed(0)} %; ${shed.length} refused, ${advised} with Retry-After; submits ${answered} of ${submitted.length}, p99 ${ms(p99(submitted))}`,
-    goodput >= 0.9 * peak && answered / submitted.length >= 0.999 && shed.length > 0 && advised === shed.length,
+    "Five times as many builds as can be made, 256 connections; goodput by the server's processor time",
+    "goodput ≥ 90 % of the peak; submits answered ≥ 99.9 %; every refusal with Retry-After, and ≤ 10 ms by the clock while the server has its core",
+    `peak ${(sum(peaks) / peaks.length).toFixed(0)}/s, goodput ${(100 * share).toFixed(1)} %; ${refusals.length} of ${offered} refused, ${advised} with Retry-After; of ${judged.length} undisturbed p50 ${ms(percentile(judged, 0.5))}, slowest ${ms(Math.max(...judged))}; of all p99 ${ms(percentile(all, 0.99))}, slowest ${ms(Math.max(...all))}; ${lost} lost; submits ${answered} of ${asked}, p99 ${ms(percentile(timesOf(submitted), 0.99))}; callers busy ${(100 * Math.max(...floods.map(({ busy }) => busy))).toFixed(0)} %`,
+    share >= 0.9 &&
+      answered / asked >= 0.999 &&
+      refusals.length > 0.7 * offered &&
+      advised === refusals.length &&
+      lost === 0 &&
+      judged.length >= MIN_JUDGED &&
+      Math.max(...judged) <= 10,
   );
 });
 

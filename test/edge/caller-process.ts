@@ -1,0 +1,156 @@
+/**
+ * Callers on raw, held connections, in a process of their own so that neither the server nor the test is measured by itself.
+ * Argument: a Plan as JSON. Says "ready" once every connection is open, starts when told to, then sends its Outcome.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import net from "node:net";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type CoreTime, CoreTimes, machineMs } from "./core-times.ts";
+
+export interface Plan {
+  readonly port: number;
+  readonly connections: number;
+  /** Calls a second, whether or not answers come; absent: each connection asks again as soon as it is answered. */
+  readonly perSecond?: number;
+  readonly durationMs: number;
+  /** The whole request as text. */
+  readonly request: string;
+}
+
+/** One call: the status of its answer, 0 for none, and when it was asked and answered on the machine's clock. */
+export interface Answer {
+  readonly status: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly hasRetryAfter: boolean;
+}
+
+export interface Outcome {
+  readonly answers: readonly Answer[];
+  /** When the run began and was over, before the last answers came. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Calls that had no free connection to go out on. */
+  readonly unsent: number;
+  /** Share of time this process itself was busy. */
+  readonly busy: number;
+  /** Notes it took every millisecond, where nothing held it up. */
+  readonly notes: readonly CoreTime[];
+}
+
+/** Callers that are connected and wait for the word. */
+export interface Callers {
+  run(): Promise<Outcome>;
+}
+
+const FILE = fileURLToPath(import.meta.url);
+
+export async function startCallers(plan: Plan): Promise<Callers> {
+  const child = fork(FILE, [JSON.stringify(plan)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  await once(child, "message");
+  return {
+    async run() {
+      child.send("go");
+      const [outcome] = await once(child, "message");
+      child.kill("SIGKILL");
+      return outcome as Outcome;
+    },
+  };
+}
+
+class Connection {
+  readonly #socket: net.Socket;
+  readonly #request: Buffer;
+  readonly #done: (connection: Connection, status: number, text: string) => void;
+  #received = "";
+  startMs = 0;
+
+  constructor(plan: Plan, done: (connection: Connection, status: number, text: string) => void) {
+    this.#request = Buffer.from(plan.request);
+    this.#done = done;
+    this.#socket = net.connect(plan.port, "127.0.0.1");
+    this.#socket.setNoDelay(true);
+    this.#socket.on("data", (chunk) => this.#read(chunk));
+    this.#socket.on("error", () => {});
+    this.#socket.on("close", () => this.#done(this, 0, ""));
+  }
+
+  open(): Promise<unknown> {
+    return once(this.#socket, "connect");
+  }
+
+  ask(): void {
+    this.startMs = machineMs();
+    this.#socket.write(this.#request);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#received += chunk.toString("latin1");
+    const end = this.#received.indexOf("\r\n\r\n");
+    if (end === -1) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#received)?.[1] ?? 0);
+    if (this.#received.length < end + 4 + length) return;
+    const text = this.#received;
+    this.#received = "";
+    this.#done(this, Number(text.slice(9, 12)), text);
+  }
+}
+
+async function main(plan: Plan): Promise<void> {
+  const answers: Answer[] = [];
+  const free: Connection[] = [];
+  const notes = new CoreTimes();
+  let [running, waiting, unsent, startMs] = [false, 0, 0, 0];
+  const ask = (connection: Connection) => {
+    waiting++;
+    connection.ask();
+  };
+  const connections = Array.from(
+    { length: plan.connections },
+    () =>
+      new Connection(plan, (connection, status, text) => {
+        if (!running) return;
+        waiting--;
+        const nowMs = machineMs();
+        const hasRetryAfter = /\r\nretry-after: \d/i.test(text.slice(0, 600));
+        answers.push({ status, fromMs: connection.startMs, toMs: nowMs, hasRetryAfter });
+        if (status === 0) return;
+        if (plan.perSecond !== undefined) free.push(connection);
+        else if (nowMs - startMs < plan.durationMs) ask(connection);
+      }),
+  );
+  await Promise.all(connections.map((connection) => connection.open()));
+  // The server decides the protocol of a connection by what comes first: these are HTTP/1.1 and warm before it counts.
+  await sleep(300);
+  process.send!("ready");
+  await once(process, "message");
+  running = true;
+  startMs = machineMs();
+  const before = performance.eventLoopUtilization();
+  if (plan.perSecond === undefined) for (const connection of connections) ask(connection);
+  else free.push(...connections);
+  let sent = 0;
+  let nowMs = startMs;
+  while (nowMs - startMs < plan.durationMs) {
+    if (plan.perSecond !== undefined) {
+      for (const due = ((nowMs - startMs) * plan.perSecond) / 1_000; sent < due; sent++) {
+        const connection = free.shift();
+        if (connection === undefined) unsent++;
+        else ask(connection);
+      }
+    }
+    await sleep(1);
+    nowMs = notes.note().atMs;
+  }
+  const { utilization } = performance.eventLoopUtilization(before);
+  for (const untilMs = nowMs + 10_000; waiting > 0 && notes.note().atMs < untilMs; ) await sleep(1);
+  for (; waiting > 0; waiting--) answers.push({ status: 0, fromMs: nowMs, toMs: machineMs(), hasRetryAfter: false });
+  running = false;
+  const outcome: Outcome = { answers, fromMs: startMs, toMs: nowMs, unsent, busy: utilization, notes: notes.take() };
+  process.send!(outcome);
+}
+
+if (process.argv[1] === FILE) await main(JSON.parse(process.argv[2]!));

@@ -1,0 +1,70 @@
+/** How much processor time the thread of a process's event loop had used by then. Milliseconds; the clock is the machine's, the same in every process. */
+export interface CoreTime {
+  readonly atMs: number;
+  readonly usedMs: number;
+}
+
+/** The machine's monotonic clock, which processes have in common. Milliseconds. */
+export const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Processor time of this thread so far. Milliseconds. */
+export function usedMs(): number {
+  // Linux brings a thread's own figure up to date when that of its process is asked for.
+  process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Takes note, again and again, of the processor time this thread has used: what others use is no doing of its own. */
+export class CoreTimes {
+  #times: CoreTime[] = [];
+
+  /** Notes it every millisecond, as far as the event loop turns. */
+  watch(): void {
+    setInterval(() => this.note(), 1);
+  }
+
+  note(): CoreTime {
+    const time = { atMs: machineMs(), usedMs: usedMs() };
+    this.#times.push(time);
+    return time;
+  }
+
+  /** What was noted since the last time this was asked. */
+  take(): CoreTime[] {
+    const taken = this.#times;
+    this.#times = [];
+    return taken;
+  }
+}
+
+/**
+ * The processor time a thread used in a span of the machine's clock, at most: between two notes it may have been used at
+ * any time.
+ */
+export function usedWithin(times: readonly CoreTime[], fromMs: number, toMs: number): number {
+  let used = 0;
+  for (let i = Math.max(1, firstAfter(times, fromMs)); i < times.length; i++) {
+    const [before, after] = [times[i - 1]!, times[i]!];
+    if (before.atMs >= toMs) break;
+    const overlapMs = Math.min(toMs, after.atMs) - Math.max(fromMs, before.atMs);
+    used += Math.min(after.usedMs - before.usedMs, overlapMs);
+  }
+  return used;
+}
+
+/** The last note up to a moment. */
+export function lastNote(times: readonly CoreTime[], atMs: number): CoreTime | undefined {
+  return times[firstAfter(times, atMs) - 1];
+}
+
+/** The index of the first note later than a moment. */
+function firstAfter(times: readonly CoreTime[], atMs: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle]!.atMs > atMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

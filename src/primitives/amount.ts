@@ -14,8 +14,19 @@ export const SOL_DECIMALS = 9;
  */
 export function parseAmount(wholeUnits: number, decimals: number): bigint | undefined {
   if (!(wholeUnits > 0) || wholeUnits === Number.POSITIVE_INFINITY) return undefined;
-  const amount = scaleDecimal(String(wholeUnits), decimals);
+  const amount = exactUnits(wholeUnits, decimals) ?? scaleDecimal(String(wholeUnits), decimals);
   return amount > 0n && amount <= U64_MAX ? amount : undefined;
+}
+
+/**
+ * The same without a text, where the number is a whole number of base units with at most fifteen digits: no two such decimals
+ * share a double, so the one that divides back to it is what it prints as. Undefined otherwise.
+ */
+function exactUnits(wholeUnits: number, decimals: number): bigint | undefined {
+  const scale = POWERS_OF_TEN[decimals];
+  if (scale === undefined) return undefined;
+  const units = Math.round(wholeUnits * scale);
+  return units < 1e15 && units / scale === wholeUnits ? BigInt(units) : undefined;
 }
 
 /** `text` (decimal or exponent notation, not negative) × 10^decimals, truncated toward zero. */

@@ -2,6 +2,7 @@ import http, { type RequestListener } from "node:http";
 import http2, { type ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import tls from "node:tls";
+import { ConnectionPlaces } from "./connection-places.ts";
 import type { ApiSettings } from "./settings.ts";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
@@ -36,11 +37,14 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
   const serveHttp1 = takeConnections(http1);
   const serveHttp2 = takeConnections(plainHttp2);
   const undecided = new Set<Socket>();
+  const places = new ConnectionPlaces(settings.trustedProxies === 0 ? settings.maxConnectionsPerAddress : 0);
 
   let front: Server;
   if (settings.tls === undefined) {
     front = http1;
-    http1.on("connection", (socket: Socket) => decide(socket, settings, undecided, serveHttp1, serveHttp2));
+    http1.on("connection", (socket: Socket) => {
+      if (places.take(socket)) decide(socket, settings, undecided, serveHttp1, serveHttp2);
+    });
   } else {
     const secure = tls.createServer(
       { ...settings.tls, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: settings.headersTimeoutMs },
@@ -52,14 +56,14 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
     );
     // A failed handshake concerns the caller alone.
     secure.on("tlsClientError", () => {});
+    const shakeHands = takeConnections(secure);
+    secure.on("connection", (socket: Socket) => {
+      if (places.take(socket)) shakeHands(socket);
+    });
     front = secure;
   }
   front.maxConnections = settings.maxConnections;
-  const sockets = new Set<Socket>();
-  front.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  const { sockets } = places;
 
   return {
     http1,

@@ -1,7 +1,8 @@
+import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../gen/tradewire/v1/types_pb.ts";
 import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
@@ -131,4 +132,48 @@ it("holds no more connections than set", async () => {
   );
   expect(answers.filter(({ status }) => status === "fulfilled").length).toBeGreaterThanOrEqual(3);
   expect(edge.load().connections).toBeLessThanOrEqual(3);
+});
+
+const HTTP2_PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/** A raw connection from one of this machine's own addresses: what came back, or undefined when it was cut off. */
+async function openFrom(localAddress: string, hello: string) {
+  const socket = net.connect({ port: edge!.port, host: "127.0.0.1", localAddress });
+  socket.on("error", () => {});
+  socket.write(hello, "latin1");
+  const answer = await new Promise<string | undefined>((resolve) => {
+    socket.once("data", (chunk) => resolve(chunk.toString("latin1")));
+    socket.once("close", () => resolve(undefined));
+  });
+  return { socket, answer };
+}
+
+describe.each([
+  ["HTTP/1.1", "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n", (answer: string) => answer.startsWith("HTTP/1.1 200")],
+  // A frame of settings: its type comes after three bytes of length.
+  ["HTTP/2", HTTP2_PREFACE, (answer: string) => answer.charCodeAt(3) === 4],
+] as const)("over %s", (_, hello, isGreeting) => {
+  it("leaves places for others when one address takes all it can", async () => {
+    edge = await startEdge({ maxConnections: 20, maxConnectionsPerAddress: 5 });
+    const greedy = await Promise.all(Array.from({ length: 12 }, () => openFrom("127.0.0.2", hello)));
+    const held = greedy.filter(({ answer }) => answer !== undefined);
+    expect(held.length).toBe(5);
+    for (const { answer } of held) expect(isGreeting(answer!)).toBe(true);
+    const other = await openFrom("127.0.0.3", hello);
+    expect(isGreeting(other.answer!)).toBe(true);
+    expect(edge.load().connections).toBe(6);
+    // A place that is left is free again.
+    held[0]!.socket.destroy();
+    await expect.poll(() => edge!.load().connections).toBe(5);
+    const next = await openFrom("127.0.0.2", hello);
+    expect(isGreeting(next.answer!)).toBe(true);
+    for (const { socket } of [...greedy, other, next]) socket.destroy();
+  });
+
+  it("counts no addresses behind a proxy, which all callers share", async () => {
+    edge = await startEdge({ maxConnections: 20, maxConnectionsPerAddress: 5, trustedProxies: 1 });
+    const callers = await Promise.all(Array.from({ length: 12 }, () => openFrom("127.0.0.2", hello)));
+    expect(callers.filter(({ answer }) => answer !== undefined).length).toBe(12);
+    for (const { socket } of callers) socket.destroy();
+  });
 });

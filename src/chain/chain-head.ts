@@ -82,6 +82,8 @@ export async function createChainHead({
   let skippedSlots = 0n;
   let rentBase = 0n;
   let rentPerSpan = 0n;
+  /** Rent by data bytes, of the few sizes there are. */
+  const rents = new Map<number, bigint>();
 
   /** False for a slot no chain could have reached by now: whoever tells of it is wrong. */
   function isReachable(seen: bigint): boolean {
@@ -203,6 +205,7 @@ export async function createChainHead({
     );
     rentBase = base!;
     rentPerSpan = far! - base!;
+    rents.clear();
   }
 
   const fast = async () => {
@@ -285,7 +288,14 @@ export async function createChainHead({
     slotMs: () => pace.slotMs,
     // Not from now: whenever the newest slot was heard of, that is when it began.
     heightAtMs: (height) => slotAtMs + Number(height - (slot - skippedSlots)) * pace.slotMs,
-    rentExemption: (space) => rentBase + ceilDiv(rentPerSpan * BigInt(space), BigInt(RENT_SIZES[1])),
+    rentExemption(space) {
+      let rent = rents.get(space);
+      if (rent === undefined) {
+        rent = rentBase + ceilDiv(rentPerSpan * BigInt(space), BigInt(RENT_SIZES[1]));
+        rents.set(space, rent);
+      }
+      return rent;
+    },
     genesisHash: () => genesisHash,
     slot: () => slot,
     isCredible: (seen) => !isOff(seen),

@@ -171,7 +171,11 @@ async function compose(parts: {
   });
   onClose(() => markets.close());
 
-  const lookupTables = await createLookupTables({ reader, addresses: config.lookupTables, warn });
+  const lookupTables = await createLookupTables({
+    reader,
+    addresses: config.lookupTables ?? sandbox?.world.lookupTables ?? [],
+    warn,
+  });
   onClose(() => lookupTables.close());
 
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });

@@ -26,7 +26,7 @@ describe("parseConfig", () => {
       maxRequestsPerConnection: 10_000,
       bodyLimitBytes: 16_384,
       submitAnswerMs: 25_000,
-      lookupTables: [],
+      lookupTables: undefined,
       logLevel: "info",
     });
     expect(Object.isFrozen(config)).toBe(true);
@@ -37,7 +37,7 @@ describe("parseConfig", () => {
     expectTypeOf<Config["tlsCert"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Config["priorityFastCap"]>().toEqualTypeOf<bigint>();
     expectTypeOf<Config["solanaRpcUrls"]>().toEqualTypeOf<readonly string[] | undefined>();
-    expectTypeOf<Config["lookupTables"]>().toEqualTypeOf<readonly Address[]>();
+    expectTypeOf<Config["lookupTables"]>().toEqualTypeOf<readonly Address[] | undefined>();
   });
 
   it("takes an empty variable for an absent one, and zero for a value", () => {
@@ -56,6 +56,7 @@ describe("parseConfig", () => {
     ]);
     const table = "AddressLookupTab1e1111111111111111111111111";
     expect(parseConfig({ LOOKUP_TABLES: table }).lookupTables).toEqual([Address.of(table)]);
+    expect(parseConfig({ LOOKUP_TABLES: "none" }).lookupTables).toEqual([]);
   });
 
   it("reads a ring of token keys, in order", () => {
@@ -100,7 +101,7 @@ describe("parseConfig", () => {
       "LOG_LEVEL must be one of fatal, error, warn, info, debug, trace (one word).",
       "DATABASE_URL must be a URL that starts with postgres:// or postgresql:// (URL).",
       "KEY_PEPPER must be at least 32 bytes (hexadecimal).",
-      "LOOKUP_TABLES must be addresses (base58, comma between).",
+      "LOOKUP_TABLES must be addresses, or none (base58, comma between).",
       "SUBMIT_ANSWER_MS must be a whole number from 1000 to 29000 (ms).",
       "PRIORITY_FAST_CAP must be a whole number from 0 to 1000000000 (micro-lamports per compute unit).",
       "BODY_LIMIT_BYTES must be a whole number from 1024 to 1048576 (bytes).",

@@ -79,7 +79,9 @@ const SETTINGS = {
     "off",
     ["off", "on"],
   ),
-  LOOKUP_TABLES: addresses("Address lookup tables that trades may use"),
+  LOOKUP_TABLES: optional(
+    addressesOrNone("Address lookup tables that make large trades fit, or none; absent: those of the embedded chain"),
+  ),
 
   SANDBOX_PROGRAMS: optional(text("Folder of real programs that replace the embedded chain's stand-ins")),
   SANDBOX_SEED: integer("Seed of the embedded chain's world", "number", 1, 0, 4_294_967_295),
@@ -432,13 +434,13 @@ function origin(about: string): Setting<string> {
   };
 }
 
-function addresses(about: string): SettingWithDefault<readonly Address[]> {
+function addressesOrNone(about: string): Setting<readonly Address[]> {
   return {
     about,
     unit: "base58, comma between",
-    bound: "addresses",
-    fallback: "",
-    parse: (written) => (written === "" ? Object.freeze([]) : parseList(written, Address.parse)),
+    bound: "addresses, or none",
+    fallback: undefined,
+    parse: (written) => (written === "none" ? Object.freeze([]) : parseList(written, Address.parse)),
   };
 }
 

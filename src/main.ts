@@ -61,7 +61,12 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
   const chain: Record<string, string> =
     sandbox === undefined
       ? {}
-      : { SOLANA_RPC_URL: sandbox.rpcUrl, SOLANA_WS_URL: sandbox.wsUrl, SIGN_IN_CHAIN_ID: "localnet" };
+      : {
+          SOLANA_RPC_URL: sandbox.rpcUrl,
+          SOLANA_WS_URL: sandbox.wsUrl,
+          SIGN_IN_CHAIN_ID: "localnet",
+          ...(config.lookupTables === undefined ? { LOOKUP_TABLES: sandbox.world.lookupTables.join() } : {}),
+        };
   const workers = await startWorkers({
     count,
     logger,

@@ -67,8 +67,11 @@ export function describeStart({ url, host, port, sandbox, admin }: App, demo: De
       `  Embedded chain, WebSocket          ${sandbox.wsUrl}`,
     );
     lines.push("", "  Tokens of the embedded chain");
-    for (const { symbol, mint, venue } of sandbox.world.tokens)
-      lines.push(`    ${symbol.padEnd(10)} ${mint.toString().padEnd(44)}  ${venue}`);
+    const names = new Map(sandbox.world.tokens.map(({ mint, symbol }) => [mint, symbol]));
+    for (const { symbol, mint, venue, quoteMint } of sandbox.world.tokens)
+      lines.push(
+        `    ${symbol.padEnd(10)} ${mint.toString().padEnd(44)}  ${venue}, for ${names.get(quoteMint) ?? "SOL"}`,
+      );
   }
   if (demo !== undefined && token !== undefined) {
     const body = `{"mint":"${token.mint}","solAmount":0.1,"slippage":0.05,"priority":"fast"}`;

@@ -7,6 +7,7 @@ const slotMs = Number(process.env.SANDBOX_SLOT_MS || 200);
 
 const sandbox = await startSandbox({ host, port, slotMs });
 process.stdout.write(`The embedded chain is ready: ${sandbox.rpcUrl}\n`);
+process.stdout.write(`Its lookup table, for LOOKUP_TABLES: ${sandbox.world.lookupTables.join()}\n`);
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.on(signal, () => void sandbox.close().then(() => process.exit(0)));
 }

@@ -4,6 +4,7 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.
 import { CPMM_PROGRAM, type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./world-cpmm.ts";
 import { type LaunchShape, putLaunch, putLaunchConfigs, putLaunchPlatform } from "./world-launchlab.ts";
 import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./world-ledger.ts";
+import { putLookupTable } from "./world-lookup-table.ts";
 import { readWorldPrograms, type WorldProgram } from "./world-programs.ts";
 import { type CurvePlan, putCurve, putMigratedCurve, putPumpGlobals } from "./world-pump.ts";
 import { putFeeRecipients } from "./world-pump-fees.ts";
@@ -33,6 +34,8 @@ export interface World {
   readonly programs: readonly WorldProgram[];
   readonly accounts: readonly WorldAccount[];
   readonly tokens: readonly WorldToken[];
+  /** Address lookup tables over the programs, markets and fee recipients: without them some trades do not fit. */
+  readonly lookupTables: readonly Address[];
 }
 
 export interface WorldOptions {
@@ -283,7 +286,14 @@ export function createWorld(options: WorldOptions): World {
     ...putPumpPoolTokens(ledger, random),
     ...putLaunchTokens(ledger, random),
   ];
-  return { programs, accounts: ledger.accounts(), tokens };
+  const lookupTables = [
+    putLookupTable(
+      ledger,
+      programs.map(({ id }) => id),
+      newAddress(random),
+    ),
+  ];
+  return { programs, accounts: ledger.accounts(), tokens, lookupTables };
 }
 
 function putPoolTokens(

@@ -31,7 +31,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({
     slotMs: 20,
     finalizedAfterSlots: 8,
-    world: { programs: [], accounts: [], tokens: [] },
+    world: { programs: [], accounts: [], tokens: [], lookupTables: [] },
   });
   connection = new Connection(sandbox.rpcUrl, "confirmed");
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bs58 from "bs58";
 import { type App, type AppLogger, startApp } from "../../src/app.ts";
-import { Tradewire } from "../../src/client/tradewire.ts";
+import { type ConnectOptions, Tradewire } from "../../src/client/tradewire.ts";
 import { type Environment, parseConfig } from "../../src/config.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
@@ -27,7 +27,7 @@ export interface TestService {
   /** One JSON-RPC call to the chain. */
   rpc<T>(method: string, params?: unknown[]): Promise<T>;
   /** A registered wallet holding SOL. */
-  newClient(sol?: number): Promise<Tradewire>;
+  newClient(sol?: number, options?: Partial<ConnectOptions>): Promise<Tradewire>;
   /** A REST call; `body` undefined is a GET. Text is sent as it is. */
   call(path: string, body?: object | string, apiKey?: string): Promise<Answer>;
   /** A token of the world that trades on the venue. */
@@ -72,9 +72,9 @@ export async function startTestService(
     app,
     url: app.url,
     rpc,
-    async newClient(sol = 100) {
+    async newClient(sol = 100, options = {}) {
       const seed = createRandom(0x5eed + wallets++).bytes(32);
-      const client = Tradewire.connect({ baseUrl: app.url, wallet: bs58.encode(seed) });
+      const client = Tradewire.connect({ baseUrl: app.url, wallet: bs58.encode(seed), ...options });
       const address = client.wallet.publicKey.toString();
       if (sol > 0) await rpc("requestAirdrop", [address, sol * 1e9]);
       await client.register();

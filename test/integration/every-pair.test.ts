@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Tradewire } from "../../src/client/tradewire.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { USDC_MINT } from "../../src/sandbox/world.ts";
+import { decodeLookupTable } from "../../src/solana/lookup-table.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+/** Every two tokens that `npm start` names trade for one another, both ways, with the settings a service starts with. */
+let service: TestService;
+let wallet: Tradewire;
+let symbols: ReadonlyMap<string, string>;
+
+/** Trades of one wallet under way at once. */
+const AT_ONCE = 12;
+const SOL_OF_EACH = 0.2;
+
+beforeAll(async () => {
+  const environment = { BUILD_PER_SECOND: "1000", SUBMIT_PER_SECOND: "1000", READ_PER_SECOND: "1000" };
+  service = await startTestService(environment);
+  const { world } = service.app.sandbox!;
+  symbols = new Map(world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
+  const tables = new Map(
+    world.accounts.flatMap((account) => {
+      const table = decodeLookupTable({ ...account, executable: false, slot: 0n });
+      return table === undefined ? [] : [[table.address, table.entries] as [Address, readonly Address[]]];
+    }),
+  );
+  wallet = await service.newClient(10_000, { lookupTables: tables });
+}, 60_000);
+afterAll(() => service?.close());
+
+async function landAll(trades: readonly { readonly from: string; readonly to: string; readonly amount: number }[]) {
+  const failures: string[] = [];
+  const got = new Map<string, number>();
+  const left = [...trades];
+  const work = async () => {
+    for (let trade = left.pop(); trade !== undefined; trade = left.pop()) {
+      const { from, to, amount } = trade;
+      try {
+        const { tradeResult } = await wallet.swap({
+          inputMint: from,
+          outputMint: to,
+          amount,
+          swapMode: "exactIn",
+          slippage: 0.3,
+          priority: "fast",
+        });
+        got.set(to, tradeResult!.outputAmount);
+      } catch (error) {
+        failures.push(`${symbols.get(from) ?? "SOL"} → ${symbols.get(to) ?? "SOL"}: ${(error as Error).message}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { failures, got };
+}
+
+test("every two tokens within two markets of one another can be built, signed, and landed, both ways", async () => {
+  const mints = [...symbols.keys()];
+  const sol = SOL_MINT.toString();
+  const bought = await landAll(mints.map((to) => ({ from: sol, to, amount: SOL_OF_EACH })));
+  expect(bought.failures).toEqual([]);
+  const share = (mint: string) => Number((bought.got.get(mint)! / (4 * mints.length)).toFixed(2)) || 0.01;
+  const pairs = mints.flatMap((from) => mints.filter((to) => to !== from).map((to) => ({ from, to })));
+  const near = pairs.filter(({ from, to }) => isNear(from, to));
+  expect(near.length).toBeGreaterThan(350);
+  const swapped = await landAll(near.map((pair) => ({ ...pair, amount: share(pair.from) })));
+  expect(swapped.failures).toEqual([]);
+  const sold = await landAll(mints.map((from) => ({ from, to: sol, amount: share(from) })));
+  expect(sold.failures).toEqual([]);
+
+  for (const { from, to } of pairs.filter(({ from, to }) => !isNear(from, to)).slice(0, 8)) {
+    const body = { inputMint: from, outputMint: to, amount: 1, slippage: 0.3, swapMode: "exactIn" };
+    const answers = [
+      await service.call("/v1/tx/swap", { ...body, priority: "fast" }, wallet.apiKey),
+      await service.call("/v1/tx/quote", body, wallet.apiKey),
+    ];
+    expect(answers.map(({ body }) => body.error?.code)).toEqual(["NO_ROUTE", "NO_ROUTE"]);
+  }
+}, 300_000);
+
+/** True where one market trades the two, or each trades against the same hub: a route has two markets at most. */
+function isNear(a: string, b: string): boolean {
+  const { tokens } = service.app.sandbox!.world;
+  const quotesOf = (mint: string) =>
+    tokens.flatMap(({ mint: of, quoteMint }) => {
+      if (of.toString() === mint) return [quoteMint.toString()];
+      return quoteMint.toString() === mint ? [of.toString()] : [];
+    });
+  const [quotesOfA, quotesOfB] = [quotesOf(a), quotesOf(b)];
+  const hubs = [SOL_MINT.toString(), USDC_MINT.toString()];
+  return quotesOfA.includes(b) || hubs.some((hub) => quotesOfA.includes(hub) && quotesOfB.includes(hub));
+}

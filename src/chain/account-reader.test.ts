@@ -119,3 +119,35 @@ test("of very many calls only some are under way together, and each answer comes
     many.map((address) => BigInt(address.toString().charCodeAt(0))),
   );
 });
+
+test("so many searches are under way at once at most, and the others follow in their order", async () => {
+  const answers: (() => void)[] = [];
+  let most = 0;
+  const { endpoint, reader } = readerOf({
+    getProgramAccounts: () =>
+      new Promise((resolve) => {
+        answers.push(() => resolve({ context: { slot: 1 }, value: [] }));
+        most = Math.max(most, answers.length);
+      }),
+  });
+  const found = Promise.all(
+    addresses.slice(0, 200).map((program) => reader.fetchProgramAccounts({ program, memcmp: [] })),
+  );
+  while (endpoint.countOf("getProgramAccounts") < 200 || answers.length > 0) {
+    await new Promise(setImmediate);
+    answers.shift()?.();
+  }
+  expect(await found).toHaveLength(200);
+  expect(most).toBe(64);
+  expect(endpoint.calls.map(({ params }) => params[0])).toEqual(addresses.slice(0, 200).map(String));
+});
+
+test("a search that fails hands its place on", async () => {
+  const { reader } = readerOf({
+    getProgramAccounts: () => Promise.reject(new RpcError("unreachable", "The node is away.")),
+  });
+  const found = await Promise.allSettled(
+    addresses.slice(0, 130).map((program) => reader.fetchProgramAccounts({ program, memcmp: [] })),
+  );
+  expect(found.every(({ status }) => status === "rejected")).toBe(true);
+});

@@ -18,6 +18,8 @@ export interface AccountReaderOptions {
 const MAX_PER_CALL = 100;
 /** Calls of one read that are under way together: a node has other callers too. */
 const CALLS_AT_ONCE = 16;
+/** Searches under way together, for whomever: a cold token takes a few dozen, and many may be asked for at once. */
+const SEARCHES_AT_ONCE = 64;
 
 /** Reads accounts by getMultipleAccounts and getProgramAccounts. */
 export function createAccountReader({
@@ -25,6 +27,7 @@ export function createAccountReader({
   commitment,
   isCredible = () => true,
 }: AccountReaderOptions): AccountReader {
+  const searches = createQueue(SEARCHES_AT_ONCE);
   const options = { isWrong: (result: unknown) => !isCredible(asContext(result, "accounts").slot) };
 
   async function fetchChunk(
@@ -68,22 +71,12 @@ export function createAccountReader({
     async fetchProgramAccounts({ program, dataSize, memcmp }: ProgramFilter) {
       let result: unknown;
       try {
-        result = await pool.read(
-          "getProgramAccounts",
-          [
-            program.toString(),
-            {
-              encoding: "base64",
-              commitment,
-              withContext: true,
-              filters: [
-                ...(dataSize === undefined ? [] : [{ dataSize }]),
-                ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
-              ],
-            },
-          ],
-          options,
-        );
+        const filters = [
+          ...(dataSize === undefined ? [] : [{ dataSize }]),
+          ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
+        ];
+        const question = [program.toString(), { encoding: "base64", commitment, withContext: true, filters }];
+        result = await searches(() => pool.read("getProgramAccounts", question, options));
       } catch (error) {
         if (isRefusal(error)) return "refused";
         throw error;
@@ -97,5 +90,23 @@ export function createAccountReader({
       }
       return found;
     },
+  };
+}
+
+/** Starts work in the order it comes, so much of it at once at most. */
+function createQueue(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running < most) running += 1;
+    else await new Promise<void>((start) => void waiting.push(start));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // Whoever ends hands its place on.
+      if (next === undefined) running -= 1;
+      else next();
+    }
   };
 }

@@ -311,7 +311,8 @@ class RunningAttempt implements Attempt {
       return failedOutcome({ signature, slot: fate.slot, error: fate.error }, record, this.#ports.venues);
     if (record === null) return undefined;
     const { result, costs } = readReceipt(this.sealed, record);
-    return { kind: "landed", slot: record.slot, status: fate.commitment, result, costs };
+    // Two processes that both saw it land, one later than the other, write the same. Whoever reads it adds "finalized".
+    return { kind: "landed", slot: record.slot, status: "confirmed", result, costs };
   }
 
   /** Nodes may know that a transaction is confirmed some slots before they can show its record; one of another slot is a lie. */

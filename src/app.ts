@@ -25,6 +25,7 @@ import { createLanePlan } from "./chain/lane-plan.ts";
 import { createLookupTables } from "./chain/lookup-tables.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
+import { RpcError } from "./chain/rpc-error.ts";
 import { createRpcPool } from "./chain/rpc-pool.ts";
 import { createRpcStateSource, type RpcStateSourceOptions } from "./chain/rpc-state-source.ts";
 import type { LiveStateSource } from "./chain/state-source.ts";
@@ -95,7 +96,8 @@ export async function startApp(options: {
     return await compose({ ...options, now: options.now ?? Date.now, onClose, closeAll });
   } catch (error) {
     await closeAll();
-    throw error;
+    // Whoever starts the service may know which node it is, and what that said.
+    throw error instanceof RpcError ? new Error(String(error), { cause: error }) : error;
   }
 }
 

@@ -42,6 +42,9 @@ export interface GateParts {
   readonly observe: CallObserver;
 }
 
+/** A node that is away fails every call that needs it: one line in the log tells as much as a thousand. */
+const UPSTREAM_QUIET_MS = 100;
+
 interface Rules {
   readonly kind: CallKind | undefined;
   readonly needsKey: boolean;
@@ -54,6 +57,7 @@ interface Rules {
 export class Gate {
   readonly #parts: GateParts;
   readonly #rules = new Map<DescMethod, Rules>();
+  #quietUntilMs = 0;
 
   constructor(parts: GateParts) {
     this.#parts = parts;
@@ -125,9 +129,12 @@ export class Gate {
 
   #codeOf({ method, state }: GatedCall, error: unknown): string {
     const failure = failureOf(error);
+    const { requestId } = state;
     if (failure.code === "INTERNAL_ERROR") {
-      const { requestId } = state;
       this.#parts.logger.error({ err: failure.cause ?? failure, requestId, method: method.name }, "call failed");
+    } else if (failure.code === "UPSTREAM_ERROR" && monotonicMs() >= this.#quietUntilMs) {
+      this.#quietUntilMs = monotonicMs() + UPSTREAM_QUIET_MS;
+      this.#parts.logger.warn({ err: failure.cause ?? failure, requestId, method: method.name }, "upstream failed");
     }
     return failure.code;
   }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AccountReader } from "../chain/port.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
@@ -28,6 +29,8 @@ export interface DiscoveryOptions {
   readonly reader: AccountReader;
   readonly venues: readonly Venue[];
   readonly now: Now;
+  /** Told what went wrong, in the words that callers do not get. */
+  readonly warn: (message: string) => void;
   /** More markets of one pair than this are not looked at. */
   readonly maxFound: number;
 }
@@ -43,9 +46,15 @@ type Filter = Extract<MarketSearch, { kind: "filter" }>;
  */
 export async function discoverMarkets(
   pair: MintPair,
-  { reader, venues, now, maxFound }: DiscoveryOptions,
+  { reader, venues, now, warn, maxFound }: DiscoveryOptions,
 ): Promise<Discovery> {
   const faults: MarketFault[] = [];
+  const note = (venue: Venue, market: string | undefined, error: unknown) => {
+    faults.push({ venue: venue.id, market, reason: reasonOf(error) });
+    // A market that says itself what is wrong with it is no news.
+    if (market !== undefined && error instanceof TradewireError) return;
+    warn(`Search of ${venue.id} for ${pair.a} and ${pair.b}, ${market ?? "no market"}: ${String(error)}`);
+  };
   let isComplete = true;
   const probes: { readonly venue: Venue; readonly search: Probe }[] = [];
   const filters: { readonly venue: Venue; readonly search: Filter }[] = [];
@@ -59,7 +68,7 @@ export async function discoverMarkets(
       }
     } catch (error) {
       failed.add(venue.id);
-      faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
+      note(venue, undefined, error);
     }
   }
 
@@ -79,7 +88,7 @@ export async function discoverMarkets(
       } catch (error) {
         isComplete = false;
         failed.add(venue.id);
-        faults.push({ venue: venue.id, market: undefined, reason: reasonOf(error) });
+        note(venue, undefined, error);
       }
       return { venue, accounts: [] };
     }),
@@ -104,7 +113,7 @@ export async function discoverMarkets(
         count += 1;
         if (count <= maxFound) found.set(account.address, { venue, market, account, readAtMs });
       } catch (error) {
-        faults.push({ venue: venue.id, market: account.address.toString(), reason: reasonOf(error) });
+        note(venue, account.address.toString(), error);
       }
     }
   }
@@ -116,9 +125,9 @@ export async function discoverMarkets(
   return { found: [...found.values()], faults, searched, isComplete };
 }
 
-/** A failure in words, for the caller's list of what was found wanting. */
+/** A failure in words, for the caller's list of what was found wanting: only messages that are meant for callers. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof TradewireError ? error.message : "cannot be read";
 }
 
 async function readAll(reader: AccountReader, addresses: readonly Address[]): Promise<ReadonlyMap<Address, Account>> {

@@ -5,7 +5,7 @@ import type { Now } from "../primitives/clock.ts";
 import type { Account, AccountView, ChainClock } from "../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../solana/mint.ts";
 import type { MintPair, Venue } from "../venues/venue.ts";
-import { discoverMarkets, type FoundMarket, reasonOf } from "./discovery.ts";
+import { discoverMarkets, type FoundMarket } from "./discovery.ts";
 import { type AccountHolder, createLiveAccounts } from "./live-accounts.ts";
 import { type MarketWatch, watchMarket } from "./market-watch.ts";
 import type { HotMarket, MarketFault, Markets, PairMarkets } from "./port.ts";
@@ -165,6 +165,7 @@ export function createMarkets({
       reader,
       venues,
       now,
+      warn,
       maxFound,
     });
     const watched = new Set(entry.watches.map(({ address }) => address));
@@ -352,7 +353,7 @@ export function createMarkets({
     entry.researching = true;
     search(entry)
       .catch((error) => {
-        warn(`Searching again for markets of ${entry.pair.a} and ${entry.pair.b} failed: ${reasonOf(error)}`);
+        warn(`Searching again for markets of ${entry.pair.a} and ${entry.pair.b} failed: ${String(error)}`);
         entry.searchAgainAtMs = now() + negativeMs;
       })
       .finally(() => {
@@ -477,7 +478,10 @@ export function createMarkets({
     mint(address) {
       const account = live.get(address);
       if (account !== undefined && singles.has(address)) return mintOf(address, account);
-      return warm([address]).then(() => mintOf(address, live.get(address) ?? null));
+      const read = warm([address]).then(() => mintOf(address, live.get(address) ?? null));
+      // Whoever only wants to know whether it is in memory does not wait for it.
+      read.catch(() => {});
+      return read;
     },
     account(address) {
       if (!singles.has(address)) {

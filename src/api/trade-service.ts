@@ -51,7 +51,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           mode: "exactIn",
           amount: request.tokenAmount ?? Number.NaN,
           sellPercent: request.sellPercent,
-          amountField: "tokenAmount",
+          amountField: request.sellPercent === undefined ? "tokenAmount" : "sellPercent",
           mintFields: { in: "mint", out: "" },
           slippage: request.slippage!,
           priority: toPriority(request.priority),

@@ -14,6 +14,8 @@ export interface Intent {
   readonly mode: SwapMode;
   /** Base units of the exact side. */
   readonly amount: bigint;
+  /** What the request calls it. */
+  readonly amountField: string;
   readonly slippagePpb: bigint;
   /** The wallet's token account that this trade empties, where it can be closed with it, and the lamports that come back. */
   readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
@@ -45,17 +47,18 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
   const slippagePpb = parseSlippage(asked.slippage);
   if (slippagePpb === undefined)
     throw invalidField("slippage", "slippage is a fraction: 0 ≤ slippage < 1 (0.05 is 5 %).");
-  if (share !== undefined) return { inMint, outMint, mode: asked.mode, slippagePpb, ...share };
-  const exact = asked.mode === "exactIn" ? inMint : outMint;
+  const { mode, amountField } = asked;
+  if (share !== undefined) return { inMint, outMint, mode, amountField, slippagePpb, ...share };
+  const exact = mode === "exactIn" ? inMint : outMint;
   const amount = parseAmount(asked.amount, exact.decimals);
   if (amount === undefined) {
     const least = toWholeUnits(1n, exact.decimals);
     throw invalidField(
-      asked.amountField,
-      `${asked.amountField} must be at least ${least} (one base unit) and fit 64 bits of base units.`,
+      amountField,
+      `${amountField} must be at least ${least} (one base unit) and fit 64 bits of base units.`,
     );
   }
-  return { inMint, outMint, mode: asked.mode, amount, slippagePpb, emptied: undefined };
+  return { inMint, outMint, mode, amountField, amount, slippagePpb, emptied: undefined };
 }
 
 function unknownToken(field: string): TradewireError {

@@ -76,7 +76,7 @@ export function chooseRoutes(
     if (hub.toHub.markets.length === 0 || hub.fromHub.markets.length === 0) continue;
     routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
-  if (routes.length === 0) throw noRoute(refusals, faults, direct.searched);
+  if (routes.length === 0) throw noRoute(intent, refusals, faults, direct.searched);
   if (hubs.length > 0) routes.sort((a, b) => compareRoutes(intent, a, b));
   return { routes, faults };
 }
@@ -172,6 +172,7 @@ function compareRoutes(intent: Intent, a: Route, b: Route): number {
 }
 
 function noRoute(
+  { amountField }: Intent,
   refusals: readonly TradewireError[],
   faults: readonly MarketFault[],
   searched: readonly string[],
@@ -182,7 +183,9 @@ function noRoute(
   for (const code of ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const) {
     const first = refusals.find((refusal) => refusal.code === code);
     if (first !== undefined && refusals.every((refusal) => refusal.code === code)) {
-      return new TradewireError(code, first.message, { ...first.facts, details: { tried } });
+      // Markets know an amount, and not what the request called it.
+      const field = code === "VALIDATION_ERROR" ? { field: amountField } : {};
+      return new TradewireError(code, first.message, { ...first.facts, ...field, details: { tried } });
     }
   }
   const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };

@@ -292,6 +292,20 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect((await build({ ...order(), slippage: 0 })).status).toBe(200);
   });
 
+  test("an amount too small for every market is named as the request names it", async () => {
+    const dust = { mint, slippage: 0.05, priority: "fast" };
+    const errorOf = async (path: string, body: object) => (await service.call(path, body, client.apiKey)).body.error;
+    expect(await errorOf("/v1/tx/buy", { ...dust, solAmount: 1e-9 })).toMatchObject({
+      code: "VALIDATION_ERROR",
+      field: "solAmount",
+    });
+    await client.buy({ ...order(), priority: "fast" });
+    expect(await errorOf("/v1/tx/sell", { ...dust, tokenAmount: 0.000001 })).toMatchObject({
+      code: "VALIDATION_ERROR",
+      field: "tokenAmount",
+    });
+  });
+
   test("exactOut beyond what the pool holds, and the same mint twice", async () => {
     const swap = {
       inputMint: "SOL",

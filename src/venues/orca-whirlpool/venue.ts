@@ -8,6 +8,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
@@ -317,9 +318,6 @@ function mintUnits({ program, transferFees }: Mint): number {
 function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
   return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
 }
-
-const tooSmall = (): TradewireError =>
-  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
 
 const tooLittle = (market: WhirlpoolMarket): TradewireError =>
   new TradewireError(

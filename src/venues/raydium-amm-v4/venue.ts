@@ -5,6 +5,7 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, MarketSearch, Quote, Venue } from "../venue.ts";
 import { ammV4Swap } from "./instruction.ts";
@@ -148,9 +149,6 @@ function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV
     fill: null,
   };
 }
-
-const tooSmall = (): TradewireError =>
-  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
 
 const tooLittle = (market: AmmV4Market): TradewireError =>
   new TradewireError("INSUFFICIENT_LIQUIDITY", `${ID} pool ${market.address} does not hold enough for this trade`);

@@ -6,6 +6,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { cpmmSwap } from "./instruction.ts";
@@ -196,9 +197,6 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
 function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
   return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
 }
-
-const tooSmall = (): TradewireError =>
-  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
 
 const tooLittle = (market: CpmmMarket): TradewireError =>
   new TradewireError(

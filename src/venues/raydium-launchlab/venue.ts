@@ -6,6 +6,7 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
@@ -195,9 +196,6 @@ function price(amount: bigint, curve: LaunchCurve, buying: boolean, exactIn: boo
 function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
   return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
 }
-
-const tooSmall = (): TradewireError =>
-  new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
 
 const tooLittle = (market: LaunchlabMarket, buying: boolean): TradewireError =>
   new TradewireError(

@@ -496,3 +496,14 @@ test("a stream that speaks of slots far behind is doubted", async () => {
   }
   expect(subscriptions.doubts()).toBe(1);
 });
+
+test("a read of a slot whose change was told of before is no sign of a loss", async () => {
+  await stream();
+  notice(11, 2);
+  nodeSlot = 11n;
+  nodeValue = 2;
+  await source.refresh([key]);
+  for (let slot = 12n; slot < 20n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
+});

@@ -83,7 +83,7 @@ interface Check {
   readonly slot: bigint;
   readonly entry: Followed;
   readonly account: Account | null;
-  /** Where it stands among what is known; undefined where it was read for comparison alone. */
+  /** Where it stands among what is known, if nothing was known of its slot; undefined where it was read for comparison alone. */
   readonly stamp: { readonly epoch: number; readonly order: number } | undefined;
 }
 
@@ -345,7 +345,9 @@ export function createStateSource({
       entry.readAtMs = sentAtMs;
       followed.delete(entry.address);
       followed.set(entry.address, entry);
-      if (entry.streamed && slot <= streamSlot + maxLagSlots)
+      // Of a slot that was told of before, the read may say more, and nothing is left to compare it with.
+      const isToldOf = entry.versions.some((version) => version.slot === slot);
+      if (entry.streamed && !isToldOf && slot <= streamSlot + maxLagSlots)
         checks.push({ slot, entry, account, stamp: { epoch, order } });
       add(entry, { slot, epoch, order, account });
       if (!tree.isOnChain(slot)) continue;

@@ -16,6 +16,8 @@ export interface ServiceProcess {
   readonly isRunning: boolean;
   /** Resident memory and open files now; zeros once it has ended. */
   usage(): { readonly residentBytes: number; readonly openFiles: number };
+  /** The sum of a metric over its labels, as the process tells it now. */
+  metric(name: string): Promise<number>;
   kill(): Promise<void>;
   /** Asks it to end. @returns its exit code */
   stop(): Promise<number>;
@@ -57,6 +59,12 @@ export async function startServiceProcess(
       return child.exitCode === null && child.signalCode === null;
     },
     usage: () => usageOf(child.pid!),
+    async metric(name) {
+      const admin = /(http:\/\/[^\s]+)\/metrics/.exec(output)![1]!;
+      const text = await (await fetch(`${admin}/metrics`)).text();
+      const lines = text.split("\n").filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));
+      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+    },
     async kill() {
       child.kill("SIGKILL");
       await ended.promise;

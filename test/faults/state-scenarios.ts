@@ -1,69 +1,161 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { PoolWitness, type Verdict } from "./pool-witness.ts";
 import type { Rig } from "./rig.ts";
-import { durations, landed, onRig, percentile, type Scenario, trades, until } from "./scenario.ts";
-import type { BuildEntry, SubmitEntry } from "./trader.ts";
+import { landed, onRig, type Scenario, trade, trades, until } from "./scenario.ts";
+import type { BuildEntry, SubmitEntry, Trader } from "./trader.ts";
+
+const SLOT_MS = 80;
+/** No build on state older than this. */
+const MOST_AGE_MS = 2_000;
+const AUDITED = "tradewire_state_audited_total";
+const DIFFERENCES = "tradewire_state_audit_differences_total";
 
 /** Streams with gaps, and chains that change their mind. */
 export const STATE_SCENARIOS: readonly Scenario[] = [
   {
     row: 7,
-    promise: "notices lost, doubled and out of order",
-    target: "prices exact ≤ 2 s after; a quote is never older than 2 s",
+    promise: "notices lost, doubled, out of order; streams silent; nodes gone for 4 s",
+    target: "prices exact ≤ 2 s after; 0 builds on state > 2 s old (STATE_STALE)",
     run: ({ seed, scale }) =>
-      onRig({ seed, traders: 1 }, async (rig, expect) => {
+      onRig({ seed, slotMs: SLOT_MS, traders: 2 }, async (rig, expect) => {
+        const [mover, watcher] = rig.traders as [Trader, Trader];
+        const witness = await PoolWitness.start(rig.sandbox);
         await trades(rig, 2);
-        for (const notices of ["lossy", "duplicate"] as const) {
-          for (const proxy of rig.proxies) await proxy.set({ notices });
-          await trades(rig, 6 * scale);
+        const calm = await buildThrough(rig, watcher, witness, () => moveFor(rig, mover, witness, 2_000));
+        const calmAudit = await auditOf(rig);
+        const rough: BuildEntry[] = [];
+        let healMs = 0;
+        let refusedWhileReadable = 0;
+        for (let i = 0; i < scale; i++) {
+          const refusedBefore = rig.history.refusedBuilds.length;
+          for (const notices of ["lossy", "duplicate", "silent"] as const) {
+            for (const proxy of rig.proxies) await proxy.set({ notices });
+            rough.push(...(await buildThrough(rig, watcher, witness, () => moveFor(rig, mover, witness, 4_000))));
+          }
+          refusedWhileReadable += rig.history.refusedBuilds.length - refusedBefore;
+          rough.push(
+            ...(await buildThrough(rig, watcher, witness, async () => {
+              const moves: BuildEntry[] = [];
+              for (let n = 0; n < 14; n++) moves.push(await rig.built(mover, witness.buy(0.05)));
+              for (const proxy of rig.proxies) await proxy.set({ connection: "blackhole" });
+              for (const move of moves) {
+                await land(rig, move);
+                await sleep(300);
+              }
+              for (const proxy of rig.proxies) await proxy.heal();
+              const isBack = async () => {
+                const built = await watcher.build(rig.services[0]!.url, witness.buy());
+                return built !== undefined && witness.isExact(built);
+              };
+              healMs = Math.max(healMs, (await until(isBack, 10_000)) ?? Number.POSITIVE_INFINITY);
+            })),
+          );
         }
-        for (const proxy of rig.proxies) await proxy.heal();
-        const healMs = await until(async () => isExact(await exactTrade(rig)), 10_000, 50);
-        expect(healMs !== undefined && healMs <= 2_000 + slowestTrade(rig), `prices exact after ${healMs} ms`);
-        const again = await exactTrade(rig);
-        expect(isExact(again), "a quiet market's price was not exact");
-        return `prices exact ${healMs} ms after; submit p99 ${percentile(durations(rig.history.submits), 99)} ms`;
+        witness.close();
+        const verdicts = verdictsOf(witness, [...calm, ...rough]);
+        const wrong = wrongOf(verdicts);
+        const refused = rig.history.refusedBuilds;
+        const otherwise = refused.filter(({ status, code }) => status !== 503 || code !== "STATE_STALE");
+        const audit = await auditOf(rig);
+        expect(calm.length > 0 && rough.length > 0 && witness.states > 20, "too little was built or moved to judge");
+        expect(wrong === 0, describe(verdicts));
+        expect(healMs <= 2_000, `prices exact ${healMs} ms after the nodes were back`);
+        expect(refusedWhileReadable === 0, `${refusedWhileReadable} builds refused though nodes answered reads`);
+        expect(refused.length > 0, "no build was refused while nothing could be known");
+        expect(otherwise.length === 0, `refused as ${otherwise[0]?.status} ${otherwise[0]?.code}`);
+        expect(calmAudit.audited > 0, "nothing was audited");
+        expect(calmAudit.differences === 0, `${calmAudit.differences} differences before anything was lost`);
+        return `exact ${healMs} ms after; ${wrong} of ${verdicts.length} builds on older state (${witness.states} states; ${countOf(verdicts, "mixed")} mixed), ${refused.length} refused; audit: ${calmAudit.differences} of ${calmAudit.audited} differ before, ${audit.differences} found lost of ${audit.audited}`;
       }),
   },
   {
     row: 8,
     promise: "forks under open trades",
-    target: "prices of the branch that stays, 2 slots after; confirmed never taken back",
+    target: "0 builds from a dead slot 1 slot after; confirmed never taken back; audit 0",
     run: ({ seed, scale }) =>
-      onRig({ seed, confirmedAfterSlots: 12, traders: 2 }, async (rig, expect) => {
-        const [mover, trader] = rig.traders as [Rig["traders"][number], Rig["traders"][number]];
-        let exact = 0;
+      onRig({ seed, slotMs: SLOT_MS, confirmedAfterSlots: 12, traders: 3 }, async (rig, expect) => {
+        const [mover, watcher, trader] = rig.traders as [Trader, Trader, Trader];
+        const witness = await PoolWitness.start(rig.sandbox);
         const rounds = 4 * scale;
-        for (let i = 0; i < rounds; i++) {
-          const big = await rig.built(mover, rig.buy(0, 2));
-          // Straight to the chain, once, so that it does not land again after the fork.
-          await rig.rpc("sendTransaction", [big.signed, { encoding: "base64", skipPreflight: true }]);
-          await sleep(200);
-          expect((await rig.sandbox.fork(8)) > 0, "nothing was dropped");
-          await sleep(2 * 80 + 60);
-          if (isExact(await exactTrade(rig, trader))) exact += 1;
-        }
-        const entries = rig.history.submits;
+        const entries: SubmitEntry[] = [];
+        let exact = 0;
+        const builds = await buildThrough(rig, watcher, witness, async () => {
+          for (let i = 0; i < rounds; i++) {
+            const big = await rig.built(mover, witness.buy(2));
+            // Under way when the chain turns: in a block that is dropped, and in another one later.
+            const open = trade(rig, trader, 1);
+            // Straight to the chain, once, so that it does not land again after the fork.
+            await land(rig, big);
+            await sleep(200);
+            expect((await rig.sandbox.fork(8)) > 0, "nothing was dropped");
+            await sleep(2 * SLOT_MS);
+            const built = await rig.built(watcher, witness.buy());
+            if (witness.isExact(built)) exact += 1;
+            entries.push(await open);
+          }
+        });
+        witness.close();
+        const verdicts = verdictsOf(witness, builds);
+        const { audited, differences } = await auditOf(rig);
+        expect(builds.length > 10 * rounds, "too little was built to judge");
+        expect(wrongOf(verdicts) === 0, describe(verdicts));
         expect(exact === rounds, `${rounds - exact} prices came from a dropped branch`);
         expect(landed(entries) === entries.length, `${entries.length - landed(entries)} did not land`);
-        return `${exact} of ${rounds} prices exact after a fork; ${landed(entries)} of ${entries.length} landed`;
+        expect(audited > 0 && differences === 0, `${differences} of ${audited} reads differ from the stream`);
+        return `${wrongOf(verdicts)} of ${builds.length} builds from dropped blocks; ${exact} of ${rounds} prices exact after a fork; ${landed(entries)} of ${entries.length} landed; audit: ${differences} of ${audited} differ`;
       }),
   },
 ];
 
-interface PricedTrade {
-  readonly built: BuildEntry;
-  readonly entry: SubmitEntry;
+/** Builds again and again while the story goes on. @returns what was built */
+async function buildThrough(
+  rig: Rig,
+  trader: Trader,
+  witness: PoolWitness,
+  story: () => Promise<void>,
+): Promise<BuildEntry[]> {
+  const builds: BuildEntry[] = [];
+  let isOver = false;
+  const building = (async () => {
+    while (!isOver) {
+      const built = await trader.build(rig.services[0]!.url, witness.buy());
+      if (built !== undefined) builds.push(built);
+      await sleep(30);
+    }
+  })();
+  try {
+    await story();
+  } finally {
+    isOver = true;
+    await building;
+  }
+  return builds;
 }
 
-/** One trade in a market where nobody else trades: what it was told and what it got. */
-async function exactTrade(rig: Rig, trader = rig.traders[0]!): Promise<PricedTrade> {
-  const built = await rig.built(trader, rig.buy());
-  return { built, entry: await trader.submit(rig.services[0]!, built) };
+/** Trades in the witnessed market, straight on the chain. */
+async function moveFor(rig: Rig, mover: Trader, witness: PoolWitness, milliseconds: number): Promise<void> {
+  for (const endMs = Date.now() + milliseconds; Date.now() < endMs; await sleep(150)) {
+    const built = await mover.build(rig.services[0]!.url, witness.buy(0.05));
+    if (built !== undefined) await land(rig, built);
+  }
 }
 
-function isExact({ built, entry }: PricedTrade): boolean {
-  const result = entry.data?.tradeResult;
-  return result != null && result.outputAmountRaw === built.estimates.outputAmountRaw;
+async function land(rig: Rig, { signed }: BuildEntry): Promise<void> {
+  await rig.rpc("sendTransaction", [signed, { encoding: "base64", skipPreflight: true }]);
 }
 
-const slowestTrade = (rig: Rig) => Math.max(...durations(rig.history.submits));
+const verdictsOf = (witness: PoolWitness, builds: readonly BuildEntry[]): readonly Verdict[] =>
+  builds.map((build) => witness.judge(build, { mostAgeMs: MOST_AGE_MS, deadAfterMs: SLOT_MS }));
+
+const countOf = (verdicts: readonly Verdict[], kind: Verdict) => verdicts.filter((one) => one === kind).length;
+
+const wrongOf = (verdicts: readonly Verdict[]) =>
+  verdicts.length - countOf(verdicts, "true") - countOf(verdicts, "mixed");
+
+const describe = (verdicts: readonly Verdict[]) =>
+  `of ${verdicts.length} builds ${(["stale", "dead", "unknown"] as const).map((kind) => `${countOf(verdicts, kind)} ${kind}`).join(", ")}`;
+
+async function auditOf(rig: Rig): Promise<{ readonly audited: number; readonly differences: number }> {
+  const [service] = rig.services;
+  return { audited: await service!.metric(AUDITED), differences: await service!.metric(DIFFERENCES) };
+}

@@ -484,14 +484,16 @@ export function createMarkets({
       return read;
     },
     account(address) {
-      if (!singles.has(address)) {
+      const entry = singles.get(address);
+      if (entry === undefined) {
         // A build never waits for it; the source goes on trying.
         warm([address]).catch(() => {});
         return undefined;
       }
-      single(address);
+      const atMs = now();
+      entry.lastUsedMs = atMs;
       const account = live.get(address);
-      return account !== undefined && live.currentAtMs(address) + maxAgeMs >= now() ? account : undefined;
+      return account !== undefined && live.currentAtMs(address) + maxAgeMs >= atMs ? account : undefined;
     },
     warm,
     async refresh(addresses) {

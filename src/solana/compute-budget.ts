@@ -2,7 +2,12 @@ import { writeU32, writeU64 } from "../primitives/bytes.ts";
 import type { Instruction } from "./instruction.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
 
-const instruction = (data: Uint8Array): Instruction => ({ program: COMPUTE_BUDGET_PROGRAM, accounts: [], data });
+const NO_ACCOUNTS: Instruction["accounts"] = [];
+const instruction = (data: Uint8Array): Instruction => ({
+  program: COMPUTE_BUDGET_PROGRAM,
+  accounts: NO_ACCOUNTS,
+  data,
+});
 
 /** The most compute units one transaction may ask for. */
 export const MAX_COMPUTE_UNITS = 1_400_000;

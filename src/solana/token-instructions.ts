@@ -3,6 +3,7 @@ import { writeU32, writeU64 } from "../primitives/bytes.ts";
 import { type Instruction, readonly, readonlySigner, writable, writableSigner } from "./instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./programs.ts";
 
+const systemProgram = readonly(SYSTEM_PROGRAM);
 const CREATE_IDEMPOTENT = Uint8Array.of(1);
 const SYNC_NATIVE = Uint8Array.of(17);
 const CLOSE_ACCOUNT = Uint8Array.of(9);
@@ -21,7 +22,7 @@ export function createTokenAccount(
       writable(account),
       readonly(owner),
       readonly(mint),
-      readonly(SYSTEM_PROGRAM),
+      systemProgram,
       readonly(tokenProgram),
     ],
     data: CREATE_IDEMPOTENT,

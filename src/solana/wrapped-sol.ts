@@ -9,6 +9,7 @@ import { createTokenAccount, syncNative, transferLamports } from "./token-instru
 const CREATE_WITH_SEED = 3;
 const INITIALIZE_ACCOUNT_3 = 18;
 const MAX_SEED_LENGTH = 32;
+const solMint = readonly(SOL_MINT);
 
 /** What a seeded address is the hash of; written anew for each. */
 const preimage = new Uint8Array(32 + MAX_SEED_LENGTH + 32);
@@ -63,7 +64,7 @@ export function openWrappedSol(order: {
   initialize.set(order.wallet.bytes, 1);
   return [
     { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), writable(order.account)], data: create },
-    { program: TOKEN_PROGRAM, accounts: [writable(order.account), readonly(SOL_MINT)], data: initialize },
+    { program: TOKEN_PROGRAM, accounts: [writable(order.account), solMint], data: initialize },
   ];
 }
 

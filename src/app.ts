@@ -17,6 +17,7 @@ import { type Api, createApi } from "./api/server.ts";
 import { DEFAULT_API_SETTINGS } from "./api/settings.ts";
 import { createTracing } from "./api/tracing.ts";
 import { createAccountReader } from "./chain/account-reader.ts";
+import { createBaseFee } from "./chain/base-fee.ts";
 import { createChainHead } from "./chain/chain-head.ts";
 import { createPercentileFees, createStockFees } from "./chain/fee-sources.ts";
 import { createLanding } from "./chain/landing.ts";
@@ -180,6 +181,9 @@ async function compose(parts: {
   });
   onClose(() => lookupTables.close());
 
+  const baseFee = await createBaseFee({ pool, head, warn });
+  onClose(() => baseFee.close());
+
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
   const owner = randomUUID();
   const trades = createTrades(
@@ -191,6 +195,7 @@ async function compose(parts: {
       sealer,
       now,
       lookupTables: () => lookupTables.tables(),
+      baseFee: () => baseFee.lamports(),
       settings: {
         computeUnitMarginPercent: config.computeUnitMarginPercent,
         loadedAccountsBytes: LOADED_ACCOUNTS_BYTES,
@@ -216,8 +221,10 @@ async function compose(parts: {
     config.tlsCert === undefined || config.tlsKey === undefined
       ? undefined
       : { cert: readFileSync(config.tlsCert, "utf8"), key: readFileSync(config.tlsKey, "utf8") };
-  const publicUrl =
-    config.publicUrl ?? `${tls === undefined ? "http" : "https"}://${reachableHost(config.host)}:${config.port}`;
+  const urlAt = (host: string, port: number) =>
+    `${tls === undefined ? "http" : "https"}://${reachableHost(host)}:${port}`;
+  let listeningPort = config.port;
+  const publicUrl = () => config.publicUrl ?? urlAt(config.host, listeningPort);
   const network = sandbox === undefined ? config.signInChainId : "localnet";
   const serving = () => head.slotAgeMs() < config.stateMaxAgeMs;
   const accounts = createAccounts({
@@ -361,7 +368,8 @@ async function compose(parts: {
     tokens: (sandbox?.world.tokens ?? []).map(({ symbol, mint, venue }) => ({ symbol, mint: mint.toString(), venue })),
   }));
   const { host, port } = await api.listen();
-  const url = `${tls === undefined ? "http" : "https"}://${reachableHost(host)}:${port}`;
+  listeningPort = port;
+  const url = urlAt(host, port);
   return {
     host,
     port,

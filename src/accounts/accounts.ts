@@ -20,8 +20,8 @@ export interface AccountsOptions {
   readonly keys: Pick<LiveKeyDirectory, "forget">;
   /** The server's secret that stored key hashes are made with. */
   readonly pepper: Uint8Array;
-  /** Where callers reach this service: challenges are bound to its host. */
-  readonly publicUrl: string;
+  /** Where callers reach this service: challenges are bound to its host. Asked for each, as the port may not be known before. */
+  readonly publicUrl: () => string;
   /** The network named in challenges: mainnet, devnet, testnet or localnet. */
   readonly chainId: string;
   readonly maxKeysPerAccount: number;
@@ -37,11 +37,13 @@ type Proof = Parameters<Accounts["register"]>[0];
 
 class StoredAccounts implements Accounts {
   readonly #options: AccountsOptions;
-  readonly #domain: string;
 
   constructor(options: AccountsOptions) {
     this.#options = options;
-    this.#domain = new URL(options.publicUrl).host;
+  }
+
+  get #domain(): string {
+    return new URL(this.#options.publicUrl()).host;
   }
 
   async createChallenge(wallet: Address): Promise<Challenge> {
@@ -53,7 +55,7 @@ class StoredAccounts implements Accounts {
     const message = writeChallenge({
       domain: this.#domain,
       wallet,
-      uri: publicUrl,
+      uri: publicUrl(),
       chainId,
       nonce,
       issuedAtMs,

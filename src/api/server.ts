@@ -130,8 +130,9 @@ export async function createApi({
   fastify.get("/v1/ping", (_, reply) => {
     reply.send();
   });
-  const openApi = readOpenApi(settings.publicUrl);
+  let openApi: string | undefined;
   fastify.get("/v1/openapi.json", (_, reply) => {
+    openApi ??= readOpenApi(settings.publicUrl());
     reply.header("content-type", "application/json; charset=utf-8").send(openApi);
   });
 

@@ -5,8 +5,8 @@ export interface ApiSettings {
   readonly port: number;
   /** A certificate and its key as PEM text; with them the port speaks TLS only. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** How callers reach this service, without a trailing slash; written into the OpenAPI document. */
-  readonly publicUrl: string;
+  /** How callers reach this service, without a trailing slash; written into the OpenAPI document. Known once it listens. */
+  readonly publicUrl: () => string;
   /** How long an idle connection is held. */
   readonly keepAliveMs: number;
   /** What is advertised instead, so that a client which honours the hint closes first and never meets a reset. */
@@ -63,7 +63,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   host: "127.0.0.1",
   port: 8080,
   tls: undefined,
-  publicUrl: "http://127.0.0.1:8080",
+  publicUrl: () => "http://127.0.0.1:8080",
   keepAliveMs: 70_000,
   keepAliveHintMs: 65_000,
   maxRequestsPerConnection: 10_000,

@@ -77,7 +77,7 @@ async function start(place: Place, options: { publicUrl?: string; pollMs?: numbe
     store,
     keys,
     pepper: PEPPER,
-    publicUrl: options.publicUrl ?? "https://trade.example",
+    publicUrl: () => options.publicUrl ?? "https://trade.example",
     chainId: "mainnet",
     maxKeysPerAccount: 3,
     now,

@@ -5,7 +5,7 @@ import { ALICE, TOKEN } from "../support/fake-trades.ts";
 
 let edge: Edge;
 beforeAll(async () => {
-  edge = await startEdge({ publicUrl: "https://trade.example" });
+  edge = await startEdge({ publicUrl: () => "https://trade.example" });
 });
 afterAll(() => edge.close());
 

@@ -84,6 +84,17 @@ it("says that it is alive and ready, and which part is not", async () => {
   await expect.poll(async () => (await admin("/readyz")).status, { timeout: 6_000 }).toBe(200);
 });
 
+it("names the port it got, where it was left to choose, in challenges and in its API document", async () => {
+  const wallet = client.wallet.publicKey.toString();
+  const { body } = await service.call("/v1/auth/challenge", { walletAddress: wallet });
+  const { host } = new URL(service.url);
+  expect(new URL(service.url).port).not.toBe("0");
+  expect(String(body.data!.message)).toMatch(new RegExp(`^${host} wants you to sign in`));
+  expect(String(body.data!.message)).toContain(`\nURI: ${service.url}\n`);
+  const { servers } = await (await fetch(`${service.url}/v1/openapi.json`)).json();
+  expect(servers).toEqual([{ url: service.url }]);
+});
+
 it("logs each call under its request id, with its stages", () => {
   const calls = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "call" || msg === "submit");
   expect(calls.length).toBeGreaterThanOrEqual(5);

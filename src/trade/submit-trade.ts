@@ -20,6 +20,8 @@ export interface SubmitSettings extends AttemptSettings {
   readonly answerMs: number;
 }
 
+/** A submit whose time is over is not kept waiting longer than this by a node. */
+const LOOK_MS = 250;
 const FINALITY_POLL_MS = 400;
 /** How often it is looked for submissions that another process has left behind, and how many are taken at a time. */
 const TAKE_OVER_MS = 1_000;
@@ -27,7 +29,7 @@ const TAKE_OVER_AT_ONCE = 64;
 /** A submission whose token cannot be opened here, its key being gone, is looked at again after this long. */
 const UNREADABLE_LEASE_MS = 3_600_000;
 /** Settled attempts remembered for those who ask again while the database is away. */
-const REMEMBERED = 4096;
+const REMEMBERED = 1_024;
 
 /** The part of the product that submits. */
 export interface Submitter extends Pick<Trades, "submit" | "find" | "watch"> {
@@ -152,7 +154,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
       if (!attempt.settled) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
       if (outcome !== undefined) return answerOf(sealed, attempt.latest.signature, outcome);
-      return undecided(attempt.isElsewhere ? await asSeen(landing, sealed, attempt.latest) : attempt.latest);
+      const seen = attempt.isElsewhere ? await within(LOOK_MS, asSeen(landing, sealed, attempt.latest)) : undefined;
+      return undecided(seen ?? attempt.latest);
     },
 
     find,

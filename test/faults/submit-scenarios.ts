@@ -21,7 +21,7 @@ import type { BuildEntry, SubmitEntry, Trader } from "./trader.ts";
 
 const SOL = "So11111111111111111111111111111111111111112";
 /** Messages raced for at a time: what two cores sign, build and land well within the life of a blockhash. */
-const MESSAGES_AT_ONCE = 96;
+const MESSAGES_AT_ONCE = 48;
 
 const round = (value: number) => Math.round(value);
 

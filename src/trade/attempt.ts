@@ -41,8 +41,13 @@ export interface Attempt {
   readonly isElsewhere: boolean;
   /** Resolves at the next change. */
   readonly changed: Promise<void>;
-  /** The same message with another valid signature: it is sent and watched too, and the one that lands is told of. */
-  also(signature: string, transaction: Uint8Array): void;
+  /** Of the message, as far as they are followed. */
+  readonly signatures: Iterable<string>;
+  /**
+   * The same message with another valid signature: it is sent and watched too, and the one that lands is told of.
+   * @returns false where that many are followed already
+   */
+  also(signature: string, transaction: Uint8Array): boolean;
   /** Lets other processes take over at once. */
   release(): Promise<void>;
 }
@@ -124,12 +129,18 @@ class RunningAttempt implements Attempt {
     return this.#changed.promise;
   }
 
-  also(signature: string, transaction: Uint8Array): void {
-    if (this.#signed.has(signature) || this.#signed.size >= MOST_SIGNATURES) return;
+  get signatures(): Iterable<string> {
+    return this.#signed.keys();
+  }
+
+  also(signature: string, transaction: Uint8Array): boolean {
+    if (this.#signed.has(signature)) return true;
+    if (this.#signed.size >= MOST_SIGNATURES) return false;
     this.#signed.set(signature, transaction);
     const joined = this.#joined;
     this.#joined = Promise.withResolvers();
     joined.resolve(undefined);
+    return true;
   }
 
   async release(): Promise<void> {
@@ -146,8 +157,8 @@ class RunningAttempt implements Attempt {
         this.#latest = { ...this.#latest, signature: held.signature };
         return parseOutcome(held.outcome);
       }
-      if (held.signature !== this.claim.signature) {
-        // Whoever holds the claim knows of another signature only; this one has to be followed as well.
+      if (held.signature !== this.claim.signature || this.#signed.size > 1) {
+        // Whoever holds the claim knows of one signature only; another has to be sent and followed from here.
         this.also(held.signature, held.transaction);
         this.#isElsewhere = false;
         return this.#drive();

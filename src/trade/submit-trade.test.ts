@@ -311,6 +311,22 @@ describe("several signatures of one message", () => {
     expect(late.value).toMatchObject({ status: "confirmed", signature: other.signature });
   });
 
+  it("are followed by the process that has joined with the first when it gets the second", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    const joined = boxOf(b.submit(trade));
+    await rest(300);
+    expect([...flights.keys()]).toEqual([`a ${trade.signature}`]);
+    boxOf(b.submit(other));
+    await rest(300);
+    land("b", other.signature);
+    await rest(200);
+    expect(joined.value).toMatchObject({ status: "confirmed", signature: other.signature });
+  });
+
   it("are followed by the process that has the second one, where another holds the first", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();

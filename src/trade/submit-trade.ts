@@ -48,26 +48,30 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   const { submissions, sealer, settings, landing } = ports;
 
   const keep = (attempt: Attempt): Attempt => {
-    const { messageHash, signature } = attempt.claim;
-    attempts.set(messageHash, attempt);
-    bySignature.set(signature, attempt);
-    const forget = () => {
-      if (attempts.get(messageHash) === attempt) attempts.delete(messageHash);
-      if (bySignature.get(signature) === attempt) bySignature.delete(signature);
-    };
-    attempt.done.then((outcome) => {
-      if (outcome === undefined) forget();
-      else makeRoom();
-    }, forget);
+    attempts.set(attempt.claim.messageHash, attempt);
+    bySignature.set(attempt.claim.signature, attempt);
+    attempt.done.then(
+      (outcome) => {
+        if (outcome === undefined) forget(attempt);
+        else makeRoom();
+      },
+      () => forget(attempt),
+    );
     return attempt;
+  };
+
+  const forget = (attempt: Attempt) => {
+    const { messageHash } = attempt.claim;
+    if (attempts.get(messageHash) === attempt) attempts.delete(messageHash);
+    for (const signature of attempt.signatures)
+      if (bySignature.get(signature) === attempt) bySignature.delete(signature);
   };
 
   const makeRoom = () => {
     if (attempts.size <= REMEMBERED) return;
-    for (const [key, attempt] of attempts) {
+    for (const attempt of attempts.values()) {
       if (!attempt.settled) continue;
-      attempts.delete(key);
-      bySignature.delete(attempt.claim.signature);
+      forget(attempt);
       if (attempts.size <= REMEMBERED) return;
     }
   };
@@ -150,8 +154,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
         claimedAtMs: ports.now(),
       };
       const attempt = attempts.get(messageHash) ?? keep(startAttempt(ports, claim, sealed, false));
-      attempt.also(signature, signedTransaction);
-      if (!attempt.settled) bySignature.set(signature, attempt);
+      if (!attempt.settled && attempt.also(signature, signedTransaction)) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
       if (outcome !== undefined) return answerOf(sealed, attempt.latest.signature, outcome);
       const seen = attempt.isElsewhere ? await within(LOOK_MS, asSeen(landing, sealed, attempt.latest)) : undefined;

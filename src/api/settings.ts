@@ -71,7 +71,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   headerLimitBytes: 8 * 1024,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,
-  timeoutCheckMs: 1_000,
+  timeoutCheckMs: 500,
   drainMs: 30_000,
   maxConnections: 5_000,
   maxConnectionsPerAddress: 2_500,

@@ -51,7 +51,7 @@ describe.each(postgres === undefined ? ["SQLite"] : ["SQLite", "PostgreSQL"])("o
       store,
       keys,
       pepper,
-      publicUrl,
+      publicUrl: () => publicUrl,
       chainId: "mainnet",
       maxKeysPerAccount: 1_000,
       now,

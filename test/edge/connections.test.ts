@@ -1,5 +1,7 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import http from "node:http";
+import http2 from "node:http2";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -9,7 +11,7 @@ import { createJsonDecoder } from "../../src/api/json-decoder.ts";
 import { checkRequest } from "../../src/api/validation.ts";
 import { ALICE, TOKEN } from "../support/fake-trades.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
-import { closedLoop, openLoop } from "./load.ts";
+import { callOnce, closedLoop, openLoop } from "./load.ts";
 import { requestText, sendRaw } from "./sockets.ts";
 import { ms, percentile, report } from "./table.ts";
 
@@ -44,6 +46,13 @@ it("26: oversized bodies are cut off early", async () => {
     for (let i = 0; i < 256; i++) yield `${block.length.toString(16)}\r\n${block}\r\n`;
   };
   const streamed = await sendRaw(edge.port, chunked());
+  // 32 KiB, head and all, and not a byte more: whoever answers has read no more.
+  const begun = requestText("/v1/tx/buy", [...JSON_HEADERS, "Transfer-Encoding: chunked"]);
+  const part = "x".repeat(3 * 1024);
+  const early = await sendRaw(edge.port, [
+    begun,
+    ...Array.from({ length: 10 }, () => `${part.length.toString(16)}\r\n${part}\r\n`),
+  ]);
   await goodLatency(1);
   const before = (await edge.usage()).residentBytes;
   const gigabyte = function* () {
@@ -63,9 +72,14 @@ it("26: oversized bodies are cut off early", async () => {
   report(
     26,
     "Oversized and chunked bodies",
-    "> 16 KiB → 413; 200 × 1 GiB streams: memory + ≤ 50 MB",
-    `announced ${announced.status}, streamed ${streamed.status}; streams answered ${statuses.join("/")}, memory +${grownMib.toFixed(0)} MB`,
-    announced.status === 413 && streamed.status === 413 && statuses.every((status) => status === 413) && grownMib <= 50,
+    "> 16 KiB → 413 after ≤ 32 KiB read; 200 × 1 GiB streams: memory + ≤ 50 MB",
+    `announced ${announced.status}, streamed ${streamed.status}, with ${early.sentBytes} bytes sent ${early.status}; streams answered ${statuses.join("/")}, memory +${grownMib.toFixed(0)} MB`,
+    announced.status === 413 &&
+      streamed.status === 413 &&
+      early.status === 413 &&
+      early.sentBytes <= 32 * 1024 &&
+      statuses.every((status) => status === 413) &&
+      grownMib <= 50,
   );
 });
 
@@ -137,28 +151,27 @@ it("27: deep and odd JSON is refused quickly", async () => {
   const twice = await post(good.replace("{", '{"solAmount":5,'));
   agent.destroy();
   const decode = createJsonDecoder(BuyRequestSchema, "rest");
-  const p99s: number[] = [];
+  const ownMs: number[] = [];
+  let rangeErrors = 0;
   for (let round = 0; round < 300; round++) {
-    const ownMs: number[] = [];
     for (const text of corpus) {
       const startMs = performance.now();
       try {
         checkRequest(BuyRequestSchema, decode(JSON.parse(text)));
-      } catch {
-        // That it is refused is what was asked above.
+      } catch (error) {
+        if (error instanceof RangeError) rangeErrors++;
       }
-      ownMs.push(performance.now() - startMs);
+      // The first rounds warm the compiler up.
+      if (round >= 100) ownMs.push(performance.now() - startMs);
     }
-    if (round >= 100) p99s.push(Math.max(...ownMs));
   }
-  // The slowest of a typical round: other work on the machine falls into some of them.
-  const p99 = percentile(p99s, 0.5);
+  const p99 = percentile(ownMs, 0.99);
   report(
     27,
     "Deep and odd JSON",
-    "always 400, slowest ≤ 1 ms in the service, 0 crashes",
-    `${corpus.length} forms: ${[...statuses].map(([status, n]) => `${n} × ${status}`).join(", ")}; slowest ${ms(p99)}, p99 ${ms(percentile(times, 0.99))} with HTTP; a doubled name ${twice.status}`,
-    statuses.size === 1 && statuses.has(400) && p99 <= 1 && twice.status === 200,
+    "always 400, p99 ≤ 1 ms in the service, 0 RangeErrors",
+    `${corpus.length} forms: ${[...statuses].map(([status, n]) => `${n} × ${status}`).join(", ")}; p99 ${ms(p99)} of ${ownMs.length}, ${ms(percentile(times, 0.99))} with HTTP; ${rangeErrors} RangeErrors; a doubled name ${twice.status}`,
+    statuses.size === 1 && statuses.has(400) && p99 <= 1 && rangeErrors === 0 && twice.status === 200,
   );
 });
 
@@ -223,6 +236,14 @@ it("29: slow writers are cut off and slow nobody down", async () => {
   );
 });
 
+/** Opens so many connections, from so many of this machine's own addresses. */
+async function flood(connections: number, addresses: number): Promise<ChildProcess> {
+  const file = fileURLToPath(new URL("./flood-process.ts", import.meta.url));
+  const flooder = fork(file, [edge.port, connections, addresses].map(String));
+  await new Promise((resolve) => flooder.once("message", resolve));
+  return flooder;
+}
+
 it("30: a flood of connections is held at the cap", async () => {
   edge = await startEdgeProcess();
   const calm = await goodLatency();
@@ -230,8 +251,7 @@ it("30: a flood of connections is held at the cap", async () => {
   const call = () => ({ path: "/v1/tx/buy", body: BUY, key: ALICE.key });
   await openLoop(edge.port, 100, 500, call, agent);
   const good = openLoop(edge.port, 100, 8_000, call, agent);
-  const flooder = fork(fileURLToPath(new URL("./flood-process.ts", import.meta.url)), [`${edge.port}`, "10000"]);
-  await new Promise((resolve) => flooder.once("message", resolve));
+  const flooder = await flood(10_000, 4);
   const { connections, residentBytes } = await edge.usage();
   const samples = await good;
   flooder.kill("SIGKILL");
@@ -260,5 +280,26 @@ it("30: a flood of connections is held at the cap", async () => {
       recovered !== undefined &&
       recovered <= 2_000 &&
       p99 <= 2 * calm,
+  );
+});
+
+it("30: a flood from one address leaves half of all places to others", async () => {
+  edge = await startEdgeProcess();
+  const flooder = await flood(6_000, 1);
+  const { connections } = await edge.usage();
+  const http1 = await callOnce(edge.port, { path: "/v1/tx/buy", body: BUY, key: ALICE.key }, new http.Agent());
+  const session = http2.connect(`http://127.0.0.1:${edge.port}`);
+  session.on("error", () => {});
+  const stream = session.request({ ":path": "/v1/ping" });
+  stream.on("error", () => {});
+  const [headers] = await once(stream, "response");
+  session.close();
+  flooder.kill("SIGKILL");
+  report(
+    30.5,
+    "6,000 connections at once from one address",
+    "≤ 2,500 of 5,000 places held; another address is served at once, over HTTP/1.1 and HTTP/2",
+    `${connections} held; HTTP/1.1 ${http1.status} after ${ms(http1.ms)}, HTTP/2 ${headers[":status"]}`,
+    connections <= 2_500 && connections >= 2_400 && http1.status === 200 && headers[":status"] === 200,
   );
 });

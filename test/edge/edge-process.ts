@@ -20,6 +20,8 @@ export interface Usage {
   readonly residentBytes: number;
   readonly connections: number;
   readonly stallMs: number;
+  /** The same by processor time of the loop's thread: what it did itself. */
+  readonly ownStallMs: number;
 }
 
 export interface EdgeOptions {
@@ -93,11 +95,16 @@ async function main(options: EdgeOptions): Promise<void> {
   const api = await createEdge(options);
   const { port } = await api.listen();
   let stallMs = 0;
+  let ownStallMs = 0;
   let lastMs = performance.now();
+  let lastUsedMs = usedMs();
   setInterval(() => {
     const nowMs = performance.now();
+    const nowUsedMs = usedMs();
     stallMs = Math.max(stallMs, nowMs - lastMs - 10);
+    ownStallMs = Math.max(ownStallMs, nowUsedMs - lastUsedMs - 10);
     lastMs = nowMs;
+    lastUsedMs = nowUsedMs;
   }, 10);
   const coreTimes = new CoreTimes();
   if (options.watchCore) coreTimes.watch();
@@ -106,8 +113,10 @@ async function main(options: EdgeOptions): Promise<void> {
       process.send!(coreTimes.take());
       return;
     }
-    process.send!({ residentBytes: process.memoryUsage.rss(), connections: api.load().connections, stallMs });
+    const residentBytes = process.memoryUsage.rss();
+    process.send!({ residentBytes, connections: api.load().connections, stallMs, ownStallMs } satisfies Usage);
     stallMs = 0;
+    ownStallMs = 0;
   });
   process.on("disconnect", () => process.exit(0));
   process.send!({ port });

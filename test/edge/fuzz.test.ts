@@ -9,6 +9,7 @@ import { verifySignedBytes } from "../../src/trade/signed-bytes.ts";
 import { createTokenSealer } from "../../src/trade/submission-token.ts";
 import { ALICE, TOKEN } from "../support/fake-trades.ts";
 import { createTestWallet } from "../support/wallet.ts";
+import { usedMs } from "./core-times.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
 import { requestText, sendRaw } from "./sockets.ts";
 import { ms, report } from "./table.ts";
@@ -52,7 +53,7 @@ function mutate(text: string): string {
   return mutated;
 }
 
-it("18: malformed input crashes nothing and stalls nothing", async () => {
+it("18: malformed input crashes nothing and stalls nothing (by processor time)", async () => {
   const crashes = new Set<string>();
   let inputs = 0;
   let broadcastable = 0;
@@ -88,8 +89,10 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
     return noise.subarray(at, at + (random.u32() % 600));
   };
   const untilMs = performance.now() + 150_000;
+  // Processor time: nothing in a batch can have kept the loop longer than the whole batch did.
   let longestMs = 0;
   while (inputs < 10_000_000 && performance.now() < untilMs) {
+    const startMs = usedMs();
     for (let i = 0; i < 300; i++) {
       if (attempt(() => verifySignedBytes(sealed, slice()))) broadcastable++;
     }
@@ -102,10 +105,9 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
       const which = random.u32() % 3;
       const text = mutate(bodies[which]!);
       const { schema, decode } = rest[which]!;
-      const startMs = performance.now();
       attempt(() => checkRequest(schema, decode(JSON.parse(text))));
-      longestMs = Math.max(longestMs, performance.now() - startMs);
     }
+    longestMs = Math.max(longestMs, usedMs() - startMs);
   }
 
   edge = await startEdgeProcess();
@@ -134,12 +136,19 @@ it("18: malformed input crashes nothing and stalls nothing", async () => {
     }),
   );
   const alive = (await fetch(`http://127.0.0.1:${port}/v1/ping`)).status;
+  const { stallMs, ownStallMs } = await edge.usage();
   report(
     18,
-    "Malformed input",
-    "10,000,000 inputs: 0 crashes, nothing broadcast (stalls ≤ 50 ms: shown, not judged, as other work on the machine counts in)",
-    `${inputs} inputs: ${crashes.size} crashes ${[...crashes].slice(0, 3).join("; ")}, ${broadcastable} taken for good; longest body ${ms(longestMs)}; ${answered} of ${requests} requests answered or closed, then ping ${alive}`,
-    inputs >= 10_000_000 && crashes.size === 0 && broadcastable === 0 && alive === 200 && answered === requests,
+    "Malformed input (stalls by processor time)",
+    "10,000,000 inputs: 0 crashes, nothing broadcast, event loop never stalled > 50 ms",
+    `${inputs} inputs: ${crashes.size} crashes ${[...crashes].slice(0, 3).join("; ")}, ${broadcastable} taken for good; longest 610 inputs ${ms(longestMs)}; over HTTP the server's longest stall ${ms(ownStallMs)} (${ms(stallMs)} with what others on the machine did); ${answered} of ${requests} requests answered or closed, then ping ${alive}`,
+    inputs >= 10_000_000 &&
+      crashes.size === 0 &&
+      broadcastable === 0 &&
+      longestMs <= 50 &&
+      ownStallMs <= 50 &&
+      alive === 200 &&
+      answered === requests,
   );
 });
 

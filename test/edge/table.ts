@@ -41,7 +41,7 @@ export function report(number: number, promise: string, target: string, measured
 }
 
 /** The value below which this share of the values lie. */
-export function percentile(values: readonly number[], share: number): number {
+export function percentile(values: ArrayLike<number>, share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
+import type { Landing, TransactionReader } from "../../src/chain/port.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { concatBytes } from "../../src/primitives/bytes.ts";
@@ -7,6 +8,8 @@ import { createRandom } from "../../src/primitives/random.ts";
 import type { SealedTrade } from "../../src/trade/sealed-trade.ts";
 import { verifySignedBytes } from "../../src/trade/signed-bytes.ts";
 import { createTokenSealer, type SealingKey } from "../../src/trade/submission-token.ts";
+import { createSubmitter } from "../../src/trade/submit-trade.ts";
+import { createMemorySubmissions } from "../support/memory-submissions.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";
 import { ms, percentile, report } from "./table.ts";
 
@@ -59,36 +62,62 @@ function sealedTrade(): SealedTrade {
 
 const ringKey = (id: string, seals = true): SealingKey => ({ id, secret: random.bytes(32), seals });
 
-it("17: every bit flip of a signed transaction is refused", () => {
+it("17: every bit flip of a signed transaction is refused", async () => {
   const versions: Version[] = ["legacy", "v0", "v1"];
-  const p99s: number[] = [];
+  const sealer = createTokenSealer({ keys: [ringKey("k1")], genesisHash: "genesis", now });
+  // The real submit; what comes after its checks, broadcast first of all, is noticed whatever is done with it.
+  let beyond = 0;
+  const watched = new Proxy(
+    {},
+    {
+      get: () => () => {
+        beyond++;
+        throw new Error("went on");
+      },
+    },
+  );
+  const submitter = createSubmitter({
+    sealer,
+    submissions: createMemorySubmissions(now),
+    landing: watched as Landing,
+    transactions: watched as TransactionReader,
+    venues: [],
+    now,
+    owner: "edge",
+    warn: () => {},
+    settings: { answerMs: 1_000, leaseMs: 1_000, claimTimeoutMs: 1_000 },
+  });
+  const durations = new Float64Array(1_000_000);
   const codes = new Map<string, number>();
   let cases = 0;
   for (let i = 0; i < 200; i++) {
-    const { sealed, bytes } = signedTransaction(createTestWallet(), versions[i % 3]!);
+    const wallet = createTestWallet();
+    const { sealed, bytes } = signedTransaction(wallet, versions[i % 3]!);
     expect(outcomeOf(() => verifySignedBytes(sealed, bytes))).toBe("accepted");
-    const durations: number[] = [];
+    const principal = { accountId: "acc_1", keyId: "key", wallet: wallet.address };
+    const submissionToken = sealer.seal({ ...sealedTrade(), ...sealed }, principal.accountId);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       const startMs = performance.now();
-      const outcome = outcomeOf(() => verifySignedBytes(sealed, bytes));
-      durations.push(performance.now() - startMs);
+      const outcome = await submitter.submit({ principal, submissionToken, signedTransaction: bytes }).then(
+        () => "accepted",
+        (error: unknown) => (error instanceof TradewireError ? error.code : `crash: ${error}`),
+      );
+      durations[cases++] = performance.now() - startMs;
       codes.set(outcome, (codes.get(outcome) ?? 0) + 1);
       bytes[bit >> 3]! ^= 1 << (bit & 7);
-      cases++;
     }
-    p99s.push(percentile(durations, 0.99));
   }
+  await submitter.close();
   const accepted = codes.get("accepted") ?? 0;
   const crashed = [...codes.keys()].filter((code) => code.startsWith("crash"));
-  // Of a typical transaction: other work on the machine falls into some of them.
-  const p99 = percentile(p99s, 0.5);
+  const p99 = percentile(durations.subarray(0, cases), 0.99);
   report(
     17,
     "A bit-flipped signed transaction is never broadcast",
-    "every flip of 200 transactions, ≥ 350,000 cases: 0 accepted, p99 ≤ 2 ms",
-    `${cases} cases: ${accepted} accepted, p99 ${ms(p99)}; ${[...codes].map(([code, n]) => `${code} ${n}`).join(", ")}`,
-    cases >= 350_000 && accepted === 0 && crashed.length === 0 && p99 <= 2,
+    "every flip of 200 transactions, ≥ 350,000 cases: 0 broadcast, p99 ≤ 2 ms",
+    `${cases} submits: ${accepted} accepted, ${beyond} went beyond the checks, p99 ${ms(p99)}; ${[...codes].map(([code, n]) => `${code} ${n}`).join(", ")}`,
+    cases >= 350_000 && accepted === 0 && beyond === 0 && crashed.length === 0 && p99 <= 2,
   );
 });
 
@@ -216,37 +245,38 @@ it("21: a token of another account is refused like garbage", () => {
       return `${(error as TradewireError).code} ${(error as Error).message}`;
     }
   };
-  let pairs = 0;
+  const timed = (token: string, accountId: string) => {
+    const startMs = performance.now();
+    answers.add(messageOf(token, accountId));
+    return performance.now() - startMs;
+  };
   const answers = new Set<string>();
-  const foreignMs: number[] = [];
-  const garbageMs: number[] = [];
+  let pairs = 0;
+  let foreignMs = 0;
+  let garbageMs = 0;
   for (let round = 0; round < 2; round++) {
     for (const [i, accountId] of accounts.entries()) {
       for (const [j, token] of tokens.entries()) {
         if (i === j) continue;
-        pairs += round;
-        const startMs = performance.now();
-        answers.add(messageOf(token, accountId));
-        const middleMs = performance.now();
-        answers.add(messageOf(garbage[j]!, accountId));
+        // In either order by turns: what comes first finds the caches colder.
+        const first = (i + j) % 2 === 0;
+        const before = first ? timed(token, accountId) : 0;
+        const garbled = timed(garbage[j]!, accountId);
+        const foreign = first ? before : timed(token, accountId);
         // The first round warms the compiler up.
         if (round === 0) continue;
-        foreignMs.push(middleMs - startMs);
-        garbageMs.push(performance.now() - middleMs);
+        pairs++;
+        foreignMs += foreign;
+        garbageMs += garbled;
       }
     }
   }
-  // Means without the slowest hundredth, which is garbage collection and other processes.
-  const mean = (values: number[]) => {
-    const kept = values.sort((a, b) => a - b).slice(0, Math.floor(values.length * 0.99));
-    return kept.reduce((sum, value) => sum + value, 0) / kept.length;
-  };
-  const differenceUs = Math.abs(mean(foreignMs) - mean(garbageMs)) * 1_000;
+  const differenceUs = (Math.abs(foreignMs - garbageMs) / pairs) * 1_000;
   report(
     21,
     "Another account's token is refused exactly like garbage",
     "10,000 pairs: 0 accepted, one answer, mean time difference ≤ 5 µs",
-    `${pairs} pairs: ${answers.has("accepted") ? "some" : 0} accepted, ${answers.size} answer, ${differenceUs.toFixed(2)} µs`,
+    `${pairs} pairs: ${answers.has("accepted") ? "some" : 0} accepted, ${answers.size} answer, ${differenceUs.toFixed(2)} µs of ${((foreignMs / pairs) * 1_000).toFixed(1)} µs`,
     pairs >= 10_000 && answers.size === 1 && !answers.has("accepted") && differenceUs <= 5,
   );
 });
@@ -290,53 +320,6 @@ it("22: a token that was tampered with is refused", () => {
     "1,000,000: 0 accepted, 0 crashes",
     `${cases}: ${accepted} accepted, ${crashes.size} crashes ${[...crashes].slice(0, 3)}`,
     accepted === 0 && crashes.size === 0,
-  );
-});
-
-it("24: sealing keys rotate under load", () => {
-  let ring: SealingKey[] = [ringKey("k0")];
-  const processes = Array.from({ length: 4 }, () => createTokenSealer({ keys: ring, genesisHash: "genesis", now }));
-  const live: string[] = [];
-  let sealed = 0;
-  let refused = 0;
-  const trade = () => {
-    for (const sealer of processes) {
-      live.push(sealer.seal(sealedTrade(), "acc_1"));
-      sealed++;
-    }
-    for (const token of live.slice(-16)) {
-      for (const sealer of processes) if (outcomeOf(() => sealer.open(token, "acc_1")) !== "accepted") refused++;
-    }
-  };
-  const roll = (next: SealingKey[]) => {
-    ring = next;
-    for (let i = 0; i < processes.length; i++) {
-      processes[i] = createTokenSealer({ keys: ring, genesisHash: "genesis", now });
-      for (let calls = 0; calls < 25; calls++) trade();
-    }
-  };
-  let retiredAccepted = 0;
-  let retiredTried = 0;
-  for (let rotation = 1; rotation <= 3; rotation++) {
-    const made = ringKey(`k${rotation}`, false);
-    const before = ring;
-    roll([...before, made]);
-    roll([{ ...made, seals: true }, ...before.map((key) => ({ ...key, seals: false }))]);
-    const old = live.splice(0).filter((token) => before.some(({ id }) => token.startsWith(`tw1.${id}.`)));
-    roll([{ ...made, seals: true }]);
-    for (const token of old) {
-      for (const sealer of processes) {
-        retiredTried++;
-        if (outcomeOf(() => sealer.open(token, "acc_1")) === "accepted") retiredAccepted++;
-      }
-    }
-  }
-  report(
-    24,
-    "Sealing keys rotate under load, 4 processes",
-    "3 rotations: 0 valid tokens refused, retired key 100 % refused",
-    `${sealed} tokens, ${refused} valid refused; ${retiredTried - retiredAccepted} of ${retiredTried} retired refused`,
-    refused === 0 && retiredTried > 0 && retiredAccepted === 0,
   );
 });
 

@@ -154,6 +154,7 @@ export function fromQuoted(quoted: QuotedTrade) {
     outputMint: quoted.outMint.toString(),
     estimates: fromEstimates(quoted, quoted.estimates),
     route: quoted.route.map(fromLeg),
+    needsOpenAccounts: quoted.needsOpenAccounts,
     alternatives: quoted.alternatives.map((alternative) => ({
       platform: alternative.platform,
       inputAmount: toWholeUnits(alternative.inAmount, quoted.inDecimals),
@@ -162,6 +163,7 @@ export function fromQuoted(quoted: QuotedTrade) {
       inputAmountRaw: alternative.inAmount.toString(),
       outputAmountRaw: alternative.outAmount.toString(),
       route: alternative.route.map(fromLeg),
+      needsOpenAccounts: alternative.needsOpenAccounts,
     })),
     faults: quoted.faults.map(({ venue, market, reason }) =>
       market === undefined ? { venue, reason } : { venue, market, reason },

@@ -11,6 +11,9 @@ export const INSTRUCTIONS_SYSVAR = Address.of("Sysvar1nstructions111111111111111
 export const CLOCK_SYSVAR = Address.of("SysvarC1ock11111111111111111111111111111111");
 export const RENT_SYSVAR = Address.of("SysvarRent111111111111111111111111111111111");
 
+/** The address that burns what is sent to it: nobody holds its key. */
+export const INCINERATOR = Address.of("1nc1nerator11111111111111111111111111111111");
+
 /** The mint of wrapped SOL, and what SOL is called on every wire. */
 export const SOL_MINT = Address.of("So11111111111111111111111111111111111111112");
 

@@ -47,10 +47,12 @@ export interface Assembly {
   readonly passingRent: bigint;
   /** The wallet's token account that is closed, where one is, and the lamports that come back. */
   readonly closes: Intent["emptied"];
+  /** Accounts of which it is not known yet whether they exist. They are taken for missing: `creates` may name too many. */
+  readonly unknown: readonly Address[];
 }
 
 /** Where the wallet keeps both sides of a trade. */
-export function walletAccounts({ wallet }: Principal, inMint: Mint, outMint: Mint): WalletAccounts {
+export function walletAccounts({ wallet }: Pick<Principal, "wallet">, inMint: Mint, outMint: Mint): WalletAccounts {
   return { wallet, source: heldAccount(wallet, inMint), destination: heldAccount(wallet, outMint), passing: [] };
 }
 
@@ -124,6 +126,7 @@ class AssemblyParts {
   readonly #context: AssemblyContext;
   readonly #instructions: Instruction[] = [];
   readonly #creates: CreatedAccount[] = [];
+  readonly #unknown: Address[] = [];
   #computeUnits = 0;
   #passingRent = 0n;
   #wrapped: Address | undefined;
@@ -213,10 +216,15 @@ class AssemblyParts {
       creates: this.#creates,
       passingRent: this.#passingRent,
       closes: this.#closes,
+      unknown: this.#unknown,
     };
   }
 
-  readonly #exists = (address: Address): boolean => this.#context.markets.account(address) != null;
+  readonly #exists = (address: Address): boolean => {
+    const account = this.#context.markets.account(address);
+    if (account === undefined) this.#unknown.push(address);
+    return account != null;
+  };
 }
 
 const TOKEN_ACCOUNT_BYTES = 165;

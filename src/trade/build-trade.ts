@@ -50,6 +50,8 @@ export interface BuildPorts {
   readonly now: Now;
   /** Lookup tables the operator offers, as they stand on the chain. */
   readonly lookupTables: () => readonly LookupTable[];
+  /** Lamports the chain takes for a transaction with one signature, priority apart. */
+  readonly baseFee: () => bigint;
   /**
    * A number below 2^14 that differs from build to build. It goes into the low bits of the loaded-bytes limit, so that the
    * same trade asked for twice is two messages, and lands twice.
@@ -71,18 +73,27 @@ export interface BuildSettings {
 
 /** Longest validity told to a caller. Milliseconds. */
 const MAX_VALIDITY_MS = 30_000;
-const LAMPORTS_PER_SIGNATURE = 5_000n;
 const NO_TABLES: readonly LookupTable[] = [];
 /** One signature and its count stand before the message. */
 const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
 const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
 
-/** A request resolved against what it concerns. */
-interface Ready {
-  readonly request: TradeRequest;
+/** What the message of a route is made from. */
+interface MessageParts {
+  readonly request: Pick<TradeRequest, "priority">;
   readonly intent: Intent;
   readonly accounts: WalletAccounts;
   readonly snapshot: Snapshot;
+}
+
+/** What composing a message reads. */
+export interface ComposePorts extends Pick<BuildPorts, "head" | "fees" | "lookupTables" | "baseFee" | "settings"> {
+  readonly markets: Pick<Markets, "account">;
+}
+
+/** A request resolved against what it concerns. */
+interface Ready extends MessageParts {
+  readonly request: TradeRequest;
 }
 
 /**
@@ -133,25 +144,45 @@ async function fetchSnapshot(markets: Markets, inMint: Address, outMint: Address
 }
 
 function finish(ports: BuildPorts, ready: Ready): BuiltTrade | Promise<BuiltTrade> {
-  const built = tryBuild(ports, ready);
+  const built = tryBuild(ports, ready, true);
+  if (built instanceof Unknown) return buildInformed(ports, ready, built);
+  return built instanceof TradewireError ? buildRefreshed(ports, ready) : built;
+}
+
+/** Accounts of which it is not known whether they exist, and with that what the trade costs. */
+class Unknown {
+  readonly addresses: readonly Address[];
+
+  constructor(addresses: readonly Address[]) {
+    this.addresses = addresses;
+  }
+}
+
+/** What is not known of the accounts the trade may create is read; a node that does not answer leaves them taken for missing. */
+async function buildInformed(ports: BuildPorts, ready: Ready, { addresses }: Unknown): Promise<BuiltTrade> {
+  await warmIfPossible(ports.markets, addresses);
+  const built = tryBuild(ports, ready, false);
   return built instanceof TradewireError ? buildRefreshed(ports, ready) : built;
 }
 
 /** The wallet's balance as remembered does not suffice: it is read again before the caller is refused. */
 async function buildRefreshed(ports: BuildPorts, ready: Ready): Promise<BuiltTrade> {
   await ports.markets.refresh(walletAddresses(ready.accounts));
-  const built = tryBuild(ports, ready);
+  const built = tryBuild(ports, ready, false);
   if (built instanceof TradewireError) throw built;
   return built;
 }
 
-/** The warm path, or the balance error it ended in. */
-function tryBuild(ports: BuildPorts, ready: Ready): BuiltTrade | TradewireError {
+/** The warm path, or the balance error it ended in; with `mayAsk`, what has to be read for it to be exact. */
+function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: false): BuiltTrade | TradewireError;
+function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: true): BuiltTrade | TradewireError | Unknown;
+function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: boolean): BuiltTrade | TradewireError | Unknown {
   const { head, markets, sealer } = ports;
   const { request, intent, accounts } = ready;
   const lifetime = head.lifetime();
   request.stages?.mark("snapshot");
   const { route, assembly, costs, message, lanes } = composeBest(ports, ready, lifetime);
+  if (mayAsk && assembly.unknown.length > 0) return new Unknown(assembly.unknown);
   request.stages?.mark("route");
   checkLimits(request, route, costs);
   const poor = checkBalances({
@@ -221,38 +252,48 @@ function composeBest(ports: BuildPorts, ready: Ready, lifetime: Lifetime): Compo
   const { routes } = routesOf(ports.markets, intent, snapshot, head.clock());
   const nonce = ports.nextNonce();
   const choice = ports.lanes.choose(ready.request.priority, nonce);
+  let least = Number.POSITIVE_INFINITY;
   for (const route of routes) {
     const composed = compose(ports, ready, lifetime, route, nonce, choice);
-    if (composed !== undefined) return composed;
+    if (typeof composed === "object") return composed;
+    least = Math.min(least, composed);
   }
-  throw new TradewireError(
+  throw tooLarge(least, ports.settings);
+}
+
+/** NO_ROUTE for a trade whose smallest transaction takes `bytes`: what the caller can do, and what the operator. */
+export function tooLarge(bytes: number, { transactionV1 }: BuildSettings): TradewireError {
+  const limit = transactionV1 ? MAX_TRANSACTION_SIZE_V1 : MAX_TRANSACTION_SIZE;
+  const remedy = transactionV1 ? "LOOKUP_TABLES" : "LOOKUP_TABLES, TRANSACTION_V1";
+  return new TradewireError(
     "NO_ROUTE",
-    `Every route needs a transaction larger than the network's limit of ${MAX_TRANSACTION_SIZE} bytes.`,
+    `Every route needs a transaction larger than the network takes: ${bytes} bytes at least, where ${limit} are the limit. Trade in two steps, by way of SOL or USDC. The operator can make room: ${remedy}.`,
+    { details: { transactionBytes: bytes, limitBytes: limit, remedy } },
   );
 }
 
 /**
- * The message of a route, in the first form that fits: plain; through the operator's lookup tables; with SOL wrapped in the
+ * The message of a route, or the bytes of its smallest transaction where none fits. Its form is the first that fits: plain; through the operator's lookup tables; with SOL wrapped in the
  * wallet's own account where it has none; as version 1 where that is allowed.
  */
-function compose(
-  ports: BuildPorts,
-  ready: Ready,
-  lifetime: Lifetime,
+export function compose(
+  ports: ComposePorts,
+  parts: MessageParts,
+  { blockhash }: Pick<Lifetime, "blockhash">,
   route: Route,
   nonce: number,
   { lanes, tips }: LaneChoice,
-): Composed | undefined {
+): Composed | number {
   const { markets, head, settings } = ports;
-  const { request, intent } = ready;
-  const accounts = accountsOf(route, ready);
+  const { request, intent } = parts;
+  const accounts = accountsOf(route, parts);
   const payer = accounts.wallet;
-  const { blockhash } = lifetime;
 
   const inSeeded: AssemblyContext = { markets, head, nonce, wrapping: "seeded" };
   const seeded = withTips(assemble(intent, route, accounts, inSeeded), payer, tips);
   const budget = budgetFor(ports, request, route, seeded, nonce);
-  const costs = costsOf(budget, seeded, tips);
+  const baseFee = ports.baseFee();
+  const costs = costsOf(baseFee, budget, seeded, tips);
   const plan = {
     payer,
     blockhash,
@@ -260,7 +301,8 @@ function compose(
     lookupTables: NO_TABLES,
   };
   const message = shortMessage(plan, ports.lookupTables);
-  if (message !== undefined) return { route, assembly: seeded, costs, message, lanes };
+  if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly: seeded, costs, message, lanes };
+  let least = message.length;
 
   if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
     const inOwn: AssemblyContext = { markets, head, nonce, wrapping: "associated" };
@@ -268,14 +310,17 @@ function compose(
     const budget = budgetFor(ports, request, route, assembly, nonce);
     const instructions = [...budgetInstructions(budget), ...assembly.instructions];
     const message = shortMessage({ ...plan, instructions }, ports.lookupTables);
-    if (message !== undefined) return { route, assembly, costs: costsOf(budget, assembly, tips), message, lanes };
+    if (message.length <= MAX_MESSAGE_SIZE)
+      return { route, assembly, costs: costsOf(baseFee, budget, assembly, tips), message, lanes };
+    least = Math.min(least, message.length);
   }
 
-  if (!settings.transactionV1) return undefined;
+  const leastBytes = least + TRANSACTION_OVERHEAD;
+  if (!settings.transactionV1) return leastBytes;
   const { computeUnitLimit, loadedBytesLimit } = budget;
   const inHead = { priorityFeeLamports: costs.priorityFee, computeUnitLimit, loadedBytesLimit };
   const large = largeMessage({ ...plan, instructions: seeded.instructions }, inHead);
-  return large === undefined ? undefined : { route, assembly: seeded, costs, message: large, lanes };
+  return large === undefined ? leastBytes : { route, assembly: seeded, costs, message: large, lanes };
 }
 
 /** The message as version 1; undefined where it has more accounts than that can name, or more bytes. */
@@ -289,18 +334,16 @@ function largeMessage(plan: MessagePlan, budget: MessageBudget): Uint8Array | un
   }
 }
 
-/** The message, through lookup tables where it does not fit without; undefined where it fits neither way. */
-function shortMessage(plan: MessagePlan, lookupTables: BuildPorts["lookupTables"]): Uint8Array | undefined {
+/** The message, through lookup tables where it does not fit without. */
+function shortMessage(plan: MessagePlan, lookupTables: BuildPorts["lookupTables"]): Uint8Array {
   const message = compileMessage(plan);
   if (message.length <= MAX_MESSAGE_SIZE) return message;
   const tables = lookupTables();
-  if (tables.length === 0) return undefined;
-  const shorter = compileMessage({ ...plan, lookupTables: tables });
-  return shorter.length <= MAX_MESSAGE_SIZE ? shorter : undefined;
+  return tables.length === 0 ? message : compileMessage({ ...plan, lookupTables: tables });
 }
 
 /** The wallet's accounts on a route, those of the mint it passes through with them. SOL passes through one of the transaction's own. */
-function accountsOf({ steps }: Route, { accounts, snapshot }: Ready): WalletAccounts {
+function accountsOf({ steps }: Route, { accounts, snapshot }: MessageParts): WalletAccounts {
   if (steps.length === 1) return accounts;
   const passed = steps[0]!.quote.outMint;
   const mint = snapshot.hubs.find(({ hub }) => hub === passed)!.mint;
@@ -339,7 +382,13 @@ export function estimatesOf(route: Route): BuiltTrade["estimates"] {
   return { inAmount, outAmount, priceImpact, threshold };
 }
 
-function budgetFor(ports: BuildPorts, request: TradeRequest, route: Route, assembly: Assembly, nonce: number): Budget {
+function budgetFor(
+  ports: ComposePorts,
+  request: Pick<TradeRequest, "priority">,
+  route: Route,
+  assembly: Assembly,
+  nonce: number,
+): Budget {
   const { settings, fees } = ports;
   const units = assembly.computeUnits + 3 * UNITS.computeBudget;
   return {
@@ -362,9 +411,9 @@ function withTips(assembly: Assembly, payer: Address, tips: readonly Tip[]): Ass
   };
 }
 
-function costsOf(budget: Budget, assembly: Assembly, tips: readonly Tip[]): Costs {
+function costsOf(baseFee: bigint, budget: Budget, assembly: Assembly, tips: readonly Tip[]): Costs {
   return {
-    baseFee: LAMPORTS_PER_SIGNATURE,
+    baseFee,
     priorityFee: priorityFeeLamports(budget.computeUnitLimit, budget.priceMicroLamports),
     tip: tips.reduce((sum, { lamports }) => sum + lamports, 0n),
     rentPaid: assembly.creates.reduce((sum, { rent }) => sum + rent, 0n),
@@ -392,9 +441,13 @@ function knowsWallet(markets: Markets, { wallet, source, destination }: WalletAc
 }
 
 /** Reads the wallet's own accounts; a node that does not answer only costs the balance check. */
-async function warmWallet(markets: Markets, accounts: WalletAccounts): Promise<void> {
+function warmWallet(markets: Markets, accounts: WalletAccounts): Promise<void> {
+  return warmIfPossible(markets, walletAddresses(accounts));
+}
+
+async function warmIfPossible(markets: Markets, addresses: readonly Address[]): Promise<void> {
   try {
-    await markets.warm(walletAddresses(accounts));
+    await markets.warm(addresses);
   } catch (error) {
     if (!(error instanceof TradewireError)) throw error;
   }

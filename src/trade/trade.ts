@@ -86,12 +86,15 @@ export interface QuotedTrade extends TradeSides {
   readonly platform: string;
   readonly estimates: BuiltTrade["estimates"];
   readonly route: readonly RouteLeg[];
+  /** True: only for a wallet whose token accounts are open already does the transaction fit. */
+  readonly needsOpenAccounts: boolean;
   readonly alternatives: readonly {
     readonly platform: string;
     readonly inAmount: bigint;
     readonly outAmount: bigint;
     readonly priceImpact: number;
     readonly route: readonly RouteLeg[];
+    readonly needsOpenAccounts: boolean;
   }[];
   readonly faults: readonly { readonly venue: string; readonly market: string | undefined; readonly reason: string }[];
 }

@@ -23,12 +23,21 @@ afterAll(() => sandbox?.close());
 const addressAt = (byte: number): Address => Address.from(new Uint8Array(32).fill(byte));
 const tokenNamed = (symbol: string): WorldToken => sandbox.world.tokens.find((token) => token.symbol === symbol)!;
 
+/** What a quote reads beside markets and clock, none of which decides anything here. */
+const QUOTING = {
+  fees: { priceMicroLamportsPerCu: () => 0n, expectedSlots: () => 1 },
+  lanes: { choose: () => ({ lanes: [], tips: [] }) },
+  lookupTables: () => [],
+  baseFee: () => 5_000n,
+  settings: { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20, expiryMarginMs: 0, transactionV1: false },
+};
+
 /** What the service would answer to a buy of the mint for a tenth of a SOL, asking a node at `rpcUrl`. */
 async function askBuy(mint: Address, rpcUrl = sandbox.rpcUrl, again?: () => Promise<void>): Promise<QuotedTrade> {
   const chain = await connectChain({ rpcUrls: [rpcUrl], wsUrls: [sandbox.wsUrl] });
   const markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => undefined });
   const ask = async () =>
-    quoteTrade({ markets, head: chain.head }, {
+    quoteTrade({ ...QUOTING, markets, head: chain.head }, {
       inMint: SOL_MINT,
       outMint: mint,
       mode: "exactIn",

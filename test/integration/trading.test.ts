@@ -120,14 +120,32 @@ describe("a trade over the whole service", () => {
     }
   });
 
-  test("a route too large for a short transaction is refused, or goes as version 1 where that is allowed, as exactly", async () => {
-    const coin = ({ app }: TestService) =>
-      app
-        .sandbox!.world.tokens.find(({ venue, quoteMint }) => venue === "pump_fun" && quoteMint !== SOL_MINT)!
-        .mint.toString();
-    const poor = await service.newClient(20);
-    expect(await codeOf(poor.buildBuy({ ...buyOrder(), mint: coin(service) }))).toBe("NO_ROUTE");
-    const large = await startTestService({ TRANSACTION_V1: "on" });
+  const coin = ({ app }: TestService) =>
+    app
+      .sandbox!.world.tokens.find(({ venue, quoteMint }) => venue === "pump_fun" && quoteMint !== SOL_MINT)!
+      .mint.toString();
+
+  test("a route too large for a short transaction is refused in builds and quotes alike, with its size and what helps", async () => {
+    const small = await startTestService({ LOOKUP_TABLES: "none" });
+    try {
+      const wallet = await small.newClient(20);
+      const body = { inputMint: "SOL", outputMint: coin(small), amount: 1, swapMode: "exactIn", slippage: 0.01 };
+      const built = await small.call("/v1/tx/swap", { ...body, priority: "fast" }, wallet.apiKey);
+      const quoted = await small.call("/v1/tx/quote", body, wallet.apiKey);
+      for (const { status, body } of [built, quoted]) {
+        expect([status, body.error?.code]).toEqual([422, "NO_ROUTE"]);
+        const { details, message } = body.error as unknown as { details: Record<string, unknown>; message: string };
+        expect(details).toMatchObject({ limitBytes: 1232, remedy: "LOOKUP_TABLES, TRANSACTION_V1" });
+        expect(details.transactionBytes).toBeGreaterThan(1232);
+        expect(message).toContain(`${details.transactionBytes} bytes`);
+      }
+    } finally {
+      await small.close();
+    }
+  });
+
+  test("a route too large for a short transaction goes as version 1 where that is allowed, as exactly", async () => {
+    const large = await startTestService({ LOOKUP_TABLES: "none", TRANSACTION_V1: "on" });
     try {
       const wallet = await large.newClient(20);
       const built = await wallet.buildBuy({ ...buyOrder(), mint: coin(large) });

@@ -98,7 +98,17 @@ export function createFakeTrades(): FakeTrades {
       const quoted = quote(request);
       return {
         ...quoted,
-        alternatives: [{ platform: "worse", inAmount: 10n, outAmount: 9n, priceImpact: 0.25, route: quoted.route }],
+        needsOpenAccounts: false,
+        alternatives: [
+          {
+            platform: "worse",
+            inAmount: 10n,
+            outAmount: 9n,
+            priceImpact: 0.25,
+            route: quoted.route,
+            needsOpenAccounts: true,
+          },
+        ],
         faults: [{ venue: "broken", market: undefined, reason: "paused" }],
       };
     },

@@ -62,6 +62,7 @@ export function memoryPorts(options: {
     }),
     now: () => 1_795_000_000_000,
     lookupTables: () => [],
+    baseFee: () => 5_000n,
     nextNonce: () => nonce++ & 0x3fff,
     settings: {
       computeUnitMarginPercent: 10,

@@ -15,6 +15,8 @@ import {
   trades,
   until,
 } from "./scenario.ts";
+import { SlotWatch } from "./slot-watch.ts";
+import type { BuildEntry } from "./trader.ts";
 
 const round = (value: number) => Math.round(value);
 
@@ -197,16 +199,16 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         await sendVersion1(rig);
         await sleep(10_000);
         const trader = rig.traders[0]!;
-        let worst = 0;
-        for (let i = 0; i < 5; i++) {
-          const built = await rig.built(trader, rig.buy(i));
-          const height = await rig.rpc<number>("getBlockHeight", [{ commitment: "processed" }]);
-          const trueEnd = Date.now() + (built.lastValidBlockHeight - height) * 100 - 2_000;
-          worst = Math.max(worst, Math.abs(built.expiresAtMs - trueEnd));
-        }
+        const watch = await SlotWatch.start(rig.sandbox);
+        const builds: BuildEntry[] = [];
+        for (let i = 0; i < 5; i++) builds.push(await rig.built(trader, rig.buy(i)));
         const fresh = await rig.addTrader();
         const entries = [...(await trades(rig, 6 * scale))];
         await sendVersion1(rig);
+        let worst = 0;
+        for (const { lastValidBlockHeight, expiresAtMs } of builds)
+          worst = Math.max(worst, Math.abs(expiresAtMs - ((await watch.endOf(lastValidBlockHeight)) - 2_000)));
+        watch.close();
         const unsupported = rig.proxies.reduce((sum, { errors }) => sum + (errors.get(-32015) ?? 0), 0);
         expect(worst <= 1_000, `expiresAt off by ${round(worst)} ms`);
         expect(unsupported === 0, `${unsupported} × -32015`);

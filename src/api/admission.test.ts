@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { beforeEach, expect, it } from "vitest";
+import { Admission } from "./admission.ts";
+
+const SETTINGS = { buildsAtOnce: 1_000, submitsAtOnce: 2, buildTurnMs: 4, buildWaitMs: 20 };
+
+let nowMs: number;
+let admission: Admission;
+/** Builds that were made, in order. */
+let made: number[];
+beforeEach(() => {
+  nowMs = 1_000;
+  admission = new Admission(SETTINGS, () => nowMs);
+  made = [];
+});
+
+/** A build that takes a millisecond once its turn has come. */
+const build = async (name: number): Promise<void> => {
+  const turn = admission.enter("build");
+  if (turn !== undefined) await turn;
+  nowMs++;
+  made.push(name);
+  admission.leave("build");
+};
+
+it("makes builds at once while there is time, the rest in the turns that follow, in the order they came", async () => {
+  const builds = Array.from({ length: 11 }, (_, i) => build(i));
+  expect(made).toEqual([0, 1, 2, 3]);
+  expect(admission.state()).toMatchObject({ builds: 7, shed: 0 });
+  await nextTurn();
+  expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  await nextTurn();
+  expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  await Promise.all(builds);
+  expect(admission.state()).toEqual({ builds: 0, submits: 0, shed: 0 });
+});
+
+it("keeps those that come later behind those that wait", async () => {
+  const builds = Array.from({ length: 9 }, (_, i) => build(i));
+  await nextTurn();
+  expect(made.length).toBe(8);
+  builds.push(build(9));
+  expect(made.length).toBe(8);
+  await Promise.all(builds);
+  expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+it("refuses builds that would wait too long, and takes them again once the line is shorter", async () => {
+  // The line's pace is known once it has moved.
+  await Promise.all(Array.from({ length: 100 }, (_, i) => build(i)));
+  const builds = Array.from({ length: 60 }, (_, i) => build(i).catch((error) => error.code));
+  expect(admission.state().builds).toBeLessThanOrEqual(SETTINGS.buildWaitMs + 2);
+  expect(admission.state().shed).toBeGreaterThan(30);
+  expect(() => admission.enter("build")).toThrow(expect.objectContaining({ code: "OVERLOADED" }));
+  const outcomes = await Promise.all(builds);
+  expect(outcomes.filter((code) => code === undefined).length).toBeGreaterThan(20);
+  expect(admission.enter("build")).toBeUndefined();
+});
+
+it("takes submits whatever builds do, up to their own number", async () => {
+  const builds = Array.from({ length: 30 }, (_, i) => build(i));
+  expect(admission.enter("submit")).toBeUndefined();
+  expect(admission.enter("submit")).toBeUndefined();
+  expect(() => admission.enter("submit")).toThrow(expect.objectContaining({ code: "OVERLOADED" }));
+  await Promise.all(builds);
+});
+
+it("starts what waits even where a build does not end", async () => {
+  const never = Array.from({ length: 6 }, async () => {
+    const turn = admission.enter("build");
+    if (turn !== undefined) await turn;
+    nowMs += 2;
+    made.push(-1);
+    await new Promise(() => {});
+  });
+  expect(never.length).toBe(6);
+  void build(1);
+  for (let turns = 0; turns < 4; turns++) await nextTurn();
+  expect(made).toEqual([-1, -1, -1, -1, -1, -1, 1]);
+});

@@ -35,9 +35,11 @@ import { createSubscriptions } from "./chain/subscriptions.ts";
 import { createTipFloor } from "./chain/tip-floor.ts";
 import { createTransactionReader } from "./chain/transaction-reader.ts";
 import { type Config, priorityBounds, priorityTrims, websocketUrl } from "./config.ts";
+import { describeChain, type EmbeddedChain, startEmbeddedChain } from "./embedded-chain.ts";
 import { createMarkets } from "./market/markets.ts";
+import { Address } from "./primitives/address.ts";
 import type { Now } from "./primitives/clock.ts";
-import { type Sandbox, startSandbox } from "./sandbox/sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import { shareLimits } from "./share-limits.ts";
 import { createTokenSealer } from "./trade/submission-token.ts";
 import type { Trades } from "./trade/trade.ts";
@@ -58,7 +60,9 @@ export interface App {
   readonly port: number;
   /** How callers reach it. */
   readonly url: string;
-  /** The embedded chain, where there is one. */
+  /** The embedded chain, where the service runs on one. */
+  readonly chain: EmbeddedChain | undefined;
+  /** The same, to be moved by tests and demos, where it runs in this process. */
   readonly sandbox: Sandbox | undefined;
   readonly trades: Trades;
   readonly accounts: Accounts;
@@ -87,6 +91,8 @@ export async function startApp(options: {
   readonly config: Config;
   readonly logger: AppLogger;
   readonly now?: Now;
+  /** An embedded chain that runs in another process, in place of nodes. */
+  readonly chain?: EmbeddedChain | undefined;
 }): Promise<App> {
   const closers: (() => unknown)[] = [];
   const onClose = (close: () => unknown) => closers.unshift(close);
@@ -106,16 +112,19 @@ async function compose(parts: {
   readonly config: Config;
   readonly logger: AppLogger;
   readonly now: Now;
+  readonly chain?: EmbeddedChain | undefined;
   readonly onClose: (close: () => unknown) => void;
   readonly closeAll: () => Promise<void>;
 }): Promise<App> {
   const { config, logger, now, onClose, closeAll } = parts;
   const warn = (message: string) => logger.warn({}, message);
 
-  const sandbox = config.solanaRpcUrls === undefined ? await openSandbox(config) : undefined;
+  const needsChain = config.solanaRpcUrls === undefined && parts.chain === undefined;
+  const sandbox = needsChain ? await startEmbeddedChain(config) : undefined;
   if (sandbox !== undefined) onClose(() => sandbox.close());
-  const rpcUrls = config.solanaRpcUrls ?? [sandbox!.rpcUrl];
-  const wsUrls = config.solanaWsUrls ?? (sandbox === undefined ? rpcUrls.map(websocketUrl) : [sandbox.wsUrl]);
+  const chain = sandbox === undefined ? parts.chain : describeChain(sandbox);
+  const rpcUrls = chain === undefined ? config.solanaRpcUrls! : [chain.rpcUrl];
+  const wsUrls = chain === undefined ? (config.solanaWsUrls ?? rpcUrls.map(websocketUrl)) : [chain.wsUrl];
 
   const secrets = loadSecrets(config.dataDir, { keyPepper: config.keyPepper, tokenKeys: config.tokenKeys });
   const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl });
@@ -176,7 +185,7 @@ async function compose(parts: {
 
   const lookupTables = await createLookupTables({
     reader,
-    addresses: config.lookupTables ?? sandbox?.world.lookupTables ?? [],
+    addresses: config.lookupTables ?? chain?.lookupTables.map(Address.of) ?? [],
     warn,
   });
   onClose(() => lookupTables.close());
@@ -225,7 +234,7 @@ async function compose(parts: {
     `${tls === undefined ? "http" : "https"}://${reachableHost(host)}:${port}`;
   let listeningPort = config.port;
   const publicUrl = () => config.publicUrl ?? urlAt(config.host, listeningPort);
-  const network = sandbox === undefined ? config.signInChainId : "localnet";
+  const network = chain === undefined ? config.signInChainId : "localnet";
   const serving = () => head.slotAgeMs() < config.stateMaxAgeMs;
   const accounts = createAccounts({
     store,
@@ -365,7 +374,7 @@ async function compose(parts: {
     },
     venues: venues.map(({ id }) => ({ id, state: serving() ? "ready" : "waiting" })),
     lanes: lanes.map((lane) => ({ name: lane.name, state: lane.isCooling() ? "down" : "up" })),
-    tokens: (sandbox?.world.tokens ?? []).map(({ symbol, mint, venue }) => ({ symbol, mint: mint.toString(), venue })),
+    tokens: chain?.tokens ?? [],
   }));
   const { host, port } = await api.listen();
   listeningPort = port;
@@ -374,6 +383,7 @@ async function compose(parts: {
     host,
     port,
     url,
+    chain,
     sandbox,
     trades,
     accounts,
@@ -447,16 +457,6 @@ async function openStateSource(
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("./chain/yellowstone-state-source.ts");
   return createYellowstoneStateSource({ ...parts, url: config.yellowstoneUrl, token: config.yellowstoneToken });
-}
-
-/** The embedded chain, as set. */
-export function openSandbox(config: Config): Promise<Sandbox> {
-  return startSandbox({
-    port: config.sandboxPort,
-    seed: config.sandboxSeed,
-    slotMs: config.sandboxSlotMs,
-    ...(config.sandboxPrograms === undefined ? {} : { programsDir: config.sandboxPrograms }),
-  });
 }
 
 /** A listening address as something to connect to: "every interface" is reached on this machine by its loopback. */

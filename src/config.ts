@@ -84,6 +84,7 @@ const SETTINGS = {
   ),
 
   SANDBOX_PROGRAMS: optional(text("Folder of real programs that replace the embedded chain's stand-ins")),
+  SANDBOX_HOST: text("Address the embedded chain listens on; whoever reaches it can use its faucet", "127.0.0.1"),
   SANDBOX_SEED: integer("Seed of the embedded chain's world", "number", 1, 0, 4_294_967_295),
   SANDBOX_PORT: integer(
     "Port of the embedded chain; its WebSocket has the next one; 0 picks free ones",

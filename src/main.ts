@@ -1,80 +1,87 @@
 import cluster from "node:cluster";
 import { type Logger, pino } from "pino";
-import { openSandbox, startApp } from "./app.ts";
+import { startApp } from "./app.ts";
+import { parseCommandLine } from "./command-line.ts";
 import { type Config, ConfigError, describeSettings, parseConfig } from "./config.ts";
+import { describeChain, type EmbeddedChain, startEmbeddedChain } from "./embedded-chain.ts";
 import { createDemoWallet, describeStart } from "./start-page.ts";
+import { findObstacles } from "./surroundings.ts";
 import { startWorkers, WORKER_READY } from "./workers.ts";
 
 const HELP = `Tradewire: builds unsigned Solana trade transactions.
 
   npm start                    one process
-  npm start -- --workers 4     as many processes as cores, on one port; SIGHUP replaces them one after another
-  npm start -- --check         reads the settings, says what is wrong with them, and ends
+  npm start -- --workers 4     4 processes on one port, one for each core at most; SIGHUP replaces them one after another
+  npm start -- --chain         the embedded chain alone, for several services to share
+  npm start -- --check         looks at the settings and what they name, says what is wrong, and ends
   npm start -- --help          this
 
 Settings, as environment variables:
 
 `;
 
-const MAX_WORKERS = 64;
+/** What a primary tells its workers in their environment: the embedded chain it keeps, and which worker says how to reach it all. */
+const CHAIN_VARIABLE = "TRADEWIRE_EMBEDDED_CHAIN";
+const DESCRIBE_VARIABLE = "TRADEWIRE_DESCRIBE_START";
 
 /** Starts the service and stops it on SIGTERM or SIGINT. */
 async function main(argv: readonly string[]): Promise<void> {
-  if (argv.includes("--help")) {
+  const { task, workers } = parseCommandLine(argv);
+  if (task === "help") {
     process.stdout.write(`${HELP}${describeSettings()}\n`);
     return;
   }
   const config = parseConfig(process.env);
-  const workers = parseWorkers(argv);
-  if (argv.includes("--check")) {
+  if (cluster.isPrimary) {
+    const obstacles = findObstacles(config, { workers, chainAlone: task === "chain" });
+    if (obstacles.length > 0) throw new ConfigError(obstacles);
+  }
+  if (task === "check") {
     process.stdout.write("The settings are usable.\n");
     return;
   }
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
-  if (workers !== undefined && cluster.isPrimary) await runWorkers(config, logger, workers);
+  if (task === "chain") await runChain(config, logger);
+  else if (workers !== undefined && cluster.isPrimary) await runWorkers(config, logger, workers);
   else await runApp(config, logger);
 }
 
-/** @throws ConfigError */
-function parseWorkers(argv: readonly string[]): number | undefined {
-  const at = argv.indexOf("--workers");
-  if (at === -1) return undefined;
-  const count = Number(argv[at + 1]);
-  if (Number.isInteger(count) && count >= 1 && count <= MAX_WORKERS) return count;
-  throw new ConfigError([`--workers must be followed by a whole number from 1 to ${MAX_WORKERS} (processes).`]);
-}
-
 async function runApp(config: Config, logger: Logger): Promise<void> {
-  const app = await startApp({ config, logger });
+  const known = process.env[CHAIN_VARIABLE];
+  const chain = known === undefined ? undefined : (JSON.parse(known) as EmbeddedChain);
+  const app = await startApp({ config, logger, chain });
   stopOnSignal(logger, async (signal) => {
     // Whoever sends SIGTERM routes new requests elsewhere, which takes a moment; whoever presses Ctrl-C waits for it.
     if (signal === "SIGTERM") await app.drain();
     await app.close();
   });
-  if (cluster.isWorker) process.send!(WORKER_READY);
-  else process.stdout.write(describeStart(app, await createDemoWallet(app)));
+  if (!cluster.isWorker) {
+    process.stdout.write(describeStart(app, await createDemoWallet(app)));
+    return;
+  }
+  if (process.env[DESCRIBE_VARIABLE] !== undefined) process.send!(describeStart(app, await createDemoWallet(app)));
+  process.send!(WORKER_READY);
 }
 
 /** The primary keeps the embedded chain, where there is one, and looks after the workers; it serves nothing itself. */
 async function runWorkers(config: Config, logger: Logger, count: number): Promise<void> {
-  const sandbox = config.solanaRpcUrls === undefined ? await openSandbox(config) : undefined;
+  const sandbox = config.solanaRpcUrls === undefined ? await startEmbeddedChain(config) : undefined;
   const chain: Record<string, string> =
-    sandbox === undefined
-      ? {}
-      : {
-          SOLANA_RPC_URL: sandbox.rpcUrl,
-          SOLANA_WS_URL: sandbox.wsUrl,
-          SIGN_IN_CHAIN_ID: "localnet",
-          ...(config.lookupTables === undefined ? { LOOKUP_TABLES: sandbox.world.lookupTables.join() } : {}),
-        };
+    sandbox === undefined ? {} : { [CHAIN_VARIABLE]: JSON.stringify(describeChain(sandbox)) };
+  let page: unknown;
   const workers = await startWorkers({
     count,
     logger,
-    // Each has an admin port of its own: metrics are of one process.
     environment: (index) => ({
       ...chain,
+      // One of the first describes them all.
+      ...(index === 0 && page === undefined ? { [DESCRIBE_VARIABLE]: "1" } : {}),
+      // Each has an admin port of its own: metrics are of one process.
       ADMIN_PORT: `${config.adminPort === 0 ? 0 : config.adminPort + index}`,
     }),
+    onMessage: (message) => {
+      page ??= message;
+    },
   });
   process.on("SIGHUP", () => {
     workers.restart().catch((error: unknown) => logger.error({ err: error }, "a worker could not be replaced"));
@@ -83,9 +90,17 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
     await workers.close();
     await sandbox?.close();
   });
-  process.stdout.write(`\nTradewire is ready: ${count} processes on port ${config.port}.\n`);
-  if (sandbox !== undefined) process.stdout.write(`Embedded chain, JSON-RPC: ${sandbox.rpcUrl}\n`);
-  process.stdout.write(`Replace them one after another: kill -HUP ${process.pid}\n\n`);
+  process.stdout.write(`${page}`);
+  process.stdout.write(
+    `  ${count} processes share the port; each has an admin port of its own, from the one above on.\n`,
+  );
+  process.stdout.write(`  Replace them one after another: kill -HUP ${process.pid}\n\n`);
+}
+
+async function runChain(config: Config, logger: Logger): Promise<void> {
+  const sandbox = await startEmbeddedChain(config);
+  stopOnSignal(logger, () => sandbox.close());
+  process.stdout.write(`The embedded chain is ready: ${sandbox.rpcUrl}  ${sandbox.wsUrl}\n`);
 }
 
 function stopOnSignal(logger: Logger, stop: (signal: "SIGTERM" | "SIGINT") => Promise<void>): void {

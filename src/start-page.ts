@@ -15,13 +15,13 @@ export interface DemoWallet {
 const DEMO_LAMPORTS = 100_000_000_000n;
 
 /** Makes a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and a registration like anybody's. */
-export async function createDemoWallet({ sandbox, accounts }: App): Promise<DemoWallet | undefined> {
-  if (sandbox === undefined) return undefined;
+export async function createDemoWallet({ chain, accounts }: App): Promise<DemoWallet | undefined> {
+  if (chain === undefined) return undefined;
   const { privateKey } = generateKeyPairSync("ed25519");
   const jwk = privateKey.export({ format: "jwk" });
   const publicBytes = Buffer.from(jwk.x!, "base64url");
   const wallet = Address.from(publicBytes);
-  await requestAirdrop(sandbox.rpcUrl, wallet);
+  await requestAirdrop(chain.rpcUrl, wallet);
   const { message } = await accounts.createChallenge(wallet);
   const signature = sign(null, Buffer.from(message), createPrivateKey({ key: jwk, format: "jwk" }));
   const { apiKey } = await accounts.register({ wallet, message, signature, label: "demo", revokeOthers: false });
@@ -50,8 +50,8 @@ async function requestAirdrop(rpcUrl: string, wallet: Address): Promise<void> {
 }
 
 /** What `npm start` prints once everything answers: where things are and lines to copy. */
-export function describeStart({ url, host, port, sandbox, admin }: App, demo: DemoWallet | undefined): string {
-  const token = sandbox?.world.tokens[0];
+export function describeStart({ url, chain, admin }: App, demo: DemoWallet | undefined): string {
+  const token = chain?.tokens[0];
   const lines = [
     "",
     "Tradewire is ready.",
@@ -61,21 +61,23 @@ export function describeStart({ url, host, port, sandbox, admin }: App, demo: De
     `  API document                       ${url}/v1/openapi.json`,
     `  Metrics, health, readiness         ${admin.url}/metrics  /healthz  /readyz`,
   ];
-  if (sandbox !== undefined) {
+  if (chain !== undefined) {
     lines.push(
-      `  Embedded chain, JSON-RPC           ${sandbox.rpcUrl}`,
-      `  Embedded chain, WebSocket          ${sandbox.wsUrl}`,
+      `  Embedded chain, JSON-RPC           ${chain.rpcUrl}`,
+      `  Embedded chain, WebSocket          ${chain.wsUrl}`,
+      `  Embedded chain, stand-ins          ${chain.standIns.join(", ") || "none"}`,
+      `  Embedded chain, real programs      ${chain.realPrograms.join(", ") || "none"}`,
     );
     lines.push("", "  Tokens of the embedded chain");
-    const names = new Map(sandbox.world.tokens.map(({ mint, symbol }) => [mint, symbol]));
-    for (const { symbol, mint, venue, quoteMint } of sandbox.world.tokens)
-      lines.push(
-        `    ${symbol.padEnd(10)} ${mint.toString().padEnd(44)}  ${venue}, for ${names.get(quoteMint) ?? "SOL"}`,
-      );
+    for (const { symbol, mint, markets } of chain.tokens) {
+      const places = [...new Set(markets.map(({ venue, against }) => `${venue} for ${against}`))].join(", ");
+      lines.push(`    ${symbol.padEnd(10)} ${mint.padEnd(44)}  ${places}`);
+    }
   }
   if (demo !== undefined && token !== undefined) {
     const body = `{"mint":"${token.mint}","solAmount":0.1,"slippage":0.05,"priority":"fast"}`;
-    const grpcHost = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+    const { host, protocol } = new URL(url);
+    const grpcurl = protocol === "https:" ? "grpcurl" : "grpcurl -plaintext";
     lines.push(
       "",
       "  Demo wallet, worth nothing outside this chain",
@@ -85,8 +87,8 @@ export function describeStart({ url, host, port, sandbox, admin }: App, demo: De
       "",
       "  Try it",
       `    curl -s ${url}/v1/tx/buy -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '${body}'`,
-      `    grpcurl -plaintext ${grpcHost}:${port} list`,
-      `    grpcurl -plaintext -H 'Authorization: Bearer ${demo.apiKey}' -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${grpcHost}:${port} tradewire.v1.TradeService/Buy`,
+      `    ${grpcurl} ${host} list`,
+      `    ${grpcurl} -H 'Authorization: Bearer ${demo.apiKey}' -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${host} tradewire.v1.TradeService/Buy`,
     );
   }
   return `${lines.join("\n")}\n\n`;

@@ -18,6 +18,8 @@ export interface WorkersOptions {
   readonly count: number;
   /** Environment of the worker at an index from 0. */
   readonly environment: (index: number) => Readonly<Record<string, string>>;
+  /** Hears what workers say beside that they serve. */
+  readonly onMessage?: (message: unknown) => void;
   readonly logger: WorkersLogger;
 }
 
@@ -28,7 +30,7 @@ export const WORKER_READY = "ready";
 const REPLACE_AFTER_MS = 500;
 
 /** Starts workers that run this same program, and resolves when all of them serve. @throws Error when the first ones end instead */
-export async function startWorkers({ count, environment, logger }: WorkersOptions): Promise<Workers> {
+export async function startWorkers({ count, environment, onMessage, logger }: WorkersOptions): Promise<Workers> {
   const running = new Map<number, Worker>();
   /** Those that do not serve yet as well. */
   const alive = new Set<Worker>();
@@ -42,6 +44,7 @@ export async function startWorkers({ count, environment, logger }: WorkersOption
       worker.once("exit", (code) => reject(new Error(`A worker ended with code ${code} before it served.`)));
       worker.on("message", (message) => {
         if (message === WORKER_READY) resolve();
+        else onMessage?.(message);
       });
     });
     running.set(index, worker);

@@ -15,5 +15,9 @@ export interface ServiceStatus {
   /** Nodes, numbered: their names and URLs stay inside. */
   readonly lanes: readonly { readonly name: string; readonly state: "up" | "down" }[];
   /** Tokens of the embedded chain, for examples; empty on a public network. */
-  readonly tokens: readonly { readonly symbol: string; readonly mint: string; readonly venue: string }[];
+  readonly tokens: readonly {
+    readonly symbol: string;
+    readonly mint: string;
+    readonly markets: readonly { readonly venue: string; readonly against: string }[];
+  }[];
 }

@@ -22,6 +22,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   "share-limits.ts": ["accounts", "api"],
   "workers.ts": [],
   "app.ts": "everything",
+  "embedded-chain.ts": ["config.ts", "sandbox"],
+  "command-line.ts": ["config.ts"],
+  "surroundings.ts": ["config.ts"],
   "start-page.ts": ["primitives", "app.ts"],
   "main.ts": "everything",
   "cli.ts": "everything",
@@ -50,7 +53,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 const TICK = 'import { nextTick } from "node:process";';
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["main.ts", "cli.ts", "client/cli/main.ts", "sandbox/serve.ts"];
+const COMMANDS = ["main.ts", "cli.ts", "client/cli/main.ts"];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

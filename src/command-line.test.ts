@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { parseCommandLine } from "./command-line.ts";
+import { ConfigError } from "./config.ts";
+
+function problemsOf(argv: readonly string[]): readonly string[] {
+  try {
+    parseCommandLine(argv);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test.each([
+  [[], { task: "serve", workers: undefined }],
+  [["--workers", "4"], { task: "serve", workers: 4 }],
+  [["--check", "--workers", "2"], { task: "check", workers: 2 }],
+  [["--chain"], { task: "chain", workers: undefined }],
+  [["--help", "--wrokers"], { task: "help", workers: undefined }],
+])("%j", (argv, expected) => {
+  expect(parseCommandLine(argv)).toEqual(expected);
+});
+
+test.each([
+  [["--chekc"], /^--chekc is not an option\. There are --workers N/],
+  [["4"], /^4 is not an option/],
+  [["--workers"], /^--workers must be followed by a whole number from 1 to 64 \(processes\)\.$/],
+  [["--workers", "0"], /^--workers must be/],
+  [["--workers", "1e1"], /^--workers must be/],
+  [["--workers", "65"], /^--workers must be/],
+  [["--chain", "--workers", "2"], /^--chain is one process/],
+])("%j is refused", (argv, expected) => {
+  expect(problemsOf(argv)).toEqual([expect.stringMatching(expected)]);
+});
+
+test("says all that is wrong at once", () => {
+  expect(problemsOf(["--x", "--workers", "no", "--y"])).toHaveLength(3);
+});

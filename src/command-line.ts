@@ -1,0 +1,46 @@
+import { ConfigError } from "./config.ts";
+
+/** What the command was asked to do. */
+export interface Command {
+  /** serve: the service. chain: the embedded chain alone. check: only say what is wrong with the settings. */
+  readonly task: "serve" | "chain" | "check" | "help";
+  /** Processes that share the port; undefined: one, without a primary. */
+  readonly workers: number | undefined;
+}
+
+const MAX_WORKERS = 64;
+const FLAGS: Readonly<Record<string, Command["task"]>> = { "--chain": "chain", "--check": "check", "--help": "help" };
+
+/**
+ * Reads the arguments after the program's name.
+ *
+ * @throws ConfigError naming each argument that there is none of, or that cannot be used
+ */
+export function parseCommandLine(argv: readonly string[]): Command {
+  const problems: string[] = [];
+  let task: Command["task"] = "serve";
+  let workers: number | undefined;
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i]!;
+    const flag = FLAGS[word];
+    if (flag !== undefined) {
+      // Whoever asks for help beside anything else wants help.
+      if (task !== "help") task = flag;
+    } else if (word === "--workers") {
+      workers = parseCount(argv[++i]);
+      if (workers === undefined) {
+        problems.push(`--workers must be followed by a whole number from 1 to ${MAX_WORKERS} (processes).`);
+      }
+    } else {
+      problems.push(`${word} is not an option. There are --workers N, --chain, --check and --help.`);
+    }
+  }
+  if (task === "chain" && workers !== undefined) problems.push("--chain is one process: leave --workers out.");
+  if (problems.length > 0 && task !== "help") throw new ConfigError(problems);
+  return { task, workers };
+}
+
+function parseCount(written: string | undefined): number | undefined {
+  const count = /^\d{1,3}$/.test(written ?? "") ? Number(written) : 0;
+  return count >= 1 && count <= MAX_WORKERS ? count : undefined;
+}

@@ -1,0 +1,108 @@
+import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import type { Config } from "./config.ts";
+
+/** What is to be started: the service with this many processes, or the embedded chain alone. */
+export interface Start {
+  readonly workers?: number | undefined;
+  readonly chainAlone?: boolean;
+}
+
+/**
+ * What this machine lacks of what the settings name: files, folders, ports that do not collide. Each names its setting.
+ * Nothing is made or opened for it, so it may be asked beside a running service.
+ */
+export function findObstacles(config: Config, { workers = 1, chainAlone = false }: Start = {}): readonly string[] {
+  if (chainAlone) return programsObstacles(config);
+  return [
+    ...certificateObstacles(config),
+    ...dataDirObstacles(config),
+    ...programsObstacles(config),
+    ...portObstacles(config, workers),
+  ];
+}
+
+function certificateObstacles({ tlsCert, tlsKey }: Config): readonly string[] {
+  if (tlsCert === undefined || tlsKey === undefined) return [];
+  const cert = readable(tlsCert);
+  const key = readable(tlsKey);
+  const problems: string[] = [];
+  if (cert === undefined) problems.push(`TLS_CERT names ${tlsCert}, which cannot be read.`);
+  if (key === undefined) problems.push(`TLS_KEY names ${tlsKey}, which cannot be read.`);
+  if (cert === undefined || key === undefined) return problems;
+  try {
+    createSecureContext({ cert, key });
+    return [];
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? "not PEM";
+    return [`TLS_CERT and TLS_KEY are no certificate and its key, PEM (${why}).`];
+  }
+}
+
+function readable(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The secrets made here and, without a database elsewhere, the embedded one. Made at start where it is missing. */
+function dataDirObstacles({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config): readonly string[] {
+  if (databaseUrl !== undefined && keyPepper !== undefined && tokenKeys !== undefined) return [];
+  try {
+    const place = nearestThatExists(resolve(dataDir));
+    if (!statSync(place).isDirectory()) return [`DATA_DIR is ${dataDir}, and ${place} is not a folder.`];
+    accessSync(place, constants.W_OK | constants.X_OK);
+    return [];
+  } catch {
+    return [`DATA_DIR is ${dataDir}, which this user may not write to.`];
+  }
+}
+
+function nearestThatExists(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
+  return nearestThatExists(dirname(path));
+}
+
+function programsObstacles({ sandboxPrograms, solanaRpcUrls }: Config): readonly string[] {
+  if (sandboxPrograms === undefined || solanaRpcUrls !== undefined) return [];
+  try {
+    if (readdirSync(sandboxPrograms).some((name) => name.endsWith(".so"))) return [];
+    return [`SANDBOX_PROGRAMS names ${sandboxPrograms}, a folder without a program (<name>.so).`];
+  } catch {
+    return [`SANDBOX_PROGRAMS names ${sandboxPrograms}, which is not a folder that can be read.`];
+  }
+}
+
+interface Listener {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+function portObstacles(config: Config, workers: number): readonly string[] {
+  const listeners: Listener[] = [{ name: "PORT", host: config.host, port: config.port }];
+  for (let i = 0; i < (config.adminPort === 0 ? 0 : workers); i++) {
+    const name = i === 0 ? "ADMIN_PORT" : `ADMIN_PORT of worker ${i + 1}`;
+    listeners.push({ name, host: config.adminHost, port: config.adminPort + i });
+  }
+  if (config.solanaRpcUrls === undefined && config.sandboxPort !== 0) {
+    const { sandboxHost: host, sandboxPort: port } = config;
+    listeners.push({ name: "SANDBOX_PORT", host, port });
+    listeners.push({ name: "SANDBOX_PORT + 1, its WebSocket,", host, port: port + 1 });
+  }
+  return listeners.flatMap((one, at) =>
+    listeners
+      .slice(0, at)
+      .filter((other) => other.port !== 0 && other.port === one.port && sharesHost(one, other))
+      .map((other) => `${one.name} is ${one.port}, as ${other.name} is: give them different ports.`),
+  );
+}
+
+const EVERYWHERE = new Set(["0.0.0.0", "::"]);
+
+function sharesHost(one: Listener, other: Listener): boolean {
+  return one.host === other.host || EVERYWHERE.has(one.host) || EVERYWHERE.has(other.host);
+}

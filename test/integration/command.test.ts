@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const START_MS = 60_000;
+const MAIN = ["src/main.ts"];
+
+function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...MAIN, ...argv], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+test("--check says the settings are usable, or everything that is wrong, and so does a start", () => {
+  expect(run(["--check"])).toEqual({ status: 0, stdout: "The settings are usable.\n", stderr: "" });
+  const env = { TLS_CERT: "/none.pem", TLS_KEY: "/none.pem", SANDBOX_PROGRAMS: "/none", PORT: "9090" };
+  for (const argv of [["--check"], []]) {
+    const { status, stderr } = run(argv, env);
+    expect(status).toBe(1);
+    for (const name of ["TLS_CERT", "TLS_KEY", "SANDBOX_PROGRAMS", "ADMIN_PORT"]) expect(stderr).toContain(name);
+    expect(stderr).not.toContain("    at ");
+  }
+});
+
+test("an option that there is not is refused by name", () => {
+  expect(run(["--worker", "2"])).toMatchObject({ status: 1, stderr: expect.stringContaining("--worker is not an") });
+});
+
+async function freePorts(count: number): Promise<number> {
+  for (let port = 20_000 + Math.floor(Math.random() * 20_000); ; port += count) {
+    const servers = await Promise.all(
+      Array.from({ length: count }, async (_, i) => {
+        const server = createServer();
+        const bound = await new Promise<boolean>((resolve) => {
+          server.once("error", () => resolve(false));
+          server.listen(port + i, "127.0.0.1", () => resolve(true));
+        });
+        return { server, bound, at: bound ? (server.address() as AddressInfo).port : 0 };
+      }),
+    );
+    for (const { server } of servers) server.close();
+    if (servers.every(({ bound }) => bound)) return port;
+  }
+}
+
+/** What a start prints, with everything that differs from one start to the next left out. */
+async function startPage(argv: readonly string[], port: number): Promise<{ page: string; tokens: unknown }> {
+  const child: ChildProcess = spawn(process.execPath, [...MAIN, ...argv], {
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: folder,
+      PORT: `${port}`,
+      ADMIN_PORT: `${port + 1}`,
+      SANDBOX_PORT: `${port + 4}`,
+      LAME_DUCK_MS: "0",
+    },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let page = "";
+  child.stdout!.on("data", (chunk) => {
+    page += chunk;
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  try {
+    await expect.poll(() => page, { timeout: START_MS, interval: 50 }).toContain("Try it");
+    const { tokens } = await (await fetch(`http://127.0.0.1:${port}/status.json`)).json();
+    const apiKey = /api_\w+/.exec(page)![0];
+    const profile = await fetch(`http://127.0.0.1:${port}/v1/auth/profile`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(profile.status).toBe(200);
+    return {
+      page: page.replaceAll(/api_\w+/g, "KEY").replaceAll(/(address|secret key) +\w+/g, "$1"),
+      tokens,
+    };
+  } finally {
+    child.kill("SIGTERM");
+    await ended;
+  }
+}
+
+test(
+  "workers on the embedded chain print what one process prints, and one line more",
+  async () => {
+    const port = await freePorts(6);
+    const one = await startPage([], port);
+    const two = await startPage(["--workers", "2"], port);
+    expect(two.page.startsWith(one.page)).toBe(true);
+    expect(one.page).toContain("real programs      none");
+    expect(one.page.match(/^ {4}EMBER /gm)).toHaveLength(1);
+    expect(two.tokens).toEqual(one.tokens);
+    expect(one.tokens).not.toEqual([]);
+  },
+  3 * START_MS,
+);

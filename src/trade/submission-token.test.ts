@@ -34,7 +34,7 @@ function sealedTrade(): SealedTrade {
       inAmount: random.below(1n << 64n),
       outAmount: random.below(1n << 64n),
     })),
-    lanes: ["rpc", "relay"],
+    lanes: ["rpc", "relé"],
     creates: [{ address: address(), space: 165, rent: 1_488_440n }],
     closes: random.chance(0.5) ? address() : undefined,
   };

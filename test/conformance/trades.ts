@@ -22,6 +22,8 @@ export interface TradeOutcome {
   readonly quoted: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
   readonly executed: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
   readonly failure: string | undefined;
+  /** Lamports of rent: what the leg said it would cost, and what its new accounts were given of it. */
+  readonly rent: { readonly said: bigint; readonly paid: bigint };
   readonly computeUnits: number;
   readonly computeUnitBound: number;
   readonly transactionBytes: number;
@@ -118,6 +120,7 @@ function runTrade({
     amount,
     executed: undefined,
     failure: undefined,
+    rent: { said: 0n, paid: 0n },
     computeUnits: 0,
     computeUnitBound: 0,
     transactionBytes: 0,
@@ -146,6 +149,7 @@ function runTrade({
 
   const before = balances(svm, market, wallet, inMint, outMint, leg.creates);
   const instructions = withBudget(leg.instructions, 1_400_000);
+  const isNew = new Set(accountsOf(leg.instructions).filter((address) => svm.get(address) === null));
   const done = svm.send(wallet, instructions);
   const after = balances(svm, market, wallet, inMint, outMint, leg.creates);
   return {
@@ -159,6 +163,10 @@ function runTrade({
         }
       : undefined,
     failure: done.ok ? undefined : `${done.error}\n${done.logs.slice(-6).join("\n")}`,
+    rent: {
+      said: leg.creates.reduce((sum, { space }) => sum + svm.rent(space), 0n),
+      paid: done.ok ? rentOf(svm, [...isNew]) : 0n,
+    },
     computeUnits: done.computeUnits - BUDGET_UNITS,
     computeUnitBound: leg.computeUnits,
     transactionBytes: svm.wire(wallet, instructions).length,
@@ -186,6 +194,18 @@ function tokenAccount(svm: Svm, wallet: Address, mint: Address): Address {
   const account = svm.get(mint);
   if (account === null) throw new Error(`no mint ${mint}`);
   return associatedTokenAddress(wallet, mint, decodeMint(account).program);
+}
+
+const accountsOf = (instructions: readonly Instruction[]): Address[] => [
+  ...new Set(instructions.flatMap(({ accounts }) => accounts.map(({ address }) => address))),
+];
+
+/** Rent of those of the accounts that are there. */
+function rentOf(svm: Svm, addresses: readonly Address[]): bigint {
+  return addresses.reduce((sum, address) => {
+    const account = svm.get(address);
+    return account === null ? sum : sum + svm.rent(account.data.length);
+  }, 0n);
 }
 
 /** What the wallet holds of both sides. Native SOL counts the wallet's lamports plus rent the trade put into new accounts. */
@@ -235,6 +255,8 @@ export function judge(outcomes: readonly TradeOutcome[]): {
     ) {
       faults.push(`${what}: quoted ${show(outcome.quoted!)}, executed ${show(outcome.executed)}`);
     } else {
+      if (outcome.rent.said !== outcome.rent.paid)
+        faults.push(`${what}: said ${outcome.rent.said} lamports of rent, paid ${outcome.rent.paid}`);
       if (outcome.computeUnits > outcome.computeUnitBound) {
         faults.push(`${what}: used ${outcome.computeUnits} compute units, bound ${outcome.computeUnitBound}`);
       }

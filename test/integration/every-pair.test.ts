@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
-import type { Address } from "../../src/primitives/address.ts";
 import { USDC_MINT } from "../../src/sandbox/world.ts";
-import { decodeLookupTable } from "../../src/solana/lookup-table.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { lookupTablesOf } from "../support/world.ts";
 
 /** Every two tokens that `npm start` names trade for one another, both ways, with the settings a service starts with. */
 let service: TestService;
@@ -20,13 +19,7 @@ beforeAll(async () => {
   service = await startTestService(environment);
   const { world } = service.app.sandbox!;
   symbols = new Map(world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
-  const tables = new Map(
-    world.accounts.flatMap((account) => {
-      const table = decodeLookupTable({ ...account, executable: false, slot: 0n });
-      return table === undefined ? [] : [[table.address, table.entries] as [Address, readonly Address[]]];
-    }),
-  );
-  wallet = await service.newClient(10_000, { lookupTables: tables });
+  wallet = await service.newClient(10_000, { lookupTables: lookupTablesOf(world) });
 }, 60_000);
 afterAll(() => service?.close());
 

@@ -1,4 +1,6 @@
+import type { Address } from "../../src/primitives/address.ts";
 import { createWorld, type World } from "../../src/sandbox/world.ts";
+import { decodeLookupTable } from "../../src/solana/lookup-table.ts";
 import { Svm } from "./svm.ts";
 
 /** The clock of test worlds: an epoch in which both settings of a transfer fee could be told apart. */
@@ -16,4 +18,14 @@ export function worldOnSvm(seed: number, programsDir?: string): { readonly world
   for (const program of world.programs) svm.addProgram(program.id, program.bytes);
   for (const account of world.accounts) svm.setAccount(account);
   return { world, svm };
+}
+
+/** The contents of a world's lookup tables, as a client is given them. */
+export function lookupTablesOf({ accounts }: World): ReadonlyMap<Address, readonly Address[]> {
+  return new Map(
+    accounts.flatMap((account) => {
+      const table = decodeLookupTable({ ...account, executable: false, slot: 0n });
+      return table === undefined ? [] : [[table.address, table.entries] as const];
+    }),
+  );
 }

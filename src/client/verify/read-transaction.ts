@@ -181,7 +181,7 @@ function addLookedUp(accounts: MessageAccount[], lookups: readonly Lookup[], tab
       const entries = tables.get(lookup.table);
       if (entries === undefined) {
         throw unreadable(
-          `it reaches accounts through the lookup table ${lookup.table}, whose contents are not known here`,
+          `it reaches accounts through the lookup table ${lookup.table}, whose contents are not known here (option lookupTables)`,
         );
       }
       for (const entry of writable ? lookup.writable : lookup.readonly) {

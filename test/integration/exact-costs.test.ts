@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Tradewire } from "../../src/client/tradewire.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { createRandom } from "../../src/primitives/random.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { startFakeRelay } from "../support/fake-relay.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { lookupTablesOf } from "../support/world.ts";
+
+/** What a build says it costs is what the chain takes: fee, tip and rent, first trade of a wallet included. */
+let service: TestService;
+let relay: Awaited<ReturnType<typeof startFakeRelay>>;
+const TIP = 123_457;
+const tipAccount = Address.from(createRandom(77).bytes(32)).toString();
+
+beforeAll(async () => {
+  relay = await startFakeRelay();
+  service = await startTestService({
+    BUILD_PER_SECOND: "1000",
+    SUBMIT_PER_SECOND: "1000",
+    ADDRESS_OPEN_PER_SECOND: "1000",
+    RELAYS: JSON.stringify([{ name: "relay", url: relay.url, tipAccounts: [tipAccount], levels: { faster: TIP } }]),
+  });
+  await service.rpc("requestAirdrop", [tipAccount, 1_000_000_000]);
+}, 60_000);
+afterAll(async () => {
+  await service?.close();
+  await relay?.close();
+});
+
+interface ChainRecord {
+  readonly meta: { readonly fee: number; readonly preBalances: number[]; readonly postBalances: number[] };
+  readonly transaction: { readonly message: { readonly accountKeys: string[] } };
+}
+
+type Built = Awaited<ReturnType<Tradewire["buildBuy"] | Tradewire["buildSell"]>>;
+
+/** Everything the record says of lamports, against everything the build said. */
+async function problemsOf(what: string, wallet: Tradewire, built: Built): Promise<string[]> {
+  const trade = await wallet.submit(built.submissionToken, await wallet.sign(built, { tipAccounts: "any" }));
+  const { meta, transaction } = await service.rpc<ChainRecord>("getTransaction", [
+    trade.signature,
+    { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 },
+  ]);
+  const { accountKeys } = transaction.message;
+  const changeOf = (address: string): number => {
+    const at = accountKeys.indexOf(address);
+    return at < 0 ? 0 : meta.postBalances[at]! - meta.preBalances[at]!;
+  };
+  const said = numbersOf(built.costs!);
+  const { inputAmountRaw, outputAmountRaw } = built.estimates!;
+  const isSale = built.outputMint === SOL_MINT.toString();
+  const traded = isSale ? Number(outputAmountRaw) : -Number(inputAmountRaw);
+  const { baseFee, priorityFee, tip, rentPaid, rentReturned } = said;
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ["costs of build and submit", said, numbersOf(trade.costs!)],
+    ["input", inputAmountRaw, trade.tradeResult!.inputAmountRaw],
+    ["output", outputAmountRaw, trade.tradeResult!.outputAmountRaw],
+    ["fee", baseFee + priorityFee, meta.fee],
+    ["tip", tip, changeOf(tipAccount)],
+    [
+      "lamports of the wallet",
+      traded - baseFee - priorityFee - tip - rentPaid + rentReturned,
+      changeOf(wallet.wallet.publicKey.toString()),
+    ],
+  ];
+  return pairs.flatMap(([name, estimated, onChain]) =>
+    JSON.stringify(estimated) === JSON.stringify(onChain)
+      ? []
+      : [`${what}: ${name}: said ${JSON.stringify(estimated)}, was ${JSON.stringify(onChain)}`],
+  );
+}
+
+const KINDS = ["baseFee", "priorityFee", "tip", "rentPaid", "rentReturned"] as const;
+type Lamports = Record<(typeof KINDS)[number], number>;
+
+function numbersOf(costs: { readonly [kind in (typeof KINDS)[number]]: string | bigint }): Lamports {
+  return Object.fromEntries(KINDS.map((kind) => [kind, Number(costs[kind])])) as Lamports;
+}
+
+test("on every market of the embedded chain, first trade of a wallet and closing of its account included", async () => {
+  const problems: string[] = [];
+  let rentPaid = 0;
+  let rentReturned = 0;
+  const { world } = service.app.sandbox!;
+  const lookupTables = lookupTablesOf(world);
+  for (const { mint, symbol, venue } of world.tokens) {
+    const wallet = await service.newClient(10, { lookupTables });
+    const order = { mint: mint.toString(), slippage: 0.1, priority: "faster" } as const;
+    const steps: readonly (readonly [string, () => Promise<Built>])[] = [
+      ["first buy", () => wallet.buildBuy({ ...order, solAmount: 0.1 })],
+      ["second buy", () => wallet.buildBuy({ ...order, solAmount: 0.05 })],
+      ["sale of half", () => wallet.buildSell({ ...order, sellPercent: 50 })],
+      ["sale of all", () => wallet.buildSell({ ...order, sellPercent: 100 })],
+    ];
+    for (const [step, build] of steps) {
+      const built = await build();
+      rentPaid += Number(built.costs!.rentPaid);
+      rentReturned += Number(built.costs!.rentReturned);
+      problems.push(...(await problemsOf(`${step} of ${symbol} on ${venue}`, wallet, built)));
+    }
+  }
+  expect(problems).toEqual([]);
+  expect(rentPaid).toBeGreaterThan(0);
+  expect(rentReturned).toBeGreaterThan(0);
+}, 120_000);

@@ -87,8 +87,8 @@ export interface Lease {
 export interface Submissions {
   /** Claims the message for this process, or returns what an earlier claim holds. Takes over a claim whose lease has run out. */
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
-  /** Prolongs an own lease; false when another process holds it now, or none. */
-  renew(messageHash: string, lease: Lease): Promise<boolean>;
+  /** Prolongs those of the leases that are still the owner's own and undecided, in as few writes as possible. */
+  renew(messageHashes: readonly string[], lease: Lease): Promise<void>;
   /**
    * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. A submission that could not be
    * claimed before gets its record now. The signature and bytes given are those remembered: of several signatures of one

@@ -39,6 +39,8 @@ export interface Attempt {
   readonly settled: boolean;
   /** True while another process brings it to its end: how far it is on its way is not known here. */
   readonly isElsewhere: boolean;
+  /** True while the claim is this process's own, and has to be prolonged. */
+  readonly holdsClaim: boolean;
   /** Resolves at the next change. */
   readonly changed: Promise<void>;
   /** Of the message, as far as they are followed. */
@@ -48,8 +50,8 @@ export interface Attempt {
    * @returns false where that many are followed already
    */
   also(signature: string, transaction: Uint8Array): boolean;
-  /** Lets other processes take over at once. */
-  release(): Promise<void>;
+  /** Prolongs the claim no more: whoever comes next may take over. */
+  release(): void;
 }
 
 /** How long one attempt follows a transaction before it lets go; far beyond what finality takes. */
@@ -121,6 +123,10 @@ class RunningAttempt implements Attempt {
     return this.#settled;
   }
 
+  get holdsClaim(): boolean {
+    return this.#recorded && !this.#settled && !this.#released;
+  }
+
   get isElsewhere(): boolean {
     return this.#isElsewhere;
   }
@@ -143,10 +149,8 @@ class RunningAttempt implements Attempt {
     return true;
   }
 
-  async release(): Promise<void> {
+  release(): void {
     this.#released = true;
-    const { submissions, owner } = this.#ports;
-    await submissions.renew(this.claim.messageHash, { owner, untilMs: 0 }).catch(() => undefined);
   }
 
   async #run(claimed: boolean): Promise<Outcome | undefined> {
@@ -198,18 +202,14 @@ class RunningAttempt implements Attempt {
 
   /** Broadcasts until the chain has decided, and writes the outcome down once. */
   async #drive(): Promise<Outcome | undefined> {
-    const { settings } = this.#ports;
-    let looking = false;
-    const care = setInterval(
-      () => {
-        if (looking || this.#released) return;
-        looking = true;
-        void this.#keepClaim().finally(() => {
-          looking = false;
-        });
-      },
-      Math.min(BACK_FILL_MS, settings.leaseMs / 2.5),
-    );
+    let claiming = false;
+    const care = setInterval(() => {
+      if (claiming || this.#recorded || this.#released) return;
+      claiming = true;
+      void this.#makeUpForClaim().finally(() => {
+        claiming = false;
+      });
+    }, BACK_FILL_MS);
     care.unref();
     try {
       const { signature, fate } = await this.#land();
@@ -257,12 +257,10 @@ class RunningAttempt implements Attempt {
     return { owner: this.#ports.owner, untilMs: this.#ports.now() + this.#ports.settings.leaseMs };
   }
 
-  /** Prolongs the lease; or claims, as long as the database could not be told of this submission. */
-  async #keepClaim(): Promise<void> {
-    const { submissions } = this.#ports;
+  /** Claims, as long as the database could not be told of this submission. */
+  async #makeUpForClaim(): Promise<void> {
     try {
-      if (this.#recorded) await submissions.renew(this.claim.messageHash, this.#lease());
-      else this.#recorded = (await submissions.claim(this.claim, this.#lease())) === "claimed";
+      this.#recorded = (await this.#ports.submissions.claim(this.claim, this.#lease())) === "claimed";
     } catch {
       // The database is away; the next turn makes up for this one.
     }

@@ -209,7 +209,7 @@ describe("a process that does not hold the claim", () => {
   it("says so with the holder dead, and takes over later", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
-    const claimed = vi.spyOn(submissions, "renew").mockResolvedValue(false);
+    const claimed = vi.spyOn(submissions, "renew").mockResolvedValue();
     boxOf(a.submit(trade));
     await rest(10);
     const b = startProcess("b");

@@ -26,6 +26,8 @@ const FINALITY_POLL_MS = 400;
 /** How often it is looked for submissions that another process has left behind, and how many are taken at a time. */
 const TAKE_OVER_MS = 1_000;
 const TAKE_OVER_AT_ONCE = 64;
+/** So that a write that comes late, or one that fails, leaves no claim to others. */
+const RENEWALS_IN_A_LEASE = 4;
 /** A submission whose token cannot be opened here, its key being gone, is looked at again after this long. */
 const UNREADABLE_LEASE_MS = 3_600_000;
 /** Settled attempts remembered for those who ask again while the database is away. */
@@ -109,6 +111,21 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   };
   const takingOverTimer = setInterval(() => void takeOver(), TAKE_OVER_MS);
   takingOverTimer.unref();
+
+  let renewing: Promise<void> | undefined;
+  const renew = () => {
+    if (renewing !== undefined) return;
+    const held = [...attempts].flatMap(([messageHash, { holdsClaim }]) => (holdsClaim ? [messageHash] : []));
+    renewing = submissions
+      .renew(held, { owner: ports.owner, untilMs: ports.now() + settings.leaseMs })
+      // The database is away; the next turn makes up for this one.
+      .catch(() => {})
+      .finally(() => {
+        renewing = undefined;
+      });
+  };
+  const renewingTimer = setInterval(renew, settings.leaseMs / RENEWALS_IN_A_LEASE);
+  renewingTimer.unref();
 
   /** What is known of a submission: its record, or this process's own memory when there is none to be had. */
   const recordOf = async (principal: Principal, signature: string): Promise<SubmissionRecord | Attempt> => {
@@ -194,7 +211,12 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
 
     async close() {
       clearInterval(takingOverTimer);
-      await Promise.all([...attempts.values()].filter(({ settled }) => !settled).map((attempt) => attempt.release()));
+      clearInterval(renewingTimer);
+      const open = [...attempts.values()].filter(({ settled }) => !settled);
+      for (const attempt of open) attempt.release();
+      await renewing;
+      const hashes = open.map(({ claim }) => claim.messageHash);
+      await submissions.renew(hashes, { owner: ports.owner, untilMs: 0 }).catch(() => {});
     },
   };
 }

@@ -398,13 +398,19 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.claim(claim, lease("first"))).toBe("claimed");
     clock.nowMs += 5_000;
     expect(await submissions.claim(claim, lease("second", clock.nowMs + 5_000))).not.toBe("claimed");
-    expect(await submissions.renew("bb", lease("first", clock.nowMs + 1_000))).toBe(true);
+    const leaseOf = async (messageHash: string) => (await submissions.byMessageHash(messageHash))?.leaseUntilMs;
+    const prolonged = clock.nowMs + 1_000;
+    await submissions.renew([], lease("first", prolonged));
+    await submissions.renew([...Array.from({ length: 600 }, (_, i) => `none-${i}`), "bb"], lease("first", prolonged));
+    expect(await leaseOf("bb")).toBe(prolonged);
     clock.nowMs += 1_001;
     const takers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => submissions.claim(claim, lease(`taker-${i}`, clock.nowMs + 5_000))),
     );
     expect(takers.filter((answer) => answer === "claimed")).toHaveLength(1);
-    expect(await submissions.renew("bb", lease("first", clock.nowMs + 9_000))).toBe(false);
+    const taken = await leaseOf("bb");
+    await submissions.renew(["bb"], lease("first", clock.nowMs + 9_000));
+    expect(await leaseOf("bb")).toBe(taken);
   });
 
   it("writes one terminal outcome and gives it to all", async () => {
@@ -421,7 +427,8 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(record?.outcome).toBe(answers[0]);
     clock.nowMs += 60_000;
     expect(await submissions.claim(claimOf("cc"), lease("late", clock.nowMs + 5_000))).toEqual(record);
-    expect(await submissions.renew("cc", lease("owner", clock.nowMs + 5_000))).toBe(false);
+    await submissions.renew(["cc"], lease("owner", clock.nowMs + 5_000));
+    expect(await submissions.byMessageHash("cc")).toEqual(record);
   });
 
   it("finds a submission by signature for its account alone", async () => {

@@ -25,12 +25,12 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       hold(row ?? claim, lease);
       return "claimed";
     },
-    async renew(messageHash, lease) {
+    async renew(messageHashes, lease) {
       reach();
-      const row = rows.get(messageHash);
-      if (row === undefined || row.owner !== lease.owner || row.outcome !== undefined) return false;
-      hold(row, lease);
-      return true;
+      for (const messageHash of messageHashes) {
+        const row = rows.get(messageHash);
+        if (row !== undefined && row.owner === lease.owner && row.outcome === undefined) hold(row, lease);
+      }
     },
     async finish(claim, outcome) {
       reach();

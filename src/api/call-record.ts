@@ -11,10 +11,11 @@ export class StageClock {
     this.startMs = nowMs();
   }
 
-  /** The named stage ends now; it began where the last one ended. */
-  mark(stage: string): void {
+  /** The named stage ends now, or ended `agoMs` before; it began where the last one ended. */
+  mark(stage: string, agoMs = 0): void {
+    const endMs = agoMs === 0 ? this.#nowMs() : Math.max(this.#nowMs() - agoMs, this.endsMs.at(-1) ?? this.startMs);
     this.names.push(stage);
-    this.endsMs.push(this.#nowMs());
+    this.endsMs.push(endMs);
   }
 
   /** As the header says it: milliseconds per stage. @see https://www.w3.org/TR/server-timing/ */

@@ -79,6 +79,7 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
           principal: principalOf(context),
           submissionToken: request.submissionToken,
           signedTransaction: request.signedTransaction,
+          stages: stateOf(context).stages,
         }),
       );
     },

@@ -10,6 +10,8 @@ import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 export interface LiveLanding extends Landing {
+  /** For metrics: transactions on their way, broadcasts after the first of each lane, and those left out for want of turns. */
+  counts(): { readonly underWay: number; readonly repeated: number; readonly shed: number };
   /** Ends all waiting; what is undecided is pending. */
   close(): void;
 }
@@ -98,6 +100,8 @@ export function createLanding({
   let ruling = false;
   const refusalsTold = new Set<string>();
   let nextRulingAtMs = 0;
+  let repeatedInAll = 0;
+  let shedInAll = 0;
 
   function settle(flight: Flight, fate: TransactionFate): void {
     if (flights.get(flight.signature) !== flight) return;
@@ -177,12 +181,15 @@ export function createLanding({
       const ready = flight.lanes.filter((lane) => !lane.isCooling());
       for (const lane of ready.length === 0 ? flight.lanes : ready) {
         if (flight.sending.has(lane) || (lane.repeats && flight.taken.has(lane))) continue;
-        if (lane.takeTurn()) void send(flight, lane);
-        else shed += 1;
+        if (lane.takeTurn()) {
+          repeatedInAll += 1;
+          void send(flight, lane);
+        } else shed += 1;
       }
     }
     if (shed > 0 && !shedding) warn("More to send again than the lanes take: what was sent most often waits.");
     if (due.length > 0) shedding = shed > 0;
+    shedInAll += shed;
   }
 
   /** Asks for the status of everything on its way, in as few calls as possible; a different endpoint first each time. */
@@ -332,6 +339,7 @@ export function createLanding({
       });
       return believed(result);
     },
+    counts: () => ({ underWay: flights.size, repeated: repeatedInAll, shed: shedInAll }),
     close() {
       for (const flight of [...flights.values()]) settle(flight, { kind: "pending" });
       clearTimeout(pollTimer);

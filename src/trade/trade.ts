@@ -31,6 +31,9 @@ export interface TradeRequest {
 /** The stages of a build, in their order. */
 export type BuildStage = "snapshot" | "route" | "seal";
 
+/** The stages of a submit, in their order. */
+export type SubmitStage = "open" | "verify" | "claim" | "broadcast" | "confirm" | "receipt";
+
 /** One market of a route. */
 export interface RouteLeg {
   readonly venue: string;
@@ -141,6 +144,8 @@ export interface Trades {
     readonly principal: Principal;
     readonly submissionToken: string;
     readonly signedTransaction: Uint8Array;
+    /** Told of the end of each stage, `agoMs` before now, by whoever times them. */
+    readonly stages?: { mark(stage: SubmitStage, agoMs?: number): void } | undefined;
   }): Promise<SubmittedTrade>;
   /** A trade submitted by this account. @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in */
   find(principal: Principal, signature: string): Promise<SubmittedTrade>;

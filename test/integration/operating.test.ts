@@ -61,7 +61,7 @@ it("counts calls by method and code, and times their stages", async () => {
   expect(text).toContain('tradewire_calls_total{method="Buy",code="VALIDATION_ERROR"} 1');
   expect(text).toContain('tradewire_calls_total{method="Submit",code="OK"} 1');
   for (const stage of ["receive", "auth", "validate", "snapshot", "route", "seal"]) {
-    expect(text).toContain(`tradewire_stage_seconds_count{stage="${stage}"}`);
+    expect(text).toContain(`tradewire_stage_seconds_count{method="Buy",stage="${stage}"}`);
   }
   expect(Number(/^tradewire_slot (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0);
   for (const line of text.trimEnd().split("\n")) {

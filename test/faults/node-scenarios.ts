@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import { compileMessageV1 } from "../../src/solana/message.ts";
 import { transferLamports } from "../../src/solana/token-instructions.ts";
 import type { Rig } from "./rig.ts";
-import type { Faults } from "./rpc-proxy.ts";
+import type { Faults, RpcProxy } from "./rpc-proxy.ts";
 import {
   broadcastDelays,
   durations,
@@ -18,6 +18,8 @@ import {
 import { SlotWatch } from "./slot-watch.ts";
 import type { BuildEntry } from "./trader.ts";
 
+/** A second, of a node that answers nothing: enough to notice when it is back. The service asks its first node some twenty times. */
+const MOST_QUESTIONS = 5;
 const round = (value: number) => Math.round(value);
 
 /** Nodes that fail, are slow, or lie. */
@@ -25,17 +27,20 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
   {
     row: 2,
     promise: "one of three nodes down (refused, reset, blackhole)",
-    target: "0 failed builds and submits; first broadcast p99 +≤ 50 ms",
+    target: "0 failed builds and submits; first broadcast p99 +≤ 50 ms; not asked first after 1 s",
     run: ({ seed, scale }) =>
       onRig({ seed, endpoints: 3 }, async (rig, expect) => {
         const quiet = await trades(rig, 20 * scale);
         const normal = percentile(broadcastDelays(rig, quiet), 99);
         let failed = quiet.length - landed(quiet);
         let worst = 0;
+        let asked = 0;
         for (const [i, connection] of (["refuse", "reset", "blackhole"] as const).entries()) {
           const victim = rig.proxies[(i + seed) % 3]!;
           await victim.set({ connection });
+          const questions = connection === "blackhole" ? questionsAfter(victim, 1_000, 3_000) : 0;
           const entries = await trades(rig, 20 * scale);
+          asked = Math.max(asked, await questions);
           failed += entries.length - landed(entries);
           worst = Math.max(worst, percentile(broadcastDelays(rig, entries), 99));
           await victim.heal();
@@ -44,7 +49,8 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         expect(failed === 0, `${failed} submits failed`);
         expect(refused === 0, `${refused} builds failed: ${rig.history.refusedBuilds.at(-1)?.message}`);
         expect(worst - normal <= 50, `first broadcast +${round(worst - normal)} ms`);
-        return `${failed} submits and ${refused} builds failed; first broadcast p99 ${round(normal)} → ${round(worst)} ms`;
+        expect(asked <= MOST_QUESTIONS, `a node that answers nothing was still asked ${round(asked)} times a second`);
+        return `asked ${asked.toFixed(1)} × a second after 1 s; ${failed} submits and ${refused} builds failed; first broadcast p99 ${round(normal)} → ${round(worst)} ms`;
       }),
   },
   {
@@ -247,6 +253,16 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
       }),
   },
 ];
+
+/** Calls a second that a node gets, broadcasts apart, from so long after now on and for so long. */
+async function questionsAfter(proxy: RpcProxy, afterMs: number, forMs: number): Promise<number> {
+  const count = () =>
+    [...proxy.calls].reduce((sum, [method, calls]) => sum + (method === "sendTransaction" ? 0 : calls), 0);
+  await sleep(afterMs);
+  const before = count();
+  await sleep(forMs);
+  return ((count() - before) * 1_000) / forMs;
+}
 
 /** Puts a version 1 transaction of a caller into a block, past the service. */
 async function sendVersion1(rig: Rig): Promise<void> {

@@ -13,6 +13,8 @@ const CODES: Readonly<Record<RpcStatus, Code>> = {
   failed_precondition: Code.FailedPrecondition,
   resource_exhausted: Code.ResourceExhausted,
   aborted: Code.Aborted,
+  deadline_exceeded: Code.DeadlineExceeded,
+  unimplemented: Code.Unimplemented,
   internal: Code.Internal,
   unavailable: Code.Unavailable,
 };
@@ -41,12 +43,16 @@ export function failureOfCall({ method }: { readonly method: DescMethod }, error
   });
 }
 
-/** The failure as typed clients get it: a status with an ErrorDetail. */
-export function toConnectError(failure: TradewireError, requestId: string): ConnectError {
+/** The failure as typed clients get it: a status, and with our own services an ErrorDetail, which no other definition knows. */
+export function toConnectError(failure: TradewireError, requestId: string, service: DescService): ConnectError {
+  const code = CODES[ERRORS[failure.code].rpc];
+  if (service.file.proto.package !== ErrorDetailSchema.file.proto.package) {
+    return new ConnectError(failure.message, code, undefined, undefined, failure);
+  }
   const { field, safeToRebuild, retryAfterMs, details } = failure.facts;
   return new ConnectError(
     failure.message,
-    CODES[ERRORS[failure.code].rpc],
+    code,
     undefined,
     [
       {

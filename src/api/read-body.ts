@@ -9,8 +9,8 @@ export interface BodyLimits {
 }
 
 /**
- * Reads the whole body of a request and hands it over once: as bytes, or as the reason why not, BODY_TOO_LARGE or
- * VALIDATION_ERROR when it does not arrive in time or is cut off.
+ * Reads the whole body of a request and hands it over once: as bytes, or as the reason why not, BODY_TOO_LARGE,
+ * REQUEST_TIMEOUT when it does not arrive in time, or VALIDATION_ERROR when it is cut off.
  */
 export function readBody(
   request: IncomingMessage,
@@ -110,5 +110,5 @@ function bodyTooLarge(limitBytes: number): TradewireError {
   return new TradewireError("BODY_TOO_LARGE", `The request body is larger than ${limitBytes} bytes.`);
 }
 
-const late = () => new TradewireError("VALIDATION_ERROR", "The request body did not arrive in time.");
+const late = () => new TradewireError("REQUEST_TIMEOUT", "The request body did not arrive in time.");
 const cutOff = () => new TradewireError("VALIDATION_ERROR", "The request body was cut off.");

@@ -22,12 +22,13 @@ import { Gate } from "./gate.ts";
 import { createHealth } from "./health.ts";
 import { createGateInterceptor } from "./interceptors.ts";
 import { createInvoker, type UnaryImplementation } from "./invoker.ts";
+import { KnownPaths } from "./known-paths.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { readOpenApi } from "./openapi/read.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { registerReflection } from "./reflection.ts";
 import { createRequestIds } from "./request-id.ts";
-import { createRestRoutes, registerRestRoutes, sendFailure } from "./rest-routes.ts";
+import { createRestRoutes, type RestRoute, registerRestRoutes, sendFailure } from "./rest-routes.ts";
 import { registerRpcRoutes } from "./rpc-routes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
 import { shedBuilds } from "./shed-builds.ts";
@@ -131,6 +132,7 @@ export async function createApi({
     reply.send();
   });
   let openApi: string | undefined;
+  refuseMisdirected(fastify, restRoutes);
   fastify.get("/v1/openapi.json", (_, reply) => {
     openApi ??= readOpenApi(settings.publicUrl());
     reply.header("content-type", "application/json; charset=utf-8").send(openApi);
@@ -188,9 +190,18 @@ function answerEverythingElse(
     done();
   });
   fastify.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?", 1)[0];
-    const failure = new TradewireError("NOT_FOUND", `There is nothing at ${request.method} ${path}.`);
+    const path = request.url.split("?", 1)[0]!;
+    const allowed = paths.methodsAt(path, request.method);
+    if (allowed.length > 0) reply.header("allow", allowed.join(", "));
+    const failure =
+      allowed.length === 0
+        ? new TradewireError("NOT_FOUND", `There is nothing at ${request.method} ${path}.`)
+        : new TradewireError("METHOD_NOT_ALLOWED", `${path} takes ${allowed.join(", ")}, and not ${request.method}.`);
     sendFailure(reply, failure, requestIds());
+  });
+  const paths = new KnownPaths();
+  fastify.addHook("onRoute", ({ url, method, config }) => {
+    if (config !== MISDIRECTED) paths.add(url, [method].flat());
   });
   fastify.setErrorHandler((error, request, reply) => {
     const failure = frameworkFailure(error);
@@ -205,6 +216,22 @@ function headBytes({ rawHeaders }: IncomingMessage): number {
   // Each header counts 32 bytes beside its text, as HTTP/2 counts header lists: 16 for a name, 16 for a value.
   for (const text of rawHeaders) bytes += text.length + 16;
   return bytes;
+/** Marks routes that are there to refuse what would go astray. */
+const MISDIRECTED = Object.freeze({});
+
+/** A path that is a word of its own is not the variable of another route, as /v1/tx/buy is no signature to GET. */
+function refuseMisdirected(fastify: FastifyInstance, routes: readonly RestRoute[]): void {
+  const words = new Set(routes.flatMap(({ binding }) => (binding.variables.length === 0 ? [binding.path] : [])));
+  for (const { binding } of routes) {
+    const pattern = new RegExp(`^${binding.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+    if (binding.variables.length === 0) continue;
+    for (const url of words) {
+      if (!pattern.test(url) || fastify.hasRoute({ method: binding.verb, url })) continue;
+      fastify.route({ method: binding.verb, url, config: MISDIRECTED, handler: (_, reply) => reply.callNotFound() });
+    }
+  }
+}
+
 }
 
 function tooManyHeaders(): TradewireError {
@@ -237,12 +264,11 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, reque
           "Request Header Fields Too Large",
         ]
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? [new TradewireError("VALIDATION_ERROR", "The request did not arrive in time."), "Request Timeout"]
+        ? [new TradewireError("REQUEST_TIMEOUT", "The request did not arrive in time."), "Request Timeout"]
         : [new TradewireError("VALIDATION_ERROR", "The request is not valid HTTP."), "Bad Request"];
-  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : httpStatusOf(failure);
   const body = toEnvelope(failure, requestId);
   socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${httpStatusOf(failure)} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

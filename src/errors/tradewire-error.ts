@@ -8,6 +8,8 @@ export type RpcStatus =
   | "failed_precondition"
   | "resource_exhausted"
   | "aborted"
+  | "deadline_exceeded"
+  | "unimplemented"
   | "internal"
   | "unavailable";
 
@@ -32,6 +34,8 @@ export const ERRORS = {
   NOT_FOUND: row(404, "not_found"),
   TOKEN_NOT_FOUND: row(404, "not_found"),
   TRADE_NOT_FOUND: row(404, "not_found"),
+  METHOD_NOT_ALLOWED: row(405, "unimplemented"),
+  REQUEST_TIMEOUT: row(408, "deadline_exceeded", true),
   CONFLICT_ERROR: row(409, "already_exists"),
   TX_EXPIRED: row(410, "failed_precondition"),
   BODY_TOO_LARGE: row(413, "resource_exhausted"),

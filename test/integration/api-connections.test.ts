@@ -104,6 +104,10 @@ describe("an HTTP/1.1 connection", () => {
     await Promise.all([slowHead.closed, slowBody.closed]);
     expect(slowHead.heard.text).toMatch(/^HTTP\/1\.1 408 /);
     expect(slowBody.heard.text).toMatch(/^HTTP\/1\.1 408 /);
+    for (const { text } of [slowHead.heard, slowBody.heard]) {
+      const { error } = JSON.parse(text.split("\r\n\r\n")[1]!);
+      expect(error).toMatchObject({ code: "REQUEST_TIMEOUT", retryable: true });
+    }
   });
 
   it("answers what is not HTTP with 400 and closes", async () => {
@@ -199,7 +203,7 @@ describe("an HTTP/2 connection", () => {
     expect((await send({ authorization, "x-long": "a".repeat(9_000) }, BUY)).status).toBe(431);
     expect((await send({ authorization }, " ".repeat(17 * 1024))).status).toBe(413);
     expect(await send({ authorization }, undefined)).toMatchObject({
-      status: 400,
+      status: 408,
       text: expect.stringContaining("in time"),
     });
     session.close();

@@ -107,6 +107,22 @@ describe("REST", () => {
     }
   });
 
+  it.each([
+    ["GET", "/v1/tx/buy", "POST"],
+    ["DELETE", "/v1/ping", "GET, HEAD"],
+    ["GET", "/v1/auth/keys/abc", "DELETE"],
+    ["PUT", `/v1/tx/${"2".repeat(88)}`, "GET, HEAD"],
+    ["GET", "/tradewire.v1.TradeService/Buy", "POST"],
+    ["POST", "/v1/openapi.json", "GET, HEAD"],
+  ])("says which methods a path takes that does not take %s %s", async (method, path, allow) => {
+    const { response, json } = await call(path, { method, headers });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+    expect(json).toMatchObject({
+      requestId: response.headers.get("x-request-id"),
+      error: { code: "METHOD_NOT_ALLOWED", retryable: false },
+    });
+  });
+
   it("takes a body whose content type names the character set", async () => {
     const { response } = await post(JSON.stringify(BUY), { "content-type": "application/json; charset=utf-8" });
     expect(response.status).toBe(200);

@@ -127,12 +127,12 @@ export async function createApi({
 
   registerRpcRoutes({ fastify, settings, logger, requestIds, invokerOf }, router);
   registerRestRoutes(fastify, restRoutes);
+  refuseMisdirected(fastify, restRoutes);
 
   fastify.get("/v1/ping", (_, reply) => {
     reply.send();
   });
   let openApi: string | undefined;
-  refuseMisdirected(fastify, restRoutes);
   fastify.get("/v1/openapi.json", (_, reply) => {
     openApi ??= readOpenApi(settings.publicUrl());
     reply.header("content-type", "application/json; charset=utf-8").send(openApi);
@@ -189,6 +189,10 @@ function answerEverythingElse(
     }
     done();
   });
+  const paths = new KnownPaths();
+  fastify.addHook("onRoute", ({ url, method, config }) => {
+    if (config !== MISDIRECTED) paths.add(url, [method].flat());
+  });
   fastify.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0]!;
     const allowed = paths.methodsAt(path, request.method);
@@ -199,10 +203,6 @@ function answerEverythingElse(
         : new TradewireError("METHOD_NOT_ALLOWED", `${path} takes ${allowed.join(", ")}, and not ${request.method}.`);
     sendFailure(reply, failure, requestIds());
   });
-  const paths = new KnownPaths();
-  fastify.addHook("onRoute", ({ url, method, config }) => {
-    if (config !== MISDIRECTED) paths.add(url, [method].flat());
-  });
   fastify.setErrorHandler((error, request, reply) => {
     const failure = frameworkFailure(error);
     const requestId = requestIds();
@@ -211,11 +211,6 @@ function answerEverythingElse(
   });
 }
 
-function headBytes({ rawHeaders }: IncomingMessage): number {
-  let bytes = 0;
-  // Each header counts 32 bytes beside its text, as HTTP/2 counts header lists: 16 for a name, 16 for a value.
-  for (const text of rawHeaders) bytes += text.length + 16;
-  return bytes;
 /** Marks routes that are there to refuse what would go astray. */
 const MISDIRECTED = Object.freeze({});
 
@@ -232,6 +227,11 @@ function refuseMisdirected(fastify: FastifyInstance, routes: readonly RestRoute[
   }
 }
 
+function headBytes({ rawHeaders }: IncomingMessage): number {
+  let bytes = 0;
+  // Each header counts 32 bytes beside its text, as HTTP/2 counts header lists: 16 for a name, 16 for a value.
+  for (const text of rawHeaders) bytes += text.length + 16;
+  return bytes;
 }
 
 function tooManyHeaders(): TradewireError {

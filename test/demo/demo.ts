@@ -30,7 +30,17 @@ interface Row {
   readonly platform: string;
   readonly estimated: string;
   readonly onChain: string;
+  readonly costs: string;
   readonly equal: boolean;
+}
+
+/** Lamports beside the trade itself, as texts. */
+interface Costs {
+  readonly baseFee: string;
+  readonly priorityFee: string;
+  readonly tip: string;
+  readonly rentPaid: string;
+  readonly rentReturned: string;
 }
 
 interface DemoTrade {
@@ -45,9 +55,11 @@ interface DemoTrade {
   readonly inputAmountRaw: string;
   readonly outputAmountRaw: string;
   readonly priorityCost: number;
+  readonly costs: Costs;
 }
 
 interface Built {
+  readonly costs: Costs;
   readonly submissionToken: string;
   readonly unsignedTransaction: string;
   readonly estimates: { readonly inputAmountRaw: string; readonly outputAmountRaw: string };
@@ -97,6 +109,7 @@ try {
     say(`\n${symbol}: wallet ${wallet.address} registered`);
     for (const step of stepsOf(mint, symbol)) await trade(app, wallet, step);
   }
+  await showLargeTrades(app);
   await showGraduation(app);
 
   say(`\n${table(rows)}\n`);
@@ -121,7 +134,7 @@ function say(line: string): void {
 }
 
 /** Builds, signs and submits one trade, and notes what was estimated and what happened. */
-async function trade({ url }: App, wallet: DemoWallet, step: Step): Promise<void> {
+async function trade({ url, sandbox }: App, wallet: DemoWallet, step: Step): Promise<void> {
   const built = await call<Built>(url, `/v1/tx/${step.path}`, { ...step.body, slippage: SLIPPAGE }, wallet.apiKey);
   const signedTransaction = signWire(wallet.key, built.unsignedTransaction);
   const submitted = await call<Submitted>(
@@ -135,9 +148,29 @@ async function trade({ url }: App, wallet: DemoWallet, step: Step): Promise<void
     throw new Error(`${step.what}: landed as ${landed.signature}, but its amounts could not be read`);
   const estimated = `${built.estimates.inputAmountRaw} → ${built.estimates.outputAmountRaw}`;
   const onChain = `${tradeResult.inputAmountRaw} → ${tradeResult.outputAmountRaw}`;
-  rows.push({ what: step.what, platform: landed.platform, estimated, onChain, equal: estimated === onChain });
+  const costs = describeCosts(built.costs);
+  const charged = await readCharged(sandbox!.rpcUrl, landed.signature);
+  const equal =
+    estimated === onChain &&
+    costs === describeCosts(landed.costs) &&
+    charged === BigInt(built.costs.baseFee) + BigInt(built.costs.priorityFee);
+  rows.push({ what: step.what, platform: landed.platform, estimated, onChain, costs, equal });
   trades.push({ ...landed, ...tradeResult });
   say(`  ${step.what.padEnd(34)} ${landed.platform.padEnd(16)} ${landed.status} in slot ${landed.slot}`);
+}
+
+/** Lamports for fees and tip, rent paid, rent that came back. */
+function describeCosts({ baseFee, priorityFee, tip, rentPaid, rentReturned }: Costs): string {
+  return `${BigInt(baseFee) + BigInt(priorityFee) + BigInt(tip)} + ${rentPaid} - ${rentReturned}`;
+}
+
+/** Lamports the chain's record says the transaction was charged. */
+async function readCharged(rpcUrl: string, signature: string): Promise<bigint> {
+  const { meta } = await callNode<{ meta: { fee: number } }>(rpcUrl, "getTransaction", [
+    signature,
+    { commitment: "confirmed", maxSupportedTransactionVersion: 1 },
+  ]);
+  return BigInt(meta.fee);
 }
 
 /** Two wallets buy a coin until its curve completes; one of them migrates it; the next buy is made on the pool. */
@@ -212,6 +245,38 @@ function stepsOf(mint: string, symbol: string): Step[] {
   ];
 }
 
+/** Trades over two markets that fit into a transaction only through a lookup table: the wallet has none of the accounts. */
+async function showLargeTrades(app: App): Promise<void> {
+  const mintOf = (symbol: string): string =>
+    app.sandbox!.world.tokens.find((token) => token.symbol === symbol)!.mint.toString();
+  const wallet = await registerWallet(app);
+  say(`\nOver two markets: wallet ${wallet.address}`);
+  const order = { slippage: SLIPPAGE, priority: "fast" };
+  for (const symbol of ["DIME", "NOVA", "LEVEL"]) {
+    const mint = mintOf(symbol);
+    const what = `buy ${symbol} for 0.1 SOL, via USDC`;
+    await trade(app, wallet, { what, path: "buy", body: { ...order, mint, solAmount: 0.1 } });
+    const sale = { ...order, mint, tokenAmount: 1 };
+    await trade(app, wallet, { what: `sell 1 ${symbol}, via USDC`, path: "sell", body: sale });
+  }
+  await trade(app, wallet, {
+    what: "buy KITE for 0.1 SOL",
+    path: "buy",
+    body: { ...order, mint: mintOf("KITE"), solAmount: 0.1 },
+  });
+  for (const [from, to, amount] of [
+    ["KITE", "ORBIT", 100],
+    ["ORBIT", "DEBUT", 10],
+    ["KITE", "USDC", 100],
+  ] as const) {
+    await trade(app, wallet, {
+      what: `swap ${amount} ${from} for ${to}`,
+      path: "swap",
+      body: { ...order, inputMint: mintOf(from), outputMint: mintOf(to), amount, swapMode: "exactIn" },
+    });
+  }
+}
+
 async function registerWallet({ url, sandbox }: App): Promise<DemoWallet> {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const address = bs58.encode(Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url"));
@@ -262,12 +327,13 @@ async function call<T>(url: string, path: string, body: object, apiKey?: string)
 
 function table(rows: readonly Row[]): string {
   const lines = [
-    ["trade", "platform", "estimate (in → out, base units)", "on chain", ""],
-    ...rows.map(({ what, platform, estimated, onChain, equal }) => [
+    ["trade", "platform", "estimate (in → out, base units)", "on chain", "fees + rent - rent back", ""],
+    ...rows.map(({ what, platform, estimated, onChain, costs, equal }) => [
       what,
       platform,
       estimated,
       onChain,
+      costs,
       equal ? "equal" : "DIFFERS",
     ]),
   ];

@@ -393,7 +393,7 @@ export function createStateSource({
       if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.add(entry);
     }
     let toVerify = VERIFIED_PER_POLL;
-    for (const [entry, usedAtMs] of [...inUse]) {
+    for (const [entry, usedAtMs] of inUse) {
       if (usedAtMs <= atMs - IN_USE_MS || !isFollowed(entry)) inUse.delete(entry);
       else if (entry.streamed && entry.readAtMs <= atMs - verifyMs && toVerify > 0 && !due.has(entry)) {
         toVerify -= 1;

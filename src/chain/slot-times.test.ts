@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { SlotTimes } from "./slot-times.ts";
+
+test("a slot is the newest until the first one after it is known of, from whomever", () => {
+  const times = new SlotTimes();
+  expect(times.newest).toBe(0n);
+  expect(times.passedAtMs(5n)).toBe(Number.POSITIVE_INFINITY);
+  times.note(10n, 1_000);
+  times.note(13n, 1_300);
+  times.note(12n, 1_400);
+  times.note(14n, 1_500);
+  expect(times.newest).toBe(14n);
+  expect(times.passedAtMs(9n)).toBe(1_000);
+  expect(times.passedAtMs(10n)).toBe(1_300);
+  expect(times.passedAtMs(12n)).toBe(1_300);
+  expect(times.passedAtMs(13n)).toBe(1_500);
+  expect(times.passedAtMs(14n)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("however many slots there were, the latest are remembered", () => {
+  const times = new SlotTimes();
+  for (let slot = 1; slot <= 1_000; slot++) times.note(BigInt(slot), slot * 80);
+  expect(times.passedAtMs(990n)).toBe(991 * 80);
+  // Older than all remembered: no later than it was.
+  expect(times.passedAtMs(3n)).toBeGreaterThan(4 * 80);
+  expect(times.passedAtMs(3n)).toBeLessThan(990 * 80 - 9_000);
+});

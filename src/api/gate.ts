@@ -72,13 +72,14 @@ export class Gate {
     if (kind !== undefined) {
       limits.takeAddress(kind, state.peer, state.headers);
       const turn = admission.enter(kind);
-      state.entered = kind;
       if (turn !== undefined) {
         return turn.then(() => {
+          state.entered = kind;
           state.stages.mark("wait");
           return this.#admit(call, rules);
         });
       }
+      state.entered = kind;
     }
     return this.#admit(call, rules);
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import type { Admission } from "./admission.ts";
 import { type CallObserver, StageClock } from "./call-record.ts";
@@ -12,8 +12,8 @@ const SMALL_BODY_BYTES = 4_096;
 
 /**
  * Answers builds over REST that are refused for overload as soon as their head is there: nothing is read, decoded or
- * authenticated, so that a flood of them takes little from what is served. What has anything unusual about it goes the
- * ordinary way and is refused there.
+ * authenticated, so that a flood of them takes little from what is served. Where they come faster than they can be answered
+ * beside that, they wait for their answers. What has anything unusual about it goes the ordinary way and is refused there.
  */
 export function shedBuilds(
   handler: RequestListener,
@@ -28,13 +28,9 @@ export function shedBuilds(
   const status = httpStatusOf(buildRefusal);
   const retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
   const [beforeId, afterId] = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
-  return (request, response) => {
-    const method = methods.get(request.url!);
-    if (method === undefined || !isUsual(request) || !edge.admission.refuseBuild()) {
-      handler(request, response);
-      return;
-    }
-    const stages = new StageClock(monotonicMs);
+  const refuse = (request: IncomingMessage, response: ServerResponse, method: string, stages: StageClock) => {
+    // Who waited for the answer may have left.
+    if (response.destroyed) return;
     const requestId = edge.requestIds();
     const body = beforeId + requestId + afterId;
     response.writeHead(status, {
@@ -53,6 +49,22 @@ export function shedBuilds(
       keyId: undefined,
       traceparent: request.headers.traceparent as string | undefined,
     });
+  };
+  return (request, response) => {
+    const method = methods.get(request.url!);
+    if (method === undefined || !isUsual(request) || !edge.admission.refusesBuild()) {
+      handler(request, response);
+      return;
+    }
+    const stages = new StageClock(monotonicMs);
+    const due = edge.admission.refusalDue();
+    if (due === undefined) refuse(request, response, method, stages);
+    else {
+      void due.then(() => {
+        if (edge.admission.refusesBuild()) refuse(request, response, method, stages);
+        else handler(request, response);
+      });
+    }
   };
 }
 

@@ -17,6 +17,7 @@ import type { Invoker } from "./invoker.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
 import { isOpen } from "./open-response.ts";
+import { parseJson } from "./parse-json.ts";
 import { readBody } from "./read-body.ts";
 import type { ApiSettings } from "./settings.ts";
 
@@ -128,7 +129,7 @@ function createRestRoute(edge: RestEdge, method: DescMethodUnary, binding: RestB
       if (!binding.hasBody) return run(rest, state, () => decodePath(rest));
       readBody(rest.request, edge.settings, (body) => {
         if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
-        else run(rest, state, () => decodeJson(parseJson(body, rest)));
+        else run(rest, state, () => decodeJson(parseBody(body, rest)));
       });
     },
   };
@@ -161,17 +162,13 @@ export function sendFailure(reply: FastifyReply, failure: TradewireError, reques
   return reply.send(toEnvelope(failure, requestId));
 }
 
-function parseJson(body: Buffer, { request, query }: RestRequest): unknown {
+function parseBody(body: Buffer, { request, query }: RestRequest): unknown {
   const type = request.headers["content-type"];
   if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
     throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
   }
   refuseQuery(query);
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    throw new TradewireError("VALIDATION_ERROR", "The request body is not valid JSON.");
-  }
+  return parseJson(body);
 }
 
 function createPathDecoder(

@@ -11,6 +11,7 @@ import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from "@connectrpc/
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
+import { parseJson } from "./parse-json.ts";
 
 /**
  * The everyday form of a unary call on one typed wire: one uncompressed message in, one out. Calls of this form run
@@ -81,15 +82,7 @@ function createBinaryForm(method: DescMethodUnary): Form {
 function createConnectJsonForm(method: DescMethodUnary): Form {
   const decode = createJsonDecoder(method.input, "proto");
   return {
-    decode(body) {
-      let json: unknown;
-      try {
-        json = JSON.parse(body.toString("utf8"));
-      } catch {
-        throw new TradewireError("VALIDATION_ERROR", "The request body is not valid JSON.");
-      }
-      return decode(json);
-    },
+    decode: (body) => decode(parseJson(body)),
     encode: (message) => Buffer.from(toJsonString(method.output, message)),
   };
 }

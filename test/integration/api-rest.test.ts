@@ -123,6 +123,14 @@ describe("REST", () => {
     });
   });
 
+  it("refuses a name given twice, which others would read otherwise, over REST and Connect", async () => {
+    const twice = JSON.stringify(BUY).replace("{", '{"solAmount":5,');
+    const { response, json } = await post(twice);
+    expect([response.status, json.error.code, json.error.field]).toEqual([400, "VALIDATION_ERROR", "solAmount"]);
+    const connect = await post(twice.replace('"fast"', '"PRIORITY_FAST"'), {}, "/tradewire.v1.TradeService/Buy");
+    expect([connect.response.status, connect.json.details[0].debug.field]).toEqual([400, "solAmount"]);
+  });
+
   it("takes a body whose content type names the character set", async () => {
     const { response } = await post(JSON.stringify(BUY), { "content-type": "application/json; charset=utf-8" });
     expect(response.status).toBe(200);

@@ -486,7 +486,7 @@ export function createMarkets({
     account(address) {
       const entry = singles.get(address);
       if (entry === undefined) {
-        // A build never waits for it; the source goes on trying.
+        // Nobody waits for this one; the source goes on trying.
         warm([address]).catch(() => {});
         return undefined;
       }

@@ -41,7 +41,7 @@ export interface Markets {
   mint(address: Address): Mint | null | Promise<Mint | null>;
   /**
    * The wallet's own accounts (SOL balance, token accounts): kept live once asked for. `undefined` where not known yet;
-   * asking makes them hot, and a build never waits for them.
+   * asking makes them hot. Whoever has to know waits with `warm`.
    */
   account(address: Address): Account | null | undefined;
   /** Makes accounts hot and waits for their first read. */

@@ -435,3 +435,17 @@ describe("with the database away", () => {
     expect(row!.leaseUntilMs).toBeGreaterThan(Date.now());
   });
 });
+
+describe("a submit for another wallet than the key's", () => {
+  it("is refused before anything is sent or written down, whatever the account", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const stranger = createTestWallet(new Uint8Array(32).fill(6)).address;
+    await expect(a.submit({ ...trade, principal: { ...principal, wallet: stranger } })).rejects.toMatchObject({
+      code: "WALLET_MISMATCH",
+    });
+    await rest(300);
+    expect(flights.size).toBe(0);
+    expect(submissions.rows.size).toBe(0);
+  });
+});

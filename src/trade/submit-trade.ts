@@ -156,6 +156,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   return {
     async submit({ principal, submissionToken, signedTransaction }) {
       const sealed = sealer.open(submissionToken, principal.accountId);
+      // A token opens for its account alone, and an account has one wallet: this holds even if that changes one day.
       if (sealed.wallet !== principal.wallet) {
         throw new TradewireError("WALLET_MISMATCH", "The transaction was built for another wallet than this key's.");
       }

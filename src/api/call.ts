@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Principal } from "../accounts/port.ts";
-import { type CallState, callStateIn, callStateKey } from "./call-state.ts";
+import { type CallState, callStateIn, callStateKey, monotonicMs } from "./call-state.ts";
 
 /**
  * One unary call on its way through the gate to the implementation, which sees it as its context. A class with getters on
@@ -17,6 +17,7 @@ export class Call {
   readonly nodeHeaders: IncomingHttpHeaders;
   readonly protocolName = "tradewire";
   readonly #decode: () => Message;
+  readonly #deadlineAtMs: number | undefined;
   #message: Message | undefined;
   #values: ContextValues | undefined;
   #signal: AbortSignal | undefined;
@@ -33,6 +34,8 @@ export class Call {
       readonly headers: IncomingHttpHeaders;
       readonly decode: () => Message;
       readonly signal?: AbortSignal | undefined;
+      /** Milliseconds that the caller waits for the answer, from now. */
+      readonly deadlineMs?: number | undefined;
     },
   ) {
     this.method = method;
@@ -42,6 +45,7 @@ export class Call {
     this.nodeHeaders = request.headers;
     this.#decode = request.decode;
     this.#signal = request.signal;
+    this.#deadlineAtMs = request.deadlineMs === undefined ? undefined : monotonicMs() + request.deadlineMs;
   }
 
   get message(): Message {
@@ -84,8 +88,19 @@ export class Call {
     return this.#responseTrailer;
   }
 
-  timeoutMs(): undefined {
-    return undefined;
+  /** Headers that the implementation adds to the answer; undefined where it asked for none. */
+  get addedHeader(): Headers | undefined {
+    return this.#responseHeader;
+  }
+
+  /** As `addedHeader`, of trailers. */
+  get addedTrailer(): Headers | undefined {
+    return this.#responseTrailer;
+  }
+
+  /** Milliseconds left of what the caller waits. */
+  timeoutMs(): number | undefined {
+    return this.#deadlineAtMs === undefined ? undefined : this.#deadlineAtMs - monotonicMs();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";

@@ -62,7 +62,7 @@ function toWireError(error: unknown, call: GatedCall): ConnectError {
   // A ConnectError is the protocol's own: a deadline, a cancelled call, a method that does not exist.
   if (error instanceof ConnectError) return error;
   const failure = failureOfCall(call, error);
-  const translated = toConnectError(failure, call.state.requestId);
+  const translated = toConnectError(failure, call.state.requestId, call.method.parent);
   forEachHeader(answerHeaders(call.state, failure), (name, value) => translated.metadata.set(name, value));
   return translated;
 }

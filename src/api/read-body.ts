@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../errors/tradewire-error.ts";
 
@@ -78,9 +78,28 @@ class BodyReader {
   }
 }
 
+/**
+ * Ends a body that the answer did not wait for, once the answer is written: a caller of HTTP/2 would wait for room that
+ * nobody makes, and on HTTP/1.1 the next request of the connection would wait behind it.
+ */
+export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  const isHttp2 = request.httpVersionMajor === 2;
+  const written = isHttp2 ? (request as unknown as Http2ServerRequest).stream : response;
+  written.once("finish", () => {
+    if (request.readableEnded) return;
+    if (isHttp2) endRefusedStream(request);
+    else endRefusedRequest(request);
+    // A reader that stopped halfway may still listen, and nothing flows past it.
+    request.removeAllListeners("readable").resume();
+  });
+}
+
 const REFUSED_MS = 500;
-/** What is still taken, and thrown away, of a refused body: enough for one that is nearly complete. */
-const REFUSED_BYTES = 16 * 1024;
+/**
+ * What is still taken, and thrown away, of a refused body: enough for one that a caller hands over at once, who then holds
+ * the connection for good.
+ */
+const REFUSED_BYTES = 1024 * 1024;
 
 /**
  * Lets the caller read the refusal before the connection goes: one that is closed on a caller who still writes takes the
@@ -99,7 +118,7 @@ function endRefusedRequest(request: IncomingMessage): void {
   socket.once("close", stop);
 }
 
-/** What the caller has yet to send would keep the stream open long after the refusal, trailers included, was written. */
+/** What an HTTP/2 caller has yet to send would keep the stream open long after the refusal, trailers included, was written. */
 function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
   const timer = setTimeout(() => stream.close(), REFUSED_MS);

@@ -1,7 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
-import { type DescMethodUnary, fromBinary, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
-import type { ConnectError } from "@connectrpc/connect";
+import {
+  type DescMethodUnary,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type Message,
+  type Registry,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import {
   codeToHttpStatus,
   errorToJsonBytes,
@@ -23,8 +32,8 @@ export interface RpcLane {
   decode(body: Buffer): Message;
   /** A deadline set by the caller, in milliseconds from now. @throws ConnectError when it cannot be read */
   deadlineMs(headers: IncomingHttpHeaders): number | undefined;
-  answer(response: ServerResponse, message: Message): void;
-  refuse(response: ServerResponse, error: ConnectError): void;
+  answer(response: ServerResponse, message: Message, trailer?: Headers): void;
+  refuse(response: ServerResponse, error: ConnectError, trailer?: Headers): void;
 }
 
 export interface RpcLanes {
@@ -35,9 +44,14 @@ export interface RpcLanes {
 const MAX_TIMEOUT_MS = 300_000;
 const FRAME_HEAD = 5;
 
-/** The lanes of one method. */
-export function createRpcLanes(method: DescMethodUnary): RpcLanes {
-  const connectJson = createConnectLane("application/json", createConnectJsonForm(method));
+/**
+ * The lanes of one method.
+ *
+ * @param registry the types that its messages hold by their name alone; without it, the compiled reader of JSON serves,
+ * which knows no such messages
+ */
+export function createRpcLanes(method: DescMethodUnary, registry?: Registry): RpcLanes {
+  const connectJson = createConnectLane("application/json", createConnectJsonForm(method, registry));
   const connectProto = createConnectLane("application/proto", createBinaryForm(method));
   const grpc = createGrpcLane(method);
   const grpcWeb = createGrpcWebLane(method);
@@ -79,11 +93,15 @@ function createBinaryForm(method: DescMethodUnary): Form {
   };
 }
 
-function createConnectJsonForm(method: DescMethodUnary): Form {
-  const decode = createJsonDecoder(method.input, "proto");
+function createConnectJsonForm(method: DescMethodUnary, registry: Registry | undefined): Form {
+  const decode =
+    registry === undefined
+      ? createJsonDecoder(method.input, "proto")
+      : (json: unknown) => fromJson(method.input, json as JsonValue, { registry });
+  const options = registry === undefined ? undefined : { registry };
   return {
     decode: (body) => decode(parseJson(body)),
-    encode: (message) => Buffer.from(toJsonString(method.output, message)),
+    encode: (message) => Buffer.from(toJsonString(method.output, message, options)),
   };
 }
 
@@ -100,13 +118,22 @@ function createConnectLane(contentType: string, form: Form): RpcLane {
     overheadBytes: 0,
     decode: form.decode,
     deadlineMs: (headers) => readTimeout(parseConnectTimeout, headers["connect-timeout-ms"]),
-    answer(response, message) {
-      end(response, 200, contentType, form.encode(message));
+    answer(response, message, trailer) {
+      const body = form.encode(message);
+      setMuxedTrailer(response, trailer);
+      end(response, 200, contentType, body);
     },
-    refuse(response, error) {
+    refuse(response, error, trailer) {
+      for (const [name, value] of error.metadata) response.setHeader(name, value);
+      setMuxedTrailer(response, trailer);
       end(response, codeToHttpStatus(error.code), "application/json", errorToJsonBytes(error, undefined));
     },
   };
+}
+
+/** Unary answers of Connect carry trailers among their headers. */
+function setMuxedTrailer(response: ServerResponse, trailer: Headers | undefined): void {
+  for (const [name, value] of trailer ?? []) response.setHeader(`trailer-${name}`, value);
 }
 
 function createGrpcLane(method: DescMethodUnary): RpcLane {
@@ -114,13 +141,22 @@ function createGrpcLane(method: DescMethodUnary): RpcLane {
     overheadBytes: FRAME_HEAD,
     decode: (body) => decodeBinary(method, unframe(body)),
     deadlineMs: (headers) => readTimeout(parseGrpcTimeout, headers["grpc-timeout"]),
-    answer(response, message) {
-      endWithTrailers(response, frame(0, toBinary(method.output, message)), { "grpc-status": "0" });
+    answer(response, message, trailer) {
+      const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
+      endWithTrailers(response, frame(0, toBinary(method.output, message)), trailers);
     },
-    refuse(response, error) {
-      endWithTrailers(response, undefined, Object.fromEntries(setTrailerStatus(new Headers(), error)));
+    refuse(response, error, trailer) {
+      endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
     },
   };
+}
+
+const GRPC_OK = { "grpc-status": "0" };
+
+function failureTrailer(error: ConnectError, trailer: Headers | undefined): Headers {
+  const whole = new Headers(trailer);
+  for (const [name, value] of error.metadata) whole.append(name, value);
+  return setTrailerStatus(whole, error);
 }
 
 /** Only HTTP/2 requests take the gRPC lane, and its responses hold trailers. */
@@ -134,17 +170,20 @@ function endWithTrailers(response: ServerResponse, body: Buffer | undefined, tra
 
 function createGrpcWebLane(method: DescMethodUnary): RpcLane {
   const contentType = "application/grpc-web+proto";
-  const success = frame(trailerFlag, trailerSerialize(new Headers({ "grpc-status": "0" })));
+  const success = frame(trailerFlag, trailerSerialize(new Headers(GRPC_OK)));
   return {
     overheadBytes: FRAME_HEAD,
     decode: (body) => decodeBinary(method, unframe(body)),
     deadlineMs: (headers) => readTimeout(parseGrpcTimeout, headers["grpc-timeout"]),
-    answer(response, message) {
-      end(response, 200, contentType, Buffer.concat([frame(0, toBinary(method.output, message)), success]));
+    answer(response, message, trailer) {
+      const last =
+        trailer === undefined
+          ? success
+          : frame(trailerFlag, trailerSerialize(new Headers([...trailer, ["grpc-status", "0"]])));
+      end(response, 200, contentType, Buffer.concat([frame(0, toBinary(method.output, message)), last]));
     },
-    refuse(response, error) {
-      const trailer = trailerSerialize(setTrailerStatus(new Headers(), error));
-      end(response, 200, contentType, frame(trailerFlag, trailer));
+    refuse(response, error, trailer) {
+      end(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));
     },
   };
 }
@@ -169,10 +208,19 @@ function frame(flags: number, payload: Uint8Array): Buffer {
   return framed;
 }
 
-/** The one message of a unary request. @throws TradewireError VALIDATION_ERROR */
+/**
+ * The one message of a unary request.
+ *
+ * @throws ConnectError unimplemented when there is none or more than one, internal when it is compressed and does not say how
+ * @throws TradewireError VALIDATION_ERROR when it is cut short
+ */
 function unframe(body: Buffer): Uint8Array {
-  if (body.length < FRAME_HEAD || body[0] !== 0 || body.readUInt32BE(1) !== body.length - FRAME_HEAD) {
-    throw new TradewireError("VALIDATION_ERROR", "The request does not hold exactly one uncompressed message.");
+  if (body.length === 0) throw new ConnectError("the request holds no message", Code.Unimplemented);
+  const end = body.length < FRAME_HEAD ? Number.POSITIVE_INFINITY : FRAME_HEAD + body.readUInt32BE(1);
+  if (end > body.length) {
+    throw new TradewireError("VALIDATION_ERROR", "The message of the request is cut short.");
   }
+  if (end < body.length) throw new ConnectError("the request holds more than one message", Code.Unimplemented);
+  if (body[0] !== 0) throw new ConnectError("the message is compressed, and no header says how", Code.Internal);
   return body.subarray(FRAME_HEAD);
 }

@@ -1,15 +1,15 @@
 import type { ServerResponse } from "node:http";
-import { create, type DescMethodUnary, isMessage } from "@bufbuild/protobuf";
+import { create, type DescMethodUnary, isMessage, type Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { Call } from "./call.ts";
 import { answerHeaders, CallState, callStateKey, forEachHeader } from "./call-state.ts";
-import { failureOf, toConnectError } from "./failure.ts";
+import { failureOfCall, toConnectError } from "./failure.ts";
 import type { Invoker, Output } from "./invoker.ts";
 import { isOpen } from "./open-response.ts";
-import { readBody } from "./read-body.ts";
+import { endUnreadBody, readBody } from "./read-body.ts";
 import { createRpcLanes, type RpcLane } from "./rpc-lanes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
 
@@ -19,6 +19,8 @@ interface RpcEdge {
   readonly logger: ApiLogger;
   readonly requestIds: () => string;
   readonly invokerOf: (method: DescMethodUnary) => Invoker;
+  /** The types that messages hold by their name alone. */
+  readonly registry: Registry | undefined;
 }
 
 /** Registers every method of a router for Connect, gRPC and gRPC-Web. */
@@ -30,18 +32,23 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
       try {
         const values = createContextValues().set(callStateKey, new CallState(edge.requestIds(), request.ip));
         const universal = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
-        await universalResponseToNodeResponse(await handler(universal), reply.raw);
+        endUnreadBody(request.raw, reply.raw);
+        // The library leaves a body that it has read enough of, which must not take the connection along.
+        const body: AsyncIterable<Uint8Array> = request.raw.iterator({ destroyOnReturn: false });
+        await universalResponseToNodeResponse(await handler({ ...universal, body }), reply.raw);
       } catch (error) {
         // The caller went away, or the stream broke while it was being written: there is nobody left to tell.
         edge.logger.warn({ err: error, method: method.name }, "call broke off");
         if (!reply.raw.writableEnded) reply.raw.destroy();
       }
     };
+    // Connect asks for what has no side effects in a query too.
+    if (handler.allowedMethods.includes("GET")) edge.fastify.get(handler.requestPath, runUnusual);
     if (method.methodKind !== "unary") {
       edge.fastify.post(handler.requestPath, runUnusual);
       continue;
     }
-    const lanes = createRpcLanes(method as DescMethodUnary);
+    const lanes = createRpcLanes(method as DescMethodUnary, edge.registry);
     const invoke = edge.invokerOf(method as DescMethodUnary);
     edge.fastify.post(handler.requestPath, (request, reply) => {
       const lane = lanes.select(request.raw);
@@ -62,31 +69,39 @@ function runLane(
 ): void {
   const state = new CallState(edge.requestIds(), request.ip);
   const { url, headers } = request;
+  let call: Call | undefined;
+  const setHeaders = (failure?: TradewireError): void => {
+    forEachHeader(answerHeaders(state, failure), (name, value) => response.setHeader(name, value));
+    for (const [name, value] of call?.addedHeader ?? []) response.setHeader(name, value);
+  };
   const refuse = (error: unknown): void => {
     if (!isOpen(response)) {
       response.destroy();
       return;
     }
-    const failure = error instanceof ConnectError ? undefined : failureOf(error);
-    setHeaders(response, state, failure);
-    lane.refuse(response, failure === undefined ? (error as ConnectError) : toConnectError(failure, state.requestId));
+    const failure = error instanceof ConnectError ? undefined : failureOfCall({ method }, error);
+    setHeaders(failure);
+    const refusal =
+      failure === undefined ? (error as ConnectError) : toConnectError(failure, state.requestId, method.parent);
+    lane.refuse(response, refusal, call?.addedTrailer);
   };
   const answer = (output: Output): void => {
     if (!isOpen(response)) return;
     const message = isMessage(output) ? output : create(method.output, output);
-    setHeaders(response, state);
-    lane.answer(response, message);
+    setHeaders();
+    lane.answer(response, message, call?.addedTrailer);
   };
   const limits = { ...edge.settings, bodyLimitBytes: edge.settings.bodyLimitBytes + lane.overheadBytes };
   readBody(request.raw, limits, (body) => {
     try {
       if (body instanceof TradewireError) throw body;
       state.stages.mark("receive");
-      const run = (signal: AbortSignal | undefined) =>
-        invoke(
-          new Call(method, state, { requestMethod: "POST", url, headers, decode: () => lane.decode(body), signal }),
-        );
       const deadlineMs = lane.deadlineMs(headers);
+      const decode = () => lane.decode(body);
+      const run = (signal: AbortSignal | undefined) => {
+        call = new Call(method, state, { requestMethod: "POST", url, headers, decode, signal, deadlineMs });
+        return invoke(call);
+      };
       const output = deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run);
       if (output instanceof Promise) output.then(answer).catch(refuse);
       else answer(output);
@@ -94,10 +109,6 @@ function runLane(
       refuse(error);
     }
   });
-}
-
-function setHeaders(response: ServerResponse, state: CallState, failure?: TradewireError): void {
-  forEachHeader(answerHeaders(state, failure), (name, value) => response.setHeader(name, value));
 }
 
 /** @throws ConnectError deadline_exceeded */

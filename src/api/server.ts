@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import type { DescMethodUnary, DescService, Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, createConnectRouter, type ServiceImpl } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { fastify as createFastify, type FastifyInstance } from "fastify";
@@ -49,6 +49,8 @@ export interface ApiParts {
   readonly serving: () => boolean;
   /** Hears of every call that has ended. */
   readonly observe?: CallObserver;
+  /** Services beside the product's own, and the types that their messages hold by their name alone. */
+  readonly beside?: { readonly services: ReadonlyMap<DescService, object>; readonly registry: Registry };
 }
 
 export interface Api {
@@ -74,6 +76,7 @@ export async function createApi({
   settings,
   serving,
   observe = () => {},
+  beside,
 }: ApiParts): Promise<Api> {
   const closing = new AbortController();
   const limits = new RateLimits(settings.limits, monotonicMs);
@@ -81,11 +84,12 @@ export async function createApi({
   let draining = false;
   const requestIds = createRequestIds();
   const gate = new Gate({ keys, logger, limits, admission, observe });
-  const services = [TradeService, AccountService, Health];
+  const services = [TradeService, AccountService, Health, ...(beside?.services.keys() ?? [])];
   const implementations = new Map<DescService, object>([
     [TradeService, createTradeService(trades, closing.signal)],
     [AccountService, createAccountService(accounts)],
     [Health, createHealth([TradeService, AccountService], () => serving() && !draining)],
+    ...(beside?.services ?? []),
   ]);
   const invokerOf = (method: DescMethodUnary) => {
     const implementation = implementations.get(method.parent) as Readonly<Partial<Record<string, UnaryImplementation>>>;
@@ -113,19 +117,20 @@ export async function createApi({
   answerEverythingElse(fastify, settings, logger, requestIds);
 
   warmValidation(services);
+  const registry = beside?.registry;
   const router = createConnectRouter({
     interceptors: [createGateInterceptor(gate)],
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: settings.bodyLimitBytes,
     shutdownSignal: closing.signal,
-    jsonOptions: { ignoreUnknownFields: false },
+    jsonOptions: { ignoreUnknownFields: false, ...(registry === undefined ? {} : { registry }) },
   });
   for (const service of services) {
     router.service(service, implementations.get(service) as Partial<ServiceImpl<DescService>>);
   }
   registerReflection(router, services, [file_tradewire_v1_errors]);
 
-  registerRpcRoutes({ fastify, settings, logger, requestIds, invokerOf }, router);
+  registerRpcRoutes({ fastify, settings, logger, requestIds, invokerOf, registry }, router);
   registerRestRoutes(fastify, restRoutes);
   refuseMisdirected(fastify, restRoutes);
 

@@ -200,6 +200,19 @@ const SETTINGS = {
   DRAIN_MS: integer("On stopping, longest time requests under way may take to end", "ms", 30_000, 0, 300_000),
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** What groups of settings are about, by the first setting of each. */
+const SECTIONS: Partial<Record<keyof typeof SETTINGS, string>> = {
+  HOST: "Where it listens",
+  DATA_DIR: "Accounts and secrets",
+  SOLANA_RPC_URLS: "The chain",
+  SANDBOX_PROGRAMS: "The embedded chain",
+  SUBMIT_ANSWER_MS: "Trades and what priority costs",
+  KEEP_ALIVE_MS: "Connections",
+  BUILD_PER_SECOND: "Limits and overload",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "Traces",
+  LAME_DUCK_MS: "Stopping",
+};
+
 type Settings = typeof SETTINGS;
 type Name = keyof Settings;
 
@@ -250,6 +263,32 @@ export function parseConfig(env: Environment): Config {
   if (problems.length === 0) problems.push(...contradictions(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+}
+
+/** One row of the table of settings, in words. */
+export interface SettingDescription {
+  readonly names: readonly string[];
+  readonly about: string;
+  readonly bound: string;
+  readonly unit: string;
+  /** As it would be written; undefined where an absent setting is a value of its own. */
+  readonly fallback: string | undefined;
+}
+
+/** The table of all settings, section by section, for pages. */
+export function listSettings(): readonly {
+  readonly title: string;
+  readonly settings: readonly SettingDescription[];
+}[] {
+  const sections: { readonly title: string; readonly settings: SettingDescription[] }[] = [];
+  for (const [name, { about, bound, unit, fallback, alias }] of rows()) {
+    const title = SECTIONS[name as Name];
+    if (title !== undefined) sections.push({ title, settings: [] });
+    sections
+      .at(-1)!
+      .settings.push({ names: alias === undefined ? [name] : [name, alias], about, bound, unit, fallback });
+  }
+  return sections;
 }
 
 /** The table of all settings as text, for people. */

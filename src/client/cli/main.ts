@@ -14,9 +14,9 @@ const ELSEWHERE: readonly Command[] = (["sandbox", "serve"] as const).map((name)
       : "runs the embedded chain (from the service's repository)",
   flags: [],
   words: [0, 0],
-  help: "The service is no part of this package. In its repository: npm start, or node src/cli.ts sandbox.",
+  help: "The service is no part of this package. In its repository: npm start, or npm run cli -- sandbox.",
   async run(_line, io) {
-    io.note(`${name} runs from the service's own repository: npm start, or node src/cli.ts ${name}.`);
+    io.note(`${name} runs from the service's own repository: npm start, or npm run cli -- ${name}.`);
     return EXIT.usage;
   },
 }));

@@ -1,0 +1,32 @@
+import { listSettings } from "../src/config.ts";
+
+const HEAD = `# Settings
+
+<!-- Written by \`npm run generate\` from the table in src/config.ts. -->
+
+Everything is set by environment variables, and nothing has to be. An empty variable counts as absent. \`npm start -- --help\` prints this table,
+\`npm start -- --check\` looks at what is set and at what it names (files, folders, ports) and says everything that is wrong; a start refuses the same.
+[operating.md](operating.md) and [mainnet.md](mainnet.md) tell what to set when.
+`;
+
+const inCells = (text: string): string => text.replaceAll("|", "\\|");
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The page \`docs/settings.md\`, from the one table of settings. */
+export function settingsPage(): string {
+  const sections = listSettings().map(({ title, settings }) => {
+    const lines = settings.map(({ names, about, bound, unit, fallback }) => {
+      const name = names.map((one) => `\`${one}\``).join(" or ");
+      const ending = fallback === undefined ? "–" : fallback === "" ? "none" : `\`${fallback}\``;
+      return `| ${name} | ${inCells(about)} | ${inCells(capitalized(bound))} (${unit}) | ${ending} |`;
+    });
+    return [
+      `## ${title}`,
+      "",
+      "| setting | what it is | what it takes | default |",
+      "|---|---|---|---|",
+      ...lines,
+    ].join("\n");
+  });
+  return `${HEAD}\n${sections.join("\n\n")}\n`;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { errorsPage } from "../../scripts/errors-page.ts";
+import { settingsPage } from "../../scripts/settings-page.ts";
+import { parseConfig } from "../../src/config.ts";
+import { ERRORS } from "../../src/errors/tradewire-error.ts";
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+test("docs/settings.md is the table of settings, whole", () => {
+  expect(read("docs/settings.md")).toBe(settingsPage());
+  for (const name of Object.keys(parseConfig({}))) {
+    const variable = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+    expect(settingsPage()).toMatch(new RegExp(`^\\| \`${variable}\``, "m"));
+  }
+});
+
+test("docs/errors.md is the table of codes, whole", () => {
+  expect(read("docs/errors.md")).toBe(errorsPage());
+  for (const [code, { http }] of Object.entries(ERRORS)) expect(errorsPage()).toContain(`| \`${code}\` | ${http} |`);
+});
+
+test("README links both", () => {
+  for (const page of ["settings", "errors"]) expect(read("README.md")).toContain(`(docs/${page}.md)`);
+});

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, expect, it } from "vitest";
 import { Admission } from "./admission.ts";
 
@@ -65,25 +65,10 @@ it("takes submits whatever builds do, up to their own number", async () => {
   await Promise.all(builds);
 });
 
-it("answers so many refusals at once, and then at their own pace, so that they leave time for builds", async () => {
-  for (let i = 0; i < 300; i++) expect(admission.refusalDue()).toBeUndefined();
-  let answered = 0;
-  for (let i = 0; i < 60; i++) void admission.refusalDue()?.then(() => answered++);
-  expect(admission.state().shed).toBe(360);
-  await sleep(10);
-  expect(answered).toBe(0);
-  // Three in a millisecond.
-  nowMs += 10.1;
-  await expect.poll(() => answered).toBe(30);
-  nowMs += 1_000;
-  await expect.poll(() => answered).toBe(60);
-  expect(admission.refusalDue()).toBeUndefined();
-});
-
 it("lets in whoever waits for a refusal once nobody else waits", async () => {
   await Promise.all(Array.from({ length: 100 }, (_, i) => build(i)));
   const builds = Array.from({ length: 40 }, (_, i) => build(i).catch(() => {}));
-  for (let i = 0; i < 300; i++) admission.refusalDue();
+  for (let i = 0; i < 300; i++) admission.refusals.next();
   made = [];
   const late = build(1_000);
   expect(admission.state().builds).toBeGreaterThan(8);

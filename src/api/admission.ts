@@ -1,6 +1,7 @@
 import { nextTick } from "node:process";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { CallKind } from "./rate-limits.ts";
+import { RefusalPace } from "./refusal-pace.ts";
 import type { AdmissionSettings } from "./settings.ts";
 
 const RETRY_AFTER_MS = 1_000;
@@ -14,19 +15,6 @@ const LINE_REST = 1_024;
 /** The time from one build in line to the next is averaged over about so many; one alone counts as this many times the average at most. */
 const AVERAGED = 16;
 const OUTLIER = 4;
-
-/**
- * Refusals that are answered in a second, about a tenth of a process's time, and how many may come at once. Callers who ask
- * again as soon as they are refused would otherwise leave no time for what is served; they wait for their answers instead.
- */
-const REFUSALS_PER_SECOND = 3_000;
-const REFUSALS_AT_ONCE = 300;
-const REFUSAL_MS = 1_000 / REFUSALS_PER_SECOND;
-/** Refusals that may be waiting; whatever comes beyond is answered at once. */
-const REFUSALS_WAITING = 10_000;
-/** How many of them are let in instead when nobody else waits. */
-const TAKEN_BACK = 64;
-const REFUSE_EVERY_MS = 2;
 
 /**
  * Refuses work while there is more of it than can be done in time, builds long before submits: a build that is refused can
@@ -50,10 +38,8 @@ export class Admission {
   /** From one start out of the line to the next, everything in between included; on average, and when the last one was. */
   #paceMs = 0;
   #startedMs: number | undefined;
-  /** When the last refusal so far is paid for, and what answers those that wait for it, each with its due moment. */
-  #refusalsPaidMs = 0;
-  #refusals: { readonly dueMs: number; readonly answer: () => void }[] = [];
-  #refusing: NodeJS.Timeout | undefined;
+  /** When refused builds are answered. */
+  readonly refusals: RefusalPace;
   /** What a refused build is told. */
   readonly buildRefusal = overloaded("More builds are asked for than can be made in time.");
 
@@ -61,6 +47,7 @@ export class Admission {
   constructor(settings: AdmissionSettings, nowMs: () => number) {
     this.#settings = settings;
     this.#nowMs = nowMs;
+    this.refusals = new RefusalPace(nowMs);
   }
 
   /**
@@ -77,10 +64,10 @@ export class Admission {
       this.#submits++;
     } else if (kind === "build") {
       if (this.refusesBuild()) {
-        const due = this.refusalDue();
-        if (due === undefined) throw this.buildRefusal;
+        const due = this.refusals.next();
+        if (due === undefined) throw this.refuseBuild();
         return due.then(() => {
-          if (this.refusesBuild()) throw this.buildRefusal;
+          if (this.refusesBuild()) throw this.refuseBuild();
           return this.enter("build");
         });
       }
@@ -99,32 +86,11 @@ export class Admission {
     return this.#builds >= this.#settings.buildsAtOnce || this.#isLate();
   }
 
-  /** Counts a refused build. It is answered when the promise resolves, if it still is refused then; without one, now. */
-  refusalDue(): Promise<void> | undefined {
+  /** Counts a build that is refused, and returns what it is told. */
+  refuseBuild(): TradewireError {
     this.#shed++;
-    const nowMs = this.#nowMs();
-    this.#refusalsPaidMs = Math.max(this.#refusalsPaidMs, nowMs) + REFUSAL_MS;
-    const dueMs = this.#refusalsPaidMs - REFUSALS_AT_ONCE * REFUSAL_MS;
-    if (dueMs <= nowMs) return undefined;
-    if (this.#refusals.length >= REFUSALS_WAITING) {
-      this.#refusalsPaidMs -= REFUSAL_MS;
-      return undefined;
-    }
-    return new Promise((answer) => {
-      this.#refusals.push({ dueMs, answer });
-      this.#refusing ??= setInterval(this.#answerRefusals, REFUSE_EVERY_MS);
-    });
+    return this.buildRefusal;
   }
-
-  readonly #answerRefusals = (): void => {
-    const nowMs = this.#nowMs();
-    const later = this.#refusals.findIndex(({ dueMs }) => dueMs > nowMs);
-    const due = this.#refusals.splice(0, later === -1 ? this.#refusals.length : later);
-    for (const { answer } of due) answer();
-    if (this.#refusals.length > 0) return;
-    clearInterval(this.#refusing);
-    this.#refusing = undefined;
-  };
 
   leave(kind: CallKind): void {
     if (kind === "submit") this.#submits--;
@@ -164,7 +130,7 @@ export class Admission {
     }
     if (isEmpty) {
       this.#startedMs = undefined;
-      for (const { answer } of this.#refusals.splice(0, TAKEN_BACK)) answer();
+      this.refusals.callBack();
       return;
     }
     // What was started runs in the promise jobs that are due now, and a tick comes after all of them.

@@ -31,6 +31,7 @@ export function shedBuilds(
   const refuse = (request: IncomingMessage, response: ServerResponse, method: string, stages: StageClock) => {
     // Who waited for the answer may have left.
     if (response.destroyed) return;
+    edge.admission.refuseBuild();
     const requestId = edge.requestIds();
     const body = beforeId + requestId + afterId;
     response.writeHead(status, {
@@ -57,7 +58,7 @@ export function shedBuilds(
       return;
     }
     const stages = new StageClock(monotonicMs);
-    const due = edge.admission.refusalDue();
+    const due = edge.admission.refusals.next();
     if (due === undefined) refuse(request, response, method, stages);
     else {
       void due.then(() => {

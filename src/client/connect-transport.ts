@@ -19,6 +19,13 @@ interface ErrorBody {
   readonly details?: readonly { readonly type?: unknown; readonly value?: unknown }[];
 }
 
+interface EndOfStream {
+  readonly error?: ErrorBody | null;
+  readonly metadata?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** In an enveloped message: it is compressed, which was not asked for. */
+const COMPRESSED = 1;
 /** In an enveloped message: it is the last of its stream, and JSON. */
 const END_OF_STREAM = 2;
 const ENVELOPE_HEAD = 5;
@@ -38,13 +45,15 @@ export function createBinaryTransport(baseUrl: string): Transport {
       header: HeadersInit | undefined,
       input: MessageInitShape<I>,
     ): Promise<UnaryResponse<I, O>> {
-      return settled(signal, timeoutMs, async (whole) => {
+      const limits = new Limits(signal, timeoutMs);
+      return limits.hold(async () => {
         const body = toBinary(method.input, asMessage(method.input, input));
-        const response = await post(baseUrl, method, "application/proto", whole, timeoutMs, header, body);
+        const response = await post(baseUrl, method, "application/proto", limits.signal, timeoutMs, header, body);
         if (response.status !== 200) throw await refusal(response);
-        const message = fromBinary(method.output, new Uint8Array(await response.arrayBuffer()));
-        const { headers } = response;
-        return { stream: false, service: method.parent, method, header: headers, trailer: new Headers(), message };
+        checkType(response, "application/proto");
+        const message = decode(method.output, new Uint8Array(await response.arrayBuffer()));
+        const [headers, trailer] = demux(response.headers);
+        return { stream: false, service: method.parent, method, header: headers, trailer, message };
       });
     },
 
@@ -58,15 +67,17 @@ export function createBinaryTransport(baseUrl: string): Transport {
       if (method.methodKind !== "server_streaming") {
         throw new ConnectError("only the service streams here", Code.Unimplemented);
       }
-      const response = await settled(signal, timeoutMs, async (whole) => {
+      const limits = new Limits(signal, timeoutMs);
+      const response = await limits.hold(async () => {
         let body: Uint8Array<ArrayBuffer> = envelope(new Uint8Array());
         for await (const message of input) body = envelope(toBinary(method.input, asMessage(method.input, message)));
-        return post(baseUrl, method, "application/connect+proto", whole, timeoutMs, header, body);
+        return post(baseUrl, method, "application/connect+proto", limits.signal, timeoutMs, header, body);
       });
       if (response.status !== 200 || response.body === null) throw await refusal(response);
-      const message = readStream(response.body, method.output, signal);
-      const { headers } = response;
-      return { stream: true, service: method.parent, method, header: headers, trailer: new Headers(), message };
+      checkType(response, "application/connect+proto");
+      const trailer = new Headers();
+      const message = readStream(response.body, method.output, trailer, limits);
+      return { stream: true, service: method.parent, method, header: response.headers, trailer, message };
     },
   };
 }
@@ -75,23 +86,64 @@ function asMessage<D extends DescMessage>(schema: D, input: MessageInitShape<D>)
   return create(schema, input);
 }
 
-/** Runs a call under the caller's signal and its own time limit, and says which of the two ended it. */
-async function settled<T>(
-  signal: AbortSignal | undefined,
-  timeoutMs: number | undefined,
-  call: (whole: AbortSignal | null) => Promise<T>,
-): Promise<T> {
-  const timeout = timeoutMs === undefined || timeoutMs <= 0 ? undefined : AbortSignal.timeout(timeoutMs);
-  const signals = [signal, timeout].filter((one) => one !== undefined);
+/** The caller's signal and the call's own time limit, and which of the two ended it. */
+class Limits {
+  readonly signal: AbortSignal | null;
+  readonly #caller: AbortSignal | undefined;
+  readonly #timeout: AbortSignal | undefined;
+
+  constructor(caller: AbortSignal | undefined, timeoutMs: number | undefined) {
+    this.#caller = caller;
+    this.#timeout = timeoutMs === undefined || timeoutMs <= 0 ? undefined : AbortSignal.timeout(timeoutMs);
+    const signals = [caller, this.#timeout].filter((one) => one !== undefined);
+    this.signal = signals.length === 0 ? null : AbortSignal.any(signals);
+  }
+
+  /** @throws ConnectError whatever goes wrong */
+  async hold<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      this.#caller?.throwIfAborted();
+      return await call();
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  explain(error: unknown): ConnectError {
+    if (error instanceof ConnectError) return error;
+    if (this.#caller?.aborted)
+      return new ConnectError("the call was given up", Code.Canceled, undefined, undefined, error);
+    if (this.#timeout?.aborted) {
+      return new ConnectError("no answer in time", Code.DeadlineExceeded, undefined, undefined, error);
+    }
+    return ConnectError.from(error, Code.Unavailable);
+  }
+}
+
+/** @throws ConnectError when something else than the service answers */
+function checkType({ headers }: Response, expected: string): void {
+  const type = headers.get("content-type");
+  if (type === expected) return;
+  const isProtocol = type?.startsWith(expected.slice(0, expected.length - "proto".length)) ?? false;
+  throw new ConnectError(`the answer is ${type}, not ${expected}`, isProtocol ? Code.Internal : Code.Unknown);
+}
+
+/** Unary answers carry trailers among their headers. */
+function demux(mixed: Headers): [Headers, Headers] {
+  const [headers, trailer] = [new Headers(), new Headers()];
+  mixed.forEach((value, name) => {
+    if (name.startsWith("trailer-")) trailer.append(name.slice("trailer-".length), value);
+    else headers.append(name, value);
+  });
+  return [headers, trailer];
+}
+
+/** @throws ConnectError internal */
+function decode<O extends DescMessage>(schema: O, bytes: Uint8Array): MessageShape<O> {
   try {
-    signal?.throwIfAborted();
-    return await call(signals.length === 0 ? null : AbortSignal.any(signals));
+    return fromBinary(schema, bytes);
   } catch (error) {
-    if (error instanceof ConnectError) throw error;
-    if (signal?.aborted) throw new ConnectError("the call was given up", Code.Canceled, undefined, undefined, error);
-    if (timeout?.aborted)
-      throw new ConnectError("no answer in time", Code.DeadlineExceeded, undefined, undefined, error);
-    throw ConnectError.from(error, Code.Unavailable);
+    throw ConnectError.from(error, Code.Internal);
   }
 }
 
@@ -122,14 +174,15 @@ function envelope(message: Uint8Array): Uint8Array<ArrayBuffer> {
 async function* readStream<O extends DescMessage>(
   body: ReadableStream<Uint8Array>,
   schema: O,
-  signal: AbortSignal | undefined,
+  trailer: Headers,
+  limits: Limits,
 ): AsyncGenerator<MessageShape<O>> {
   const reader = body.getReader();
   let buffered: Uint8Array = new Uint8Array();
   const take = async (length: number): Promise<Uint8Array> => {
     while (buffered.length < length) {
       const { done, value } = await reader.read();
-      if (done) throw new ConnectError("the stream broke off", Code.Unavailable);
+      if (done) throw new ConnectError("the stream broke off", Code.Unknown);
       const joined = new Uint8Array(buffered.length + value.length);
       joined.set(buffered);
       joined.set(value, buffered.length);
@@ -144,16 +197,19 @@ async function* readStream<O extends DescMessage>(
       const head = await take(ENVELOPE_HEAD);
       const flags = head[0]!;
       const message = await take(new DataView(head.buffer, head.byteOffset).getUint32(1));
+      if ((flags & COMPRESSED) !== 0) throw new ConnectError("the answer is compressed", Code.Internal);
       if ((flags & END_OF_STREAM) !== 0) {
-        const { error } = JSON.parse(new TextDecoder().decode(message)) as { readonly error?: ErrorBody };
-        if (error !== undefined) throw toConnectError(error, Code.Unknown);
+        const { error, metadata } = JSON.parse(new TextDecoder().decode(message)) as EndOfStream;
+        for (const [name, values] of Object.entries(metadata ?? {})) {
+          for (const value of values) trailer.append(name, value);
+        }
+        if (error) throw toConnectError(error, Code.Unknown, trailer);
         return;
       }
-      yield fromBinary(schema, message);
+      yield decode(schema, message);
     }
   } catch (error) {
-    if (error instanceof ConnectError) throw error;
-    throw ConnectError.from(error, signal?.aborted ? Code.Canceled : Code.Unavailable);
+    throw limits.explain(error);
   } finally {
     await reader.cancel().catch(() => undefined);
   }
@@ -163,16 +219,17 @@ async function* readStream<O extends DescMessage>(
 async function refusal(response: Response): Promise<ConnectError> {
   const fallback = codeOfStatus(response.status);
   const text = await response.text();
+  const metadata = new Headers(demux(response.headers).flatMap((headers) => [...headers]));
   try {
-    return toConnectError(JSON.parse(text) as ErrorBody, fallback);
+    return toConnectError(JSON.parse(text) as ErrorBody, fallback, metadata);
   } catch {
-    return new ConnectError(`HTTP ${response.status}`, fallback);
+    return new ConnectError(`HTTP ${response.status}`, fallback, metadata);
   }
 }
 
-function toConnectError(body: ErrorBody, fallback: Code): ConnectError {
+function toConnectError(body: ErrorBody, fallback: Code, metadata: Headers): ConnectError {
   const code = CODES.get(String(body.code)) ?? fallback;
-  const error = new ConnectError(typeof body.message === "string" ? body.message : "", code);
+  const error = new ConnectError(typeof body.message === "string" ? body.message : "", code, metadata);
   for (const { type, value } of body.details ?? []) {
     if (typeof type === "string" && typeof value === "string") error.details.push({ type, value: base64Decode(value) });
   }

@@ -2,6 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import bs58 from "bs58";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
+import { ERRORS, type ErrorCode } from "../../src/errors/tradewire-error.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { createTestWallet } from "../support/wallet.ts";
@@ -24,7 +25,14 @@ interface Operation {
   readonly security: readonly object[];
   readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
   readonly responses: Readonly<
-    Record<string, { readonly content?: { readonly "application/json": { readonly schema: Schema } } }>
+    Record<
+      string,
+      {
+        readonly description?: string;
+        readonly headers?: Readonly<Record<string, object>>;
+        readonly content?: { readonly "application/json": { readonly schema: Schema } };
+      }
+    >
   >;
 }
 
@@ -85,6 +93,42 @@ function isOfType(value: unknown, type: string): boolean {
   if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
   return typeof value === type;
 }
+
+it("names for every operation the failures it can answer with, and their headers", async () => {
+  const operations = Object.values(document.paths)
+    .flatMap((path) => Object.values(path))
+    .filter(({ operationId }) => operationId !== "ping");
+  for (const { operationId, security, requestBody, responses } of operations) {
+    const statuses = Object.keys(responses);
+    for (const status of ["200", "400", "408", "429", "431", "500"]) expect(statuses, operationId).toContain(status);
+    expect(statuses.includes("401"), operationId).toBe(security.length > 0);
+    expect(statuses.includes("413"), operationId).toBe(requestBody !== undefined);
+    for (const [status, { description }] of Object.entries(responses)) {
+      if (status === "200" || status === "default") continue;
+      for (const code of description!.split(", ")) expect(ERRORS[code as ErrorCode].http).toBe(Number(status));
+    }
+  }
+  const buy = { mint: service.mintOn("raydium_cpmm"), solAmount: 0.1, slippage: 0.05, priority: "fast" };
+  const failing: [string, string, object | undefined][] = [
+    ["/v1/tx/buy", "buy", { ...buy, solAmount: -1 }],
+    ["/v1/tx/buy", "buy", { ...buy, solAmount: 1e6 }],
+    ["/v1/tx/buy", "buy", { ...buy, mint: createTestWallet(createRandom(5).bytes(32)).address.toString() }],
+    ["/v1/tx/buy", "buy", { ...buy, maxPriceImpact: 0, solAmount: 50 }],
+    ["/v1/tx/buy", "buy", { ...buy, maxPriorityCost: 0 }],
+    ["/v1/tx/submit", "submit", { submissionToken: "tw1.local.AAAA", signedTransaction: "AA==" }],
+    [`/v1/tx/${"2".repeat(88)}`, "getTrade", undefined],
+  ];
+  for (const [path, operationId, body] of failing) {
+    const { status, body: answer } = await service.call(path, body, client.apiKey);
+    const { responses } = operations.find((operation) => operation.operationId === operationId)!;
+    expect(responses[status]?.description, `${operationId} ${status}`).toContain(answer.error!.code);
+  }
+  const refused = await fetch(`${service.url}/v1/tx/buy`, { method: "POST", body: "{}" });
+  const { responses } = operations.find(({ operationId }) => operationId === "buy")!;
+  for (const name of Object.keys(responses[401]!.headers!)) {
+    if (name !== "Server-Timing") expect(refused.headers.has(name), name).toBe(true);
+  }
+});
 
 it("describes every operation as it answers: each is called through the document alone", async () => {
   const wallet = createTestWallet(createRandom(77).bytes(32));

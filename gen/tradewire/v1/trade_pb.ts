@@ -346,7 +346,8 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
 
   /**
    * In place of `tokenAmount`: percent of what the wallet holds when the transaction is built, over 0 up to 100. At 100 the
-   * emptied token account is closed and its rent comes back, as `costs.rentReturned` says.
+   * emptied token account is closed and its rent comes back, as `costs.rentReturned` says. It stays open where nobody but
+   * another may close it, or where transfer fees of the mint that were withheld on the way in still lie in it.
    *
    * @generated from field: optional double sell_percent = 7;
    */
@@ -403,7 +404,8 @@ export type SellRequestJson = {
 
   /**
    * In place of `tokenAmount`: percent of what the wallet holds when the transaction is built, over 0 up to 100. At 100 the
-   * emptied token account is closed and its rent comes back, as `costs.rentReturned` says.
+   * emptied token account is closed and its rent comes back, as `costs.rentReturned` says. It stays open where nobody but
+   * another may close it, or where transfer fees of the mint that were withheld on the way in still lie in it.
    *
    * @generated from field: optional double sell_percent = 7;
    */
@@ -1166,7 +1168,7 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
   maxPriceImpact?: number | undefined;
 
   /**
-   * Accepted so that a swap's body fits; a quote has no priority cost.
+   * Accepted so that a swap's body fits, and not looked at: a quote has no priority that could cost anything.
    *
    * @generated from field: optional double max_priority_cost = 8;
    */
@@ -1229,7 +1231,7 @@ export type QuoteRequestJson = {
   maxPriceImpact?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Accepted so that a swap's body fits; a quote has no priority cost.
+   * Accepted so that a swap's body fits, and not looked at: a quote has no priority that could cost anything.
    *
    * @generated from field: optional double max_priority_cost = 8;
    */
@@ -2015,7 +2017,8 @@ export type TradeEvent = Message<"tradewire.v1.TradeEvent"> & {
   slot?: bigint | undefined;
 
   /**
-   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), or `malformed`.
+   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), `malformed`, or `failed` for
+   * anything else.
    *
    * @generated from field: optional string reason = 5;
    */
@@ -2057,7 +2060,8 @@ export type TradeEventJson = {
   slot?: string;
 
   /**
-   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), or `malformed`.
+   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), `malformed`, or `failed` for
+   * anything else.
    *
    * @generated from field: optional string reason = 5;
    */
@@ -2347,7 +2351,7 @@ export const TradeService: GenService<{
     output: typeof QuoteResponseSchema;
   },
   /**
-   * What became of a transaction submitted by this account.
+   * What became of a transaction submitted by this account. Known for 24 hours after its end; then TRADE_NOT_FOUND.
    *
    * @generated from rpc tradewire.v1.TradeService.GetTrade
    */

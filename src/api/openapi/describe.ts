@@ -13,6 +13,7 @@ import { ERRORS } from "../../errors/tradewire-error.ts";
 import { needsKey } from "../access.ts";
 import { restEnumName } from "../rest-enum.ts";
 import { restBindingOf } from "../rest-routes.ts";
+import { failuresOf, HEADERS, headersOf } from "./answers.ts";
 import type { Comments } from "./comments.ts";
 
 type Json = Record<string, unknown>;
@@ -55,6 +56,7 @@ export function describeRest(services: readonly DescService[], comments: Comment
           responses: {
             "200": {
               description: comments.get(method.output.typeName) ?? "",
+              headers: headersOf(method, 200),
               content: {
                 "application/json": {
                   schema: {
@@ -68,8 +70,9 @@ export function describeRest(services: readonly DescService[], comments: Comment
                 },
               },
             },
+            ...failuresOf(method, binding.hasBody),
             default: {
-              description: "The call failed.",
+              description: "The call failed otherwise.",
               content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
             },
           },
@@ -96,6 +99,7 @@ export function describeRest(services: readonly DescService[], comments: Comment
     paths,
     components: {
       schemas,
+      headers: HEADERS,
       securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "The API key from registration." } },
     },
   };

@@ -57,14 +57,18 @@ it("18: malformed input crashes nothing and stalls nothing (by processor time)",
   const crashes = new Set<string>();
   let inputs = 0;
   let broadcastable = 0;
+  let slowestMs = 0;
   const attempt = (work: () => unknown): boolean => {
     inputs++;
+    const startMs = performance.now();
     try {
       work();
       return true;
     } catch (error) {
       if (!(error instanceof TradewireError) && !(error instanceof SyntaxError)) crashes.add(String(error));
       return false;
+    } finally {
+      slowestMs = Math.max(slowestMs, performance.now() - startMs);
     }
   };
   const rest = [BuyRequestSchema, SwapRequestSchema, SubmitRequestSchema].map((schema) => ({
@@ -89,10 +93,11 @@ it("18: malformed input crashes nothing and stalls nothing (by processor time)",
     return noise.subarray(at, at + (random.u32() % 600));
   };
   const untilMs = performance.now() + 150_000;
-  // Processor time: nothing in a batch can have kept the loop longer than the whole batch did.
+  // No input takes longer than the slowest of its batch by the clock, nor more processor time than all of the batch.
   let longestMs = 0;
   while (inputs < 10_000_000 && performance.now() < untilMs) {
     const startMs = usedMs();
+    slowestMs = 0;
     for (let i = 0; i < 300; i++) {
       if (attempt(() => verifySignedBytes(sealed, slice()))) broadcastable++;
     }
@@ -107,7 +112,7 @@ it("18: malformed input crashes nothing and stalls nothing (by processor time)",
       const { schema, decode } = rest[which]!;
       attempt(() => checkRequest(schema, decode(JSON.parse(text))));
     }
-    longestMs = Math.max(longestMs, usedMs() - startMs);
+    longestMs = Math.max(longestMs, Math.min(slowestMs, usedMs() - startMs));
   }
 
   edge = await startEdgeProcess();
@@ -141,7 +146,7 @@ it("18: malformed input crashes nothing and stalls nothing (by processor time)",
     18,
     "Malformed input (stalls by processor time)",
     "10,000,000 inputs: 0 crashes, nothing broadcast, event loop never stalled > 50 ms",
-    `${inputs} inputs: ${crashes.size} crashes ${[...crashes].slice(0, 3).join("; ")}, ${broadcastable} taken for good; longest 610 inputs ${ms(longestMs)}; over HTTP the server's longest stall ${ms(ownStallMs)} (${ms(stallMs)} with what others on the machine did); ${answered} of ${requests} requests answered or closed, then ping ${alive}`,
+    `${inputs} inputs: ${crashes.size} crashes ${[...crashes].slice(0, 3).join("; ")}, ${broadcastable} taken for good; slowest ${ms(longestMs)}; over HTTP the server's longest stall ${ms(ownStallMs)} (${ms(stallMs)} with what others on the machine did); ${answered} of ${requests} requests answered or closed, then ping ${alive}`,
     inputs >= 10_000_000 &&
       crashes.size === 0 &&
       broadcastable === 0 &&

@@ -4,7 +4,8 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startWorkers, WORKER_READY } from "../../src/workers.ts";
 
-const LAME_DUCK_MS = 400;
+/** Longer than a caller who is held up leaves a connection idle that is in use. */
+const LAME_DUCK_MS = 1_000;
 
 if (cluster.isPrimary) {
   const port = await freePort();

@@ -11,9 +11,10 @@ import { openStore } from "./accounts/store.ts";
 import { createSubmissions } from "./accounts/submissions.ts";
 import { type Admin, type AdminParts, type Readiness, startAdmin } from "./api/admin.ts";
 import type { CallObserver, CallRecord } from "./api/call-record.ts";
-import { type Gauge, Metrics } from "./api/metrics.ts";
+import { Metrics } from "./api/metrics.ts";
 import { registerPages } from "./api/pages/register-pages.ts";
 import { type Api, createApi } from "./api/server.ts";
+import type { VenueStatus } from "./api/service-status.ts";
 import { DEFAULT_API_SETTINGS } from "./api/settings.ts";
 import { createTracing } from "./api/tracing.ts";
 import { createAccountReader } from "./chain/account-reader.ts";
@@ -36,10 +37,11 @@ import { createTipFloor } from "./chain/tip-floor.ts";
 import { createTransactionReader } from "./chain/transaction-reader.ts";
 import { type Config, priorityBounds, priorityTrims, websocketUrl } from "./config.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "./embedded-chain.ts";
-import { createMarkets } from "./market/markets.ts";
+import { createMarkets, type VenueReport } from "./market/markets.ts";
 import { Address } from "./primitives/address.ts";
 import type { Now } from "./primitives/clock.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import { serviceGauges } from "./service-gauges.ts";
 import { shareLimits } from "./share-limits.ts";
 import { createTokenSealer } from "./trade/submission-token.ts";
 import type { Trades } from "./trade/trade.ts";
@@ -195,6 +197,7 @@ async function compose(parts: {
 
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
   const owner = randomUUID();
+  const metrics = new Metrics();
   const trades = createTrades(
     {
       markets,
@@ -221,6 +224,7 @@ async function compose(parts: {
       now,
       warn,
       owner,
+      observe: (report) => metrics.recordSubmission(report),
       settings: { answerMs: config.submitAnswerMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
     },
   );
@@ -271,40 +275,6 @@ async function compose(parts: {
         });
   if (tracing !== undefined) onClose(() => tracing.close());
   let api!: Api;
-  const metrics = new Metrics([
-    gauge("tradewire_connections", "Connections open.", () => api.load().connections),
-    gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
-    gauge("tradewire_submits_under_way", "Submits under way.", () => api.load().submits),
-    counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),
-    gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
-    gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),
-    gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
-    gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
-    gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
-    gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),
-    counter("tradewire_state_notices_total", "Changes told by the stream.", () => source.counts().notices),
-    counter("tradewire_state_reads_total", "Accounts read across the network.", () => source.counts().reads),
-    counter("tradewire_state_forks_total", "Turns of the chain to another branch.", () => source.counts().forks),
-    counter("tradewire_state_gaps_total", "Slots missing in the stream, healed.", () => source.counts().gaps),
-    counter(
-      "tradewire_state_disbelieved_total",
-      "State from slots that could not be yet.",
-      () => source.counts().disbelieved,
-    ),
-    counter("tradewire_state_audited_total", "Accounts compared with the chain.", () => source.counts().audited),
-    counter(
-      "tradewire_state_audit_differences_total",
-      "Of these, accounts that differed.",
-      () => source.counts().auditDifferences,
-    ),
-    gauge("tradewire_lanes_up", "Lanes that transactions are broadcast on.", () => lanesUp(lanes)),
-    gauge("tradewire_ready", "1 while trades can be built.", () => (serving() && !draining ? 1 : 0)),
-    gauge(
-      "tradewire_event_loop_utilization",
-      "Share of time the process was busy, since it started.",
-      () => performance.eventLoopUtilization().utilization,
-    ),
-  ]);
   const observe: CallObserver = (record) => {
     metrics.record(record);
     tracing?.record(record);
@@ -361,6 +331,7 @@ async function compose(parts: {
     metrics: () => metrics.describe(),
     readiness,
   });
+  metrics.watch(serviceGauges({ api, head, markets, source, landing, lanes, isReady: () => serving() && !draining }));
   onClose(() => admin.close());
   onClose(() => api.close());
   registerPages(api.fastify, () => ({
@@ -372,7 +343,7 @@ async function compose(parts: {
       slotMs: head.slotMs(),
       slotAgeMs: head.slotAgeMs(),
     },
-    venues: venues.map(({ id }) => ({ id, state: serving() ? "ready" : "waiting" })),
+    venues: markets.report().map((report) => venueStatus(report, serving(), now())),
     lanes: lanes.map((lane) => ({ name: lane.name, state: lane.isCooling() ? "down" : "up" })),
     tokens: chain?.tokens ?? [],
   }));
@@ -398,6 +369,11 @@ async function compose(parts: {
   };
 }
 
+function venueStatus({ id, markets, lastSearch }: VenueReport, isServing: boolean, nowMs: number): VenueStatus {
+  const state = !isServing ? "waiting" : lastSearch === undefined ? "idle" : lastSearch.ok ? "ready" : "failing";
+  return { id, state, markets, searchAgeMs: lastSearch === undefined ? null : Math.max(0, nowMs - lastSearch.atMs) };
+}
+
 /** A taken admin port is a reason to complain, not to serve nobody. */
 async function startAdminSomewhere(logger: AppLogger, parts: AdminParts): Promise<Admin> {
   try {
@@ -409,16 +385,6 @@ async function startAdminSomewhere(logger: AppLogger, parts: AdminParts): Promis
     return admin;
   }
 }
-
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return { name, help, type: "gauge", read };
-}
-
-function counter(name: string, help: string, read: () => number): Gauge {
-  return { name, help, type: "counter", read };
-}
-
-const lanesUp = (lanes: readonly { isCooling(): boolean }[]) => lanes.filter((lane) => !lane.isCooling()).length;
 
 /** A line for every submit, and for every call where so much is asked for. Keys, tokens and bytes of trades are never in one. */
 function logCall(config: Config, logger: AppLogger, record: CallRecord): void {

@@ -41,10 +41,11 @@ export class Metrics {
   readonly #broadcasts = new Map<string, number>();
   readonly #landing = new Map<string, Histogram>();
   #undurable = 0;
-  readonly #gauges: readonly Gauge[];
+  readonly #gauges: Gauge[] = [];
 
-  constructor(gauges: readonly Gauge[]) {
-    this.#gauges = gauges;
+  /** Tells these too from now on. */
+  watch(gauges: readonly Gauge[]): void {
+    this.#gauges.push(...gauges);
   }
 
   record({ method, code, durationMs, stages }: CallRecord): void {

@@ -6,7 +6,7 @@ import { failedOutcome } from "./failure.ts";
 import { formatOutcome, type Outcome, parseOutcome, unsettled } from "./outcome.ts";
 import { readReceipt } from "./receipt.ts";
 import type { SealedTrade } from "./sealed-trade.ts";
-import type { SubmittedTrade, TradeEvent } from "./trade.ts";
+import type { SubmitStage, SubmittedTrade, TradeEvent } from "./trade.ts";
 import { sleep, within } from "./waiting.ts";
 
 export interface AttemptPorts {
@@ -17,6 +17,8 @@ export interface AttemptPorts {
   readonly now: Now;
   /** Names this process in leases. */
   readonly owner: string;
+  /** Hears of every attempt that was brought to its end here. */
+  readonly observe?: (report: AttemptReport) => void;
   readonly settings: AttemptSettings;
 }
 
@@ -25,6 +27,16 @@ export interface AttemptSettings {
   readonly leaseMs: number;
   /** Broadcast does not wait longer than this for the claim to be written. Milliseconds. */
   readonly claimTimeoutMs: number;
+}
+
+/** An attempt that was brought to its end in this process, for metrics. Epoch milliseconds. */
+export interface AttemptReport {
+  /** OK, the code of its failure, or PENDING where it was let go undecided. */
+  readonly code: string;
+  readonly startedAtMs: number;
+  readonly events: readonly TradeEvent[];
+  /** False: the first broadcast did not wait for the claim to be written. */
+  readonly durable: boolean;
 }
 
 /** One message on its way, shared by everybody in this process who submits it. */
@@ -36,6 +48,8 @@ export interface Attempt {
   readonly latest: SubmittedTrade;
   /** What has happened so far, in order. */
   readonly events: readonly TradeEvent[];
+  /** When stages of it ended here, in order; epoch milliseconds. */
+  readonly stageEnds: readonly (readonly [stage: SubmitStage, atMs: number])[];
   readonly settled: boolean;
   /** True while another process brings it to its end: how far it is on its way is not known here. */
   readonly isElsewhere: boolean;
@@ -90,6 +104,7 @@ class RunningAttempt implements Attempt {
   readonly sealed: SealedTrade;
   readonly done: Promise<Outcome | undefined>;
   readonly events: TradeEvent[] = [];
+  readonly stageEnds: [SubmitStage, number][] = [];
   readonly #ports: AttemptPorts;
   #latest: SubmittedTrade;
   #settled = false;
@@ -202,6 +217,9 @@ class RunningAttempt implements Attempt {
 
   /** Broadcasts until the chain has decided, and writes the outcome down once. */
   async #drive(): Promise<Outcome | undefined> {
+    const durable = this.#recorded;
+    let code = "PENDING";
+    this.#end("claim");
     let claiming = false;
     const care = setInterval(() => {
       if (claiming || this.#recorded || this.#released) return;
@@ -215,13 +233,18 @@ class RunningAttempt implements Attempt {
       const { signature, fate } = await this.#land();
       if (fate.kind === "landed") {
         this.#tell({ kind: fate.commitment, slot: fate.slot });
+        this.#end("confirm");
         // One that failed is told of as such, once it is known why: until then it is in a block, and no more is said.
         this.#advance({ status: fate.error == null ? fate.commitment : "processed", slot: fate.slot, signature });
       }
       const outcome = await this.#outcomeOf(signature, fate);
-      return outcome === undefined ? undefined : await this.#write(signature, outcome);
+      if (outcome === undefined) return undefined;
+      this.#end("receipt");
+      code = outcome.kind === "failed" ? outcome.code : "OK";
+      return await this.#write(signature, outcome);
     } finally {
       clearInterval(care);
+      this.#ports.observe?.({ code, startedAtMs: this.claim.claimedAtMs, events: this.events, durable });
     }
   }
 
@@ -293,7 +316,12 @@ class RunningAttempt implements Attempt {
     else this.#advance({});
   }
 
+  #end(stage: SubmitStage): void {
+    this.stageEnds.push([stage, this.#ports.now()]);
+  }
+
   #tell(event: Omit<TradeEvent, "atMs">): void {
+    if (event.kind === "sent" && !this.stageEnds.some(([stage]) => stage === "broadcast")) this.#end("broadcast");
     this.events.push({ ...event, atMs: this.#ports.now() });
   }
 

@@ -154,13 +154,16 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   };
 
   return {
-    async submit({ principal, submissionToken, signedTransaction }) {
+    async submit({ principal, submissionToken, signedTransaction, stages }) {
+      const startedAtMs = ports.now();
       const sealed = sealer.open(submissionToken, principal.accountId);
+      stages?.mark("open");
       // A token opens for its account alone, and an account has one wallet: this holds even if that changes one day.
       if (sealed.wallet !== principal.wallet) {
         throw new TradewireError("WALLET_MISMATCH", "The transaction was built for another wallet than this key's.");
       }
       const signature = verifySignedBytes(sealed, signedTransaction);
+      stages?.mark("verify");
       const messageHash = Buffer.from(sealed.messageHash).toString("hex");
       const claim = {
         messageHash,
@@ -174,6 +177,9 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
       const attempt = attempts.get(messageHash) ?? keep(startAttempt(ports, claim, sealed, false));
       if (!attempt.settled && attempt.also(signature, signedTransaction)) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
+      // What had happened before this call joined in is none of its time.
+      for (const [stage, atMs] of attempt.stageEnds)
+        if (atMs >= startedAtMs) stages?.mark(stage, Math.max(0, ports.now() - atMs));
       if (outcome !== undefined) return answerOf(sealed, attempt.latest.signature, outcome);
       const seen = attempt.isElsewhere ? await within(LOOK_MS, asSeen(landing, sealed, attempt.latest)) : undefined;
       return undecided(seen ?? attempt.latest);

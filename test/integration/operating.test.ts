@@ -63,10 +63,23 @@ it("counts calls by method and code, and times their stages", async () => {
   for (const stage of ["receive", "auth", "validate", "snapshot", "route", "seal"]) {
     expect(text).toContain(`tradewire_stage_seconds_count{method="Buy",stage="${stage}"}`);
   }
+  for (const stage of ["open", "verify", "claim", "broadcast", "confirm", "receipt"]) {
+    expect(text).toContain(`tradewire_stage_seconds_count{method="Submit",stage="${stage}"} 1`);
+  }
   expect(Number(/^tradewire_slot (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0);
   for (const line of text.trimEnd().split("\n")) {
     expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/);
   }
+});
+
+it("counts what became of submissions, and the lanes they were sent on", async () => {
+  const { text } = await admin("/metrics");
+  expect(text).toContain('tradewire_submissions_total{code="OK"} 1');
+  expect(text).toContain('tradewire_lane_broadcasts_total{lane="rpc-1",result="sent"} 1');
+  expect(text).toContain('tradewire_landing_seconds_count{event="sent"} 1');
+  expect(text).toContain('tradewire_landing_seconds_count{event="confirmed"} 1');
+  expect(text).toContain("tradewire_undurable_broadcasts_total 0");
+  expect(text).toMatch(/^tradewire_rebroadcasts_total \d+$/m);
 });
 
 it("says that it is alive and ready, and which part is not", async () => {
@@ -100,6 +113,7 @@ it("logs each call under its request id, with its stages", () => {
   expect(calls.length).toBeGreaterThanOrEqual(5);
   for (const call of calls) expect(call.requestId).toMatch(/^req_[0-9a-f]{12}_/);
   expect(calls.find(({ method }) => method === "Buy").stages).toContain("seal;dur=");
+  expect(calls.find(({ method }) => method === "Submit").stages).toContain("receipt;dur=");
 });
 
 it("sends traces by stage, under the caller's own trace where there is one", async () => {

@@ -14,7 +14,18 @@ import { chooseBest, type Examined, examineMarkets } from "./selection.ts";
 export interface LiveMarkets extends Markets {
   /** How much is kept live, for metrics. */
   size(): { readonly pairs: number; readonly accounts: number };
+  /** How each venue is doing, in the order they were given. */
+  report(): readonly VenueReport[];
   close(): void;
+}
+
+/** What is known of one venue. */
+export interface VenueReport {
+  readonly id: string;
+  /** Its markets that are kept live now. */
+  readonly markets: number;
+  /** How the last search of it for markets went and when it ended (epoch milliseconds); undefined before the first. */
+  readonly lastSearch: { readonly ok: boolean; readonly atMs: number } | undefined;
 }
 
 export interface MarketsOptions {
@@ -121,6 +132,7 @@ export function createMarkets({
   const singlesHolder: AccountHolder = { onChange() {} };
   let closed = false;
   let researchedAtMs = Number.NEGATIVE_INFINITY;
+  const lastSearches = new Map<string, NonNullable<VenueReport["lastSearch"]>>();
 
   function pairOf(a: Address, b: Address): Pair {
     const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
@@ -158,16 +170,19 @@ export function createMarkets({
     if (row?.size === 0) pairs.delete(entry.pair.a);
   }
 
+  function noteSearch(searched: readonly string[]): void {
+    for (const { id } of venues) lastSearches.set(id, { ok: searched.includes(id), atMs: now() });
+  }
+
   /** Searches every venue; watches what is new, as far as it is among the best, and lets go of what is closed. */
   async function search(entry: Pair): Promise<void> {
     entry.searchedAtMs = now();
-    const { found, faults, searched, isComplete } = await discoverMarkets(entry.pair, {
-      reader,
-      venues,
-      now,
-      warn,
-      maxFound,
+    const discovering = discoverMarkets(entry.pair, { reader, venues, now, warn, maxFound });
+    const { found, faults, searched, isComplete } = await discovering.catch((error: unknown) => {
+      noteSearch([]);
+      throw error;
     });
+    noteSearch(searched);
     const watched = new Set(entry.watches.map(({ address }) => address));
     const fresh = found.filter(({ account }) => {
       if (watched.has(account.address)) return false;
@@ -504,6 +519,13 @@ export function createMarkets({
       let count = 0;
       for (const row of pairs.values()) count += row.size;
       return { pairs: count, accounts: live.size() };
+    },
+    report() {
+      const counts = new Map<string, number>();
+      for (const row of pairs.values())
+        for (const { watches } of row.values())
+          for (const { venue } of watches) counts.set(venue.id, (counts.get(venue.id) ?? 0) + 1);
+      return venues.map(({ id }) => ({ id, markets: counts.get(id) ?? 0, lastSearch: lastSearches.get(id) }));
     },
     close() {
       closed = true;

@@ -89,7 +89,8 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.screenshot({ path: `${SHOTS}/registered.png`, fullPage: true });
 
     await page.getByRole("link", { name: "Try it in the reference" }).click();
-    await page.getByLabel("API key").fill(key);
+    expect(await page.getByLabel("API key").inputValue()).toBe(key);
+    expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
     const buy = page.locator("#buy");
     await buy.getByText("Try it").click();
     await buy.getByRole("button", { name: "Send" }).click();
@@ -200,6 +201,20 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await expect.poll(slot, { timeout: 10_000 }).not.toBe(before);
     expect(await page.locator("#first").textContent()).toContain("/v1/tx/buy");
     await page.context().close();
+  });
+
+  it("tells of each venue how many markets it has live, and how its last search went", async () => {
+    const mint = service.mintOn("pump_fun");
+    const client = await service.newClient();
+    await client.quote({ inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: "exactIn", slippage: 0.05 });
+    const page = await open("/");
+    const pump = page.locator("#venues li").filter({ hasText: "pump_fun" });
+    await pump.getByText("ready", { exact: true }).waitFor();
+    await pump.getByText(/^[1-9]\d* markets? live, searched \d+ s ago$/).waitFor();
+    await page.context().close();
+    const fresh = await open("/", {}, mainnet.url);
+    await fresh.locator("#venues li").getByText("not asked for yet").first().waitFor();
+    await fresh.context().close();
   });
 
   it("describes every operation of the document, and sends what the reader writes", async () => {

@@ -1,4 +1,6 @@
-import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus } from "./page.js";
+import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus, takeKey } from "./page.js";
+
+byId("api-key").value = takeKey();
 
 /** What examples send; fields not named here are left to the reader. */
 function exampleBody(operationId, status) {

@@ -74,3 +74,17 @@ export function copyOnClick(button, read) {
 for (const button of document.querySelectorAll("[data-copy]")) {
   copyOnClick(button, () => byId(button.dataset.copy).textContent);
 }
+
+const HANDOVER = "tradewire-key";
+
+/** Leaves a key for the next page of this tab, which takes it away. */
+export function handOverKey(apiKey) {
+  sessionStorage.setItem(HANDOVER, apiKey);
+}
+
+/** The key that the page before left, once; else nothing. */
+export function takeKey() {
+  const apiKey = sessionStorage.getItem(HANDOVER) ?? "";
+  sessionStorage.removeItem(HANDOVER);
+  return apiKey;
+}

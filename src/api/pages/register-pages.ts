@@ -34,6 +34,9 @@ const HEADERS = {
   "cache-control": "no-cache",
 } as const;
 
+/** Anybody may ask for the status, so that answering it is cheap however often that is. */
+const STATUS_LIFE_MS = 200;
+
 /** Serves the pages at `/`, `/docs` and `/register`, and the live status they show. */
 export function registerPages(fastify: FastifyInstance, status: () => ServiceStatus): void {
   for (const [path, file] of Object.entries(FILES)) {
@@ -46,8 +49,13 @@ export function registerPages(fastify: FastifyInstance, status: () => ServiceSta
       else reply.send(body);
     });
   }
+  let known: { readonly text: string; readonly untilMs: number } | undefined;
   fastify.get("/status.json", (_, reply) => {
+    const nowMs = performance.now();
+    if (known === undefined || nowMs > known.untilMs) {
+      known = { text: JSON.stringify(status()), untilMs: nowMs + STATUS_LIFE_MS };
+    }
     reply.header("content-type", "application/json; charset=utf-8").header("cache-control", "no-store");
-    reply.send(JSON.stringify(status()));
+    reply.send(known.text);
   });
 }

@@ -1,4 +1,4 @@
-import { byId, call, curlFor, element, exampleBuy, fetchStatus } from "./page.js";
+import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "./page.js";
 import { base58, connect, findWallets, signMemo, signText } from "./wallets.js";
 
 const status = await fetchStatus().catch(() => undefined);
@@ -76,6 +76,8 @@ function showKey(apiKey) {
   listKeys(apiKey);
 }
 
+byId("reference").addEventListener("click", () => handOverKey(byId("key").textContent));
+
 byId("keys-form").addEventListener("submit", (event) => {
   event.preventDefault();
   listKeys(byId("manage-key").value.trim());
@@ -100,7 +102,8 @@ async function listKeys(apiKey) {
 }
 
 function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
-  const own = apiKey.includes(keyId);
+  // A key begins with its own id.
+  const own = apiKey.startsWith(`api_${keyId}`);
   const state = element("td");
   if (revokedAt != null) state.append(element("span", { class: "state" }, `revoked ${dateOf(revokedAt)}`));
   else {

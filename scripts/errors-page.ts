@@ -45,8 +45,8 @@ const ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     "Send fewer or shorter headers",
   ],
   NO_ROUTE: [
-    "No market can make the trade now, or none in one transaction; `details.tried` says why",
-    "Try later or another amount; a landed one was not traded",
+    "No market can make the trade now, or none in one transaction; `details.tried` says why, `details.transactionBytes`, `limitBytes` and `remedy` what does not fit",
+    "Try later or another amount, or trade by way of SOL or USDC in two steps; a landed one was not traded",
   ],
   INSUFFICIENT_LIQUIDITY: ["Every market is too small for the amount", "Trade less"],
   INSUFFICIENT_SOL: ["The wallet has too little SOL for the trade with its fees and rent", "Add SOL or trade less"],

@@ -255,12 +255,21 @@ test("a search that failed is a fault, and made good within seconds", async () =
   const first = await markets.marketsOf(pair);
   expect(first.markets.length).toBe(1);
   expect(first.faults).toEqual([{ venue: "pump_swap", market: undefined, reason: "cannot be read" }]);
+  const report = () => markets.report().map(({ id, markets, lastSearch }) => [id, markets, lastSearch?.ok]);
+  expect(report()).toEqual([
+    ["raydium_cpmm", 1, true],
+    ["pump_swap", 0, false],
+  ]);
   await vi.advanceTimersByTimeAsync(5_500);
   warm();
   await backgroundSearch();
   expect(fetchProgramAccounts).toHaveBeenCalledTimes(2);
   expect(warm().markets.length).toBe(2);
   expect(warm().faults).toEqual([]);
+  expect(report()).toEqual([
+    ["raydium_cpmm", 1, true],
+    ["pump_swap", 1, true],
+  ]);
 });
 
 test("no market is believed for five seconds, then looked for again", async () => {

@@ -507,3 +507,19 @@ test("a read of a slot whose change was told of before is no sign of a loss", as
   await vi.advanceTimersByTimeAsync(400);
   expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
 });
+
+test("what was read while the stream was gone is not held against the one that took its place", async () => {
+  await stream();
+  nodeSlot = 14n;
+  nodeValue = 5;
+  await source.refresh([key]);
+  subscriptions.lose();
+  subscriptions.slot(16n, 15n);
+  subscriptions.activate();
+  nodeSlot = 17n;
+  subscriptions.slot(17n);
+  await source.refresh([key]);
+  for (let slot = 18n; slot < 22n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
+});

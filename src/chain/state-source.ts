@@ -462,6 +462,8 @@ export function createStateSource({
   /** What the stream had told of the read's slot; undefined where that cannot be said. */
   function toldOf({ slot, entry, stamp }: Check): AccountVersion | undefined {
     if (!entry.streamed || !isFollowed(entry) || !tree.isOnChain(slot)) return undefined;
+    // Read while another connection told, or none.
+    if (entry.coveredFrom === undefined || slot <= entry.coveredFrom) return undefined;
     const known = versionAt(entry, slot, tree);
     // Within its own slot the read may have come before a change or after it, and a rooted past is not kept.
     if (known?.slot !== slot) return known;

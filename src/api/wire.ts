@@ -83,7 +83,7 @@ export function fromBuilt(built: BuiltTrade) {
     platform: built.platform,
     inputMint: built.inMint.toString(),
     outputMint: built.outMint.toString(),
-    estimates: fromEstimates(built, built.estimates),
+    estimates: fromEstimates(built, built.estimates, built.route),
     priorityCost: priorityCostOf(built.costs),
     costs: fromCosts(built.costs),
     route: built.route.map(fromLeg),
@@ -115,6 +115,7 @@ export function fromSubmitted(trade: SubmittedTrade) {
             outputAmount: toWholeUnits(trade.result.outAmount, trade.outDecimals),
             inputAmountRaw: trade.result.inAmount.toString(),
             outputAmountRaw: trade.result.outAmount.toString(),
+            ...fromRemainder(trade.result.remainder, trade.route),
           },
         }),
     priorityCost: priorityCostOf(trade.costs),
@@ -152,7 +153,7 @@ export function fromQuoted(quoted: QuotedTrade) {
     platform: quoted.platform,
     inputMint: quoted.inMint.toString(),
     outputMint: quoted.outMint.toString(),
-    estimates: fromEstimates(quoted, quoted.estimates),
+    estimates: fromEstimates(quoted, quoted.estimates, quoted.route),
     route: quoted.route.map(fromLeg),
     needsOpenAccounts: quoted.needsOpenAccounts,
     alternatives: quoted.alternatives.map((alternative) => ({
@@ -190,7 +191,11 @@ export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
   } satisfies MessageInitShape<typeof GetPriorityResponseSchema>;
 }
 
-function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: BuiltTrade["estimates"]) {
+function fromEstimates(
+  { inDecimals, outDecimals }: TradeSides,
+  estimates: BuiltTrade["estimates"],
+  route: readonly RouteLeg[],
+) {
   return {
     inputAmount: toWholeUnits(estimates.inAmount, inDecimals),
     outputAmount: toWholeUnits(estimates.outAmount, outDecimals),
@@ -198,7 +203,14 @@ function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: Built
     inputAmountRaw: estimates.inAmount.toString(),
     outputAmountRaw: estimates.outAmount.toString(),
     otherAmountThresholdRaw: estimates.threshold.toString(),
+    ...fromRemainder(estimates.remainder, route),
   } satisfies MessageInitShape<typeof EstimatesSchema>;
+}
+
+/** What stays in the mint between two markets; nothing where there is but one. */
+function fromRemainder(remainder: bigint | undefined, [first]: readonly RouteLeg[]) {
+  if (remainder === undefined || first === undefined) return undefined;
+  return { remainder: { mint: first.outMint.toString(), amountRaw: remainder.toString() } };
 }
 
 function fromCosts(costs: Costs) {

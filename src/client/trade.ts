@@ -17,6 +17,8 @@ export interface TradeAmounts {
   readonly outputAmount: number;
   readonly inputAmountRaw: string;
   readonly outputAmountRaw: string;
+  /** Over two markets: base units of the mint between them, SOL or USDC, that stayed with the wallet. */
+  readonly remainder?: { readonly mint: string; readonly amountRaw: string };
 }
 
 /** Lamports beside the trade itself, as exact texts. */
@@ -74,6 +76,9 @@ export function toTrade(message: TradeMessage): Trade {
             outputAmount: tradeResult.outputAmount,
             inputAmountRaw: tradeResult.inputAmountRaw,
             outputAmountRaw: tradeResult.outputAmountRaw,
+            ...(tradeResult.remainder === undefined
+              ? {}
+              : { remainder: { mint: tradeResult.remainder.mint, amountRaw: tradeResult.remainder.amountRaw } }),
           },
     priorityCost,
     costs:

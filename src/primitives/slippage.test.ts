@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { U64_MAX } from "./integer.ts";
-import { maximumIn, minimumOut, parseSlippage } from "./slippage.ts";
+import { maximumIn, minimumOut, parseSlippage, passingShare } from "./slippage.ts";
 
 test("slippage is exact to nine digits", () => {
   expect(parseSlippage(0)).toBe(0n);
@@ -25,4 +25,20 @@ test("bounds round in the user's favour, and are the quote itself at slippage 0"
       expect(maximumIn(amount, slippage) >= amount).toBe(true);
     }),
   );
+});
+
+describe("passingShare", () => {
+  it("is half of the slippage, rounded down", () => {
+    expect(passingShare(0n, true)).toBe(0n);
+    expect(passingShare(7n, false)).toBe(3n);
+    expect(passingShare(10_000_000n, true)).toBe(5_000_000n);
+    expect(passingShare(40_000_000n, false)).toBe(20_000_000n);
+  });
+
+  it("is at most 0.5 % between hubs and 2 % elsewhere, whatever the slippage", () => {
+    for (const slippage of [40_000_001n, 50_000_000n, 500_000_000n, 999_999_999n]) {
+      expect(passingShare(slippage, true)).toBe(5_000_000n);
+      expect(passingShare(slippage, false)).toBe(20_000_000n);
+    }
+  });
 });

@@ -12,6 +12,24 @@ export function parseSlippage(fraction: number): bigint | undefined {
   return parts < SLIPPAGE_DENOMINATOR ? parts : SLIPPAGE_DENOMINATOR - 1n;
 }
 
+/** Of the slippage of a trade over two markets, at most this much is for what passes between them: parts per billion. */
+const MOST_BETWEEN_HUBS = 5_000_000n;
+const MOST_ELSEWHERE = 20_000_000n;
+
+/**
+ * The part of the slippage that covers the amount passed between two markets; the rest is for what the caller gives or gets.
+ * As much as this part is left in the mint passed through when the price stands still, so it is small: half of the slippage,
+ * but at most 0.5 % where the market that decides it trades SOL for USDC, which moves by hundredths of a percent while a trade
+ * is under way, and at most 2 % where it trades another token: a purchase of a hundredth of such a market moves it so far.
+ *
+ * @param isBetweenHubs of the first market for exactIn, of the second for exactOut
+ */
+export function passingShare(slippagePpb: bigint, isBetweenHubs: boolean): bigint {
+  const half = slippagePpb / 2n;
+  const most = isBetweenHubs ? MOST_BETWEEN_HUBS : MOST_ELSEWHERE;
+  return half < most ? half : most;
+}
+
 /** The least output accepted: quoted × (1 − slippage), rounded up, in the user's favour. At slippage 0 it is the quote itself. */
 export function minimumOut(quotedOut: bigint, slippagePpb: bigint): bigint {
   return (quotedOut * (SLIPPAGE_DENOMINATOR - slippagePpb) + SLIPPAGE_DENOMINATOR - 1n) / SLIPPAGE_DENOMINATOR;

@@ -378,8 +378,8 @@ export function checkPriceImpact(
 
 /** What a route is expected to move. */
 export function estimatesOf(route: Route): BuiltTrade["estimates"] {
-  const { inAmount, outAmount, priceImpact, threshold } = route;
-  return { inAmount, outAmount, priceImpact, threshold };
+  const { inAmount, outAmount, remainder, priceImpact, threshold } = route;
+  return { inAmount, outAmount, remainder, priceImpact, threshold };
 }
 
 function budgetFor(

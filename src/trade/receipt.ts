@@ -13,13 +13,16 @@ export interface Receipt {
 
 /**
  * Measures a trade on the record of its transaction: token sides by the wallet's token balances, the SOL side by its
- * lamports with fee, tip and rent taken out. Exact to the base unit.
+ * lamports with fee, tip and rent taken out; what stays in the mint between two markets likewise. Exact to the base unit.
  */
 export function readReceipt(sealed: SealedTrade, record: TransactionRecord): Receipt {
   const costs = costsOf(sealed, record);
   const gained = (mint: Address): bigint =>
     mint === SOL_MINT ? gainedLamports(sealed, record, costs) : gainedTokens(sealed.wallet, mint, record);
-  return { result: { inAmount: -gained(sealed.inMint), outAmount: gained(sealed.outMint) }, costs };
+  const amounts = { inAmount: -gained(sealed.inMint), outAmount: gained(sealed.outMint) };
+  const [first, second] = sealed.route;
+  if (first === undefined || second === undefined) return { result: amounts, costs };
+  return { result: { ...amounts, remainder: gained(first.outMint) }, costs };
 }
 
 function gainedTokens(wallet: Address, mint: Address, record: TransactionRecord): bigint {

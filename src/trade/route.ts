@@ -2,8 +2,9 @@ import { TradewireError } from "../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
 import { minOf } from "../primitives/integer.ts";
-import { maximumIn, minimumOut } from "../primitives/slippage.ts";
+import { maximumIn, minimumOut, passingShare } from "../primitives/slippage.ts";
 import type { ChainClock } from "../solana/account.ts";
+import { isBetweenHubs } from "../solana/hub-mints.ts";
 import type { Ask, Quote } from "../venues/venue.ts";
 import type { Intent } from "./intent.ts";
 import { type Candidate, rankMarkets } from "./ranking.ts";
@@ -25,6 +26,11 @@ export interface Route {
   readonly outAmount: bigint;
   /** exactIn: least output of the whole. exactOut: most input of the whole. */
   readonly threshold: bigint;
+  /**
+   * Of two legs: base units of the mint passed through that are left with the wallet when the price stands still. Less or
+   * more of it when it moves, never less than none.
+   */
+  readonly remainder: bigint | undefined;
   /** Of the legs together. */
   readonly priceImpact: number;
   /** Slot of the oldest state priced. */
@@ -51,9 +57,9 @@ const HALVES_TRIED = 2;
  * Prices every way to make the trade and orders them, best first: more output for exactIn, less input for exactOut; between
  * equals fewer legs, then the lesser platform name, then the order of `compareCandidates`.
  *
- * A route through a hub is bounded as a whole: half of the slippage may be lost on the first market, the rest on the second.
- * The second market of an exactIn route is given what the first yields at worst, the first of an exactOut route buys what
- * the second takes at most; what is left of the hub's mint when the price stood still stays with the wallet.
+ * A route through a hub is bounded as a whole: a small share of the slippage covers what is passed between the markets,
+ * the rest what the caller gives or gets. The second market of an exactIn route is given what the first yields at worst, the first of an exactOut route buys what
+ * the second takes at most; what is left of the hub's mint stays with the wallet: the route's remainder.
  *
  * @throws TradewireError INSUFFICIENT_LIQUIDITY when every market is too small for it, VALIDATION_ERROR when it is too
  * small for every market, NO_ROUTE otherwise, with what was tried
@@ -112,6 +118,7 @@ function directRoute(intent: Intent, { hot, quote }: Candidate): Route {
     inAmount: quote.inAmount,
     outAmount: quote.outAmount,
     threshold,
+    remainder: undefined,
     priceImpact: quote.priceImpact,
     stateSlot: hot.slot,
   };
@@ -132,21 +139,22 @@ function hubRoutes(
     return ranking.candidates.slice(0, HALVES_TRIED);
   };
   const { inMint, outMint, amount, slippagePpb } = intent;
-  const firstShare = slippagePpb / 2n;
   if (intent.mode === "exactIn") {
+    const share = passingShare(slippagePpb, isBetweenHubs(inMint.address, hub));
     return rank(toHub, inMint.address, hub, amount).flatMap((first) => {
-      const passed = minimumOut(first.quote.outAmount, firstShare);
+      const passed = minimumOut(first.quote.outAmount, share);
       if (passed === 0n) return [];
       return rank(fromHub, hub, outMint.address, passed).map((second) => {
-        const threshold = minimumOut(second.quote.outAmount, slippagePpb - firstShare);
+        const threshold = minimumOut(second.quote.outAmount, slippagePpb - share);
         return joined({ ...first, threshold: passed }, { ...second, threshold }, threshold);
       });
     });
   }
+  const share = passingShare(slippagePpb, isBetweenHubs(hub, outMint.address));
   return rank(fromHub, hub, outMint.address, amount).flatMap((second) => {
-    const passed = maximumIn(second.quote.inAmount, firstShare);
+    const passed = maximumIn(second.quote.inAmount, share);
     return rank(toHub, inMint.address, hub, passed).map((first) => {
-      const threshold = maximumIn(first.quote.inAmount, slippagePpb - firstShare);
+      const threshold = maximumIn(first.quote.inAmount, slippagePpb - share);
       return joined({ ...first, threshold }, { ...second, threshold: passed }, threshold);
     });
   });
@@ -159,9 +167,18 @@ function joined(first: RouteStep, second: RouteStep, threshold: bigint): Route {
     inAmount: first.quote.inAmount,
     outAmount: second.quote.outAmount,
     threshold,
-    priceImpact: 1 - (1 - first.quote.priceImpact) * (1 - second.quote.priceImpact),
+    remainder: first.quote.outAmount - second.quote.inAmount,
+    priceImpact: joinedImpact(first.quote.priceImpact, second.quote.priceImpact),
     stateSlot: minOf(first.hot.slot, second.hot.slot),
   };
+}
+
+/** Digits a price impact is told with. */
+const IMPACT_PARTS = 1e12;
+
+/** By how much both together are worse than the price before, without the noise of doubles. */
+function joinedImpact(first: number, second: number): number {
+  return Math.round((1 - (1 - first) * (1 - second)) * IMPACT_PARTS) / IMPACT_PARTS;
 }
 
 function compareRoutes(intent: Intent, a: Route, b: Route): number {

@@ -1,14 +1,11 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Markets, PairMarkets } from "../market/port.ts";
-import { Address } from "../primitives/address.ts";
+import type { Address } from "../primitives/address.ts";
 import type { ChainClock } from "../solana/account.ts";
+import { HUB_MINTS } from "../solana/hub-mints.ts";
 import type { Mint } from "../solana/mint.ts";
-import { SOL_MINT } from "../solana/programs.ts";
 import type { Intent } from "./intent.ts";
 import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
-
-/** The mints a trade may pass through between two markets: SOL, and USDC of mainnet. */
-export const HUB_MINTS: readonly Address[] = [SOL_MINT, Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")];
 
 /** A hub with its mint: a trade through it may need the wallet's account of that mint. */
 export interface KnownHub extends HubMarkets {

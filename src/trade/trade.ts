@@ -57,6 +57,8 @@ export interface Costs {
 export interface TradeAmounts {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
+  /** Over two markets: base units of the mint passed through that stay with the wallet. */
+  readonly remainder?: bigint | undefined;
 }
 
 export interface TradeSides {

@@ -9,6 +9,7 @@ import type { WorldToken } from "../../src/sandbox/world.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import type { BuiltTrade } from "../../src/trade/trade.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { lookupTablesOf } from "../support/world.ts";
 
 /** An honest build with what it was asked by. */
 export interface HonestBuild {
@@ -17,6 +18,8 @@ export interface HonestBuild {
   readonly order: TradeOrder;
   readonly answer: BuildAnswer;
   readonly wire: Uint8Array;
+  /** What a reader of the wire knows of lookup tables. */
+  readonly lookupTables: ReadonlyMap<Address, readonly Address[]>;
 }
 
 /** A service whose wallet holds plenty of SOL and of every token of the world. */
@@ -36,8 +39,10 @@ const PRIORITIES = ["economy", "fast", "faster", "fastest"] as const;
 /** Starts the service and buys some of every token. */
 export async function startBuilder(): Promise<Builder> {
   const service = await startTestService();
-  const client = await service.newClient(2_000);
-  const { tokens } = service.app.sandbox!.world;
+  const { world } = service.app.sandbox!;
+  const { tokens } = world;
+  const lookupTables = lookupTablesOf(world);
+  const client = await service.newClient(2_000, { lookupTables });
   await acquireQuotes(client, tokens);
   for (const { mint, quoteMint } of tokens) {
     const amount = quoteMint === SOL_MINT ? 2 : 50;
@@ -90,6 +95,7 @@ export async function startBuilder(): Promise<Builder> {
         order: { inputMint: inMint.toString(), outputMint: outMint.toString(), swapMode, amount, slippage },
         answer: answerOf(built),
         wire: built.unsignedTransaction,
+        lookupTables,
       };
     },
   };

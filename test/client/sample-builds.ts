@@ -30,7 +30,6 @@ const FORMS: readonly Form[] = [
 
 export interface SampleBuild extends HonestBuild {
   readonly form: Form;
-  readonly lookupTables: ReadonlyMap<Address, readonly Address[]>;
 }
 
 /** The venues there are samples of. */

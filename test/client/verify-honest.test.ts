@@ -4,13 +4,13 @@ import { describeProblem, findProblems } from "../../src/client/verify/verify-tr
 import { createRandom } from "../../src/primitives/random.ts";
 import { venues } from "../../src/venues/registry.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
-import { buildSample, expectationOf, type SampleBuild, sampleVenues } from "./sample-builds.ts";
+import { buildSample, expectationOf, sampleVenues } from "./sample-builds.ts";
 
 /** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run test:client`. */
 const COUNT = Number(process.env.HONEST_BUILDS ?? 1_500);
 
 /** Why a build is refused; undefined when it is accepted. */
-function refusal(build: HonestBuild & Partial<SampleBuild>): string | undefined {
+function refusal(build: HonestBuild): string | undefined {
   const problems = findProblems(readTransaction(build.wire, build.lookupTables), expectationOf(build));
   return problems.length === 0 ? undefined : problems.map(describeProblem).join("; ");
 }

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/types.proto.
  */
 export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSKnAQoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJIm8KC1RyYWRlUmVzdWx0EhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhgKEGlucHV0X2Ftb3VudF9yYXcYAyABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBCABKAkiZgoFQ29zdHMSEAoIYmFzZV9mZWUYASABKAkSFAoMcHJpb3JpdHlfZmVlGAIgASgJEgsKA3RpcBgDIAEoCRIRCglyZW50X3BhaWQYBCABKAkSFQoNcmVudF9yZXR1cm5lZBgFIAEoCSKHAQoIUm91dGVMZWcSDQoFdmVudWUYASABKAkSDgoGbWFya2V0GAIgASgJEhIKCmlucHV0X21pbnQYAyABKAkSEwoLb3V0cHV0X21pbnQYBCABKAkSGAoQaW5wdXRfYW1vdW50X3JhdxgFIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgGIAEoCSp4CghQcmlvcml0eRIYChRQUklPUklUWV9VTlNQRUNJRklFRBAAEhQKEFBSSU9SSVRZX0VDT05PTVkQARIRCg1QUklPUklUWV9GQVNUEAISEwoPUFJJT1JJVFlfRkFTVEVSEAMSFAoQUFJJT1JJVFlfRkFTVEVTVBAEKlYKCFN3YXBNb2RlEhkKFVNXQVBfTU9ERV9VTlNQRUNJRklFRBAAEhYKElNXQVBfTU9ERV9FWEFDVF9JThABEhcKE1NXQVBfTU9ERV9FWEFDVF9PVVQQAiqZAQoLVHJhZGVTdGF0dXMSHAoYVFJBREVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUVFJBREVfU1RBVFVTX1BFTkRJTkcQARIaChZUUkFERV9TVEFUVVNfUFJPQ0VTU0VEEAISGgoWVFJBREVfU1RBVFVTX0NPTkZJUk1FRBADEhoKFlRSQURFX1NUQVRVU19GSU5BTElaRUQQBGIGcHJvdG8z");
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSLTAQoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSKbAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkihwEKCFJvdXRlTGVnEg0KBXZlbnVlGAEgASgJEg4KBm1hcmtldBgCIAEoCRISCgppbnB1dF9taW50GAMgASgJEhMKC291dHB1dF9taW50GAQgASgJEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkqeAoIUHJpb3JpdHkSGAoUUFJJT1JJVFlfVU5TUEVDSUZJRUQQABIUChBQUklPUklUWV9FQ09OT01ZEAESEQoNUFJJT1JJVFlfRkFTVBACEhMKD1BSSU9SSVRZX0ZBU1RFUhADEhQKEFBSSU9SSVRZX0ZBU1RFU1QQBCpWCghTd2FwTW9kZRIZChVTV0FQX01PREVfVU5TUEVDSUZJRUQQABIWChJTV0FQX01PREVfRVhBQ1RfSU4QARIXChNTV0FQX01PREVfRVhBQ1RfT1VUEAIqmQEKC1RyYWRlU3RhdHVzEhwKGFRSQURFX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFFRSQURFX1NUQVRVU19QRU5ESU5HEAESGgoWVFJBREVfU1RBVFVTX1BST0NFU1NFRBACEhoKFlRSQURFX1NUQVRVU19DT05GSVJNRUQQAxIaChZUUkFERV9TVEFUVVNfRklOQUxJWkVEEARiBnByb3RvMw");
 
 /**
  * What a trade is expected to move, computed from the chain's state at build time.
@@ -61,6 +61,13 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
    * @generated from field: string other_amount_threshold_raw = 6;
    */
   otherAmountThresholdRaw: string;
+
+  /**
+   * Over two markets: what stays with the wallet of the mint between them when the price stands still. Absent otherwise.
+   *
+   * @generated from field: tradewire.v1.Remainder remainder = 7;
+   */
+  remainder?: Remainder | undefined;
 };
 
 /**
@@ -110,6 +117,13 @@ export type EstimatesJson = {
    * @generated from field: string other_amount_threshold_raw = 6;
    */
   otherAmountThresholdRaw?: string;
+
+  /**
+   * Over two markets: what stays with the wallet of the mint between them when the price stands still. Absent otherwise.
+   *
+   * @generated from field: tradewire.v1.Remainder remainder = 7;
+   */
+  remainder?: RemainderJson;
 };
 
 /**
@@ -118,6 +132,59 @@ export type EstimatesJson = {
  */
 export const EstimatesSchema: GenMessage<Estimates, {jsonType: EstimatesJson}> = /*@__PURE__*/
   messageDesc(file_tradewire_v1_types, 0);
+
+/**
+ * What a trade over two markets leaves of the mint it passes through, SOL or USDC. The amount passed on is fixed when the
+ * transaction is built, with room for the price to move: half of the slippage, at most 0.5 % of it where SOL and USDC trade
+ * for one another and 2 % elsewhere. What that room did not need is the wallet's, as SOL or as USDC.
+ *
+ * @generated from message tradewire.v1.Remainder
+ */
+export type Remainder = Message<"tradewire.v1.Remainder"> & {
+  /**
+   * The mint passed through.
+   *
+   * @generated from field: string mint = 1;
+   */
+  mint: string;
+
+  /**
+   * Base units of it.
+   *
+   * @generated from field: string amount_raw = 2;
+   */
+  amountRaw: string;
+};
+
+/**
+ * What a trade over two markets leaves of the mint it passes through, SOL or USDC. The amount passed on is fixed when the
+ * transaction is built, with room for the price to move: half of the slippage, at most 0.5 % of it where SOL and USDC trade
+ * for one another and 2 % elsewhere. What that room did not need is the wallet's, as SOL or as USDC.
+ *
+ * @generated from message tradewire.v1.Remainder
+ */
+export type RemainderJson = {
+  /**
+   * The mint passed through.
+   *
+   * @generated from field: string mint = 1;
+   */
+  mint?: string;
+
+  /**
+   * Base units of it.
+   *
+   * @generated from field: string amount_raw = 2;
+   */
+  amountRaw?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.Remainder.
+ * Use `create(RemainderSchema)` to create a new message.
+ */
+export const RemainderSchema: GenMessage<Remainder, {jsonType: RemainderJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_types, 1);
 
 /**
  * What a trade really moved, measured from the chain's record.
@@ -152,6 +219,13 @@ export type TradeResult = Message<"tradewire.v1.TradeResult"> & {
    * @generated from field: string output_amount_raw = 4;
    */
   outputAmountRaw: string;
+
+  /**
+   * Over two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+   *
+   * @generated from field: tradewire.v1.Remainder remainder = 5;
+   */
+  remainder?: Remainder | undefined;
 };
 
 /**
@@ -187,6 +261,13 @@ export type TradeResultJson = {
    * @generated from field: string output_amount_raw = 4;
    */
   outputAmountRaw?: string;
+
+  /**
+   * Over two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+   *
+   * @generated from field: tradewire.v1.Remainder remainder = 5;
+   */
+  remainder?: RemainderJson;
 };
 
 /**
@@ -194,7 +275,7 @@ export type TradeResultJson = {
  * Use `create(TradeResultSchema)` to create a new message.
  */
 export const TradeResultSchema: GenMessage<TradeResult, {jsonType: TradeResultJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 1);
+  messageDesc(file_tradewire_v1_types, 2);
 
 /**
  * What a transaction costs beside the trade itself, in lamports.
@@ -285,7 +366,7 @@ export type CostsJson = {
  * Use `create(CostsSchema)` to create a new message.
  */
 export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 2);
+  messageDesc(file_tradewire_v1_types, 3);
 
 /**
  * One market that a trade goes through.
@@ -390,7 +471,7 @@ export type RouteLegJson = {
  * Use `create(RouteLegSchema)` to create a new message.
  */
 export const RouteLegSchema: GenMessage<RouteLeg, {jsonType: RouteLegJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 3);
+  messageDesc(file_tradewire_v1_types, 4);
 
 /**
  * How fast a transaction should land. A higher level costs a higher network fee.

@@ -1,5 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { parseAmount } from "../../primitives/amount.ts";
+import { passingShare } from "../../primitives/slippage.ts";
+import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../../solana/programs.ts";
 import { TradeError } from "../trade-error.ts";
 
@@ -134,8 +136,11 @@ export function expectTrade(
   }
   const slippage = BigInt(Math.round(order.slippage * Number(PARTS)));
   if (!(order.slippage >= 0 && order.slippage < 1)) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
-  // Over two markets half of the slippage (rounded down) is the first one's, and the estimate has it in already.
-  const share = answer.route.length > 1 ? slippage - slippage / 2n : slippage;
+  const legs = legsOf(answer, inMint, outMint);
+  // Over two markets a share of the slippage is for what passes between them, and the estimate has it in already.
+  const decisive = exactIn ? legs[0]! : legs.at(-1)!;
+  const share =
+    legs.length > 1 ? slippage - passingShare(slippage, isBetweenHubs(decisive.inMint, decisive.outMint)) : slippage;
   const threshold = exactIn ? (outAmount * (PARTS - share) + PARTS - 1n) / PARTS : (inAmount * (PARTS + share)) / PARTS;
   const expectation: TradeExpectation = {
     wallet,
@@ -144,7 +149,7 @@ export function expectTrade(
     mode: order.swapMode,
     amount,
     threshold,
-    legs: legsOf(answer, inMint, outMint),
+    legs,
     maxPriorityLamports:
       limits.maxPriorityCost === undefined
         ? DEFAULT_MAX_PRIORITY

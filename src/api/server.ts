@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { DescMethodUnary, DescService, Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, createConnectRouter, type ServiceImpl } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { fastify as createFastify, type FastifyInstance } from "fastify";
+import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import { file_tradewire_v1_errors } from "../../gen/tradewire/v1/errors_pb.ts";
@@ -198,7 +198,7 @@ function answerEverythingElse(
   fastify.addHook("onRoute", ({ url, method, config }) => {
     if (config !== MISDIRECTED) paths.add(url, [method].flat());
   });
-  fastify.setNotFoundHandler((request, reply) => {
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split("?", 1)[0]!;
     const allowed = paths.methodsAt(path, request.method);
     if (allowed.length > 0) reply.header("allow", allowed.join(", "));
@@ -207,8 +207,11 @@ function answerEverythingElse(
         ? new TradewireError("NOT_FOUND", `There is nothing at ${request.method} ${path}.`)
         : new TradewireError("METHOD_NOT_ALLOWED", `${path} takes ${allowed.join(", ")}, and not ${request.method}.`);
     sendFailure(reply, failure, requestIds());
-  });
+  };
+  fastify.setNotFoundHandler(refuseUnknown);
   fastify.setErrorHandler((error, request, reply) => {
+    // What there is nothing for is not read any further: QUERY would have to name a content type first.
+    if (request.is404) return refuseUnknown(request, reply);
     const failure = frameworkFailure(error);
     const requestId = requestIds();
     if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: request.url }, "request failed");

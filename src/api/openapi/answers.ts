@@ -65,7 +65,7 @@ const OWN = new Map<DescMethod, readonly ErrorCode[]>([
 ]);
 
 /** Every code a call of the method over REST may fail with, in the order of the table. */
-export function codesOf(method: DescMethod, hasBody: boolean): readonly ErrorCode[] {
+function codesOf(method: DescMethod, hasBody: boolean): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(["VALIDATION_ERROR", "HEADERS_TOO_LARGE", "REQUEST_TIMEOUT", "INTERNAL_ERROR"]);
   if (hasBody) codes.add("BODY_TOO_LARGE");
   if (needsKey(method)) codes.add("AUTH_ERROR");

@@ -228,10 +228,16 @@ function scalarSchema(scalar: ScalarType): Json {
 
 function rulesOf(field: DescField): Json {
   if (!hasOption(field, fieldRules)) return {};
-  const { type } = getOption(field, fieldRules);
-  if (type.case === "string") {
-    const { pattern, maxLen } = type.value;
-    return { ...(pattern === "" ? {} : { pattern }), ...(maxLen === 0n ? {} : { maxLength: Number(maxLen) }) };
+  const { type, required } = getOption(field, fieldRules);
+  const isText = field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
+  const { pattern = "", maxLen = 0n } = type.case === "string" ? type.value : {};
+  if (isText) {
+    return {
+      // What is required is not empty.
+      ...(required && pattern === "" ? { minLength: 1 } : {}),
+      ...(pattern === "" ? {} : { pattern }),
+      ...(maxLen === 0n ? {} : { maxLength: Number(maxLen) }),
+    };
   }
   if (type.case === "double") {
     const { greaterThan, lessThan } = type.value;

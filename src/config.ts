@@ -266,7 +266,7 @@ export function parseConfig(env: Environment): Config {
 }
 
 /** One row of the table of settings, in words. */
-export interface SettingDescription {
+interface SettingDescription {
   readonly names: readonly string[];
   readonly about: string;
   readonly bound: string;

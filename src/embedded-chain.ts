@@ -2,7 +2,7 @@ import type { Config } from "./config.ts";
 import { type Sandbox, startSandbox } from "./sandbox/sandbox.ts";
 
 /** A token of the embedded chain: once, whatever the number of its markets. */
-export interface TokenListing {
+interface TokenListing {
   readonly symbol: string;
   readonly mint: string;
   /** Where it trades, and against what. */

@@ -4,7 +4,7 @@ import { createSecureContext } from "node:tls";
 import type { Config } from "./config.ts";
 
 /** What is to be started: the service with this many processes, or the embedded chain alone. */
-export interface Start {
+interface Start {
   readonly workers?: number | undefined;
   readonly chainAlone?: boolean;
 }

@@ -7,14 +7,14 @@ interface WorkersLogger {
 }
 
 /** Processes of this machine that share the service's port. */
-export interface Workers {
+interface Workers {
   /** Replaces every worker, one after another: the next serves before the last one is told to go. */
   restart(): Promise<void>;
   /** Ends all of them, each after its calls under way. */
   close(): Promise<void>;
 }
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly count: number;
   /** Environment of the worker at an index from 0. */
   readonly environment: (index: number) => Readonly<Record<string, string>>;

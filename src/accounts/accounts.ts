@@ -14,7 +14,7 @@ import type { Store } from "./store.ts";
 const CHALLENGE_LIFE_MS = 300_000;
 const MAX_LABEL_LENGTH = 64;
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly store: Store;
   /** Told of every revocation made here. */
   readonly keys: Pick<LiveKeyDirectory, "forget">;

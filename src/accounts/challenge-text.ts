@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { isoMillis } from "../primitives/clock.ts";
 
-export interface ChallengeFields {
+interface ChallengeFields {
   /** Host, with its port where it has one. */
   readonly domain: string;
   readonly wallet: Address;

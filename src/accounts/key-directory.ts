@@ -28,7 +28,7 @@ export interface LiveKeyDirectory extends KeyDirectory {
   close(): void;
 }
 
-export interface KeyDirectoryOptions {
+interface KeyDirectoryOptions {
   readonly store: Store;
   /** The server's secret that stored key hashes are made with. */
   readonly pepper: Uint8Array;

@@ -34,7 +34,7 @@ export interface GatedCall {
   readonly message: Parameters<typeof checkRequest>[1] | undefined;
 }
 
-export interface GateParts {
+interface GateParts {
   readonly keys: KeyDirectory;
   readonly logger: ApiLogger;
   readonly limits: RateLimits;

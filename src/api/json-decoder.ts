@@ -6,10 +6,10 @@ import { restEnumName } from "./rest-enum.ts";
  * "rest": the REST surface, enums by their short names. "proto": ProtoJSON as typed clients send it, enums by full name
  * or number, fields also by their names in the definition.
  */
-export type JsonDialect = "rest" | "proto";
+type JsonDialect = "rest" | "proto";
 
 /** Makes a message of parsed JSON. @throws TradewireError VALIDATION_ERROR naming the field */
-export type JsonDecoder = (json: unknown) => Message;
+type JsonDecoder = (json: unknown) => Message;
 
 type ValueDecoder = (value: unknown, field: string) => unknown;
 

@@ -4,7 +4,7 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { restEnumName } from "./rest-enum.ts";
 
 /** Writes a message, or the fields of one, as the JSON text of the REST surface: ASCII alone, whatever the strings hold. */
-export type JsonEncoder = (message: object) => string;
+type JsonEncoder = (message: object) => string;
 
 type ValueEncoder = (value: unknown) => string;
 

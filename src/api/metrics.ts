@@ -16,7 +16,7 @@ class Histogram {
 }
 
 /** A submission that was brought to its end: its code or OK, when it began and what happened then (epoch milliseconds). */
-export interface SubmissionReport {
+interface SubmissionReport {
   readonly code: string;
   readonly startedAtMs: number;
   readonly events: readonly { readonly kind: string; readonly atMs: number; readonly lane?: string }[];

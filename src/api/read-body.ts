@@ -3,7 +3,7 @@ import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../errors/tradewire-error.ts";
 
 /** Bounds of a request's body. */
-export interface BodyLimits {
+interface BodyLimits {
   readonly bodyLimitBytes: number;
   readonly requestTimeoutMs: number;
 }

@@ -21,7 +21,7 @@ import { parseJson } from "./parse-json.ts";
 import { readBody } from "./read-body.ts";
 import type { ApiSettings } from "./settings.ts";
 
-export interface RestBinding {
+interface RestBinding {
   readonly verb: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As annotated, with variables in braces. */
   readonly path: string;
@@ -53,7 +53,7 @@ interface RestEdge {
 }
 
 /** One request for one method, whichever way it was routed. */
-export interface RestRequest {
+interface RestRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The caller's address. */

@@ -36,7 +36,7 @@ export interface RpcLane {
   refuse(response: ServerResponse, error: ConnectError, trailer?: Headers): void;
 }
 
-export interface RpcLanes {
+interface RpcLanes {
   /** The lane for a request, or undefined when its form is unusual. */
   select(request: IncomingMessage): RpcLane | undefined;
 }

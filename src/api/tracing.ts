@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { CallRecord } from "./call-record.ts";
 
-export interface TracingOptions {
+interface TracingOptions {
   /** Where the collector is; `/v1/traces` is put after it. */
   readonly endpoint: string;
   readonly serviceName: string;
@@ -12,7 +12,7 @@ export interface TracingOptions {
   readonly warn: (message: string) => void;
 }
 
-export interface Tracing {
+interface Tracing {
   record(call: CallRecord): void;
   /** Sends what is left. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Account } from "../solana/account.ts";
 
 /** A change of an account as a feed tells of it. */
-export interface AccountNotice {
+interface AccountNotice {
   readonly address: Address;
   /** Null when the account is no more. */
   readonly account: Account | null;

@@ -7,7 +7,7 @@ import { isRefusal } from "./rpc-error.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
 
-export interface AccountReaderOptions {
+interface AccountReaderOptions {
   readonly pool: RpcPool;
   /** How sure the chain must be of the state read. Prices are taken from "processed". */
   readonly commitment: "processed" | "confirmed";

@@ -22,7 +22,7 @@ export interface LiveChainHead extends ChainHead {
   close(): void;
 }
 
-export interface ChainHeadOptions {
+interface ChainHeadOptions {
   readonly pool: RpcPool;
   readonly subscriptions: Subscriptions;
   readonly now: Now;

@@ -5,14 +5,14 @@ import { asContext, asInteger, asList, asRecord } from "./rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "./signature-status.ts";
 
 /** A transaction that may have expired. */
-export interface ExpiryCase {
+interface ExpiryCase {
   readonly signature: string;
   readonly lastValidBlockHeight: bigint;
   /** Base58; undefined where it is not known. */
   readonly blockhash: string | undefined;
 }
 
-export type ExpiryRuling = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
+type ExpiryRuling = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
 
 /** Hears that an endpoint does not serve a question. */
 type OnRefusal = (endpoint: string, method: string) => void;

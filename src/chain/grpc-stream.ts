@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 
-export interface GrpcStreamOptions {
+interface GrpcStreamOptions {
   /** Scheme, host and port of the server. */
   readonly url: string;
   /** `/package.Service/Method` */

@@ -16,7 +16,7 @@ export interface LiveLanding extends Landing {
   close(): void;
 }
 
-export interface LandingOptions {
+interface LandingOptions {
   readonly pool: RpcPool;
   readonly lanes: readonly Lane[];
   readonly subscriptions: Subscriptions;

@@ -25,7 +25,7 @@ export interface RelayConfig {
 }
 
 /** Tips by those that landed lately. While they are not known the configured ones hold. */
-export interface TipFloorConfig {
+interface TipFloorConfig {
   /** Where they are told. */
   readonly url: string;
   /** Which of them a level pays. */

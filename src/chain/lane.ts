@@ -21,7 +21,7 @@ export interface Lane {
   send(encoded: string): Promise<void>;
 }
 
-export interface LaneOptions {
+interface LaneOptions {
   readonly now: Now;
   readonly warn?: (message: string) => void;
   /** Longest wait for the lane to take a transaction. */
@@ -40,7 +40,7 @@ export function createNodeLane(endpoint: RpcEndpoint, index: number, options: La
 }
 
 /** Where a relay or block engine is reached. */
-export interface RelayAddress {
+interface RelayAddress {
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { LookupTable } from "../solana/message.ts";
 import type { AccountReader } from "./port.ts";
 
 /** The operator's lookup tables, kept as they stand on the chain. */
-export interface LiveLookupTables {
+interface LiveLookupTables {
   /** From memory. */
   tables(): readonly LookupTable[];
   close(): void;

@@ -7,7 +7,7 @@ import type { Priority, PriorityFees } from "./port.ts";
 import { isRefusal } from "./rpc-error.ts";
 
 /** Least and most micro-lamports per compute unit asked for a level. */
-export interface PriorityBounds {
+interface PriorityBounds {
   readonly floor: bigint;
   readonly cap: bigint;
 }
@@ -16,7 +16,7 @@ export interface LivePriorityFees extends PriorityFees {
   close(): void;
 }
 
-export interface PriorityFeesOptions {
+interface PriorityFeesOptions {
   /** The best first; the first that knows is believed. None knows: the floors hold. */
   readonly sources: readonly FeeSource[];
   readonly now: Now;

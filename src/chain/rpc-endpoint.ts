@@ -16,7 +16,7 @@ export interface RpcEndpoint {
   isCooling(): boolean;
 }
 
-export interface RpcEndpointOptions {
+interface RpcEndpointOptions {
   readonly url: string;
   readonly now: Now;
   /** Sent with every call. */

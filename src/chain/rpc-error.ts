@@ -4,7 +4,7 @@ import { TradewireError } from "../errors/tradewire-error.ts";
  * unreachable: no proper answer (connection, time-out, overload). refused: the node does not serve this method.
  * answered: the node answered with an error. malformed: the node answered with something else.
  */
-export type RpcErrorKind = "unreachable" | "refused" | "answered" | "malformed";
+type RpcErrorKind = "unreachable" | "refused" | "answered" | "malformed";
 
 /** All that callers hear of a node that failed, by kind: no name, no address, nothing of what it said. */
 const PUBLIC_MESSAGES: Readonly<Record<RpcErrorKind, string>> = {

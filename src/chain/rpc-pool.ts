@@ -24,7 +24,7 @@ export interface RpcPool {
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
 }
 
-export interface RpcPoolOptions {
+interface RpcPoolOptions {
   readonly endpoints: readonly RpcEndpoint[];
   readonly now: Now;
   readonly warn: (message: string) => void;

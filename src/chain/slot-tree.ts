@@ -1,5 +1,5 @@
 /** What news of a slot changed. */
-export interface SlotTurn {
+interface SlotTurn {
   /** Slots that joined the chain or left it, apart from a new head that simply follows the old one. */
   readonly turned: readonly bigint[];
   /** True when slots between were never told of: something was lost. */

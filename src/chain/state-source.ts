@@ -17,7 +17,7 @@ import { SlotTimes } from "./slot-times.ts";
 import { SlotTree } from "./slot-tree.ts";
 
 /** What has happened to followed state since the start, for metrics. */
-export interface StateCounts {
+interface StateCounts {
   /** Accounts followed, and how many of them the stream covers now. */
   readonly accounts: number;
   readonly streamed: number;

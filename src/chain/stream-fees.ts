@@ -11,7 +11,7 @@ export interface StreamFees extends FeeSource {
   close(): void;
 }
 
-export interface StreamFeesOptions {
+interface StreamFeesOptions {
   /** The Yellowstone server, and the token it asks for. */
   readonly url: string;
   readonly token: string | undefined;

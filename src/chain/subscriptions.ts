@@ -32,7 +32,7 @@ export interface Subscriptions {
   close(): void;
 }
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   /** Tried in turn. None: nothing is ever active, and everybody falls back to polling. */
   readonly urls: readonly string[];
   readonly now: Now;

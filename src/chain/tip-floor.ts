@@ -11,7 +11,7 @@ export interface TipFloor {
   close(): void;
 }
 
-export interface TipFloorOptions {
+interface TipFloorOptions {
   readonly url: string;
   readonly now: Now;
   readonly warn: (message: string) => void;

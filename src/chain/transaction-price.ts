@@ -4,7 +4,7 @@ import { COMPUTE_BUDGET_PROGRAM } from "../solana/programs.ts";
 import { bytesIn, fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
 
 /** What a transaction bid for priority, and where it wrote. */
-export interface TransactionPrice {
+interface TransactionPrice {
   readonly slot: bigint;
   /** Micro-lamports per compute unit. */
   readonly price: bigint;

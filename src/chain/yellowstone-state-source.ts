@@ -12,7 +12,7 @@ import {
   type SlotUpdate,
 } from "./yellowstone-wire.ts";
 
-export interface YellowstoneOptions {
+interface YellowstoneOptions {
   /** Scheme, host and port: `https://…` or `http://…`. */
   readonly url: string;
   /** Sent as `x-token`. */

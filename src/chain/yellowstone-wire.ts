@@ -3,7 +3,7 @@ import { Address } from "../primitives/address.ts";
 import type { Account } from "../solana/account.ts";
 
 /** What is asked of the stream. A request takes the place of the one before it, unless it is a ping. */
-export interface SubscribeRequest {
+interface SubscribeRequest {
   /** Names the filters; each update says by which it was let through. */
   readonly name: string;
   readonly accounts: Iterable<Address>;
@@ -40,7 +40,7 @@ export interface SlotUpdate {
   readonly bankId: bigint | undefined;
 }
 
-export type SubscribeUpdate = AccountUpdate | SlotUpdate | { readonly kind: "ping" } | { readonly kind: "other" };
+type SubscribeUpdate = AccountUpdate | SlotUpdate | { readonly kind: "ping" } | { readonly kind: "other" };
 
 const COMMITMENT_PROCESSED = 0;
 

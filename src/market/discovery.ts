@@ -16,7 +16,7 @@ export interface FoundMarket {
   readonly readAtMs: number;
 }
 
-export interface Discovery {
+interface Discovery {
   readonly found: readonly FoundMarket[];
   readonly faults: readonly MarketFault[];
   /** Venues that were searched without a failure. */
@@ -25,7 +25,7 @@ export interface Discovery {
   readonly isComplete: boolean;
 }
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   readonly reader: AccountReader;
   readonly venues: readonly Venue[];
   readonly now: Now;

@@ -7,7 +7,7 @@ import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { HotMarket, MarketFault } from "./port.ts";
 
 /** What is known of a watched market: ready to trade on, at fault, or short of accounts still to be read. */
-export type MarketReading =
+type MarketReading =
   | { readonly kind: "hot"; readonly hot: HotMarket }
   | { readonly kind: "fault"; readonly fault: MarketFault; readonly closed: boolean }
   | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
@@ -25,7 +25,7 @@ export interface MarketWatch {
   release(): void;
 }
 
-export interface MarketWatchOptions {
+interface MarketWatchOptions {
   readonly found: FoundMarket;
   readonly live: LiveAccounts;
   readonly onChange: () => void;

@@ -9,7 +9,7 @@ import type { Market, MintPair, Venue } from "../venues/venue.ts";
 import type { FoundMarket } from "./discovery.ts";
 
 /** A market with its state, one among many of a pair. */
-export interface Contender {
+interface Contender {
   readonly venue: Venue;
   readonly market: Market;
   readonly state: unknown;
@@ -20,13 +20,13 @@ export interface Examined extends Contender {
   readonly found: FoundMarket;
 }
 
-export interface Examination {
+interface Examination {
   readonly examined: readonly Examined[];
   /** Every account that was read. */
   readonly known: ReadonlyMap<Address, KnownAccount>;
 }
 
-export interface ExaminationOptions {
+interface ExaminationOptions {
   readonly reader: AccountReader;
   readonly now: Now;
   /** Rounds of reads at most. */

@@ -1,5 +1,5 @@
 /** Slippage is held as parts per billion, so that every decimal fraction with up to nine digits is exact. */
-export const SLIPPAGE_DENOMINATOR = 1_000_000_000n;
+const SLIPPAGE_DENOMINATOR = 1_000_000_000n;
 
 /**
  * A decimal fraction 0 ≤ slippage < 1 as parts per billion, rounded to the nearest part.

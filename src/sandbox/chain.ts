@@ -31,7 +31,7 @@ export interface GenesisAccount {
 }
 
 /** What the chain holds when it starts, beside the base programs and the native mints. */
-export interface Genesis {
+interface Genesis {
   readonly programs: readonly { readonly id: Address; readonly bytes: Uint8Array }[];
   readonly accounts: readonly GenesisAccount[];
 }
@@ -69,11 +69,11 @@ const FEE_ONLY_ERRORS: ReadonlySet<TransactionErrorJson> = new Set([
 ]);
 
 /** A transaction either landed in the open block, or was dropped without a trace. */
-export type SendResult =
+type SendResult =
   | { readonly landed: LandedTransaction }
   | { readonly landed: undefined; readonly error: TransactionErrorJson };
 
-export interface SimulationOptions {
+interface SimulationOptions {
   /** False: any blockhash will do, and a message that has run may be tried again. */
   readonly checkBlockhash: boolean;
 }

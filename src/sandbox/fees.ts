@@ -34,7 +34,7 @@ const SET_UNIT_LIMIT = 2;
 const SET_UNIT_PRICE = 3;
 
 /** What a transaction pays, and what it bids for priority. */
-export interface TransactionFee {
+interface TransactionFee {
   /** Signatures and priority together. */
   readonly lamports: bigint;
   readonly unitPriceMicroLamports: bigint;

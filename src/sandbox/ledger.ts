@@ -58,7 +58,7 @@ export interface Block {
   readonly messageHashes: string[];
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** Slots from execution to `confirmed` and to `finalized`. */
   readonly confirmedAfterSlots: number;
   readonly finalizedAfterSlots: number;

@@ -10,7 +10,7 @@ const LAST_EXTENDED_SLOT_OFFSET = 12;
 const LAST_EXTENDED_START_OFFSET = 20;
 
 /** Addresses a version 0 message takes from lookup tables, or why it cannot. */
-export type LoadedAddresses =
+type LoadedAddresses =
   | { readonly writable: readonly Address[]; readonly readonly: readonly Address[] }
   | { readonly error: string };
 

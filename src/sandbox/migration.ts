@@ -9,7 +9,7 @@ import { PUMP_SWAP_PROGRAM } from "./world-pump-swap.ts";
 const MIGRATE_V2 = hex("bbcb121fceedfe29");
 
 /** A coin whose curve is complete. */
-export interface CompletedCoin {
+interface CompletedCoin {
   readonly mint: Address;
   readonly mintProgram: Address;
   /** Wrapped SOL for coins quoted in SOL. */

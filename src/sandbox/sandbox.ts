@@ -6,7 +6,7 @@ import { createWorld, type World } from "./world.ts";
 const DEFAULT_SLOT_MS = 400;
 
 /** All optional: without any, a chain on a free port with the world of seed 1. */
-export interface SandboxOptions
+interface SandboxOptions
   extends Pick<
     ChainOptions,
     "seed" | "unixTimestamp" | "startSlot" | "confirmedAfterSlots" | "finalizedAfterSlots" | "keepSlots"

@@ -18,7 +18,7 @@ const V1_DATA_LIMIT = 0b1000;
 const V1_HEAP_SIZE = 0b1_0000;
 const V1_KNOWN_BITS = V1_PRIORITY_FEE | V1_UNIT_LIMIT | V1_DATA_LIMIT | V1_HEAP_SIZE;
 
-export interface MessageHeader {
+interface MessageHeader {
   readonly requiredSignatures: number;
   readonly readonlySigned: number;
   readonly readonlyUnsigned: number;

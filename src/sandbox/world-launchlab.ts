@@ -24,7 +24,7 @@ const CREATOR_FEE = 3_000n;
 export type LaunchShape = "constantProduct" | "fixedPrice" | "linearPrice";
 const SHAPES: Readonly<Record<LaunchShape, number>> = { constantProduct: 0, fixedPrice: 1, linearPrice: 2 };
 
-export interface LaunchPlan {
+interface LaunchPlan {
   readonly mint: MintPlan;
   readonly quote: { readonly mint: Address; readonly decimals: number };
   readonly shape: LaunchShape;

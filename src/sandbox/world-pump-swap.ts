@@ -20,7 +20,7 @@ const GLOBAL_CONFIG_SIZE = 949;
 const POOL_SIZE = 300;
 const LP_DECIMALS = 9;
 
-export interface PumpPoolPlan {
+interface PumpPoolPlan {
   readonly base: Address;
   readonly quote: Address;
   readonly baseAmount: bigint;

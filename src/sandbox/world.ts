@@ -38,7 +38,7 @@ export interface World {
   readonly lookupTables: readonly Address[];
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Any whole number; the same one gives the same world. */
   readonly seed: number;
   /** The chain's first moment, in seconds since 1970. */

@@ -13,7 +13,7 @@ const instruction = (data: Uint8Array): Instruction => ({
 export const MAX_COMPUTE_UNITS = 1_400_000;
 
 /** Micro-lamports in one lamport: the unit of compute-unit prices. */
-export const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 /** Limits the compute units of the transaction. */
 export function setComputeUnitLimit(units: number): Instruction {

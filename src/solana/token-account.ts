@@ -6,7 +6,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 /** Bytes of a token account without extensions. */
 export const TOKEN_ACCOUNT_SIZE = 165;
 
-export interface TokenAccount {
+interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;
   /** Base units. */

@@ -38,7 +38,7 @@ interface FeeTier {
 }
 
 /** A fee configuration of the fee program. @see pump-sdk IDL pump_fees, account FeeConfig */
-export interface PumpFeeConfig {
+interface PumpFeeConfig {
   readonly flat: PumpFees;
   /** Rising thresholds. */
   readonly tiers: readonly FeeTier[];

@@ -140,7 +140,7 @@ export type ProgramErrorCode =
   | "NO_ROUTE"
   | "VENUE_DEGRADED";
 
-export interface ProgramErrors {
+interface ProgramErrors {
   readonly byName: Readonly<Record<string, ProgramErrorCode>>;
   readonly byNumber: Readonly<Record<number, ProgramErrorCode>>;
 }

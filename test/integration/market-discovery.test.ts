@@ -18,7 +18,13 @@ test("a search gives others a turn between venues, whatever addresses it derives
     return count;
   })();
   const pair = { a: SOL_MINT, b: Address.from(createRandom(1).bytes(32)) };
-  const { searched, found } = await discoverMarkets(pair, { reader, venues, now: Date.now, warn: () => {}, maxFound: 100 });
+  const { searched, found } = await discoverMarkets(pair, {
+    reader,
+    venues,
+    now: Date.now,
+    warn: () => {},
+    maxFound: 100,
+  });
   searching = false;
   expect(found).toEqual([]);
   expect(searched).toEqual(venues.map(({ id }) => id));

@@ -9,7 +9,7 @@ export interface Section {
   readonly target: number;
 }
 
-export interface ObjectSymbol {
+interface ObjectSymbol {
   readonly name: string;
   /** Section it is defined in; 0 when another program or the runtime defines it. */
   readonly section: number;

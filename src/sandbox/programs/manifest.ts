@@ -14,7 +14,7 @@ export interface ProgramRecord {
   readonly binary: string;
 }
 
-export interface Manifest {
+interface Manifest {
   /** First line of the compiler's version, and its flags. */
   readonly compiler: string;
   readonly flags: readonly string[];

@@ -9,7 +9,7 @@ const MAX_FILTERS = 4;
 const MAX_MEMCMP_BYTES = 128;
 
 /** True for the accounts a search is for. */
-export type AccountFilter = (account: Account) => boolean;
+type AccountFilter = (account: Account) => boolean;
 
 /** Reads the `filters` of a configuration: all of them must hold. @throws RpcError -32602 */
 export function parseAccountFilter(filters: unknown): AccountFilter {

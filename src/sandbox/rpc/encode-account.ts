@@ -13,7 +13,7 @@ import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 const NO_RENT_EPOCH = (1n << 64n) - 1n;
 const MAX_BASE58_BYTES = 128;
 
-export type AccountEncoding = "binary" | "base58" | "base64" | "base64+zstd" | "jsonParsed";
+type AccountEncoding = "binary" | "base58" | "base64" | "base64+zstd" | "jsonParsed";
 
 /** How account data is to be written. */
 export interface AccountFormat {

@@ -8,7 +8,7 @@ import { parseOptionalInteger } from "./params.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 /** How a transaction is to be written, and the newest version the caller can read; undefined: legacy only. */
-export interface TransactionFormat {
+interface TransactionFormat {
   readonly encoding: "json" | "jsonParsed" | "base58" | "base64";
   readonly maxVersion: number | undefined;
 }

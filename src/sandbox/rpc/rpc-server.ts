@@ -11,13 +11,13 @@ const MAX_BODY_BYTES = 50 * 1024;
 const KEEP_ALIVE_MS = 65_000;
 const PORT_TRIES = 50;
 
-export interface RpcServerOptions {
+interface RpcServerOptions {
   readonly host: string;
   /** 0: any free port whose next one is free as well. */
   readonly port: number;
 }
 
-export interface RpcServer {
+interface RpcServer {
   readonly port: number;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export function amount1Between(lower: bigint, upper: bigint, liquidity: bigint, 
 }
 
 /** One stretch of a swap without a change of liquidity. Amounts are the pool's side, in base units. */
-export interface SwapStep {
+interface SwapStep {
   /** The price reached. */
   readonly sqrtPrice: bigint;
   /** What moves the curve, without a fee on input. */
@@ -202,7 +202,7 @@ export function floorDivide(dividend: number, divisor: number): number {
 /** Volatility that counts as one group of ticks. */
 export const VOLATILITY_SCALE = 10_000;
 /** The largest fee, in millionths. */
-export const FEE_RATE_LIMIT = 100_000n;
+const FEE_RATE_LIMIT = 100_000n;
 const CONTROL_SCALE = 100_000n * 10_000n * 10_000n;
 
 /** Volatility after the price moved from the reference group of ticks to `group`. */

@@ -24,14 +24,14 @@ interface Steps {
 }
 
 /** Falls with time since activation. A frequency of 0 means it never falls. */
-export interface TimeSchedule extends Steps {
+interface TimeSchedule extends Steps {
   readonly kind: "timeSchedule";
   /** Slots or seconds per step, as the pool counts time. */
   readonly frequency: bigint;
 }
 
 /** Falls as the price rises above the pool's first price, and to its end when it expires. */
-export interface MarketCapSchedule extends Steps {
+interface MarketCapSchedule extends Steps {
   readonly kind: "marketCapSchedule";
   /** Rise of the square-root price per step. */
   readonly stepBps: bigint;
@@ -40,7 +40,7 @@ export interface MarketCapSchedule extends Steps {
 }
 
 /** Rises with the size of a buy: each further `reference` of input pays `increment` more, for `duration` after activation. */
-export interface RateLimiter {
+interface RateLimiter {
   readonly kind: "rateLimiter";
   readonly cliff: bigint;
   readonly increment: bigint;
@@ -97,7 +97,7 @@ export function volatilityFee(volatility: bigint, binStep: bigint, control: bigi
 }
 
 /** Which of the dearer steps a program takes to find a base fee: for bounds of compute units. */
-export interface BaseFeeWork {
+interface BaseFeeWork {
   /** Steps of price or of a rate limiter are counted. */
   readonly counts: boolean;
   /** A power is taken. */

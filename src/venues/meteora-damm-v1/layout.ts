@@ -23,7 +23,7 @@ const MARINADE_STATE = Address.of("8szGkuLTAux9XMgZ2vtY39jVSowEcpBfFfD8hXSEqdGC"
 const LIDO_STATE = Address.of("49Yi1TKkNyYjPAFdR9LBvoHcUjuPX4Df5T5yv39w2XTn");
 
 /** What kind of staked SOL a pool's token B is, by the number the program gives it. */
-export type DepegKind = "none" | "marinade" | "lido" | "stakePool";
+type DepegKind = "none" | "marinade" | "lido" | "stakePool";
 const DEPEG_KINDS: readonly DepegKind[] = ["none", "marinade", "lido", "stakePool"];
 
 /** What of a pool never changes. */

@@ -20,7 +20,7 @@ export interface VaultShare {
 }
 
 /** One direction of trade at one time. */
-export interface DammV1Trade {
+interface DammV1Trade {
   readonly pool: DammV1Pool;
   /** Index of the token that goes in. */
   readonly from: 0 | 1;

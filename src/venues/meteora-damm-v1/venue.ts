@@ -33,7 +33,7 @@ import {
 } from "./math.ts";
 
 /** A pool with its shares of both vaults, ready to be priced in either direction. */
-export interface DammV1State {
+interface DammV1State {
   readonly market: DammV1Market;
   readonly pool: DammV1Pool;
   readonly mints: readonly [Mint, Mint];
@@ -43,7 +43,7 @@ export interface DammV1State {
   readonly accounts: DammV1Accounts;
 }
 
-export interface DammV1QuoteFill {
+interface DammV1QuoteFill {
   readonly from: 0 | 1;
   /** What the program holds against the bound: what the pool's stake shrinks by, a unit or so above what arrives. */
   readonly checkedOut: bigint;

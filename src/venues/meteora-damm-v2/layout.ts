@@ -32,7 +32,7 @@ export interface DammV2Market extends Market {
 }
 
 /** Where the fee is taken. */
-export type FeeSide = "output" | "tokenB";
+type FeeSide = "output" | "tokenB";
 
 /** What of a pool moves its quotes. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per billion. */
 export interface DammV2Pool {

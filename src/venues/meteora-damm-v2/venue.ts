@@ -24,7 +24,7 @@ import {
 import { type DammV2Fill, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
 
 /** A pool ready to be priced in either direction. */
-export interface DammV2State {
+interface DammV2State {
   readonly market: DammV2Market;
   readonly pool: DammV2Pool;
   readonly mints: readonly [Mint, Mint];
@@ -33,7 +33,7 @@ export interface DammV2State {
   readonly accounts: DammV2Accounts;
 }
 
-export interface DammV2QuoteFill {
+interface DammV2QuoteFill {
   /** True when the pool's rate limiter may watch this trade. */
   readonly watched: boolean;
   readonly computeUnits: number;

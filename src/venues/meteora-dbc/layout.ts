@@ -62,7 +62,7 @@ export interface DbcPool {
 }
 
 /** One stretch of the curve: constant liquidity (scaled by 2^64) from `lower` to `upper`, square-root prices in Q64.64. */
-export interface DbcSegment {
+interface DbcSegment {
   readonly lower: bigint;
   readonly upper: bigint;
   readonly liquidity: bigint;

@@ -26,7 +26,7 @@ import {
 import { type DbcFill, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
 
 /** A bonding curve ready to be priced in either direction. */
-export interface DbcState {
+interface DbcState {
   readonly market: DbcMarket;
   readonly pool: DbcPool;
   readonly config: DbcConfig;
@@ -36,7 +36,7 @@ export interface DbcState {
   readonly accounts: DbcAccounts;
 }
 
-export interface DbcQuoteFill {
+interface DbcQuoteFill {
   readonly watched: boolean;
   readonly computeUnits: number;
 }

@@ -137,7 +137,7 @@ export function arrayIndexOf(binId: number): number {
 }
 
 /** Which arrays of a pair hold liquidity. */
-export interface ArrayBitmap {
+interface ArrayBitmap {
   readonly pair: Uint8Array;
   /** Undefined where the pair has no extension. */
   readonly extension: Uint8Array | undefined;

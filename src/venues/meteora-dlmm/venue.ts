@@ -46,7 +46,7 @@ interface Side {
 }
 
 /** A pair ready to be priced in either direction. */
-export interface DlmmState {
+interface DlmmState {
   readonly market: DlmmMarket;
   readonly pair: DlmmPair;
   readonly mints: readonly [Mint, Mint];
@@ -62,7 +62,7 @@ export interface DlmmState {
   readonly up: Side;
 }
 
-export interface DlmmQuoteFill {
+interface DlmmQuoteFill {
   readonly binArrays: readonly AccountMeta[];
   readonly computeUnits: number;
 }

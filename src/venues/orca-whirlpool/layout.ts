@@ -45,7 +45,7 @@ export interface WhirlpoolMarket extends Market {
 }
 
 /** What of a pool trades and its owner change. */
-export interface Whirlpool {
+interface Whirlpool {
   /** Millionths. */
   readonly feeRate: bigint;
   readonly liquidity: bigint;
@@ -74,7 +74,7 @@ export interface WhirlpoolOracle {
 }
 
 /** The initialised ticks of one array, ascending. */
-export interface WhirlpoolTicks {
+interface WhirlpoolTicks {
   readonly ticks: readonly number[];
   readonly liquidityNet: readonly bigint[];
 }
@@ -210,7 +210,7 @@ export function tickArrayAddress(pool: Address, start: number): DerivedAddress {
   return array;
 }
 
-export function oracleAddress(pool: Address): Address {
+function oracleAddress(pool: Address): Address {
   return derive(WHIRLPOOL_PROGRAM, "oracle", pool);
 }
 

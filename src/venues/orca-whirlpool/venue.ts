@@ -62,7 +62,7 @@ export interface WhirlpoolState {
   readonly routes: readonly [Route, Route];
 }
 
-export interface WhirlpoolQuoteFill {
+interface WhirlpoolQuoteFill {
   readonly aToB: boolean;
   readonly tickArrays: readonly [Address, Address, Address];
   readonly computeUnits: number;

@@ -26,7 +26,7 @@ const DISCRIMINATORS: Readonly<Record<PumpInstruction, Uint8Array>> = {
 };
 
 /** A fee recipient with its token account for the quote mint. */
-export interface PumpRecipient {
+interface PumpRecipient {
   readonly wallet: AccountMeta;
   readonly tokenAccount: AccountMeta;
   /** Steps the searches for the token account's bump take beyond the first. */

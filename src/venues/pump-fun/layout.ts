@@ -44,7 +44,7 @@ export interface BondingCurve {
 }
 
 /** What trading depends on in the program's one settings account. */
-export interface PumpGlobal {
+interface PumpGlobal {
   readonly feeRecipients: readonly Address[];
   readonly mayhemFeeRecipients: readonly Address[];
   readonly buybackFeeRecipients: readonly Address[];

@@ -28,7 +28,7 @@ const DISCRIMINATORS: Readonly<Record<PumpSwapInstruction, Uint8Array>> = {
 };
 const EXTEND_ACCOUNT = hex("ea66c2cb96483ee5");
 
-export interface PumpSwapRecipient {
+interface PumpSwapRecipient {
   readonly wallet: AccountMeta;
   readonly tokenAccount: AccountMeta;
   readonly bumpSteps: number;
@@ -109,7 +109,7 @@ export function pumpSwapAccounts(pool: {
   };
 }
 
-export interface PumpSwapCall {
+interface PumpSwapCall {
   readonly instruction: Instruction;
   /** Steps the program's searches for derived addresses take beside those of the pool itself. */
   readonly bumpSteps: number;

@@ -18,7 +18,7 @@ export const PUMP_SWAP_FEE_CONFIG = Address.of("5PHirr8joyTMp9JMm6nW7hNDVyEYdkzD
 export const BASE_MINT_OFFSET = 43;
 export const QUOTE_MINT_OFFSET = 75;
 /** Below this size the program wants a pool extended before it trades. */
-export const POOL_FULL_SIZE = 300;
+const POOL_FULL_SIZE = 300;
 
 const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
 const GLOBAL_DISCRIMINATOR = hex("95089ccaa0fcb0d9");

@@ -9,7 +9,7 @@ export interface AmmV4Side {
   readonly feeDenominator: bigint;
 }
 
-export interface AmmV4Fill {
+interface AmmV4Fill {
   readonly input: bigint;
   readonly output: bigint;
   /** The part of the input that moves the curve. */

@@ -34,7 +34,7 @@ export interface AmmV4State {
 }
 
 /** Nothing beside the amounts is needed. */
-export type AmmV4QuoteFill = null;
+type AmmV4QuoteFill = null;
 
 /** Compute units, the largest measured on the program by its older instructions, which pass more accounts. */
 const EXACT_IN_UNITS = 22_600;

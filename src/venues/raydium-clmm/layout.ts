@@ -81,13 +81,13 @@ export interface ClmmVolatility {
 }
 
 /** The bits of arrays beyond the pool's own bitmap: of those above, and of those below. */
-export interface ClmmExtension {
+interface ClmmExtension {
   readonly positive: Uint8Array;
   readonly negative: Uint8Array;
 }
 
 /** The initialised ticks of one array, ascending. */
-export interface ClmmTicks {
+interface ClmmTicks {
   readonly ticks: readonly number[];
   readonly liquidityNet: readonly bigint[];
   readonly hasLiquidity: readonly boolean[];

@@ -67,7 +67,7 @@ export interface ClmmState {
   readonly baseUnits: number;
 }
 
-export interface ClmmQuoteFill {
+interface ClmmQuoteFill {
   readonly zeroForOne: boolean;
   readonly trail: readonly Address[];
   readonly computeUnits: number;

@@ -41,7 +41,7 @@ export interface CpmmPool {
 }
 
 /** Rates in millionths. */
-export interface CpmmConfig {
+interface CpmmConfig {
   readonly tradeFeeRate: bigint;
   readonly creatorFeeRate: bigint;
 }

@@ -26,7 +26,7 @@ import {
 import { type CpmmFill, type CpmmSide, cpmmExactIn, cpmmExactOut, cpmmRoundsToNothing } from "./math.ts";
 
 /** A pool with its reserves and fee rates, ready to be priced in either direction. */
-export interface CpmmState {
+interface CpmmState {
   readonly market: CpmmMarket;
   readonly pool: CpmmPool;
   readonly mints: readonly [Mint, Mint];
@@ -35,7 +35,7 @@ export interface CpmmState {
   readonly computeUnits: number;
 }
 
-export interface CpmmQuoteFill {
+interface CpmmQuoteFill {
   readonly zeroForOne: boolean;
 }
 

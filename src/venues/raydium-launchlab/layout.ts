@@ -12,7 +12,7 @@ export const LAUNCHLAB_AUTHORITY = Address.of("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva
 /** Seed "__event_authority". */
 export const LAUNCHLAB_EVENT_AUTHORITY = Address.of("2DPAtwB8L12vrMRExbLuyGnC7n2J5LNoZQSejeQGpwkr");
 
-export const LAUNCHLAB_POOL_SIZE = 429;
+const LAUNCHLAB_POOL_SIZE = 429;
 
 const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
 const CONFIG_DISCRIMINATOR = hex("95089ccaa0fcb0d9");
@@ -36,7 +36,7 @@ export interface LaunchlabMarket extends Market {
 export type LaunchlabStatus = 0 | 1 | 2;
 
 /** What of a pool trades. Base units. */
-export interface LaunchlabPool {
+interface LaunchlabPool {
   readonly status: LaunchlabStatus;
   /** Base tokens for sale in all. */
   readonly totalBaseSell: bigint;
@@ -49,13 +49,13 @@ export interface LaunchlabPool {
 }
 
 /** The curve of a configuration, and its rate in millionths. */
-export interface LaunchlabConfig {
+interface LaunchlabConfig {
   readonly curveType: number;
   readonly tradeFeeRate: bigint;
 }
 
 /** Rates of a platform in millionths. */
-export interface LaunchlabPlatform {
+interface LaunchlabPlatform {
   readonly feeRate: bigint;
   readonly creatorFeeRate: bigint;
 }

@@ -36,7 +36,7 @@ const ID = "raydium_launchlab";
 const DEGRADED = "VENUE_DEGRADED";
 
 /** A pool with its curve and fees, ready to be priced in either direction. */
-export interface LaunchlabState {
+interface LaunchlabState {
   readonly market: LaunchlabMarket;
   readonly status: LaunchlabStatus;
   readonly curve: LaunchCurve;
@@ -46,7 +46,7 @@ export interface LaunchlabState {
   readonly creates: SwapLeg["creates"];
 }
 
-export interface LaunchlabQuoteFill {
+interface LaunchlabQuoteFill {
   readonly buying: boolean;
 }
 

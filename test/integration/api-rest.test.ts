@@ -46,6 +46,7 @@ describe("REST", () => {
           inputAmountRaw: "100000000",
           outputAmountRaw: "100000000",
           otherAmountThresholdRaw: "100000000",
+          remainder: null,
         },
         priorityCost: 0.00002,
         costs: { baseFee: "5000", priorityFee: "20000", tip: "0", rentPaid: "2039280", rentReturned: "0" },

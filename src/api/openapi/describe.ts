@@ -197,7 +197,7 @@ function fieldSchema(
 }
 
 /** Messages have presence always; these alone are ever absent from an answer. */
-const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set(["trade_result"]);
+const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set(["trade_result", "remainder"]);
 
 function enumSchema(desc: DescEnum, schemas: Json, comments: Comments): Json {
   schemas[desc.name] ??= {

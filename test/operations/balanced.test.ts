@@ -5,8 +5,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/grpc/health/v1/health_pb.ts";
 import { Tradewire } from "../../src/client/tradewire.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { callOnce, type Sample } from "../edge/load.ts";
@@ -86,10 +89,12 @@ async function balance(services: readonly Service[]): Promise<number> {
   const port = await freePort();
   let config = readFileSync("deploy/haproxy.cfg", "utf8").replace("bind :8080", `bind 127.0.0.1:${port}`);
   services.forEach((service, i) => {
-    config = config.replace(
-      `server service-${i + 1} service-${i + 1}:8080`,
-      `server service-${i + 1} 127.0.0.1:${service.port} check port ${service.adminPort}`,
-    );
+    config = config
+      .replace(
+        `server service-${i + 1} service-${i + 1}:8080`,
+        `server service-${i + 1} 127.0.0.1:${service.port} check port ${service.adminPort}`,
+      )
+      .replace(`service-${i + 1}:8080 proto h2`, `127.0.0.1:${service.port} proto h2`);
   });
   const path = join(folder, "haproxy.cfg");
   writeFileSync(path, config);
@@ -154,6 +159,24 @@ function load(port: number, apiKey: string, mint: string) {
   };
 }
 
+/** Calls over gRPC without a pause until told to stop, on one connection. */
+function grpcLoad(url: string) {
+  const health = createClient(Health, createGrpcTransport({ baseUrl: url }));
+  const calls: Promise<string | undefined>[] = [];
+  // Whether it serves is not asked: a process that drains says no, and answers.
+  const call = () =>
+    health.check({}).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+  const timer = setInterval(() => calls.push(call()), 30);
+  return async () => {
+    clearInterval(timer);
+    const answers = await Promise.all(calls);
+    return { total: answers.length, bad: answers.filter((error) => error !== undefined) };
+  };
+}
+
 const mintOf = () => sandbox.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!.mint.toString();
 
 describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one PostgreSQL behind HAProxy", () => {
@@ -203,11 +226,22 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
     }
   });
 
+  it("answer gRPC, calls and streams", async () => {
+    const health = createClient(Health, createGrpcTransport({ baseUrl: url }));
+    expect(await health.check({})).toMatchObject({ status: Status.SERVING });
+    for await (const { status } of health.watch({})) {
+      expect(status).toBe(Status.SERVING);
+      break;
+    }
+    await expect(health.check({ service: "nothing" })).rejects.toThrow("unknown service");
+  });
+
   it("lose no request when they are replaced one after another", async () => {
     const wallet = createTestWallet();
     await fund(wallet.address.toString());
     const { apiKey } = await register(url, wallet);
     const end = load(port, apiKey, mintOf());
+    const endGrpc = grpcLoad(url);
     await sleep(1_000);
     for (let i = 0; i < services.length; i++) {
       const old = services[i]!;
@@ -217,9 +251,14 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
       await sleep(1_500);
     }
     const { total, bad } = await end();
-    process.stdout.write(`  replaced both of 2 processes under load: ${total} calls, ${bad.length} lost\n`);
+    const grpc = await endGrpc();
+    process.stdout.write(
+      `  replaced both of 2 processes under load: ${total} calls, ${bad.length} lost; ${grpc.total} over gRPC, ${grpc.bad.length} lost\n`,
+    );
     expect(bad).toEqual([]);
     expect(total).toBeGreaterThan(500);
+    expect(grpc.bad).toEqual([]);
+    expect(grpc.total).toBeGreaterThan(100);
   });
 
   it("hold a key to its limit together", async () => {

@@ -246,11 +246,13 @@ async function flood(connections: number, addresses: number): Promise<ChildProce
 
 it("30: a flood of connections is held at the cap", async () => {
   edge = await startEdgeProcess();
-  const calm = await goodLatency();
   const agent = new http.Agent({ keepAlive: true, maxSockets: 4, scheduling: "fifo" });
   const call = () => ({ path: "/v1/tx/buy", body: BUY, key: ALICE.key });
-  await openLoop(edge.port, 100, 500, call, agent);
-  const good = openLoop(edge.port, 100, 8_000, call, agent);
+  const goodCalls = (forMs: number) => openLoop(edge.port, 100, forMs, call, agent);
+  await goodCalls(1_000);
+  // Half of the calm before and half after, so that other work on the machine meets both alike.
+  const calmSamples = await goodCalls(4_000);
+  const good = goodCalls(8_000);
   const flooder = await flood(10_000, 4);
   const { connections, residentBytes } = await edge.usage();
   const samples = await good;
@@ -262,7 +264,12 @@ it("30: a flood of connections is held at the cap", async () => {
     if (response?.status === 200) recovered = performance.now() - freedMs;
     else await sleep(20);
   }
+  calmSamples.push(...(await goodCalls(4_000)));
   agent.destroy();
+  const calm = percentile(
+    calmSamples.map((sample) => sample.ms),
+    0.99,
+  );
   const lost = samples.filter(({ status }) => status !== 200).length;
   const p99 = percentile(
     samples.map((sample) => sample.ms),

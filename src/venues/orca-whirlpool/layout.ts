@@ -1,10 +1,11 @@
-import { Address, compareAddresses } from "../../primitives/address.ts";
+import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive, findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { WHIRLPOOL_FEE_TIERS } from "../data/orca-whirlpool.ts";
+import { sortMints } from "../sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
 
 export const WHIRLPOOL_PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc");
@@ -212,11 +213,6 @@ export function tickArrayAddress(pool: Address, start: number): DerivedAddress {
 
 function oracleAddress(pool: Address): Address {
   return derive(WHIRLPOOL_PROGRAM, "oracle", pool);
-}
-
-/** The pair in the order the program keeps mints: by their bytes. */
-export function sortMints({ a, b }: MintPair): readonly [Address, Address] {
-  return compareAddresses(a, b) < 0 ? [a, b] : [b, a];
 }
 
 /** Address of the pool of a pair in a configuration; `feeTierIndex` is the tick spacing for ordinary fee tiers. */

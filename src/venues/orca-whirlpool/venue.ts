@@ -8,8 +8,9 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { tooSmall } from "../refusals.ts";
+import { noInverse, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { sortMints } from "../sort-mints.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { whirlpoolSwap } from "./instruction.ts";
@@ -24,7 +25,6 @@ import {
   isWhirlpool,
   MINT_A_OFFSET,
   MINT_B_OFFSET,
-  sortMints,
   tickArrayAddress,
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
@@ -323,11 +323,4 @@ const tooLittle = (market: WhirlpoolMarket): TradewireError =>
   new TradewireError(
     "INSUFFICIENT_LIQUIDITY",
     `${ID} pool ${market.address} does not hold enough within reach of one swap`,
-  );
-
-const noInverse = (mint: Mint): TradewireError =>
-  new TradewireError(
-    "VALIDATION_ERROR",
-    `no amount of ${mint.address} leaves exactly this much after its transfer fee: ask for one unit more or less`,
-    { field: "amount" },
   );

@@ -1,10 +1,11 @@
-import { Address, compareAddresses } from "../../primitives/address.ts";
+import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { CLMM_CONFIG_INDICES } from "../data/raydium-clmm.ts";
+import { sortMints } from "../sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
 
 export const CLMM_PROGRAM = Address.of("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK");
@@ -323,11 +324,6 @@ function extensionOf(pool: Address): DerivedAddress {
 /** Address of the fee configuration of an index, which is big-endian in its seeds. */
 export function clmmConfigAddress(index: number): Address {
   return findPda([textBytes("amm_config"), Uint8Array.of(index >> 8, index & 0xff)], CLMM_PROGRAM).address;
-}
-
-/** The pair in the order the program keeps mints: by their bytes. */
-export function sortMints({ a, b }: MintPair): readonly [Address, Address] {
-  return compareAddresses(a, b) < 0 ? [a, b] : [b, a];
 }
 
 /** Address of the pool of a pair, mints in byte order, under a fee configuration. */

@@ -7,8 +7,9 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { tooSmall } from "../refusals.ts";
+import { noInverse, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { sortMints } from "../sort-mints.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { clmmSwap } from "./instruction.ts";
@@ -31,7 +32,6 @@ import {
   isClmmPool,
   MINT_0_OFFSET,
   MINT_1_OFFSET,
-  sortMints,
   tickArrayAddress,
 } from "./layout.ts";
 import { type ClmmCurve, type ClmmFill, clmmSqrtPrice, swapClmm } from "./math.ts";
@@ -361,11 +361,4 @@ const tooLittle = (market: ClmmMarket): TradewireError =>
   new TradewireError(
     "INSUFFICIENT_LIQUIDITY",
     `${ID} pool ${market.address} does not hold enough within reach of one swap`,
-  );
-
-const noInverse = (mint: Mint): TradewireError =>
-  new TradewireError(
-    "VALIDATION_ERROR",
-    `no amount of ${mint.address} leaves exactly this much after its transfer fee: ask for one unit more or less`,
-    { field: "amount" },
   );

@@ -1,8 +1,9 @@
-import { Address, compareAddresses } from "../../primitives/address.ts";
+import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
 import { CPMM_CONFIG_INDICES } from "../data/raydium-cpmm.ts";
+import { sortMints } from "../sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
 
 export const CPMM_PROGRAM = Address.of("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C");
@@ -91,11 +92,6 @@ export function cpmmConfigAddress(index: number): Address {
 }
 
 const configs = CPMM_CONFIG_INDICES.map(cpmmConfigAddress);
-
-/** The pair in the order the program keeps mints: by their bytes. */
-export function sortMints({ a, b }: MintPair): readonly [Address, Address] {
-  return compareAddresses(a, b) < 0 ? [a, b] : [b, a];
-}
 
 /** Addresses of the pair's derived pools, one per listed fee configuration. */
 export function cpmmPoolAddresses(pair: MintPair): Address[] {

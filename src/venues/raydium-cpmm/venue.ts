@@ -8,6 +8,7 @@ import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from 
 import { priceImpact } from "../curves/price-impact.ts";
 import { tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { sortMints } from "../sort-mints.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { cpmmSwap } from "./instruction.ts";
 import {
@@ -21,7 +22,6 @@ import {
   decodeCpmmPool,
   MINT_0_OFFSET,
   MINT_1_OFFSET,
-  sortMints,
 } from "./layout.ts";
 import { type CpmmFill, type CpmmSide, cpmmExactIn, cpmmExactOut, cpmmRoundsToNothing } from "./math.ts";
 

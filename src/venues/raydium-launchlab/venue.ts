@@ -6,7 +6,7 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { tooSmall } from "../refusals.ts";
+import { noInverse, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
@@ -201,11 +201,4 @@ const tooLittle = (market: LaunchlabMarket, buying: boolean): TradewireError =>
   new TradewireError(
     "INSUFFICIENT_LIQUIDITY",
     `${ID} pool ${market.address} ${buying ? "has less than that left for sale" : "has raised less than that"}`,
-  );
-
-const noInverse = (mint: Mint): TradewireError =>
-  new TradewireError(
-    "VALIDATION_ERROR",
-    `no amount of ${mint.address} leaves exactly this much after its transfer fee: ask for one unit more or less`,
-    { field: "amount" },
   );

@@ -17,11 +17,11 @@ import {
 } from "../../../src/solana/programs.ts";
 import {
   arrayStart,
-  sortMints,
   tickArrayAddress,
   WHIRLPOOL_PROGRAM,
   whirlpoolAddress,
 } from "../../../src/venues/orca-whirlpool/layout.ts";
+import { sortMints } from "../../../src/venues/sort-mints.ts";
 import type { Svm } from "../../support/svm.ts";
 import { anchorInstruction, discriminator, le } from "./anchor.ts";
 

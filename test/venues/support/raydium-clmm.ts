@@ -14,9 +14,9 @@ import {
   CLMM_PROGRAM,
   clmmConfigAddress,
   clmmPoolAddress,
-  sortMints,
   tickArrayAddress,
 } from "../../../src/venues/raydium-clmm/layout.ts";
+import { sortMints } from "../../../src/venues/sort-mints.ts";
 import type { Svm } from "../../support/svm.ts";
 import { anchorInstruction, discriminator, le } from "./anchor.ts";
 

@@ -1,67 +1,161 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { type DialectAdapter, SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import { SqliteThread } from "./sqlite-thread.ts";
 
-/** Statements kept prepared. The queries of this service are a few dozen texts; lists of varying length make a few more. */
-const PREPARED_STATEMENTS = 128;
+/** Kysely's SQLite over a file that a thread of its own reads and writes. */
+export class SqliteThreadDialect implements Dialect {
+  readonly #file: string;
 
-/**
- * How long a statement waits for another process's write, in milliseconds. This wait stops the whole process, so it only
- * spans the usual write; the store waits longer without stopping anything.
- */
-const BUSY_TIMEOUT_MS = 3;
-
-/** Kysely's SQLite dialect over Node's own SQLite. */
-export class NodeSqliteDialect extends SqliteDialect {
   constructor(file: string) {
-    super({ database: async () => openDatabase(file) });
+    this.#file = file;
   }
 
-  override createAdapter(): DialectAdapter {
+  createDriver(): Driver {
+    return new ThreadDriver(this.#file);
+  }
+
+  createQueryCompiler(): SqliteQueryCompiler {
+    return new SqliteQueryCompiler();
+  }
+
+  createAdapter(): SqliteAdapter {
     return new TransactionalSqliteAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>): SqliteIntrospector {
+    return new SqliteIntrospector(db);
   }
 }
 
-/** Migrations run whole or not at all, and one process after the other: SQLite can, Kysely's default does not ask it to. */
+/** What Kysely's default does not ask of SQLite. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
+  /** The driver sees to whose turn it is: queries need not wait for one another, and what waits shares a commit. */
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+
+  /** Migrations run whole or not at all, and one process after the other. */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** Gives Node's SQLite the shape Kysely expects: that of better-sqlite3. */
-function openDatabase(file: string): SqliteDatabase {
-  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-  // FULL: a commit is on the disk before it is acknowledged, so neither kill -9 nor a power cut takes it back.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
-  const prepared = new Map<string, SqliteStatement>();
-  return {
-    prepare(sql) {
-      const known = prepared.get(sql);
-      if (known !== undefined) return known;
-      // Every transaction here writes. One that begins reading and turns to writing fails at once when another process
-      // wrote in between; one that begins as a writer waits its turn.
-      const statement = adaptStatement(database.prepare(sql === "begin" ? "begin immediate" : sql));
-      if (prepared.size >= PREPARED_STATEMENTS) prepared.delete(prepared.keys().next().value!);
-      prepared.set(sql, statement);
-      return statement;
-    },
-    close: () => database.close(),
-  };
+/** Statements go to the thread as they come; a transaction has it to itself from its beginning to its end. */
+class ThreadDriver implements Driver {
+  readonly #file: string;
+  #thread: SqliteThread | undefined;
+  readonly #turns = new Turns();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async init(): Promise<void> {
+    this.#thread = new SqliteThread(this.#file);
+  }
+
+  async acquireConnection(): Promise<ThreadConnection> {
+    return new ThreadConnection(this.#thread!, this.#turns);
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async beginTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.begin();
+  }
+
+  async commitTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.end("commit");
+  }
+
+  async rollbackTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.end("rollback");
+  }
+
+  async destroy(): Promise<void> {
+    await this.#thread?.close();
+  }
 }
 
-function adaptStatement(statement: StatementSync): SqliteStatement {
-  const bind = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-  return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...bind(parameters)),
-    run: (parameters) => statement.run(...bind(parameters)),
-    iterate: (parameters) => statement.iterate(...bind(parameters)),
-  };
+class ThreadConnection implements DatabaseConnection {
+  readonly #thread: SqliteThread;
+  readonly #turns: Turns;
+  #endTurn: (() => void) | undefined;
+
+  constructor(thread: SqliteThread, turns: Turns) {
+    this.#thread = thread;
+    this.#turns = turns;
+  }
+
+  async begin(): Promise<void> {
+    this.#endTurn = await this.#turns.alone();
+    try {
+      // Every transaction here writes. One that begins as a writer waits its turn among the processes.
+      await this.executeQuery(CompiledQuery.raw("begin immediate"));
+    } catch (error) {
+      this.#endTurn();
+      throw error;
+    }
+  }
+
+  async end(how: "commit" | "rollback"): Promise<void> {
+    try {
+      await this.executeQuery(CompiledQuery.raw(how));
+    } finally {
+      this.#endTurn?.();
+      this.#endTurn = undefined;
+    }
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const alone = this.#endTurn !== undefined;
+    const { rows, changes } = await (alone
+      ? this.#thread.run(sql, parameters, true)
+      : this.#turns.together(() => this.#thread.run(sql, parameters, false)));
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) };
+  }
+
+  // biome-ignore lint/correctness/useYield: it is never iterated over
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("results are not streamed");
+  }
 }
 
-/** True when another process was writing: nothing of the statement, or of the transaction it was to begin, has happened. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
-}
+/** Lets many work together, or one alone, in the order of their asking. */
+class Turns {
+  /** Settled when whoever works alone, now or later, has done. */
+  #free: Promise<void> = Promise.resolve();
+  #isTaken = 0;
+  readonly #together = new Set<Promise<unknown>>();
 
-const SQLITE_BUSY = 5;
+  async together<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#isTaken > 0) await this.#free;
+    const working = work();
+    const noted = working.catch(() => {}).finally(() => this.#together.delete(noted));
+    this.#together.add(noted);
+    return working;
+  }
+
+  /** @returns what ends the turn */
+  async alone(): Promise<() => void> {
+    const before = this.#free;
+    const turn = Promise.withResolvers<void>();
+    this.#isTaken++;
+    this.#free = before.then(() => turn.promise);
+    await before;
+    await Promise.all(this.#together);
+    return () => {
+      this.#isTaken--;
+      turn.resolve();
+    };
+  }
+}

@@ -1,18 +1,14 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { migrate } from "./migrations.ts";
 import type { Database, Schema } from "./schema.ts";
-import { isBusy, NodeSqliteDialect } from "./sqlite-dialect.ts";
+import { SqliteThreadDialect } from "./sqlite-dialect.ts";
+import { SqliteFailure } from "./sqlite-thread.ts";
 
 const EMBEDDED_FILE = "tradewire.sqlite";
-
-/** How long work waits for other processes' writes to the embedded file, and the longest pause between two tries. */
-const BUSY_WAIT_MS = 5_000;
-const BUSY_PAUSE_MS = 10;
 
 const POOL_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -55,9 +51,9 @@ export async function openStore(place: {
   };
 }
 
-function embedded(dataDir: string): NodeSqliteDialect {
+function embedded(dataDir: string): SqliteThreadDialect {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return new NodeSqliteDialect(ownFile(join(dataDir, EMBEDDED_FILE)));
+  return new SqliteThreadDialect(ownFile(join(dataDir, EMBEDDED_FILE)));
 }
 
 /** Creates the file if need be and closes it to everyone but its owner. SQLite gives its side files the same mode. */
@@ -88,21 +84,13 @@ function postgres(databaseUrl: string): PostgresDialect {
   return new PostgresDialect({ pool });
 }
 
-/** Does the work, again while another process is writing, and tells an outage, which passes, from a fault of ours, which does not. */
+/** Does the work, and tells an outage, which passes, from a fault of ours, which does not. */
 async function reporting<T>(work: () => Promise<T>): Promise<T> {
-  const startMs = performance.now();
-  for (;;) {
-    try {
-      return await work();
-    } catch (cause) {
-      if (cause instanceof TradewireError) throw cause;
-      if (isBusy(cause) && performance.now() - startMs < BUSY_WAIT_MS) {
-        await sleep(1 + Math.random() * BUSY_PAUSE_MS);
-        continue;
-      }
-      if (!isOutage(cause)) throw cause;
-      throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer. Try again shortly.", { cause });
-    }
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof TradewireError || !isOutage(cause)) throw cause;
+    throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer. Try again shortly.", { cause });
   }
 }
 
@@ -114,6 +102,6 @@ const POSTGRES_FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
 function isOutage(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false;
   if (error instanceof pg.DatabaseError) return !POSTGRES_FAULTS.has(error.code?.slice(0, 2) ?? "");
-  if (error instanceof Error && "errcode" in error) return !SQLITE_FAULTS.has(Number(error.errcode) & 0xff);
+  if (error instanceof SqliteFailure) return !SQLITE_FAULTS.has(error.errcode & 0xff);
   return error instanceof Error;
 }

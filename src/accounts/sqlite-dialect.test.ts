@@ -1,0 +1,107 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Kysely, sql } from "kysely";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { SqliteThreadDialect } from "./sqlite-dialect.ts";
+
+interface Schema {
+  readonly marks: { readonly name: string; readonly weight: number };
+}
+
+let file: string;
+const open: Kysely<Schema>[] = [];
+
+function connect(): Kysely<Schema> {
+  const db = new Kysely<Schema>({ dialect: new SqliteThreadDialect(file) });
+  open.push(db);
+  return db;
+}
+
+const put = (db: Kysely<Schema>, name: string, weight = 1) =>
+  db.insertInto("marks").values({ name, weight }).returning("name").executeTakeFirst();
+const names = async (db: Kysely<Schema>) => {
+  const rows = await db.selectFrom("marks").select("name").orderBy("name").execute();
+  return rows.map(({ name }) => name);
+};
+
+beforeEach(async () => {
+  file = join(mkdtempSync(join(tmpdir(), "tradewire-sqlite-")), "marks.sqlite");
+  await sql`create table marks (name text primary key, weight integer not null check (weight > 0))`.execute(connect());
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((db) => db.destroy()));
+});
+
+it("writes what comes in together, and fails alone what is wrong", async () => {
+  const db = connect();
+  const ended = await Promise.allSettled(
+    Array.from({ length: 2_000 }, (_, i) => put(db, `mark ${i % 1_500}`, i === 7 ? 0 : 1)),
+  );
+  // One breaks the rule on weights, which leaves its name to a later one; the other names come twice.
+  expect(ended.filter(({ status }) => status === "rejected")).toHaveLength(500);
+  expect(ended[7]).toMatchObject({ status: "rejected", reason: { name: "SqliteFailure", errcode: 275 } });
+  expect(ended[1_507]).toMatchObject({ status: "fulfilled" });
+  expect(await names(db)).toHaveLength(1_500);
+});
+
+it("tells how many rows a statement has written", async () => {
+  const db = connect();
+  await put(db, "one");
+  await put(db, "two");
+  const { numUpdatedRows } = await db.updateTable("marks").set({ weight: 2 }).executeTakeFirst();
+  expect(numUpdatedRows).toBe(2n);
+});
+
+it("keeps others out of a transaction, and takes back what it has written", async () => {
+  const db = connect();
+  const inside = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const failing = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto("marks").values({ name: "taken back", weight: 1 }).execute();
+    inside.resolve();
+    await goOn.promise;
+    throw new Error("changed its mind");
+  });
+  await inside.promise;
+  const outside = put(db, "from outside");
+  const next = db.transaction().execute((transaction) => names(transaction));
+  goOn.resolve();
+  await expect(failing).rejects.toThrow("changed its mind");
+  await outside;
+  await next;
+  expect(await names(db)).toEqual(["from outside"]);
+});
+
+it("shares the file with other processes", async () => {
+  const [first, second] = [connect(), connect()];
+  const turns = Array.from({ length: 200 }, (_, i) =>
+    i % 10 === 0
+      ? first.transaction().execute(async (transaction) => {
+          const known = await names(transaction);
+          await transaction
+            .insertInto("marks")
+            .values({ name: `a${i}`, weight: known.length + 1 })
+            .execute();
+        })
+      : put(i % 2 === 0 ? first : second, `b${i}`),
+  );
+  await Promise.all(turns);
+  expect(await names(second)).toHaveLength(200);
+});
+
+it("answers what was asked before it is closed, and refuses what comes after", async () => {
+  const db = connect();
+  await put(db, "first");
+  const asked = Array.from({ length: 49 }, (_, i) => put(db, `mark ${i}`));
+  // Kysely takes a few turns to hand a query over; they go in order.
+  await asked[0];
+  await Promise.all([db.destroy(), ...asked]);
+  await expect(put(db, "late")).rejects.toThrow(/destroyed|closed/);
+  expect(await names(connect())).toHaveLength(50);
+});
+
+it("says what is wrong with a statement", async () => {
+  await expect(sql`select name from nowhere`.execute(connect())).rejects.toThrow("no such table: nowhere");
+});

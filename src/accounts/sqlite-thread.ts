@@ -1,0 +1,100 @@
+import { Worker } from "node:worker_threads";
+
+/** One statement for the thread that owns the database. */
+export interface SqliteTask {
+  readonly id: number;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** True for a step of a transaction, its beginning and its end: it shares no commit with others. */
+  readonly alone: boolean;
+}
+
+export interface SqliteResult {
+  readonly rows: readonly unknown[];
+  /** Rows written by a statement that returns none. */
+  readonly changes: number;
+}
+
+export interface SqliteAnswer {
+  readonly id: number;
+  readonly result?: SqliteResult;
+  readonly failure?: { readonly message: string; readonly errcode: number };
+}
+
+/** What SQLite says is wrong, with its result code. @see https://www.sqlite.org/rescode.html */
+export class SqliteFailure extends Error {
+  override readonly name = "SqliteFailure";
+  readonly errcode: number;
+
+  constructor(message: string, errcode: number) {
+    super(message);
+    this.errcode = errcode;
+  }
+}
+
+/** SQLite's code where the database cannot be used at all. */
+const SQLITE_IOERR = 10;
+
+/**
+ * The embedded database in a thread of its own: a commit waits for the disk, and nothing else of the process waits with it.
+ * The process lives on for as long as something is asked, and not for the thread's sake.
+ */
+export class SqliteThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, PromiseWithResolvers<SqliteResult>>();
+  readonly #exited: Promise<void>;
+  #failure: SqliteFailure | undefined;
+  #asked = 0;
+
+  /** @param file is made if absent */
+  constructor(file: string) {
+    this.#worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
+    this.#worker.unref();
+    this.#worker.on("message", (answers: readonly SqliteAnswer[]) => this.#hear(answers));
+    this.#worker.on("error", (error: unknown) => this.#end(String(error)));
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once("exit", () => {
+        this.#end("The embedded database's thread has ended.");
+        resolve();
+      });
+    });
+  }
+
+  /** Runs a statement; what it has written when this resolves survives a crash. @throws SqliteFailure */
+  run(sql: string, parameters: readonly unknown[], alone: boolean): Promise<SqliteResult> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const waiting = Promise.withResolvers<SqliteResult>();
+    const id = this.#asked++;
+    if (this.#waiting.size === 0) this.#worker.ref();
+    this.#waiting.set(id, waiting);
+    this.#worker.postMessage({ id, sql, parameters, alone } satisfies SqliteTask);
+    return waiting.promise;
+  }
+
+  /** Lets what was asked be answered, and closes the database. */
+  close(): Promise<void> {
+    if (this.#failure === undefined) {
+      this.#failure = new SqliteFailure("The embedded database has been closed.", SQLITE_IOERR);
+      this.#worker.ref();
+      this.#worker.postMessage("close");
+    }
+    return this.#exited;
+  }
+
+  #hear(answers: readonly SqliteAnswer[]): void {
+    for (const { id, result, failure } of answers) {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (failure === undefined) waiting?.resolve(result!);
+      else waiting?.reject(new SqliteFailure(failure.message, failure.errcode));
+    }
+    if (this.#waiting.size === 0 && this.#failure === undefined) this.#worker.unref();
+  }
+
+  #end(reason: string): void {
+    const failure = new SqliteFailure(reason, SQLITE_IOERR);
+    this.#failure ??= failure;
+    for (const waiting of this.#waiting.values()) waiting.reject(failure);
+    this.#waiting.clear();
+  }
+}

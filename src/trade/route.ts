@@ -210,7 +210,7 @@ function noRoute(
   const why = first !== undefined && refusals.every(({ message }) => message === first.message) ? first.message : "";
   const message =
     tried === ""
-      ? "No market trades these two mints on any supported venue."
+      ? "No market of a supported venue trades these two mints, nor do two by way of SOL or USDC."
       : `No market can make this trade now${why === "" ? "" : `: ${why}`}.`;
   return new TradewireError("NO_ROUTE", message, { details });
 }

@@ -15,8 +15,8 @@ import { Metrics } from "./api/metrics.ts";
 import { registerPages } from "./api/pages/register-pages.ts";
 import { type Api, createApi } from "./api/server.ts";
 import type { VenueStatus } from "./api/service-status.ts";
-import { DEFAULT_API_SETTINGS } from "./api/settings.ts";
 import { createTracing } from "./api/tracing.ts";
+import { apiSettings } from "./api-settings.ts";
 import { createAccountReader } from "./chain/account-reader.ts";
 import { createBaseFee } from "./chain/base-fee.ts";
 import { createChainHead } from "./chain/chain-head.ts";
@@ -287,40 +287,7 @@ async function compose(parts: {
     keys,
     logger,
     serving,
-    settings: {
-      ...DEFAULT_API_SETTINGS,
-      host: config.host,
-      port: config.port,
-      tls,
-      publicUrl,
-      keepAliveMs: config.keepAliveMs,
-      keepAliveHintMs: config.keepAliveHintMs,
-      maxRequestsPerConnection: config.maxRequestsPerConnection,
-      bodyLimitBytes: config.bodyLimitBytes,
-      headerLimitBytes: config.headerLimitBytes,
-      headersTimeoutMs: config.headersTimeoutMs,
-      requestTimeoutMs: config.requestTimeoutMs,
-      drainMs: config.drainMs,
-      maxConnections: config.maxConnections,
-      maxConnectionsPerAddress: config.maxConnectionsPerAddress,
-      corsOrigins: config.corsOrigins,
-      trustedProxies: config.trustedProxies,
-      limits: {
-        build: config.buildPerSecond,
-        submit: config.submitPerSecond,
-        read: config.readPerSecond,
-        addressBuild: config.addressBuildPerSecond,
-        addressSubmit: config.addressSubmitPerSecond,
-        addressOpen: config.addressOpenPerSecond,
-        burstSeconds: config.limitBurstSeconds,
-      },
-      admission: {
-        buildsAtOnce: config.buildsAtOnce,
-        submitsAtOnce: config.submitsAtOnce,
-        buildTurnMs: config.buildTurnMs,
-        buildWaitMs: config.buildWaitMs,
-      },
-    },
+    settings: apiSettings(config, { tls, publicUrl }),
   });
   if (config.databaseUrl !== undefined && config.limitShareMs > 0) {
     onClose(shareLimits(api.limits, createLimitUsage(store, owner, now), config.limitShareMs));

@@ -58,37 +58,6 @@ export interface AdmissionSettings {
   readonly buildWaitMs: number;
 }
 
-/** The figures of the contract. */
-export const DEFAULT_API_SETTINGS: ApiSettings = {
-  host: "127.0.0.1",
-  port: 8080,
-  tls: undefined,
-  publicUrl: () => "http://127.0.0.1:8080",
-  keepAliveMs: 70_000,
-  keepAliveHintMs: 65_000,
-  maxRequestsPerConnection: 10_000,
-  bodyLimitBytes: 16 * 1024,
-  headerLimitBytes: 8 * 1024,
-  headersTimeoutMs: 5_000,
-  requestTimeoutMs: 10_000,
-  timeoutCheckMs: 500,
-  drainMs: 30_000,
-  maxConnections: 5_000,
-  maxConnectionsPerAddress: 2_500,
-  corsOrigins: [],
-  trustedProxies: 0,
-  limits: {
-    build: 10_000,
-    submit: 5_000,
-    read: 1_000,
-    addressBuild: 20_000,
-    addressSubmit: 10_000,
-    addressOpen: 1_000,
-    burstSeconds: 2,
-  },
-  admission: { buildsAtOnce: 1_000, submitsAtOnce: 20_000, buildTurnMs: 2, buildWaitMs: 100 },
-};
-
 /** Where the edge reports what callers must not see. A pino logger is one. */
 export interface ApiLogger {
   debug?(facts: object, message: string): void;

@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { createApi } from "../../src/api/server.ts";
-import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { ALICE, createFakeAccounts, createFakeTrades } from "../support/fake-trades.ts";
 import { messageOf, registry, service } from "./definition.ts";
 import { readMessage, writeMessage } from "./frames.ts";

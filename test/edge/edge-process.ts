@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createApi } from "../../src/api/server.ts";
-import { type ApiSettings, DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import type { ApiSettings } from "../../src/api/settings.ts";
+import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { createFakeAccounts, createFakeTrades } from "../support/fake-trades.ts";
 import { type CoreTime, CoreTimes, usedMs } from "./core-times.ts";
 

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import http from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterEach, it } from "vitest";
-import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { ALICE, BOB, TOKEN } from "../support/fake-trades.ts";
 import { type Answer, type Outcome, type Plan, startCallers } from "./caller-process.ts";
 import { type CoreTime, lastNote, usedWithin } from "./core-times.ts";

@@ -5,7 +5,7 @@ import { compressionGzip, createConnectTransport, createGrpcTransport } from "@c
 import { afterEach, describe, expect, it } from "vitest";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../gen/tradewire/v1/types_pb.ts";
-import { DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { ALICE, BOB, fakeSign, TOKEN } from "../support/fake-trades.ts";
 

@@ -1,5 +1,6 @@
 import { type Api, createApi } from "../../src/api/server.ts";
-import { type ApiSettings, DEFAULT_API_SETTINGS } from "../../src/api/settings.ts";
+import type { ApiSettings } from "../../src/api/settings.ts";
+import { DEFAULT_API_SETTINGS } from "./api-settings.ts";
 import { createFakeAccounts, createFakeTrades, type FakeTrades } from "./fake-trades.ts";
 
 export interface Edge extends Api {

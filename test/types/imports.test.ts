@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   sandbox: ["primitives", "errors", "solana"],
   "config.ts": ["primitives", "accounts", "chain/lane-config.ts"],
   "share-limits.ts": ["accounts", "api"],
+  "api-settings.ts": ["config.ts", "api"],
   "workers.ts": [],
   "app.ts": "everything",
   "embedded-chain.ts": ["config.ts", "sandbox"],

@@ -1,0 +1,9 @@
+import type { ApiSettings } from "../../src/api/settings.ts";
+import { apiSettings } from "../../src/api-settings.ts";
+import { parseConfig } from "../../src/config.ts";
+
+/** The edge as it is where nothing is set. */
+export const DEFAULT_API_SETTINGS: ApiSettings = apiSettings(parseConfig({}), {
+  tls: undefined,
+  publicUrl: () => "http://127.0.0.1:8080",
+});

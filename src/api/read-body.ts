@@ -17,7 +17,8 @@ export function readBody(
   limits: BodyLimits,
   done: (body: Buffer | TradewireError) => void,
 ): void {
-  if (Number(request.headers["content-length"] ?? 0) > limits.bodyLimitBytes) {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > REFUSED_BYTES)) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);
     done(bodyTooLarge(limits.bodyLimitBytes));
     return;
@@ -50,13 +51,29 @@ class BodyReader {
   take(chunk: Buffer): void {
     if (this.#done === undefined) return;
     this.#length += chunk.length;
-    if (this.#length > this.#limitBytes) this.fail(bodyTooLarge(this.#limitBytes));
+    if (this.#length > this.#limitBytes) this.#drop();
     else if (this.#first === undefined) this.#first = chunk;
     else if (this.#chunks === undefined) this.#chunks = [this.#first, chunk];
     else this.#chunks.push(chunk);
   }
 
+  /**
+   * What is too long is refused when it has ended, within reason: HTTP/2 callers who see an answer begin stop writing, and
+   * a body shorter than it was said to be takes the rest of the answer along.
+   */
+  #drop(): void {
+    this.#first = undefined;
+    this.#chunks = undefined;
+    if (this.#request.httpVersionMajor === 1 || this.#length > REFUSED_BYTES) {
+      this.fail(bodyTooLarge(this.#limitBytes));
+    }
+  }
+
   finish(): void {
+    if (this.#length > this.#limitBytes) {
+      this.#end(bodyTooLarge(this.#limitBytes));
+      return;
+    }
     const body = this.#chunks === undefined ? (this.#first ?? Buffer.alloc(0)) : Buffer.concat(this.#chunks);
     this.#end(body);
   }

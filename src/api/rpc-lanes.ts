@@ -42,7 +42,8 @@ interface RpcLanes {
 }
 
 const MAX_TIMEOUT_MS = 300_000;
-const FRAME_HEAD = 5;
+/** Bytes of flags and length before each message of a stream. */
+export const FRAME_HEAD = 5;
 
 /**
  * The lanes of one method.

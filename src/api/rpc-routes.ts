@@ -1,5 +1,5 @@
-import type { ServerResponse } from "node:http";
-import { create, type DescMethodUnary, isMessage, type Registry } from "@bufbuild/protobuf";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { create, type DescMethod, type DescMethodUnary, isMessage, type Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -10,7 +10,7 @@ import { failureOfCall, toConnectError } from "./failure.ts";
 import type { Invoker, Output } from "./invoker.ts";
 import { isOpen } from "./open-response.ts";
 import { endUnreadBody, readBody } from "./read-body.ts";
-import { createRpcLanes, type RpcLane } from "./rpc-lanes.ts";
+import { createRpcLanes, FRAME_HEAD, type RpcLane } from "./rpc-lanes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
 
 interface RpcEdge {
@@ -30,11 +30,14 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
     const runUnusual = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       reply.hijack();
       try {
-        const values = createContextValues().set(callStateKey, new CallState(edge.requestIds(), request.ip));
+        const state = new CallState(edge.requestIds(), request.ip);
+        const values = createContextValues().set(callStateKey, state);
         const universal = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
         endUnreadBody(request.raw, reply.raw);
         // The library leaves a body that it has read enough of, which must not take the connection along.
-        const body: AsyncIterable<Uint8Array> = request.raw.iterator({ destroyOnReturn: false });
+        const body: AsyncIterable<Uint8Array> = ONE_MESSAGE.has(method.methodKind)
+          ? wholeBody(request.raw, edge.settings, (failure) => toConnectError(failure, state.requestId, method.parent))
+          : request.raw.iterator({ destroyOnReturn: false });
         await universalResponseToNodeResponse(await handler({ ...universal, body }), reply.raw);
       } catch (error) {
         // The caller went away, or the stream broke while it was being written: there is nobody left to tell.
@@ -57,6 +60,20 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
       runLane(edge, method as DescMethodUnary, invoke, lane, request, reply.raw);
     });
   }
+}
+
+/** Kinds of methods that are asked with one message. */
+const ONE_MESSAGE: ReadonlySet<DescMethod["methodKind"]> = new Set(["unary", "server_streaming"]);
+
+async function* wholeBody(
+  request: IncomingMessage,
+  settings: ApiSettings,
+  refusalOf: (failure: TradewireError) => ConnectError,
+): AsyncGenerator<Uint8Array> {
+  const limits = { ...settings, bodyLimitBytes: settings.bodyLimitBytes + FRAME_HEAD };
+  const body = await new Promise<Buffer | TradewireError>((resolve) => readBody(request, limits, resolve));
+  if (body instanceof TradewireError) throw refusalOf(body);
+  yield body;
 }
 
 function runLane(

@@ -273,8 +273,9 @@ export function tooLarge(bytes: number, { transactionV1 }: BuildSettings): Trade
 }
 
 /**
- * The message of a route, or the bytes of its smallest transaction where none fits. Its form is the first that fits: plain; through the operator's lookup tables; with SOL wrapped in the
- * wallet's own account where it has none; as version 1 where that is allowed.
+ * The message of a route, or the bytes of its smallest transaction where none fits. Its form is the first that fits: plain;
+ * with SOL wrapped in the wallet's own account where it has none; both again through the operator's lookup tables; as
+ * version 1 where that is allowed.
  */
 export function compose(
   ports: ComposePorts,
@@ -300,19 +301,26 @@ export function compose(
     instructions: [...budgetInstructions(budget), ...seeded.instructions],
     lookupTables: NO_TABLES,
   };
-  const message = shortMessage(plan, ports.lookupTables);
+  const message = compileMessage(plan);
   if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly: seeded, costs, message, lanes };
-  let least = message.length;
 
+  const forms = [{ assembly: seeded, costs, plan }];
   if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
     const inOwn: AssemblyContext = { markets, head, nonce, wrapping: "associated" };
     const assembly = withTips(assemble(intent, route, accounts, inOwn), payer, tips);
     const budget = budgetFor(ports, request, route, assembly, nonce);
     const instructions = [...budgetInstructions(budget), ...assembly.instructions];
-    const message = shortMessage({ ...plan, instructions }, ports.lookupTables);
-    if (message.length <= MAX_MESSAGE_SIZE)
-      return { route, assembly, costs: costsOf(baseFee, budget, assembly, tips), message, lanes };
-    least = Math.min(least, message.length);
+    forms.push({ assembly, costs: costsOf(baseFee, budget, assembly, tips), plan: { ...plan, instructions } });
+  }
+  // What needs no table can be checked without asking a node, so it goes first.
+  const tables = ports.lookupTables();
+  let least = message.length;
+  for (const lookupTables of tables.length === 0 ? [NO_TABLES] : [NO_TABLES, tables]) {
+    for (const { assembly, costs, plan } of forms) {
+      const message = compileMessage({ ...plan, lookupTables });
+      if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly, costs, message, lanes };
+      least = Math.min(least, message.length);
+    }
   }
 
   const leastBytes = least + TRANSACTION_OVERHEAD;
@@ -332,14 +340,6 @@ function largeMessage(plan: MessagePlan, budget: MessageBudget): Uint8Array | un
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-/** The message, through lookup tables where it does not fit without. */
-function shortMessage(plan: MessagePlan, lookupTables: BuildPorts["lookupTables"]): Uint8Array {
-  const message = compileMessage(plan);
-  if (message.length <= MAX_MESSAGE_SIZE) return message;
-  const tables = lookupTables();
-  return tables.length === 0 ? message : compileMessage({ ...plan, lookupTables: tables });
 }
 
 /** The wallet's accounts on a route, those of the mint it passes through with them. SOL passes through one of the transaction's own. */

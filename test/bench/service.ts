@@ -9,6 +9,7 @@ import { createDemoWallet } from "../../src/start-page.ts";
 const app = await startApp({
   config: parseConfig({
     PORT: "0",
+    ADMIN_PORT: "0",
     SANDBOX_PORT: "0",
     DATA_DIR: mkdtempSync(join(tmpdir(), "tradewire-bench-")),
     // One key and one address ask for all of it; they are counted, and never too many.

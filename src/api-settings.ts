@@ -30,7 +30,10 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
       read: config.readPerSecond,
       addressBuild: config.addressBuildPerSecond,
       addressSubmit: config.addressSubmitPerSecond,
+      addressRead: config.addressReadPerSecond,
       addressOpen: config.addressOpenPerSecond,
+      addressRegister: config.addressRegisterPerSecond,
+      addressAuth: config.addressAuthPerSecond,
       burstSeconds: config.limitBurstSeconds,
     },
     admission: {

@@ -146,7 +146,13 @@ const SETTINGS = {
   READ_PER_SECOND: limit("Other calls of one API key", 1_000),
   ADDRESS_BUILD_PER_SECOND: limit("Builds and quotes from one address, whatever the key", 20_000),
   ADDRESS_SUBMIT_PER_SECOND: limit("Submits from one address, whatever the key", 10_000),
-  ADDRESS_OPEN_PER_SECOND: limit("Calls without a key from one address", 1_000),
+  ADDRESS_READ_PER_SECOND: limit("Other calls from one address, whatever the key", 5_000),
+  ADDRESS_OPEN_PER_SECOND: limit("Calls that need no key from one address", 1_000),
+  ADDRESS_REGISTER_PER_SECOND: limit("Challenges and registrations from one address", 50),
+  ADDRESS_AUTH_PER_SECOND: limit(
+    "Calls from one address without the key they need, or with a wrong one; keys not in memory are looked up within the same limit",
+    50,
+  ),
   LIMIT_BURST_SECONDS: integer("How many seconds' worth of calls may come at once", "seconds", 2, 1, 3_600),
   LIMIT_SHARE_MS: integer(
     "How often processes on one PostgreSQL tell each other what keys and addresses have used; 0 keeps limits apart",

@@ -16,8 +16,8 @@ const MAX_LABEL_LENGTH = 64;
 
 interface AccountsOptions {
   readonly store: Store;
-  /** Told of every revocation made here. */
-  readonly keys: Pick<LiveKeyDirectory, "forget">;
+  /** Told of every key issued and every revocation made here. */
+  readonly keys: Pick<LiveKeyDirectory, "forget" | "issued">;
   /** The server's secret that stored key hashes are made with. */
   readonly pepper: Uint8Array;
   /** Where callers reach this service: challenges are bound to its host. Asked for each, as the port may not be known before. */
@@ -102,6 +102,7 @@ class StoredAccounts implements Accounts {
         .execute();
       return retired;
     });
+    keys.issued(apiKey);
     if (revoked.length > 0) keys.forget(revoked);
     return { apiKey, keyId, wallet: proof.wallet };
   }

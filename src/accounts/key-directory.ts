@@ -17,9 +17,16 @@ const OUTAGE_GRACE_MS = 300_000;
 
 const MAX_KEYS_IN_MEMORY = 50_000;
 
+/** How long a key that the store does not know is refused without asking again. A key issued elsewhere is known no later. */
+const UNKNOWN_MS = 1_000;
+
+const MAX_UNKNOWN_IN_MEMORY = 10_000;
+
 const KEYS_PER_QUERY = 500;
 
 export interface LiveKeyDirectory extends KeyDirectory {
+  /** Takes note of a key issued by this process: what was found out about it before is void. */
+  issued(apiKey: string): void;
   /** Drops revoked keys from this process at once. */
   forget(keyIds: readonly string[]): void;
   /** Looks now for revocations by other processes. @throws TradewireError UPSTREAM_ERROR */
@@ -58,6 +65,8 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   readonly #byDigest = new Map<string, Principal>();
   readonly #digestOfKeyId = new Map<string, string>();
   readonly #lookUps = new Map<string, Promise<Principal>>();
+  /** Keys that the store did not accept, by digest, the oldest first. */
+  readonly #refused = new Map<string, { readonly atMs: number; readonly message: string }>();
 
   /** Raised by every revocation seen: a look-up that began before one must not put its answer into memory after it. */
   #generation = 0;
@@ -75,16 +84,42 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     this.#timer.unref();
   }
 
+  recall(apiKey: string): Principal | Promise<Principal> | undefined {
+    return this.#recall(apiKey, digestOf(apiKey));
+  }
+
   authenticate(apiKey: string): Principal | Promise<Principal> {
-    const digest = hash("sha256", apiKey, "base64");
+    const digest = digestOf(apiKey);
+    return this.#recall(apiKey, digest) ?? this.#beginLookUp(apiKey, digest);
+  }
+
+  #recall(apiKey: string, digest: string): Principal | Promise<Principal> | undefined {
     const known = this.#byDigest.get(digest);
     if (known !== undefined && this.#now() - this.#checkedAtMs < OUTAGE_GRACE_MS) return known;
     checkApiKey(apiKey);
-    let lookUp = this.#lookUps.get(digest);
-    if (lookUp === undefined) {
-      lookUp = this.#lookUp(apiKey, digest).finally(() => this.#lookUps.delete(digest));
-      this.#lookUps.set(digest, lookUp);
+    const refused = this.#refused.get(digest);
+    if (refused !== undefined) {
+      const ageMs = this.#now() - refused.atMs;
+      if (ageMs >= 0 && ageMs < UNKNOWN_MS) throw new TradewireError("AUTH_ERROR", refused.message);
+      this.#refused.delete(digest);
     }
+    return this.#lookUps.get(digest);
+  }
+
+  #beginLookUp(apiKey: string, digest: string): Promise<Principal> {
+    const askedAtMs = this.#now();
+    const lookUp = this.#lookUp(apiKey, digest)
+      .catch((error: unknown) => {
+        const isOverruled = this.#lookUps.get(digest) !== lookUp;
+        if (!isOverruled && error instanceof TradewireError && error.code === "AUTH_ERROR") {
+          this.#rememberRefused(digest, { atMs: askedAtMs, message: error.message });
+        }
+        throw error;
+      })
+      .finally(() => {
+        if (this.#lookUps.get(digest) === lookUp) this.#lookUps.delete(digest);
+      });
+    this.#lookUps.set(digest, lookUp);
     return lookUp;
   }
 
@@ -118,6 +153,14 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     return principal;
   }
 
+  #rememberRefused(digest: string, refused: { readonly atMs: number; readonly message: string }): void {
+    if (this.#refused.size >= MAX_UNKNOWN_IN_MEMORY) {
+      const [oldest] = this.#refused.keys();
+      this.#refused.delete(oldest!);
+    }
+    this.#refused.set(digest, refused);
+  }
+
   #remember(digest: string, principal: Principal): void {
     if (this.#byDigest.size >= MAX_KEYS_IN_MEMORY) this.#dropOldest();
     this.#byDigest.set(digest, principal);
@@ -127,6 +170,12 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   #dropOldest(): void {
     const oldest = this.#byDigest.values().next().value;
     if (oldest !== undefined) this.#drop(oldest.keyId);
+  }
+
+  issued(apiKey: string): void {
+    const digest = digestOf(apiKey);
+    this.#refused.delete(digest);
+    this.#lookUps.delete(digest);
   }
 
   forget(keyIds: readonly string[]): void {
@@ -177,3 +226,5 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     clearInterval(this.#timer);
   }
 }
+
+const digestOf = (apiKey: string): string => hash("sha256", apiKey, "base64");

@@ -9,6 +9,12 @@ export interface Principal {
 
 export interface KeyDirectory {
   /**
+   * Whose key this is as far as is known without asking the store: the answer, or a look-up that is under way already.
+   * Undefined: only the store can tell.
+   * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), or not known a moment ago
+   */
+  recall(apiKey: string): Principal | Promise<Principal> | undefined;
+  /**
    * Whose key this is. Synchronous while the key is in memory; a first use asks the store.
    * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), unknown or revoked, told apart in the message
    */

@@ -1,4 +1,5 @@
-import { isIPv6, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { networkOf } from "./network-of.ts";
 
 /** The connections a server holds, of which one address may have so many: a flood out of one place leaves room for others. */
 export class ConnectionPlaces {
@@ -37,17 +38,4 @@ export class ConnectionPlaces {
     if (held === 1) this.#byNetwork.delete(network);
     else this.#byNetwork.set(network, held - 1);
   }
-}
-
-/** What one caller has of the address space: an IPv4 address, however it is written, or a /64 of IPv6. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head, tail] = address.split("%", 1)[0]!.split("::") as [string, string?];
-  const groups = head === "" ? [] : head.split(":");
-  const rest = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length;
-  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...rest];
-  return `${all.slice(0, 4).join(":")}::/64`;
 }

@@ -15,11 +15,13 @@ import { checkRequest } from "./validation.ts";
 
 const { buy, sell, swap, quote, submit } = TradeService.method;
 const BUILDS: ReadonlySet<DescMethod> = new Set([buy, sell, swap, quote]);
+const { createChallenge, register } = AccountService.method;
 
 /** What a call is limited as; undefined for those that concern the server itself, such as health. */
 export function kindOf(method: DescMethod): CallKind | undefined {
   if (BUILDS.has(method)) return "build";
   if (method === submit) return "submit";
+  if (method === createChallenge || method === register) return "register";
   if (method.parent !== TradeService && method.parent !== AccountService) return undefined;
   return needsKey(method) ? "read" : "open";
 }
@@ -86,12 +88,38 @@ export class Gate {
 
   /** Once there is room for the call. */
   #admit(call: GatedCall, rules: Rules): void | Promise<void> {
-    const { keys } = this.#parts;
     const { kind } = rules;
     if (!rules.needsKey) return this.#check(call);
-    const principal = keys.authenticate(bearerOf(call.headerOf("authorization")));
+    const principal = this.#authenticate(call);
     if (principal instanceof Promise) return principal.then((known) => this.#recognise(call, kind, known));
     this.#recognise(call, kind, principal);
+  }
+
+  /** A key in memory is known at once. Looking up others, and failing, is what an address may do so often. */
+  #authenticate(call: GatedCall): Principal | Promise<Principal> {
+    const { state } = call;
+    try {
+      const apiKey = bearerOf(call.headerOf("authorization"));
+      const found = this.#parts.keys.recall(apiKey) ?? this.#lookUp(apiKey, state);
+      return found instanceof Promise ? found.catch((error) => this.#failAuth(error, state)) : found;
+    } catch (error) {
+      return this.#failAuth(error, state);
+    }
+  }
+
+  async #lookUp(apiKey: string, state: CallState): Promise<Principal> {
+    const { keys, limits } = this.#parts;
+    limits.beginLookUp(state.peer, state.headers);
+    try {
+      return await keys.authenticate(apiKey);
+    } finally {
+      limits.endLookUp(state.peer);
+    }
+  }
+
+  #failAuth(error: unknown, { peer, headers }: CallState): never {
+    if (failureOf(error).code === "AUTH_ERROR") this.#parts.limits.takeFailedAuth(peer, headers);
+    throw error;
   }
 
   #recognise(call: GatedCall, kind: CallKind | undefined, principal: Principal): void {

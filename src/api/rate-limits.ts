@@ -1,9 +1,10 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
+import { networkOf } from "./network-of.ts";
 import type { LimitSettings } from "./settings.ts";
 import { TokenBuckets, type Verdict } from "./token-bucket.ts";
 
 /** What a call is counted as. */
-export type CallKind = "build" | "submit" | "read" | "open";
+export type CallKind = "build" | "submit" | "read" | "open" | "register";
 
 /** What processes on one database tell each other: calls that passed, by policy and name. */
 export type Usage = Map<string, number>;
@@ -16,40 +17,78 @@ interface Policy {
   readonly buckets: TokenBuckets;
   /** The policy as its header says it. */
   readonly described: string;
-  readonly perSecond: number;
+  /** What is told to who exceeds it. */
+  readonly exceeded: string;
 }
 
-/** Token buckets per key and per address, builds and submits apart. */
+/** Token buckets per key and per address (of IPv6: per /64 network), builds and submits apart. */
 export class RateLimits {
   readonly #byKey: Readonly<Record<CallKind, Policy | undefined>>;
   readonly #byAddress: Readonly<Record<CallKind, Policy | undefined>>;
+  readonly #failedAuth: Policy | undefined;
   readonly #policies: ReadonlyMap<string, Policy>;
   readonly #nowMs: () => number;
   #usage: Usage | undefined;
 
   /** @param nowMs a monotonic clock */
   constructor(settings: LimitSettings, nowMs: () => number) {
-    const define = (name: string, perSecond: number) => definePolicy(name, perSecond, settings.burstSeconds);
+    const { burstSeconds } = settings;
+    const ofKey = (kind: CallKind, perSecond: number) =>
+      definePolicy(kind, perSecond, burstSeconds, `${kind} calls a second from this API key`);
+    const ofAddress = (kind: CallKind, perSecond: number) =>
+      definePolicy(`address-${kind}`, perSecond, burstSeconds, `${kind} calls a second from this address`);
     this.#byKey = {
-      build: define("build", settings.build),
-      submit: define("submit", settings.submit),
-      read: define("read", settings.read),
+      build: ofKey("build", settings.build),
+      submit: ofKey("submit", settings.submit),
+      read: ofKey("read", settings.read),
       open: undefined,
+      register: undefined,
     };
     this.#byAddress = {
-      build: define("address-build", settings.addressBuild),
-      submit: define("address-submit", settings.addressSubmit),
-      read: undefined,
-      open: define("address-open", settings.addressOpen),
+      build: ofAddress("build", settings.addressBuild),
+      submit: ofAddress("submit", settings.addressSubmit),
+      read: ofAddress("read", settings.addressRead),
+      open: ofAddress("open", settings.addressOpen),
+      register: ofAddress("register", settings.addressRegister),
     };
-    const policies = [...Object.values(this.#byKey), ...Object.values(this.#byAddress)];
+    this.#failedAuth = definePolicy(
+      "address-auth",
+      settings.addressAuth,
+      burstSeconds,
+      "calls a second from this address whose API key is missing or not known",
+    );
+    const policies = [...Object.values(this.#byKey), ...Object.values(this.#byAddress), this.#failedAuth];
     this.#policies = new Map(policies.filter((policy) => policy !== undefined).map((policy) => [policy.name, policy]));
     this.#nowMs = nowMs;
   }
 
   /** Counts a call from an address. @throws TradewireError RATE_LIMIT_EXCEEDED */
   takeAddress(kind: CallKind, address: string, headers: AnswerHeaders): void {
-    this.#take(this.#byAddress[kind], address, headers);
+    this.#take(this.#byAddress[kind], networkOf(address), headers);
+  }
+
+  /** Counts a call from an address that brought no key, or a wrong one. @throws TradewireError RATE_LIMIT_EXCEEDED */
+  takeFailedAuth(address: string, headers: AnswerHeaders): void {
+    this.#take(this.#failedAuth, networkOf(address), headers);
+  }
+
+  /**
+   * Before a key is looked up: an address has no more look-ups under way than it may still have failures. `endLookUp` must
+   * follow.
+   * @throws TradewireError RATE_LIMIT_EXCEEDED; then none follows
+   */
+  beginLookUp(address: string, headers: AnswerHeaders): void {
+    const policy = this.#failedAuth;
+    if (policy === undefined) return;
+    const verdict = policy.buckets.take(networkOf(address), this.#nowMs());
+    if (verdict.allowed) return;
+    writeHeaders(headers, policy, verdict);
+    throw exceeded(policy, verdict);
+  }
+
+  /** After a look-up, however it ended. */
+  endLookUp(address: string): void {
+    this.#failedAuth?.buckets.giveBack(networkOf(address));
   }
 
   /** Counts a call of a key. @throws TradewireError RATE_LIMIT_EXCEEDED */
@@ -85,12 +124,12 @@ export class RateLimits {
   }
 }
 
-function definePolicy(name: string, perSecond: number, burstSeconds: number): Policy | undefined {
+function definePolicy(name: string, perSecond: number, burstSeconds: number, counted: string): Policy | undefined {
   if (perSecond === 0) return undefined;
   const burst = perSecond * burstSeconds;
   return {
     name,
-    perSecond,
+    exceeded: `More than ${perSecond} ${counted}. Wait as Retry-After says.`,
     buckets: new TokenBuckets(perSecond, burst),
     described: `"${name}";q=${burst};w=${burstSeconds}`,
   };
@@ -106,11 +145,6 @@ function writeHeaders(headers: AnswerHeaders, { name, described }: Policy, verdi
   headers.push("RateLimit-Policy", described, "RateLimit", state);
 }
 
-function exceeded({ name, perSecond }: Policy, { retryAfterMs }: Verdict): TradewireError {
-  const whose = name.startsWith("address-") ? "this address" : "this API key";
-  return new TradewireError(
-    "RATE_LIMIT_EXCEEDED",
-    `More than ${perSecond} ${name.replace("address-", "")} calls a second from ${whose}. Wait as Retry-After says.`,
-    { retryAfterMs: Math.ceil(retryAfterMs) },
-  );
+function exceeded(policy: Policy, { retryAfterMs }: Verdict): TradewireError {
+  return new TradewireError("RATE_LIMIT_EXCEEDED", policy.exceeded, { retryAfterMs: Math.ceil(retryAfterMs) });
 }

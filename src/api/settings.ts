@@ -43,8 +43,12 @@ export interface LimitSettings {
   /** Per address, whatever the key. */
   readonly addressBuild: number;
   readonly addressSubmit: number;
-  /** Per address, calls that need no key. */
+  readonly addressRead: number;
+  /** Per address, calls that need no key; those that register, which write to the database, have their own. */
   readonly addressOpen: number;
+  readonly addressRegister: number;
+  /** Per address, calls that bring no key, or none that is known. */
+  readonly addressAuth: number;
   /** How many seconds' worth of calls may come at once. */
   readonly burstSeconds: number;
 }

@@ -52,3 +52,13 @@ it("counts what passed elsewhere", () => {
   buckets.charge("a", 1_000, 0);
   expect(buckets.take("a", 0).retryAfterMs).toBe(1_100);
 });
+
+it("has room again for what is given back", () => {
+  const buckets = new TokenBuckets(10, 2);
+  for (let i = 0; i < 50; i++) {
+    expect(buckets.take("a", 0)).toMatchObject({ allowed: true, remaining: 1 });
+    buckets.giveBack("a");
+  }
+  buckets.giveBack("b");
+  expect(buckets.take("b", 0)).toMatchObject({ allowed: true, remaining: 1 });
+});

@@ -56,6 +56,12 @@ export class TokenBuckets {
     };
   }
 
+  /** Puts back one call that was taken and does not count after all. */
+  giveBack(name: string): void {
+    const fullAtMs = this.#fullAtMs.get(name);
+    if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#intervalMs);
+  }
+
   /** Takes calls that passed elsewhere. A bucket's debt stays within one burst, so that it is paid in the time one takes to fill. */
   charge(name: string, calls: number, nowMs: number): void {
     const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? nowMs, nowMs) + calls * this.#intervalMs;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { memoMessage } from "../../src/accounts/challenge-proof.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/key-directory.ts";
@@ -343,6 +343,48 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(await messageOf(() => keys.authenticate("api_short"))).toContain("not an API key");
     expect(await messageOf(() => keys.authenticate(mistyped))).toContain("mistyped");
     expect(await messageOf(() => keys.authenticate(unknown))).toContain("unknown here");
+  });
+
+  it("asks the store once a second at most for a key it does not know", async () => {
+    const place = await home.place();
+    const { keys, store, clock } = await start(place);
+    const elsewhere = await start({ dataDir: newFolder() });
+    const unknown = (await register(elsewhere.accounts, createTestWallet())).apiKey;
+    const asked = vi.spyOn(store, "run");
+    const refused = async () => {
+      expect(await messageOf(async () => keys.recall(unknown) ?? keys.authenticate(unknown))).toContain("unknown here");
+    };
+    await Promise.all(Array.from({ length: 50 }, refused));
+    expect(asked).toHaveBeenCalledTimes(1);
+    clock.nowMs += 999;
+    await refused();
+    expect(asked).toHaveBeenCalledTimes(1);
+    clock.nowMs += 1;
+    await refused();
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  it("knows a key refused before as soon as it is issued: at once here, within a second elsewhere", async () => {
+    const place = await home.place();
+    const here = await start(place);
+    const there = await start(place);
+    // No key is asked for before it is issued, unless somebody restores a database: here the row comes later.
+    const { apiKey, keyId } = await register(here.accounts, createTestWallet());
+    const row = await here.store.run(async (db) => {
+      const held = await db.selectFrom("api_keys").selectAll().where("id", "=", keyId).executeTakeFirstOrThrow();
+      await db.deleteFrom("api_keys").where("id", "=", keyId).execute();
+      return held;
+    });
+    for (const { keys } of [here, there]) {
+      const [first, joined] = [keys.authenticate(apiKey), keys.recall(apiKey)];
+      expect(joined).toBe(first);
+      expect(await codeOf(() => first)).toBe("AUTH_ERROR");
+    }
+    await here.store.run((db) => db.insertInto("api_keys").values(row).execute());
+    here.keys.issued(apiKey);
+    expect(await here.keys.authenticate(apiKey)).toMatchObject({ keyId });
+    there.clock.nowMs += 1_000;
+    expect(await there.keys.authenticate(apiKey)).toMatchObject({ keyId });
   });
 
   it("keeps no key in the clear", async () => {

@@ -15,7 +15,18 @@ afterEach(async () => {
   edge = undefined;
 });
 
-const OFF = { build: 0, submit: 0, read: 0, addressBuild: 0, addressSubmit: 0, addressOpen: 0, burstSeconds: 1 };
+const OFF = {
+  build: 0,
+  submit: 0,
+  read: 0,
+  addressBuild: 0,
+  addressSubmit: 0,
+  addressRead: 0,
+  addressOpen: 0,
+  addressRegister: 0,
+  addressAuth: 0,
+  burstSeconds: 1,
+};
 const BUY = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01, priority: "fast" };
 
 function post(path: string, body: object, key = ALICE.key, headers: Record<string, string> = {}): Promise<Response> {
@@ -82,6 +93,76 @@ it("counts by address what needs no key, and believes a proxy only where one is 
   expect((await ask("10.0.0.2")).status).toBe(200);
   // Only the last address was added by the proxy.
   expect((await ask("10.9.9.9, 10.0.0.1")).status).toBe(429);
+});
+
+it("counts calls that register apart from other calls that need no key", async () => {
+  edge = await startEdge({ limits: { ...OFF, addressOpen: 1, addressRegister: 2 } });
+  const challenge = () => post("/v1/auth/challenge", { walletAddress: ALICE.wallet.toString() });
+  const asked = await challenge();
+  expect(asked.status).toBe(200);
+  expect(asked.headers.get("ratelimit-policy")).toBe('"address-register";q=2;w=1');
+  expect((await fetch(`http://127.0.0.1:${edge.port}/v1/priority`)).status).toBe(200);
+  expect((await post("/v1/auth/register", {})).status).toBe(400);
+  const refused = await challenge();
+  expect(refused.status).toBe(429);
+  expect((await refused.json()).error.message).toContain("More than 2 register calls a second from this address");
+});
+
+it("counts by address what reads, with its key's own count told first", async () => {
+  edge = await startEdge({ limits: { ...OFF, read: 5, addressRead: 2 } });
+  const read = (key: string) =>
+    fetch(`http://127.0.0.1:${edge!.port}/v1/auth/profile`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await read(ALICE.key)).headers.get("ratelimit")).toBe('"read";r=4;t=1');
+  expect((await read(BOB.key)).status).toBe(200);
+  const refused = await read(ALICE.key);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("ratelimit")).toBe('"address-read";r=0;t=1');
+});
+
+describe("calls without a known key", () => {
+  const LIMITED = { ...OFF, addressAuth: 1, burstSeconds: 6 };
+
+  it("are refused as too many before a key is looked up, while keys in memory are served", async () => {
+    edge = await startEdge({ limits: LIMITED });
+    const wrong = await post("/v1/tx/buy", BUY, "api_wrong");
+    expect(wrong.status).toBe(401);
+    expect(wrong.headers.get("ratelimit-policy")).toBe('"address-auth";q=6;w=6');
+    expect(wrong.headers.get("ratelimit")).toBe('"address-auth";r=5;t=1');
+    // Bob's key is looked up, Alice's is in memory.
+    expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
+    for (let i = 0; i < 5; i++) {
+      const missing = await fetch(`http://127.0.0.1:${edge.port}/v1/auth/profile`);
+      expect(missing.status).toBe(401);
+    }
+    const refused = await post("/v1/tx/buy", BUY, "api_wrong");
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("ratelimit")).toBe('"address-auth";r=0;t=6');
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect((await refused.json()).error).toMatchObject({ code: "RATE_LIMIT_EXCEEDED", retryable: true });
+    expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(429);
+    for (let i = 0; i < 20; i++) expect((await post("/v1/tx/buy", BUY)).status).toBe(200);
+    await sleep(1_050);
+    expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
+  });
+
+  it("are no part of the count when the key turns out right, however often", async () => {
+    edge = await startEdge({ limits: LIMITED });
+    for (let i = 0; i < 30; i++) expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
+    edge.limits.takeUsage();
+    await post("/v1/tx/buy", BUY, BOB.key);
+    expect([...edge.limits.takeUsage()]).toEqual([]);
+    await post("/v1/tx/buy", BUY, "api_wrong");
+    expect([...edge.limits.takeUsage()]).toEqual([["address-auth 127.0.0.1", 1]]);
+  });
+});
+
+it("takes a /64 of IPv6 for one address", async () => {
+  edge = await startEdge({ limits: { ...OFF, addressOpen: 1 }, trustedProxies: 1 });
+  const ask = async (from: string) =>
+    (await fetch(`http://127.0.0.1:${edge!.port}/v1/priority`, { headers: { "x-forwarded-for": from } })).status;
+  expect(await ask("2001:db8:1:2::1")).toBe(200);
+  expect(await ask("2001:db8:1:2:ffff::9")).toBe(429);
+  expect(await ask("2001:db8:1:3::1")).toBe(200);
 });
 
 it("counts what was used in other processes", async () => {

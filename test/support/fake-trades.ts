@@ -196,6 +196,7 @@ export function createFakeAccounts(): Accounts & KeyDirectory {
   ];
 
   return {
+    recall: (apiKey) => (apiKey === BOB.key ? undefined : known(apiKey)),
     authenticate: (apiKey) => (apiKey === BOB.key ? Promise.resolve().then(() => known(apiKey)) : known(apiKey)),
 
     async createChallenge(wallet) {

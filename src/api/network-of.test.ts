@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { networkOf } from "./connection-places.ts";
+import { networkOf } from "./network-of.ts";
 
 it("tells callers apart by IPv4 address and by /64 of IPv6", () => {
   for (const [address, network] of [

@@ -1,0 +1,30 @@
+import { isIPv6 } from "node:net";
+
+/** Addresses written in full are told by their networks from memory; so many, then the memory starts anew. */
+const REMEMBERED = 10_000;
+
+const known = new Map<string, string>();
+
+/** What one caller has of the address space: an IPv4 address, however it is written, or a /64 of IPv6. */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  let network = known.get(address);
+  if (network === undefined) {
+    network = readNetwork(address);
+    if (known.size >= REMEMBERED) known.clear();
+    known.set(address, network);
+  }
+  return network;
+}
+
+function readNetwork(address: string): string {
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head, tail] = address.split("%", 1)[0]!.split("::") as [string, string?];
+  const groups = head === "" ? [] : head.split(":");
+  const rest = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length;
+  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...rest];
+  return `${all.slice(0, 4).join(":")}::/64`;
+}

@@ -17,8 +17,8 @@ export function readBody(
   limits: BodyLimits,
   done: (body: Buffer | TradewireError) => void,
 ): void {
-  const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > REFUSED_BYTES)) {
+  const declared = declaredBytes(request);
+  if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > TAKEN_BYTES)) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);
     done(bodyTooLarge(limits.bodyLimitBytes));
     return;
@@ -58,15 +58,14 @@ class BodyReader {
   }
 
   /**
-   * What is too long is refused when it has ended, within reason: HTTP/2 callers who see an answer begin stop writing, and
-   * a body shorter than it was said to be takes the rest of the answer along.
+   * On HTTP/2 a body that said so, and is not far too long, is refused when it has ended: callers who see an answer begin
+   * stop writing, and a body shorter than it was said to be takes the rest of the answer along.
    */
   #drop(): void {
     this.#first = undefined;
     this.#chunks = undefined;
-    if (this.#request.httpVersionMajor === 1 || this.#length > REFUSED_BYTES) {
-      this.fail(bodyTooLarge(this.#limitBytes));
-    }
+    const willEnd = this.#request.httpVersionMajor === 2 && declaredBytes(this.#request) >= this.#length;
+    if (!willEnd) this.fail(bodyTooLarge(this.#limitBytes));
   }
 
   finish(): void {
@@ -105,26 +104,30 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
   written.once("finish", () => {
     if (request.readableEnded) return;
     if (isHttp2) endRefusedStream(request);
-    else endRefusedRequest(request);
+    else endRefusedRequest(request, TAKEN_OF_STREAM_BYTES);
     // A reader that stopped halfway may still listen, and nothing flows past it.
     request.removeAllListeners("readable").resume();
   });
 }
 
 const REFUSED_MS = 500;
-/**
- * What is still taken, and thrown away, of a refused body: enough for one that a caller hands over at once, who then holds
- * the connection for good.
- */
-const REFUSED_BYTES = 1024 * 1024;
+/** What is still taken, and thrown away, of a refused body: enough for one that is nearly complete. */
+const REFUSED_BYTES = 16 * 1024;
+/** A body that says it is no longer than this is taken, and thrown away, to its end: its caller then keeps the connection. */
+const TAKEN_BYTES = 256 * 1024;
+/** The same of a stream of messages, which never says how long it is. */
+const TAKEN_OF_STREAM_BYTES = 1024 * 1024;
 
 /**
  * Lets the caller read the refusal before the connection goes: one that is closed on a caller who still writes takes the
  * answer along. A body that ends within reason leaves the connection as it is.
  */
-function endRefusedRequest(request: IncomingMessage): void {
+function endRefusedRequest(
+  request: IncomingMessage,
+  takenBytes = declaredBytes(request) <= TAKEN_BYTES ? Math.max(declaredBytes(request), REFUSED_BYTES) : REFUSED_BYTES,
+): void {
   const { socket } = request;
-  let left = REFUSED_BYTES;
+  let left = takenBytes;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.pause();
@@ -140,6 +143,11 @@ function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
   const timer = setTimeout(() => stream.close(), REFUSED_MS);
   stream.once("close", () => clearTimeout(timer));
+}
+
+/** 0 where a body does not say how long it is. */
+function declaredBytes({ headers }: IncomingMessage): number {
+  return Number(headers["content-length"] ?? 0);
 }
 
 function bodyTooLarge(limitBytes: number): TradewireError {

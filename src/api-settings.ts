@@ -22,6 +22,7 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
     drainMs: config.drainMs,
     maxConnections: config.maxConnections,
     maxConnectionsPerAddress: config.maxConnectionsPerAddress,
+    maxStreamsPerKey: config.maxStreamsPerKey,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     limits: {

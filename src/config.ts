@@ -153,6 +153,13 @@ const SETTINGS = {
     "Calls from one address without the key they need, or with a wrong one; keys not in memory are looked up within the same limit",
     50,
   ),
+  MAX_STREAMS_PER_KEY: integer(
+    "Streams of trades that one API key holds open at once in a process; 0: any number",
+    "streams",
+    100,
+    0,
+    1_000_000,
+  ),
   LIMIT_BURST_SECONDS: integer("How many seconds' worth of calls may come at once", "seconds", 2, 1, 3_600),
   LIMIT_SHARE_MS: integer(
     "How often processes on one PostgreSQL tell each other what keys and addresses have used; 0 keeps limits apart",

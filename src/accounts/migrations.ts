@@ -80,6 +80,11 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
         .execute();
     },
   },
+  "0005-finality": {
+    async up(db: Kysely<unknown>) {
+      await db.schema.alterTable("submissions").addColumn("finalized_at_ms", INTEGER).execute();
+    },
+  },
 };
 
 /** Brings the database to the newest schema; several processes may start at once. @throws the database's own error */

@@ -81,6 +81,8 @@ export interface SubmissionRecord extends SubmissionClaim {
   readonly leaseUntilMs: number;
   /** The one terminal answer as JSON text, once there is one. */
   readonly outcome: string | undefined;
+  /** True once the chain was seen to have finalized it; never taken back. */
+  readonly isFinalized: boolean;
 }
 
 /** Which process looks after a submission, and until when (epoch milliseconds). */
@@ -101,6 +103,8 @@ export interface Submissions {
    * message, those of the one that landed.
    */
   finish(claim: SubmissionClaim, outcome: string): Promise<string>;
+  /** Writes down that the chain has finalized a submission that has ended. @returns false where no such end is written down */
+  finalize(messageHash: string): Promise<boolean>;
   /** Undecided submissions whose lease has run out, the longest abandoned first. */
   abandoned(most: number): Promise<readonly SubmissionRecord[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;

@@ -54,6 +54,8 @@ interface SubmissionTable {
   lease_until_ms: number;
   outcome: string | null;
   finished_at_ms: number | null;
+  /** When the chain was seen to have finalized it. */
+  finalized_at_ms: number | null;
 }
 
 /** What one process has counted against a limit, in all: others take the difference to what they read before. */

@@ -92,6 +92,19 @@ class StoredSubmissions implements Submissions {
     return standing?.outcome ?? outcome;
   }
 
+  async finalize(messageHash: string): Promise<boolean> {
+    const finalized = await this.#store.run((db) =>
+      db
+        .updateTable("submissions")
+        .set({ finalized_at_ms: this.#now() })
+        .where("message_hash", "=", messageHash)
+        .where("outcome", "is not", null)
+        .returning("message_hash")
+        .executeTakeFirst(),
+    );
+    return finalized !== undefined;
+  }
+
   async abandoned(most: number): Promise<readonly SubmissionRecord[]> {
     const rows = await this.#store.run((db) =>
       db
@@ -142,6 +155,7 @@ function rowOf(claim: SubmissionClaim, lease: Lease): NewSubmission {
     lease_until_ms: lease.untilMs,
     outcome: null,
     finished_at_ms: null,
+    finalized_at_ms: null,
   };
 }
 
@@ -156,5 +170,6 @@ function recordOf(row: SubmissionRow): SubmissionRecord {
     claimedAtMs: row.claimed_at_ms,
     leaseUntilMs: row.lease_until_ms,
     outcome: row.outcome ?? undefined,
+    isFinalized: row.finalized_at_ms !== null,
   };
 }

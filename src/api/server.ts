@@ -32,6 +32,7 @@ import { createRestRoutes, type RestRoute, registerRestRoutes, sendFailure } fro
 import { registerRpcRoutes } from "./rpc-routes.ts";
 import type { ApiLogger, ApiSettings } from "./settings.ts";
 import { shedBuilds } from "./shed-builds.ts";
+import { StreamPlaces } from "./stream-places.ts";
 import { createTradeService } from "./trade-service.ts";
 import { warmValidation } from "./validation.ts";
 
@@ -86,7 +87,7 @@ export async function createApi({
   const gate = new Gate({ keys, logger, limits, admission, observe });
   const services = [TradeService, AccountService, Health, ...(beside?.services.keys() ?? [])];
   const implementations = new Map<DescService, object>([
-    [TradeService, createTradeService(trades, closing.signal)],
+    [TradeService, createTradeService(trades, closing.signal, new StreamPlaces(settings.maxStreamsPerKey))],
     [AccountService, createAccountService(accounts)],
     [Health, createHealth([TradeService, AccountService], () => serving() && !draining)],
     ...(beside?.services ?? []),

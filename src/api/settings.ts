@@ -26,6 +26,8 @@ export interface ApiSettings {
   readonly maxConnections: number;
   /** Of these, connections from one address; 0: any number. Behind trusted proxies all come from theirs, and none are counted. */
   readonly maxConnectionsPerAddress: number;
+  /** Streams of one API key held at once; 0: any number. */
+  readonly maxStreamsPerKey: number;
   /** Web origins whose pages may call; none: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** Reverse proxies in front whose X-Forwarded-For is believed. */

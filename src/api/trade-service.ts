@@ -4,6 +4,7 @@ import { invalidField } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Trades } from "../trade/trade.ts";
 import { principalOf, stateOf } from "./call.ts";
+import type { StreamPlaces } from "./stream-places.ts";
 import {
   fromBuilt,
   fromPriorities,
@@ -21,7 +22,11 @@ import {
  *
  * @param closing ends streams when the service closes
  */
-export function createTradeService(trades: Trades, closing: AbortSignal): ServiceImpl<typeof TradeService> {
+export function createTradeService(
+  trades: Trades,
+  closing: AbortSignal,
+  streams: StreamPlaces,
+): ServiceImpl<typeof TradeService> {
   return {
     async buy(request, context) {
       return fromBuilt(
@@ -93,8 +98,14 @@ export function createTradeService(trades: Trades, closing: AbortSignal): Servic
     },
 
     async *watchTrade(request, context) {
+      const principal = principalOf(context);
       const until = AbortSignal.any([context.signal, closing]);
-      for await (const trade of trades.watch(principalOf(context), request.signature, until)) yield fromWatched(trade);
+      streams.take(principal.keyId);
+      try {
+        for await (const trade of trades.watch(principal, request.signature, until)) yield fromWatched(trade);
+      } finally {
+        streams.free(principal.keyId);
+      }
     },
 
     getPriority() {

@@ -174,7 +174,7 @@ class RunningAttempt implements Attempt {
     while (held !== "claimed") {
       if (held.outcome !== undefined) {
         this.#latest = { ...this.#latest, signature: held.signature };
-        return parseOutcome(held.outcome);
+        return parseOutcome(held.outcome, held.isFinalized);
       }
       if (held.signature !== this.claim.signature || this.#signed.size > 1) {
         // Whoever holds the claim knows of one signature only; another has to be sent and followed from here.
@@ -232,10 +232,11 @@ class RunningAttempt implements Attempt {
     try {
       const { signature, fate } = await this.#land();
       if (fate.kind === "landed") {
-        this.#tell({ kind: fate.commitment, slot: fate.slot });
+        // Even where it is finalized by now: that is said of what is written down.
+        this.#tell({ kind: "confirmed", slot: fate.slot });
         this.#end("confirm");
         // One that failed is told of as such, once it is known why: until then it is in a block, and no more is said.
-        this.#advance({ status: fate.error == null ? fate.commitment : "processed", slot: fate.slot, signature });
+        this.#advance({ status: fate.error == null ? "confirmed" : "processed", slot: fate.slot, signature });
       }
       const outcome = await this.#outcomeOf(signature, fate);
       if (outcome === undefined) return undefined;

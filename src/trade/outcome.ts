@@ -25,14 +25,14 @@ export function formatOutcome(outcome: Outcome): string {
   return JSON.stringify(outcome, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 }
 
-/** Reads what `formatOutcome` wrote. @throws SyntaxError, TypeError for anything else */
-export function parseOutcome(text: string): Outcome {
+/** Reads what `formatOutcome` wrote; with `isFinalized`, a trade that landed is that. @throws SyntaxError, TypeError for anything else */
+export function parseOutcome(text: string, isFinalized = false): Outcome {
   const value: Outcome = JSON.parse(text, (_key, held: unknown) =>
     typeof held === "string" && BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held,
   );
   if (value.kind !== "landed" && !(value.kind === "failed" && value.code in ERRORS))
     throw new TypeError("not an outcome");
-  return value;
+  return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;
 }
 
 /** The answer an outcome stands for. @throws TradewireError when the trade failed */

@@ -34,6 +34,8 @@ let flights: Map<string, { readonly order: LandingOrder; end(fate: TransactionFa
 /** How far the chain shows every transaction. */
 let progress: TransactionProgress | undefined;
 let isNodeDown = false;
+/** How often the chain was asked for it. */
+let looks = 0;
 let lamports = 1n;
 const processes: Submitter[] = [];
 
@@ -42,6 +44,7 @@ beforeEach(() => {
   submissions = createMemorySubmissions(Date.now);
   flights = new Map();
   progress = { slot: SLOT, commitment: "finalized", error: null };
+  looks = 0;
 });
 afterEach(async () => {
   submissions.isDown = false;
@@ -59,6 +62,7 @@ function startProcess(owner: string, warn: (message: string) => void = () => {})
         order.onEvent?.({ kind: "sent", lane: "rpc-1" });
       }),
     async fetchProgress() {
+      looks++;
       if (isNodeDown) throw new Error("no node answers");
       return progress;
     },
@@ -180,7 +184,11 @@ describe("a process that does not hold the claim", () => {
     commitment,
     error,
   });
-  const statusAt = async (one: Submitter, signature: string) => (await one.find(principal, signature)).status;
+  const statusAt = async (one: Submitter, signature: string) => {
+    // One look serves for so long.
+    await rest(400);
+    return (await one.find(principal, signature)).status;
+  };
 
   it("says what the chain shows of a trade on its way, also when it has joined it", async () => {
     const [a, b, joined] = [startProcess("a"), startProcess("b"), startProcess("c")];
@@ -193,6 +201,7 @@ describe("a process that does not hold the claim", () => {
       progress = undefined;
       expect(await statusAt(one, trade.signature)).toBe("pending");
       progress = seen("processed");
+      await rest(400);
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "processed", slot: SLOT });
       progress = seen("finalized");
       expect(await statusAt(one, trade.signature)).toBe("confirmed");
@@ -273,6 +282,116 @@ describe("a process that does not hold the claim", () => {
   });
 });
 
+describe("finality", () => {
+  const at = (commitment: TransactionProgress["commitment"], slot = SLOT) => ({ slot, commitment, error: null });
+  /** A trade that has landed on process a. */
+  const landed = async (a: Submitter) => {
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    progress = at("confirmed");
+    land("a", trade.signature);
+    await rest(10);
+    expect(answer.value?.status).toBe("confirmed");
+    return trade;
+  };
+
+  it("is asked for once in 400 ms, however many look-ups and streams there are, and never again once it is there", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await landed(a);
+    const streamed: string[] = [];
+    const streams = Array.from({ length: 20 }, async () => {
+      for await (const { status } of a.watch(principal, trade.signature, new AbortController().signal))
+        if (status === "finalized") streamed.push(status);
+    });
+    for (let i = 0; i < 4_000 / 50; i++) {
+      for (const { status } of await Promise.all(Array.from({ length: 10 }, () => a.find(principal, trade.signature))))
+        expect(status).toBe("confirmed");
+      await rest(50);
+    }
+    expect(looks).toBeGreaterThanOrEqual(9);
+    expect(looks).toBeLessThanOrEqual(11);
+    progress = at("finalized");
+    await rest(850);
+    await Promise.all(streams);
+    expect(streamed).toHaveLength(20);
+    const [row] = submissions.rows.values();
+    expect(row).toMatchObject({ isFinalized: true });
+
+    looks = 0;
+    isNodeDown = true;
+    await rest(1_000);
+    for (const one of [a, b, startProcess("c")]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT, result: {} });
+      const again = boxOf(one.submit(trade));
+      await rest(10);
+      expect(again.value).toEqual(await one.find(principal, trade.signature));
+      await rest(1_000);
+    }
+    expect(looks).toBe(0);
+  });
+
+  it("said by one process is said by the others to who submits again, also where they know less", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await landed(a);
+    const replay = async (one: Submitter) => {
+      const again = boxOf(one.submit(trade));
+      await rest(200);
+      return again.value?.status;
+    };
+    expect([await replay(a), await replay(b)]).toEqual(["confirmed", "confirmed"]);
+    await rest(400);
+    progress = at("finalized");
+    expect((await b.find(principal, trade.signature)).status).toBe("finalized");
+    expect([await replay(a), await replay(b)]).toEqual(["finalized", "finalized"]);
+    submissions.isDown = true;
+    expect([await replay(a), await replay(b)]).toEqual(["finalized", "finalized"]);
+  });
+
+  it("is told with the database away, and written down when it is back", async () => {
+    const a = startProcess("a");
+    const trade = await landed(a);
+    progress = at("finalized");
+    submissions.isDown = true;
+    expect((await a.find(principal, trade.signature)).status).toBe("finalized");
+    submissions.isDown = false;
+    progress = undefined;
+    await rest(400);
+    expect([...submissions.rows.values()].map(({ isFinalized }) => isFinalized)).toEqual([false]);
+    expect((await a.find(principal, trade.signature)).status).toBe("finalized");
+    expect([...submissions.rows.values()].map(({ isFinalized }) => isFinalized)).toEqual([true]);
+  });
+
+  it("is not believed of another block than the one that was told", async () => {
+    const a = startProcess("a");
+    const trade = await landed(a);
+    progress = at("finalized", SLOT + 1n);
+    expect((await a.find(principal, trade.signature)).status).toBe("confirmed");
+  });
+
+  it("comes after the amounts, also where a trade is first seen finalized", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const told: [string, boolean, string[]][] = [];
+    const watched = (async () => {
+      for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
+        told.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+    })();
+    await rest(10);
+    flights.get(`a ${trade.signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "finalized", error: null });
+    await rest(10);
+    await watched;
+    expect(answer.value?.status).toBe("confirmed");
+    expect(told).toEqual([
+      ["pending", false, ["sent"]],
+      ["confirmed", false, ["confirmed"]],
+      ["finalized", true, ["finalized"]],
+    ]);
+  });
+});
+
 describe("several signatures of one message", () => {
   /** Signed as by a wallet that draws a new nonce each time: as valid as the first, and other bytes. */
   const resigned = (trade: ReturnType<typeof signedTrade>) => {
@@ -308,7 +427,7 @@ describe("several signatures of one message", () => {
     expect(await b.find(principal, other.signature)).toMatchObject({ signature: other.signature, slot: SLOT });
     const late = boxOf(b.submit(trade));
     await rest(200);
-    expect(late.value).toMatchObject({ status: "confirmed", signature: other.signature });
+    expect(late.value).toMatchObject({ status: "finalized", signature: other.signature });
   });
 
   it("are followed by the process that has joined with the first when it gets the second", async () => {

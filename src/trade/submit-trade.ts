@@ -1,8 +1,9 @@
 import type { Principal, SubmissionRecord } from "../accounts/port.ts";
-import type { Landing } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { type Attempt, type AttemptPorts, type AttemptSettings, startAttempt } from "./attempt.ts";
+import { Finality } from "./finality.ts";
 import { answerOf, parseOutcome, unsettled } from "./outcome.ts";
+import { ProgressLooks } from "./progress-looks.ts";
 import type { SealedTrade } from "./sealed-trade.ts";
 import { verifySignedBytes } from "./signed-bytes.ts";
 import type { TokenSealer } from "./submission-token.ts";
@@ -23,6 +24,8 @@ export interface SubmitSettings extends AttemptSettings {
 /** A submit whose time is over is not kept waiting longer than this by a node. */
 const LOOK_MS = 250;
 const FINALITY_POLL_MS = 400;
+/** One look at the chain serves all who ask within this time: less than a stream waits, whose timer may be a little early. */
+const LOOK_LASTS_MS = 390;
 /** How often it is looked for submissions that another process has left behind, and how many are taken at a time. */
 const TAKE_OVER_MS = 1_000;
 const TAKE_OVER_AT_ONCE = 64;
@@ -47,7 +50,9 @@ export interface Submitter extends Pick<Trades, "submit" | "find" | "watch"> {
 export function createSubmitter(ports: SubmitPorts): Submitter {
   const attempts = new Map<string, Attempt>();
   const bySignature = new Map<string, Attempt>();
-  const { submissions, sealer, settings, landing } = ports;
+  const { submissions, sealer, settings } = ports;
+  const looks = new ProgressLooks(ports.landing, ports.now, LOOK_LASTS_MS);
+  const finality = new Finality(submissions, looks);
 
   const keep = (attempt: Attempt): Attempt => {
     attempts.set(attempt.claim.messageHash, attempt);
@@ -145,12 +150,22 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
 
   const find = async (principal: Principal, signature: string): Promise<SubmittedTrade> => {
     const known = await recordOf(principal, signature);
-    if ("done" in known) return answerSoFar(landing, known);
+    if ("done" in known) return answerSoFar(known);
     const sealed = sealer.open(known.submissionToken, principal.accountId);
-    if (known.outcome !== undefined)
-      return withFinality(landing, answerOf(sealed, signature, parseOutcome(known.outcome)));
+    if (known.outcome !== undefined) {
+      const outcome = parseOutcome(known.outcome, known.isFinalized);
+      return finality.complete(known.messageHash, answerOf(sealed, signature, outcome));
+    }
     const own = attempts.get(known.messageHash);
-    return own === undefined ? asSeen(landing, sealed, unsettled(sealed, signature)) : answerSoFar(landing, own);
+    return own === undefined ? asSeen(looks, sealed, unsettled(sealed, signature)) : answerSoFar(own);
+  };
+
+  /** What this process knows of a trade that is under way, or whose end is not written down yet. @throws as answerOf */
+  const answerSoFar = async (attempt: Attempt): Promise<SubmittedTrade> => {
+    if (!attempt.settled) return attempt.isElsewhere ? asSeen(looks, attempt.sealed, attempt.latest) : attempt.latest;
+    const outcome = await attempt.done;
+    if (outcome === undefined) return attempt.latest;
+    return finality.complete(attempt.claim.messageHash, answerOf(attempt.sealed, attempt.latest.signature, outcome));
   };
 
   return {
@@ -174,14 +189,20 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
         lastValidBlockHeight: sealed.lastValidBlockHeight,
         claimedAtMs: ports.now(),
       };
-      const attempt = attempts.get(messageHash) ?? keep(startAttempt(ports, claim, sealed, false));
+      const known = attempts.get(messageHash);
+      const isReplay = known?.settled === true;
+      const attempt = known ?? keep(startAttempt(ports, claim, sealed, false));
       if (!attempt.settled && attempt.also(signature, signedTransaction)) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
       // What had happened before this call joined in is none of its time.
       for (const [stage, atMs] of attempt.stageEnds)
         if (atMs >= startedAtMs) stages?.mark(stage, Math.max(0, ports.now() - atMs));
-      if (outcome !== undefined) return answerOf(sealed, attempt.latest.signature, outcome);
-      const seen = attempt.isElsewhere ? await within(LOOK_MS, asSeen(landing, sealed, attempt.latest)) : undefined;
+      if (outcome !== undefined) {
+        const answer = answerOf(sealed, attempt.latest.signature, outcome);
+        // By now somebody may have been told more than was known when it ended.
+        return isReplay ? finality.recall(messageHash, answer) : answer;
+      }
+      const seen = attempt.isElsewhere ? await within(LOOK_MS, asSeen(looks, sealed, attempt.latest)) : undefined;
       return undecided(seen ?? attempt.latest);
     },
 
@@ -228,17 +249,6 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   };
 }
 
-/** What this process knows of a trade that is under way, or whose end is not written down yet. @throws as answerOf */
-async function answerSoFar(landing: Landing, attempt: Attempt): Promise<SubmittedTrade> {
-  if (attempt.settled) return withFinality(landing, await answerOfAttempt(attempt));
-  return attempt.isElsewhere ? asSeen(landing, attempt.sealed, attempt.latest) : attempt.latest;
-}
-
-async function answerOfAttempt(attempt: Attempt): Promise<SubmittedTrade> {
-  const outcome = await attempt.done;
-  return outcome === undefined ? attempt.latest : answerOf(attempt.sealed, attempt.latest.signature, outcome);
-}
-
 /** The order in which a trade gets further. */
 const STATUSES: readonly SubmittedTrade["status"][] = ["pending", "processed", "confirmed", "finalized"];
 
@@ -246,8 +256,8 @@ const isAhead = (status: SubmittedTrade["status"], told: SubmittedTrade["status"
   told === undefined || STATUSES.indexOf(status) > STATUSES.indexOf(told);
 
 /** How far the chain shows a submission that another process looks after; a node that does not answer leaves what is known. */
-async function asSeen(landing: Landing, sealed: SealedTrade, trade: SubmittedTrade): Promise<SubmittedTrade> {
-  const seen = await landing.fetchProgress(trade.signature, sealed.lastValidBlockHeight).catch(() => undefined);
+async function asSeen(looks: ProgressLooks, sealed: SealedTrade, trade: SubmittedTrade): Promise<SubmittedTrade> {
+  const seen = await looks.take(trade.signature, sealed.lastValidBlockHeight);
   if (seen === undefined) return trade;
   // "finalized" is said of what is written down, and of a trade that failed only why: whoever looks after it finds that out.
   return {
@@ -265,10 +275,4 @@ function undecided(trade: SubmittedTrade): SubmittedTrade {
 /** What a status tells of the way of a submission that another process looks after. */
 function statusEvents({ status, slot }: SubmittedTrade, atMs: number): TradeEvent[] {
   return status === "pending" ? [] : [{ kind: status, atMs, ...(slot === undefined ? {} : { slot }) }];
-}
-
-/** Says "finalized" where the chain does; a node that does not answer leaves what is known. */
-async function withFinality(landing: Landing, trade: SubmittedTrade): Promise<SubmittedTrade> {
-  const seen = await landing.fetchProgress(trade.signature).catch(() => undefined);
-  return seen?.commitment === "finalized" ? { ...trade, status: "finalized" } : trade;
 }

@@ -473,6 +473,29 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.byMessageHash("cc")).toEqual(record);
   });
 
+  it("remembers that an end is final, of ends that are written down alone, and changes nothing else of them", async () => {
+    const place = await home.place();
+    const [here, there] = [await start(place), await start(place)];
+    const submissions = createSubmissions(here.store, () => here.clock.nowMs);
+    const elsewhere = createSubmissions(there.store, () => there.clock.nowMs);
+    expect(await submissions.finalize("none")).toBe(false);
+    await submissions.claim(claimOf("final"), lease("owner"));
+    expect(await submissions.finalize("final")).toBe(false);
+    await submissions.finish(claimOf("final"), "landed");
+    const ended = await elsewhere.byMessageHash("final");
+    expect(ended).toMatchObject({ outcome: "landed", isFinalized: false });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? submissions : elsewhere).finalize("final")),
+    );
+    expect(answers).toEqual(Array(10).fill(true));
+    for (const one of [submissions, elsewhere]) {
+      expect(await one.byMessageHash("final")).toEqual({ ...ended, isFinalized: true });
+      expect(await one.bySignature("acc_1", "signature-of-final")).toEqual({ ...ended, isFinalized: true });
+      expect(await one.finish(claimOf("final"), "another end")).toBe("landed");
+      expect(await one.claim(claimOf("final"), lease("late"))).toEqual({ ...ended, isFinalized: true });
+    }
+  });
+
   it("finds a submission by signature for its account alone", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);

@@ -1,6 +1,6 @@
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "@connectrpc/connect";
+import { Code, createClient } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it } from "vitest";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
@@ -154,6 +154,54 @@ describe("calls without a known key", () => {
     await post("/v1/tx/buy", BUY, "api_wrong");
     expect([...edge.limits.takeUsage()]).toEqual([["address-auth 127.0.0.1", 1]]);
   });
+});
+
+it("holds so many streams of one key at once, and frees their places when they end, however they do", async () => {
+  edge = await startEdge({ maxStreamsPerKey: 2 });
+  const { trades, port } = edge;
+  const { watch } = trades;
+  let served = 0;
+  trades.watch = async function* (principal, signature, signal) {
+    yield* watch(principal, signature, signal);
+    served++;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    served--;
+  };
+  const { data } = await (await post("/v1/tx/buy", BUY)).json();
+  const signed = fakeSign(Buffer.from(data.unsignedTransaction, "base64"));
+  const submit = { submissionToken: data.submissionToken, signedTransaction: Buffer.from(signed).toString("base64") };
+  const { signature } = (await (await post("/v1/tx/submit", submit)).json()).data;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  for (const transport of [createConnectTransport({ baseUrl, httpVersion: "1.1" }), createGrpcTransport({ baseUrl })]) {
+    const client = createClient(TradeService, transport);
+    const open = (key: string) => {
+      const leaving = new AbortController();
+      const headers = { authorization: `Bearer ${key}` };
+      const stream = client.watchTrade({ signature }, { headers, signal: leaving.signal });
+      const ended = (async () => {
+        for await (const _ of stream);
+      })().catch((error) => error);
+      return { leave: () => leaving.abort(), ended };
+    };
+    const streams = [open(ALICE.key), open(ALICE.key)];
+    await expect.poll(() => served).toBe(2);
+    const refused = await open(ALICE.key).ended;
+    expect(refused.code).toBe(Code.ResourceExhausted);
+    expect(refused.rawMessage).toContain("has 2 streams open");
+    expect(refused.metadata.get("retry-after")).toBe("1");
+    // Bob has places of his own, and keeps none where there is nothing to watch.
+    for (let i = 0; i < 4; i++) expect((await open(BOB.key).ended).code).toBe(Code.NotFound);
+    streams[0]!.leave();
+    await streams[0]!.ended;
+    await expect.poll(() => served).toBe(1);
+    streams.push(open(ALICE.key));
+    await expect.poll(() => served).toBe(2);
+    for (const { leave, ended } of streams) {
+      leave();
+      await ended;
+    }
+    await expect.poll(() => served).toBe(0);
+  }
 });
 
 it("takes a /64 of IPv6 for one address", async () => {

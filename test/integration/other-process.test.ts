@@ -69,4 +69,11 @@ test("a process that does not hold a trade says how far it is, step by step", as
   expect([...told.keys()].filter((status) => status !== "pending")).toEqual(["processed", "confirmed", "finalized"]);
   for (const status of ["processed", "confirmed", "finalized"]) expect(told.get(status)!.slot).toBe(data!.slot);
   expect(told.get("finalized")!.tradeResult).toMatchObject(data!.tradeResult!);
+
+  // Said once by one process, it is what all of them say: to who asks and to who submits again.
+  for (const { url } of [holder, other]) {
+    const again = await trader.submit({ name: "again", url }, built);
+    expect(again.data).toEqual({ ...data, status: "finalized" });
+    expect((await trader.get(url, `/v1/tx/${built.signature}`)).data).toMatchObject({ status: "finalized" });
+  }
 });

@@ -14,7 +14,13 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     if (store.isDown) throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
   };
   const hold = (claim: SubmissionClaim, lease: Lease) =>
-    rows.set(claim.messageHash, { ...claim, leaseUntilMs: lease.untilMs, owner: lease.owner, outcome: undefined });
+    rows.set(claim.messageHash, {
+      ...claim,
+      leaseUntilMs: lease.untilMs,
+      owner: lease.owner,
+      outcome: undefined,
+      isFinalized: false,
+    });
   const store: MemorySubmissions = {
     rows,
     isDown: false,
@@ -36,8 +42,15 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       const row = rows.get(claim.messageHash);
       if (row?.outcome !== undefined) return row.outcome;
-      rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", outcome });
+      rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", outcome, isFinalized: false });
       return outcome;
+    },
+    async finalize(messageHash) {
+      reach();
+      const row = rows.get(messageHash);
+      if (row?.outcome === undefined) return false;
+      rows.set(messageHash, { ...row, isFinalized: true });
+      return true;
     },
     async abandoned(most) {
       reach();

@@ -10,6 +10,9 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 /** Streams that one HTTP/2 connection may have open. */
 const MAX_STREAMS = 256;
 
+/** On close, how long a connection on which nothing was heard may still say what it was made for. */
+const FIRST_WORDS_MS = 500;
+
 /** One port that speaks HTTP/1.1 and HTTP/2. */
 export interface Listener {
   /** The HTTP/1.1 server; its timeouts and its connection tracking serve both protocols. */
@@ -86,20 +89,29 @@ export function createListener(settings: ApiSettings, handler: RequestListener):
     },
     async close(deadlineMs) {
       closing = true;
+      // Idle connections are closed with what has arrived on them unread: so only when all that has arrived was just read.
+      await justRead();
       const closed = Promise.all([closeServer(http1), front === http1 ? undefined : closeServer(front)]);
-      for (const socket of undecided) socket.destroy();
       for (const session of sessions) session.close();
+      // A connection that has just been made is about to ask.
+      const silent = setTimeout(() => {
+        for (const socket of undecided) socket.destroy();
+      }, FIRST_WORDS_MS);
       // Connections that were busy become idle one by one.
-      const sweep = setInterval(() => http1.closeIdleConnections(), 50);
+      const sweep = setInterval(() => void justRead().then(() => http1.closeIdleConnections()), 50);
       const deadline = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, deadlineMs);
       await closed;
       clearInterval(sweep);
+      clearTimeout(silent);
       clearTimeout(deadline);
     },
   };
 }
+
+/** Resolves in the turn of the event loop's that comes after reading. */
+const justRead = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing: () => boolean): http.Server {
   // Node advertises the timeout and the most requests itself, and holds the connection for the buffer on top.

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -39,12 +39,14 @@ test("DATA_DIR is a folder", () => {
   expect(obstacles({ DATA_DIR: join(file, "below") })).toHaveLength(1);
 });
 
-test.skipIf(process.getuid?.() === 0)("DATA_DIR can be written to", () => {
+test("DATA_DIR can be written to, and is left as it was", () => {
   const locked = join(folder, "locked");
   mkdirSync(locked);
-  chmodSync(locked, 0o500);
-  expect(obstacles({ DATA_DIR: join(locked, "data") })).toEqual([
-    expect.stringMatching(/^DATA_DIR is .*, which this user may not write to\.$/),
+  expect(obstacles({ DATA_DIR: join(locked, "data") })).toEqual([]);
+  expect(readdirSync(locked)).toEqual([]);
+  // Not even the superuser makes folders there.
+  expect(obstacles({ DATA_DIR: "/proc/tradewire/data" })).toEqual([
+    "DATA_DIR is /proc/tradewire/data, which this user may not write to.",
   ]);
 });
 

@@ -1,5 +1,5 @@
-import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config.ts";
 
@@ -11,7 +11,7 @@ interface Start {
 
 /**
  * What this machine lacks of what the settings name: files, folders, ports that do not collide. Each names its setting.
- * Nothing is made or opened for it, so it may be asked beside a running service.
+ * Nothing is opened for it and nothing is left behind, so it may be asked beside a running service.
  */
 export function findObstacles(config: Config, { workers = 1, chainAlone = false }: Start = {}): readonly string[] {
   if (chainAlone) return programsObstacles(config);
@@ -54,7 +54,8 @@ function dataDirObstacles({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config
   try {
     const place = nearestThatExists(resolve(dataDir));
     if (!statSync(place).isDirectory()) return [`DATA_DIR is ${dataDir}, and ${place} is not a folder.`];
-    accessSync(place, constants.W_OK | constants.X_OK);
+    // What rights say and what a file system allows are not the same.
+    rmdirSync(mkdtempSync(join(place, ".tradewire-")));
     return [];
   } catch {
     return [`DATA_DIR is ${dataDir}, which this user may not write to.`];

@@ -4,6 +4,7 @@ import { minOf } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
+import { filterEitherWay } from "../mint-filter.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
@@ -52,6 +53,8 @@ interface DammV1QuoteFill {
 
 const DEGRADED = "VENUE_DEGRADED";
 
+const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET] } as const;
+
 /**
  * Meteora DAMM v1 (dynamic AMM): constant product and stable pools whose tokens lie in shared, lending vaults with profit
  * that unlocks over time; stable pools of staked SOL follow its price. SPL tokens only.
@@ -69,20 +72,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   supports: { exactOut: true, token2022: false },
 
   search(pair) {
-    const filter = (a: Uint8Array, b: Uint8Array) =>
-      ({
-        kind: "filter",
-        program: DAMM_V1_PROGRAM,
-        memcmp: [
-          { offset: MINT_A_OFFSET, bytes: a },
-          { offset: MINT_B_OFFSET, bytes: b },
-        ],
-      }) as const;
-    return [
-      { kind: "probe", addresses: dammV1PoolAddresses(pair) },
-      filter(pair.a.bytes, pair.b.bytes),
-      filter(pair.b.bytes, pair.a.bytes),
-    ];
+    return [{ kind: "probe", addresses: dammV1PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
   },
 
   decode: decodeDammV1Market,

@@ -5,6 +5,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../mint-extensions.ts";
+import { filterEitherWay } from "../mint-filter.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
@@ -41,6 +42,12 @@ interface DammV2QuoteFill {
 
 const DEGRADED = "VENUE_DEGRADED";
 
+const ACCOUNTS = {
+  program: DAMM_V2_PROGRAM,
+  dataSize: DAMM_V2_POOL_SIZE,
+  mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET],
+} as const;
+
 /**
  * Meteora DAMM v2 (cp-amm): one range of constant liquidity or a compounding constant product, exact in and exact out,
  * Token-2022 with transfer fees; fee schedules by time and market cap, rate limiters, volatility fees.
@@ -55,21 +62,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    const filter = (a: Uint8Array, b: Uint8Array) =>
-      ({
-        kind: "filter",
-        program: DAMM_V2_PROGRAM,
-        dataSize: DAMM_V2_POOL_SIZE,
-        memcmp: [
-          { offset: MINT_A_OFFSET, bytes: a },
-          { offset: MINT_B_OFFSET, bytes: b },
-        ],
-      }) as const;
-    return [
-      { kind: "probe", addresses: dammV2PoolAddresses(pair) },
-      filter(pair.a.bytes, pair.b.bytes),
-      filter(pair.b.bytes, pair.a.bytes),
-    ];
+    return [{ kind: "probe", addresses: dammV2PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
   },
 
   decode: decodeDammV2Market,

@@ -7,6 +7,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
 import { extensionCount } from "../mint-extensions.ts";
+import { filterEitherWay } from "../mint-filter.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
@@ -75,6 +76,12 @@ const ARRAYS_PER_TRADE = 5;
 const SPARE_ARRAYS = 1;
 const ARRAYS_READ = ARRAYS_PER_TRADE + SPARE_ARRAYS;
 
+const ACCOUNTS = {
+  program: DLMM_PROGRAM,
+  dataSize: DLMM_PAIR_SIZE,
+  mintOffsets: [MINT_X_OFFSET, MINT_Y_OFFSET],
+} as const;
+
 /**
  * Meteora DLMM: bins of constant price, exact in and exact out, Token-2022 with transfer fees, volatility fees with their
  * clock, limit orders in bins, fees in Y only.
@@ -89,21 +96,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    const filter = (x: Uint8Array, y: Uint8Array) =>
-      ({
-        kind: "filter",
-        program: DLMM_PROGRAM,
-        dataSize: DLMM_PAIR_SIZE,
-        memcmp: [
-          { offset: MINT_X_OFFSET, bytes: x },
-          { offset: MINT_Y_OFFSET, bytes: y },
-        ],
-      }) as const;
-    return [
-      { kind: "probe", addresses: dlmmPairAddresses(pair) },
-      filter(pair.a.bytes, pair.b.bytes),
-      filter(pair.b.bytes, pair.a.bytes),
-    ];
+    return [{ kind: "probe", addresses: dlmmPairAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
   },
 
   decode: decodeDlmmMarket,

@@ -8,6 +8,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { filterByMints } from "../mint-filter.ts";
 import { noInverse, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { sortMints } from "../sort-mints.ts";
@@ -68,6 +69,12 @@ interface WhirlpoolQuoteFill {
   readonly computeUnits: number;
 }
 
+const ACCOUNTS = {
+  program: WHIRLPOOL_PROGRAM,
+  dataSize: WHIRLPOOL_SIZE,
+  mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET],
+} as const;
+
 /**
  * Orca Whirlpools: concentrated liquidity, exact in and exact out, Token-2022 with transfer fees, fixed and dynamic tick
  * arrays, and fees that follow volatility.
@@ -83,19 +90,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    const [mintA, mintB] = sortMints(pair);
-    return [
-      { kind: "probe", addresses: whirlpoolAddresses(pair) },
-      {
-        kind: "filter",
-        program: WHIRLPOOL_PROGRAM,
-        dataSize: WHIRLPOOL_SIZE,
-        memcmp: [
-          { offset: MINT_A_OFFSET, bytes: mintA.bytes },
-          { offset: MINT_B_OFFSET, bytes: mintB.bytes },
-        ],
-      },
-    ];
+    return [{ kind: "probe", addresses: whirlpoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
   },
 
   decode: decodeWhirlpoolMarket,

@@ -8,6 +8,7 @@ import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../mint-extensions.ts";
+import { filterEitherWay } from "../mint-filter.ts";
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
@@ -64,6 +65,8 @@ export interface PumpSwapFill {
 /** The supply a mayhem coin's market capitalisation is counted with. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n;
 
+const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [BASE_MINT_OFFSET, QUOTE_MINT_OFFSET] } as const;
+
 /**
  * PumpSwap: constant product with fees in the quote, by market capitalisation for coins that came from the Pump curve.
  *
@@ -80,19 +83,11 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   supports: { exactOut: true, token2022: true },
 
   /** The pools the pair's curves migrate to, by derivation; pools made by anybody else, by filter, either way round. */
-  search({ a, b }) {
-    const filter = (base: Uint8Array, quote: Uint8Array) => ({
-      kind: "filter" as const,
-      program: PUMP_SWAP_PROGRAM,
-      memcmp: [
-        { offset: BASE_MINT_OFFSET, bytes: base },
-        { offset: QUOTE_MINT_OFFSET, bytes: quote },
-      ],
-    });
+  search(pair) {
+    const { a, b } = pair;
     return [
       { kind: "probe", addresses: [canonicalPool(a, b), canonicalPool(b, a)] },
-      filter(a.bytes, b.bytes),
-      filter(b.bytes, a.bytes),
+      ...filterEitherWay(ACCOUNTS, pair),
     ];
   },
 

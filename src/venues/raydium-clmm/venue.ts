@@ -7,6 +7,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { filterByMints } from "../mint-filter.ts";
 import { noInverse, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { sortMints } from "../sort-mints.ts";
@@ -73,6 +74,12 @@ interface ClmmQuoteFill {
   readonly computeUnits: number;
 }
 
+const ACCOUNTS = {
+  program: CLMM_PROGRAM,
+  dataSize: CLMM_POOL_SIZE,
+  mintOffsets: [MINT_0_OFFSET, MINT_1_OFFSET],
+} as const;
+
 /**
  * Raydium CLMM: concentrated liquidity with limit orders and fees that follow volatility, exact in and exact out,
  * Token-2022 with transfer fees. From the program's public source of July 2026.
@@ -89,19 +96,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    const [mint0, mint1] = sortMints(pair);
-    return [
-      { kind: "probe", addresses: clmmPoolAddresses(pair) },
-      {
-        kind: "filter",
-        program: CLMM_PROGRAM,
-        dataSize: CLMM_POOL_SIZE,
-        memcmp: [
-          { offset: MINT_0_OFFSET, bytes: mint0.bytes },
-          { offset: MINT_1_OFFSET, bytes: mint1.bytes },
-        ],
-      },
-    ];
+    return [{ kind: "probe", addresses: clmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
   },
 
   decode: decodeClmmMarket,

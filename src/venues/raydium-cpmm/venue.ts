@@ -6,6 +6,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { filterByMints } from "../mint-filter.ts";
 import { tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { sortMints } from "../sort-mints.ts";
@@ -41,6 +42,12 @@ interface CpmmQuoteFill {
 
 const DEGRADED = "VENUE_DEGRADED";
 
+const ACCOUNTS = {
+  program: CPMM_PROGRAM,
+  dataSize: CPMM_POOL_SIZE,
+  mintOffsets: [MINT_0_OFFSET, MINT_1_OFFSET],
+} as const;
+
 /**
  * Raydium CPMM: constant product, exact in and exact out, Token-2022 with transfer fees.
  * From the program's public source of December 2025. Proven by execution on a build of February 2025, which is the same for
@@ -55,19 +62,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
 
   /** Derived pools by probe. A pool may also stand at a key of its creator's choice: those by filter, mints in byte order. */
   search(pair) {
-    const [mint0, mint1] = sortMints(pair);
-    return [
-      { kind: "probe", addresses: cpmmPoolAddresses(pair) },
-      {
-        kind: "filter",
-        program: CPMM_PROGRAM,
-        dataSize: CPMM_POOL_SIZE,
-        memcmp: [
-          { offset: MINT_0_OFFSET, bytes: mint0.bytes },
-          { offset: MINT_1_OFFSET, bytes: mint1.bytes },
-        ],
-      },
-    ];
+    return [{ kind: "probe", addresses: cpmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
   },
 
   decode: decodeCpmmMarket,

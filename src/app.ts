@@ -182,6 +182,8 @@ async function compose(parts: {
     warn,
     maxAgeMs: config.stateMaxAgeMs,
     maxMarketsPerPair: config.marketsPerPair,
+    researchMs: config.marketSearchMs,
+    researchPaceMs: config.marketSearchPaceMs,
   });
   onClose(() => markets.close());
 

@@ -73,6 +73,20 @@ const SETTINGS = {
   ),
   BLOCKHASH_MAX_AGE_MS: integer("Oldest blockhash a trade is built on", "ms", 2_000, 100, 30_000),
   STATE_MAX_AGE_MS: integer("Oldest market state a trade is built on", "ms", 2_000, 100, 30_000),
+  MARKET_SEARCH_MS: integer(
+    "How often a pair in use is searched again for markets that are new; those known are followed meanwhile",
+    "ms",
+    60_000,
+    1_000,
+    3_600_000,
+  ),
+  MARKET_SEARCH_PACE_MS: integer(
+    "Least time between two such searches, of whatever pairs. Each asks the nodes for accounts some dozen times",
+    "ms",
+    500,
+    0,
+    60_000,
+  ),
   MARKETS_PER_PAIR: integer("Markets of one pair kept live, the best of those found", "markets", 64, 1, 1_000),
   TRANSACTION_V1: choice(
     "Version 1 transactions, up to 4096 bytes, for routes that fit no other; wallets must know them",

@@ -272,6 +272,28 @@ test("a search that failed is a fault, and made good within seconds", async () =
   ]);
 });
 
+test("a search that fails in part again and again is repeated less and less soon", async () => {
+  seed();
+  const search = () => [
+    { kind: "probe" as const, addresses: [pool] },
+    { kind: "filter" as const, program, memcmp: [] },
+  ];
+  const fetchProgramAccounts = vi.spyOn(state, "fetchProgramAccounts").mockRejectedValue(new Error("cut off"));
+  start([fakeVenue({ search })]);
+  await markets.marketsOf(pair);
+  const searches: number[] = [];
+  for (let second = 1; second <= 120; second++) {
+    const { length } = fetchProgramAccounts.mock.calls;
+    await vi.advanceTimersByTimeAsync(1_000);
+    warm();
+    await backgroundSearch();
+    if (fetchProgramAccounts.mock.calls.length > length) searches.push(second);
+  }
+  const pauses = searches.map((second, i) => second - (searches[i - 1] ?? 0));
+  expect(pauses.slice(0, 4)).toEqual([5, 10, 20, 40]);
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(61);
+});
+
 test("no market is believed for five seconds, then looked for again", async () => {
   start([fakeVenue()]);
   expect(await markets.marketsOf(pair)).toMatchObject({ markets: [], faults: [] });

@@ -69,6 +69,8 @@ interface Pair {
   searchAgainAtMs: number | undefined;
   /** When the last search began. */
   searchedAtMs: number;
+  /** Searches in a row of which a part failed. */
+  partialSearches: number;
   lastUsedMs: number;
   /** Kept until an account behind it changes. */
   answer: PairMarkets | undefined;
@@ -151,6 +153,7 @@ export function createMarkets({
         passedOver: new Map(),
         searchAgainAtMs: undefined,
         searchedAtMs: 0,
+        partialSearches: 0,
         lastUsedMs: now(),
         answer: undefined,
         freshUntilMs: 0,
@@ -206,8 +209,15 @@ export function createMarkets({
     entry.watches = [...kept, ...added];
     entry.searchFaults = [...faults, ...passedOverFaults(entry)];
     entry.searched = searched;
-    entry.searchAgainAtMs = now() + (entry.watches.length > 0 && isComplete ? researchMs : negativeMs);
+    entry.partialSearches = isComplete ? 0 : entry.partialSearches + 1;
+    entry.searchAgainAtMs = now() + againAfterMs(entry);
     entry.answer = undefined;
+  }
+
+  /** Soon where nothing was found, or a part failed: less and less soon where it fails again, for searches are what nodes mind most. */
+  function againAfterMs({ watches, partialSearches }: Pair): number {
+    if (watches.length === 0) return negativeMs;
+    return partialSearches === 0 ? researchMs : Math.min(researchMs, negativeMs * 2 ** (partialSearches - 1));
   }
 
   function watch(entry: Pair, found: FoundMarket): MarketWatch {

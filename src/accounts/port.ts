@@ -107,6 +107,8 @@ export interface Submissions {
   finalize(messageHash: string): Promise<boolean>;
   /** Undecided submissions whose lease has run out, the longest abandoned first. */
   abandoned(most: number): Promise<readonly SubmissionRecord[]>;
+  /** Those of the messages whose end is written down. */
+  endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
   /** A submission of this account by its signature. */
   bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined>;

@@ -119,6 +119,18 @@ class StoredSubmissions implements Submissions {
     return rows.map(recordOf);
   }
 
+  async endedAmong(messageHashes: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.#store.run((db) =>
+      db
+        .selectFrom("submissions")
+        .select("message_hash")
+        .where("message_hash", "in", messageHashes)
+        .where("outcome", "is not", null)
+        .execute(),
+    );
+    return rows.map(({ message_hash }) => message_hash);
+  }
+
   async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {
     const row = await this.#store.run((db) =>
       db.selectFrom("submissions").selectAll().where("message_hash", "=", messageHash).executeTakeFirst(),

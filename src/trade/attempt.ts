@@ -2,6 +2,7 @@ import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../a
 import type { Landing, LandingEvent, TransactionFate, TransactionReader, TransactionRecord } from "../chain/port.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Venue } from "../venues/venue.ts";
+import type { EndsElsewhere } from "./ends-elsewhere.ts";
 import { failedOutcome } from "./failure.ts";
 import { formatOutcome, type Outcome, parseOutcome, unsettled } from "./outcome.ts";
 import { readReceipt } from "./receipt.ts";
@@ -11,6 +12,7 @@ import { sleep, within } from "./waiting.ts";
 
 export interface AttemptPorts {
   readonly submissions: Submissions;
+  readonly endsElsewhere: EndsElsewhere;
   readonly landing: Landing;
   readonly transactions: TransactionReader;
   readonly venues: readonly Venue[];
@@ -70,7 +72,8 @@ export interface Attempt {
 
 /** How long one attempt follows a transaction before it lets go; far beyond what finality takes. */
 const FOLLOW_MS = 10 * 60_000;
-const JOIN_POLL_MS = 100;
+/** How often the record of a message that another process looks after is read, beside hearing of its end. */
+const JOIN_POLL_MS = 250;
 /** A record that could not be written is tried again this often. */
 const BACK_FILL_MS = 1_000;
 /** An answer waits this long for its record to be written; then the record follows. */
@@ -184,7 +187,9 @@ class RunningAttempt implements Attempt {
       }
       if (this.#ports.now() > until) return undefined;
       this.#isElsewhere = true;
-      await sleep(JOIN_POLL_MS);
+      const { endsElsewhere } = this.#ports;
+      await Promise.race([endsElsewhere.ended(this.claim.messageHash), sleep(JOIN_POLL_MS)]);
+      endsElsewhere.forget(this.claim.messageHash);
       held = await this.#look(held);
     }
     this.#isElsewhere = false;

@@ -1,6 +1,7 @@
 import type { Principal, SubmissionRecord } from "../accounts/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { type Attempt, type AttemptPorts, type AttemptSettings, startAttempt } from "./attempt.ts";
+import { EndsElsewhere } from "./ends-elsewhere.ts";
 import { Finality } from "./finality.ts";
 import { answerOf, parseOutcome, unsettled } from "./outcome.ts";
 import { ProgressLooks } from "./progress-looks.ts";
@@ -10,7 +11,7 @@ import type { TokenSealer } from "./submission-token.ts";
 import type { SubmittedTrade, TradeEvent, Trades } from "./trade.ts";
 import { aborted, sleep, within } from "./waiting.ts";
 
-export interface SubmitPorts extends AttemptPorts {
+export interface SubmitPorts extends Omit<AttemptPorts, "endsElsewhere"> {
   readonly sealer: TokenSealer;
   readonly warn: (message: string) => void;
   readonly settings: SubmitSettings;
@@ -51,6 +52,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   const attempts = new Map<string, Attempt>();
   const bySignature = new Map<string, Attempt>();
   const { submissions, sealer, settings } = ports;
+  const attemptPorts = { ...ports, endsElsewhere: new EndsElsewhere(submissions) };
   const looks = new ProgressLooks(ports.landing, ports.now, LOOK_LASTS_MS);
   const finality = new Finality(submissions, looks);
 
@@ -104,7 +106,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
         // One that this process cannot read is left to others, and keeps nobody from what comes after it.
         const leaseMs = sealed === undefined ? UNREADABLE_LEASE_MS : settings.leaseMs;
         const taken = await submissions.claim(record, { owner: ports.owner, untilMs: ports.now() + leaseMs });
-        if (sealed !== undefined && taken === "claimed") keep(startAttempt(ports, record, sealed, true));
+        if (sealed !== undefined && taken === "claimed") keep(startAttempt(attemptPorts, record, sealed, true));
       }
       failing = false;
     } catch (error) {
@@ -191,7 +193,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
       };
       const known = attempts.get(messageHash);
       const isReplay = known?.settled === true;
-      const attempt = known ?? keep(startAttempt(ports, claim, sealed, false));
+      const attempt = known ?? keep(startAttempt(attemptPorts, claim, sealed, false));
       if (!attempt.settled && attempt.also(signature, signedTransaction)) bySignature.set(signature, attempt);
       const outcome = await within(settings.answerMs, attempt.done);
       // What had happened before this call joined in is none of its time.

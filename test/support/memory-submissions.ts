@@ -58,6 +58,10 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
         .filter(({ outcome, leaseUntilMs }) => outcome === undefined && leaseUntilMs < now())
         .slice(0, most);
     },
+    async endedAmong(messageHashes) {
+      reach();
+      return messageHashes.filter((messageHash) => rows.get(messageHash)?.outcome !== undefined);
+    },
     async byMessageHash(messageHash) {
       reach();
       return rows.get(messageHash);

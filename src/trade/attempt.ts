@@ -3,7 +3,7 @@ import type { Landing, LandingEvent, TransactionFate, TransactionReader, Transac
 import type { Now } from "../primitives/clock.ts";
 import type { Venue } from "../venues/venue.ts";
 import type { EndsElsewhere } from "./ends-elsewhere.ts";
-import { failedOutcome } from "./failure.ts";
+import { failedOutcome } from "./landed-failure.ts";
 import { formatOutcome, type Outcome, parseOutcome, unsettled } from "./outcome.ts";
 import { readReceipt } from "./receipt.ts";
 import type { SealedTrade } from "./sealed-trade.ts";

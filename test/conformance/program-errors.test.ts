@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { TransactionRecord } from "../../src/chain/port.ts";
 import type { ErrorCode } from "../../src/errors/tradewire-error.ts";
-import { failedOutcome } from "../../src/trade/failure.ts";
+import { ERRORS, TradewireError } from "../../src/errors/tradewire-error.ts";
+import { failedOutcome } from "../../src/trade/landed-failure.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
 
@@ -155,7 +156,13 @@ describe.each(venues)("$id", (venue) => {
   const program = venue.programs[0]!.toString();
 
   it.each(LISTED[venue.id])("%i %s is %s", (number, name, code) => {
-    const told = (logs: readonly string[]) => outcomeOf(logs);
+    const told = (logs: readonly string[]) => {
+      const outcome = outcomeOf(logs);
+      const { code: answer, message, facts } = outcome;
+      expect(new TradewireError(answer, message, facts).retryable).toBe(false);
+      expect(ERRORS[answer].http).toBe(422);
+      return { ...outcome, code: facts.details?.reason ?? answer };
+    };
     const anchor = told([invoke(program, 1), named(name, number), failed(program, number)]);
     expect(anchor.code).toBe(code);
     expect(anchor.facts.safeToRebuild).toBe(true);
@@ -212,6 +219,17 @@ describe.each(venues)("$id", (venue) => {
 });
 
 describe("failures outside the venues", () => {
+  it("ends what landed with accounts the program no longer takes as PROGRAM_ERROR, and says why", () => {
+    const pumpFun = venues.find(({ id }) => id === "pump_fun")!.programs[0]!.toString();
+    const told = outcomeOf([
+      invoke(pumpFun, 1),
+      named("BuybackFeeRecipientNotAuthorized", 6057),
+      failed(pumpFun, 6057),
+    ]);
+    expect(told).toMatchObject({ code: "PROGRAM_ERROR", facts: { details: { reason: "VENUE_DEGRADED" } } });
+    expect(told.message).toContain("did not accept the accounts");
+  });
+
   it("trusts a name over a number: numbers of CLMM moved when the program did", () => {
     const clmm = venues.find(({ id }) => id === "raydium_clmm")!.programs[0]!.toString();
     expect(outcomeOf([invoke(clmm, 1), named("TooLittleOutputReceived", 6022), failed(clmm, 6022)]).code).toBe(

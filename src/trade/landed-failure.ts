@@ -24,17 +24,20 @@ export function failedOutcome(
   venues: readonly Venue[],
 ): Outcome {
   const failure = record === null ? undefined : parseProgramFailure(record.logs);
-  const code = failure === undefined ? codeOfRuntimeError(landed.error) : classifyFailure(failure, venues);
+  const reason = failure === undefined ? codeOfRuntimeError(landed.error) : classifyFailure(failure, venues);
+  // What has landed has ended: the code of what may pass would have its caller wait and ask again.
+  const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
   return {
     kind: "failed",
     code,
-    message: `${MEANING[code]}; nothing was traded, only the network fees were paid. Build again to retry.`,
+    message: `${MEANING[reason]}; nothing was traded, only the network fees were paid. Build again to retry.`,
     facts: {
       safeToRebuild: true,
       details: {
         signature: landed.signature,
         slot: Number(landed.slot),
         error: JSON.stringify(landed.error),
+        ...(reason === code ? {} : { reason }),
         ...(failure === undefined ? {} : { program: failure.program }),
         ...(failure?.number === undefined ? {} : { code: failure.number }),
         ...(failure?.name === undefined ? {} : { name: failure.name }),

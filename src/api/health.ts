@@ -15,6 +15,11 @@ export function createHealth(
       return { status: status() };
     },
 
+    list() {
+      const now = status();
+      return { statuses: Object.fromEntries(Array.from(known, (service) => [service, { status: now }])) };
+    },
+
     async *watch({ service }, { signal }) {
       let last: Status | undefined;
       while (!signal.aborted) {

@@ -144,6 +144,22 @@ describe("grpc.health.v1", () => {
     await expect(check("nothing")).rejects.toMatchObject({ code: grpc.status.NOT_FOUND });
     client.close();
   });
+
+  it("lists the whole and each service", async () => {
+    const client = loadClient("grpc/health/v1/health.proto", "grpc.health.v1.Health", address);
+    const listed = await new Promise((resolve, reject) => {
+      client.List!({}, (error: unknown, answer: unknown) => (error ? reject(error) : resolve(answer)));
+    });
+    const status = "SERVING";
+    expect(listed).toEqual({
+      statuses: {
+        "": { status },
+        "tradewire.v1.TradeService": { status },
+        "tradewire.v1.AccountService": { status },
+      },
+    });
+    client.close();
+  });
 });
 
 describe("a client made from reflection alone", () => {

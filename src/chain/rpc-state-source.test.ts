@@ -34,6 +34,17 @@ const reader: AccountReader = {
   fetchProgramAccounts: async () => "refused",
 };
 
+const open = (changes: Partial<Parameters<typeof createRpcStateSource>[0]> = {}) =>
+  createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+    ...changes,
+  });
+
 function notice(slot: number, value: number | null): void {
   const data = [Buffer.from([value ?? 0]).toString("base64"), "base64"];
   subscriptions.notify("account", key.toString(), {
@@ -51,14 +62,7 @@ beforeEach(() => {
   broken = false;
   heard = [];
   subscriptions = fakeSubscriptions();
-  source = createRpcStateSource({
-    reader,
-    subscriptions,
-    now: Date.now,
-    warn: () => {},
-    commitment: "processed",
-    auditMs: 60_000,
-  });
+  source = open();
   source.onAccount((_, account, slot) =>
     heard.push({ value: account === undefined ? "unknown" : (account?.data[0] ?? null), slot }),
   );
@@ -292,14 +296,7 @@ test("a read or notice from a slot that cannot be yet is not believed", async ()
 test("the audit compares at equal slot, counts a lost notice and heals it", async () => {
   source.close();
   const audited = { auditMs: 1_000, refreshMs: 600_000, quietMs: 60_000 };
-  source = createRpcStateSource({
-    reader,
-    subscriptions,
-    now: Date.now,
-    warn: () => {},
-    commitment: "processed",
-    ...audited,
-  });
+  source = open(audited);
   source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
   await stream();
   for (let slot = 12n; slot < 20n; slot++) subscriptions.slot(slot);
@@ -321,15 +318,7 @@ test("the audit compares at equal slot, counts a lost notice and heals it", asyn
 test("a stream far behind the chain is not relied on: what it covers is read, and current no further than that", async () => {
   source.close();
   let headSlot = 11n;
-  source = createRpcStateSource({
-    reader,
-    subscriptions,
-    now: Date.now,
-    warn: () => {},
-    commitment: "processed",
-    auditMs: 60_000,
-    headSlot: () => headSlot,
-  });
+  source = open({ headSlot: () => headSlot });
   source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
   await stream();
   headSlot = 100n;
@@ -349,15 +338,7 @@ test("a stream far behind the chain is not relied on: what it covers is read, an
 
 test("a slot far ahead of all that is known is not believed, and disturbs nothing", async () => {
   source.close();
-  source = createRpcStateSource({
-    reader,
-    subscriptions,
-    now: Date.now,
-    warn: () => {},
-    commitment: "processed",
-    auditMs: 60_000,
-    headSlot: () => 11n,
-  });
+  source = open({ headSlot: () => 11n });
   source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
   await stream();
   subscriptions.slot(211n);
@@ -393,15 +374,7 @@ test("very many accounts are read in pieces, and their healing is spread over ti
 test("when the stream falls silent, a quiet account is current up to where the stream came, not only up to its last read", async () => {
   source.close();
   let headSlot = 11n;
-  source = createRpcStateSource({
-    reader,
-    subscriptions,
-    now: Date.now,
-    warn: () => {},
-    commitment: "processed",
-    auditMs: 60_000,
-    headSlot: () => headSlot,
-  });
+  source = open({ headSlot: () => headSlot });
   await stream();
   for (; headSlot < 40n; ) {
     await vi.advanceTimersByTimeAsync(200);
@@ -479,15 +452,7 @@ test("accounts that trades are built on are verified, and one lost change puts t
 test("a stream that speaks of slots far behind is doubted", async () => {
   source.close();
   let headSlot = 11n;
-  source = createRpcStateSource({
-    reader,
-    subscriptions,
-    now: Date.now,
-    warn: () => {},
-    commitment: "processed",
-    auditMs: 60_000,
-    headSlot: () => headSlot,
-  });
+  source = open({ headSlot: () => headSlot });
   await stream();
   headSlot = 200n;
   for (let slot = 12n; slot < 32n; slot++) {

@@ -8,7 +8,7 @@ import net from "node:net";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type CoreTime, CoreTimes, machineMs } from "./core-times.ts";
+import { type CoreTime, CoreTimes, giveWay, machineMs } from "./core-times.ts";
 
 export interface Plan {
   readonly port: number;
@@ -18,6 +18,8 @@ export interface Plan {
   readonly durationMs: number;
   /** The whole request as text. */
   readonly request: string;
+  /** Whether the process leaves the processor to all others. */
+  readonly givesWay?: boolean;
 }
 
 /** One call: the status of its answer, 0 for none, and when it was asked and answered on the machine's clock. */
@@ -25,8 +27,12 @@ export interface Answer {
   readonly status: number;
   readonly fromMs: number;
   readonly toMs: number;
-  readonly hasRetryAfter: boolean;
+  /** Its headers, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
+
+/** How long an answer took. Milliseconds. */
+export const durationOf = ({ fromMs, toMs }: Answer): number => toMs - fromMs;
 
 export interface Outcome {
   readonly answers: readonly Answer[];
@@ -99,8 +105,20 @@ class Connection {
   }
 }
 
+/** An answer that has yet to be read: measured calls are not to wait for that. */
+interface Heard extends Omit<Answer, "headers"> {
+  readonly text: string;
+}
+
+function headersOf(text: string): Record<string, string> {
+  const lines = text.slice(0, Math.max(0, text.indexOf("\r\n\r\n"))).split("\r\n");
+  const pairs = lines.slice(1).map((line) => /^([^:]+):\s*(.*)$/.exec(line) ?? ["", line, ""]);
+  return Object.fromEntries(pairs.map(([, name, value]) => [name!.toLowerCase(), value!]));
+}
+
 async function main(plan: Plan): Promise<void> {
-  const answers: Answer[] = [];
+  if (plan.givesWay) giveWay();
+  const heard: Heard[] = [];
   const free: Connection[] = [];
   const notes = new CoreTimes();
   let [running, waiting, unsent, startMs] = [false, 0, 0, 0];
@@ -115,8 +133,7 @@ async function main(plan: Plan): Promise<void> {
         if (!running) return;
         waiting--;
         const nowMs = machineMs();
-        const hasRetryAfter = /\r\nretry-after: \d/i.test(text.slice(0, 600));
-        answers.push({ status, fromMs: connection.startMs, toMs: nowMs, hasRetryAfter });
+        heard.push({ status, fromMs: connection.startMs, toMs: nowMs, text });
         if (status === 0) return;
         if (plan.perSecond !== undefined) free.push(connection);
         else if (nowMs - startMs < plan.durationMs) ask(connection);
@@ -147,8 +164,9 @@ async function main(plan: Plan): Promise<void> {
   }
   const { utilization } = performance.eventLoopUtilization(before);
   for (const untilMs = nowMs + 10_000; waiting > 0 && notes.note().atMs < untilMs; ) await sleep(1);
-  for (; waiting > 0; waiting--) answers.push({ status: 0, fromMs: nowMs, toMs: machineMs(), hasRetryAfter: false });
+  for (; waiting > 0; waiting--) heard.push({ status: 0, fromMs: nowMs, toMs: machineMs(), text: "" });
   running = false;
+  const answers = heard.map(({ text, ...call }): Answer => ({ ...call, headers: headersOf(text) }));
   const outcome: Outcome = { answers, fromMs: startMs, toMs: nowMs, unsent, busy: utilization, notes: notes.take() };
   process.send!(outcome);
 }

@@ -1,3 +1,5 @@
+import os from "node:os";
+
 /** How much processor time the thread of a process's event loop had used by then. Milliseconds; the clock is the machine's, the same in every process. */
 export interface CoreTime {
   readonly atMs: number;
@@ -13,6 +15,11 @@ export function usedMs(): number {
   process.cpuUsage();
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
+}
+
+/** Leaves the processor to all others: for those who play a crowd, which in life computes on machines of its own. */
+export function giveWay(): void {
+  os.setPriority(os.constants.priority.PRIORITY_LOW);
 }
 
 /** Takes note, again and again, of the processor time this thread has used: what others use is no doing of its own. */
@@ -51,6 +58,20 @@ export function usedWithin(times: readonly CoreTime[], fromMs: number, toMs: num
     used += Math.min(after.usedMs - before.usedMs, overlapMs);
   }
   return used;
+}
+
+/**
+ * For how long at a time a thread that takes note every millisecond was kept from its core while something went on: the longest span
+ * between two notes that was not spent on the processor. A little over a millisecond where nothing kept it.
+ */
+export function heldUpMs(times: readonly CoreTime[], fromMs: number, toMs: number): number {
+  let worst = 0;
+  for (let i = Math.max(1, firstAfter(times, fromMs)); i < times.length; i++) {
+    const [before, after] = [times[i - 1]!, times[i]!];
+    if (before.atMs > toMs) break;
+    worst = Math.max(worst, after.atMs - before.atMs - (after.usedMs - before.usedMs));
+  }
+  return worst;
 }
 
 /** The last note up to a moment. */

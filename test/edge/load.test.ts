@@ -4,11 +4,12 @@ import { fileURLToPath } from "node:url";
 import { afterEach, it } from "vitest";
 import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { ALICE, BOB, TOKEN } from "../support/fake-trades.ts";
-import { type Answer, type Outcome, type Plan, startCallers } from "./caller-process.ts";
+import { type Answer, durationOf, type Outcome, type Plan, startCallers } from "./caller-process.ts";
 import { type CoreTime, lastNote, usedWithin } from "./core-times.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
-import { type Call, callOnce, openLoop, type Sample } from "./load.ts";
-import { requestText } from "./sockets.ts";
+import { Latencies, p99 } from "./latencies.ts";
+import { type Call, callOnce, type Sample } from "./load.ts";
+import { callText } from "./sockets.ts";
 import { ms, percentile, report } from "./table.ts";
 
 let edge: EdgeProcess | undefined;
@@ -25,23 +26,9 @@ const submit: Call = {
   body: { submissionToken: "token_x", signedTransaction: "AA==" },
   key: BOB.key,
 };
-const p99 = (samples: readonly Sample[]) =>
-  percentile(
-    samples.map((sample) => sample.ms),
-    0.99,
-  );
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-const count = (samples: readonly Sample[], status: number) =>
-  samples.filter((sample) => sample.status === status).length;
-
-const requestOf = ({ path, body, key }: Call): string => {
-  const text = JSON.stringify(body);
-  return requestText(
-    path,
-    ["Content-Type: application/json", `Authorization: Bearer ${key}`, `Content-Length: ${Buffer.byteLength(text)}`],
-    text,
-  );
-};
+const count = (answers: readonly Answer[], status: number) =>
+  answers.filter((answer) => answer.status === status).length;
 
 /** A caller that nothing holds up takes note at least so often. */
 const CALLER_TURN_MS = 2.5;
@@ -67,7 +54,7 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
   const isUndisturbed = ({ fromMs, toMs }: Answer, { notes }: Outcome) =>
     toMs - fromMs + LATELY_MS - usedWithin(coreTimes, fromMs - LATELY_MS, toMs) <= HELD_UP_MS &&
     toMs - (lastNote(notes, toMs)?.atMs ?? toMs) <= CALLER_TURN_MS;
-  const request = requestOf(buy());
+  const request = callText(buy());
   const peaks: number[] = [];
   const goodputs: number[] = [];
   const floods: Outcome[] = [];
@@ -80,7 +67,7 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
     const peak = served(calm!);
     const [flood, beside] = await run([
       { connections: 256, perSecond: 5 * peak, durationMs: 3_000, request },
-      { connections: 20, perSecond: 50, durationMs: 3_000, request: requestOf(submit) },
+      { connections: 20, perSecond: 50, durationMs: 3_000, request: callText(submit) },
     ]);
     if (round === 0) continue;
     peaks.push(peak);
@@ -92,10 +79,9 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
   const builds = floods.flatMap(({ answers }) => answers);
   const offered = builds.length + sum(floods.map(({ unsent }) => unsent));
   const refusals = builds.filter(({ status }) => status === 503);
-  const advised = refusals.filter(({ hasRetryAfter }) => hasRetryAfter).length;
-  const timesOf = (answers: readonly Answer[]) => answers.map(({ fromMs, toMs }) => toMs - fromMs);
-  const judged = timesOf(undisturbed());
-  const all = timesOf(refusals);
+  const advised = refusals.filter(({ headers }) => /^\d+$/.test(headers["retry-after"] ?? "")).length;
+  const judged = undisturbed().map(durationOf);
+  const all = refusals.map(durationOf);
   const submitted = submits.flatMap(({ answers }) => answers);
   const answered = submitted.filter(({ status }) => status === 400).length;
   const asked = submitted.length + sum(submits.map(({ unsent }) => unsent));
@@ -104,7 +90,7 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
     31,
     "Five times as many builds as can be made, 256 connections; goodput by the server's processor time",
     "goodput ≥ 90 % of the peak; submits answered ≥ 99.9 %; every refusal with Retry-After, and ≤ 10 ms by the clock while the server has its core",
-    `peak ${(sum(peaks) / peaks.length).toFixed(0)}/s, goodput ${(100 * share).toFixed(1)} %; ${refusals.length} of ${offered} refused, ${advised} with Retry-After; of ${judged.length} undisturbed p50 ${ms(percentile(judged, 0.5))}, slowest ${ms(Math.max(...judged))}; of all p99 ${ms(percentile(all, 0.99))}, slowest ${ms(Math.max(...all))}; ${lost} lost; submits ${answered} of ${asked}, p99 ${ms(percentile(timesOf(submitted), 0.99))}; callers busy ${(100 * Math.max(...floods.map(({ busy }) => busy))).toFixed(0)} %`,
+    `peak ${(sum(peaks) / peaks.length).toFixed(0)}/s, goodput ${(100 * share).toFixed(1)} %; ${refusals.length} of ${offered} refused, ${advised} with Retry-After; of ${judged.length} undisturbed p50 ${ms(percentile(judged, 0.5))}, slowest ${ms(Math.max(...judged))}; of all p99 ${ms(percentile(all, 0.99))}, slowest ${ms(Math.max(...all))}; ${lost} lost; submits ${answered} of ${asked}, p99 ${ms(p99(submitted))}; callers busy ${(100 * Math.max(...floods.map(({ busy }) => busy))).toFixed(0)} %`,
     share >= 0.9 &&
       answered / asked >= 0.999 &&
       refusals.length > 0.7 * offered &&
@@ -116,41 +102,48 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
 });
 
 it("32: limits hold to their figure, and a neighbour does not feel them", async () => {
-  const limits = { ...DEFAULT_API_SETTINGS.limits, build: 200, burstSeconds: 1 };
-  edge = await startEdgeProcess({ settings: { limits } });
+  const perSecond = 200;
+  const limits = { ...DEFAULT_API_SETTINGS.limits, build: perSecond, burstSeconds: 1 };
+  edge = await startEdgeProcess({ settings: { limits }, watchCore: true });
   const { port } = edge;
-  const neighbourAgent = new http.Agent({ keepAlive: true, maxSockets: 2 });
-  const neighbour = (forMs: number) => openLoop(port, 100, forMs, () => buy(BOB.key), neighbourAgent);
-  await neighbour(1_000);
-  // Half of the calm before and half after, so that other work on the machine meets both alike.
-  const alone = await neighbour(3_000);
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-  const startMs = performance.now();
-  const besideGreedy = neighbour(6_000);
-  const greedy = await openLoop(port, 600, 6_000, () => buy(), agent);
-  const elapsed = (performance.now() - startMs) / 1_000;
-  const beside = await besideGreedy;
-  alone.push(...(await neighbour(3_000)));
-  agent.destroy();
-  neighbourAgent.destroy();
-  const allowed = count(greedy, 200);
-  const policy = 200 + 200 * elapsed;
-  const off = (100 * (allowed - policy)) / policy;
-  const right = greedy.filter(
+  // Nearly all that the policy lets pass, so that a hundredth of it is enough to be judged by.
+  const neighbour = (durationMs: number) =>
+    startCallers({ port, connections: 4, perSecond: 190, durationMs, request: callText(buy(BOB.key)) });
+  const greedy = (durationMs: number) =>
+    startCallers({ port, connections: 8, perSecond: 600, durationMs, request: callText(buy()), givesWay: true });
+  const alone = new Latencies();
+  const beside = new Latencies();
+  const greedyAnswers: Answer[] = [];
+  const offs: number[] = [];
+  // In turns, so that other work on the machine meets both alike; the first round warms the server up. While the neighbour is
+  // alone, the greedy one's burst fills up again.
+  for (let round = 0; round < 6; round++) {
+    const calm = await (await neighbour(4_000)).run();
+    const calmTimes = await edge.coreTimes();
+    const both = await Promise.all([neighbour(4_000), greedy(4_000)]);
+    const [busy, flood] = await Promise.all(both.map((callers) => callers.run()));
+    const busyTimes = await edge.coreTimes();
+    if (round === 0) continue;
+    alone.add(calm, calmTimes);
+    beside.add(busy!, busyTimes);
+    greedyAnswers.push(...flood!.answers);
+    const elapsedMs = Math.max(...flood!.answers.map(({ toMs }) => toMs)) - flood!.fromMs;
+    const policy = perSecond + (perSecond * elapsedMs) / 1_000;
+    offs.push((100 * (count(flood!.answers, 200) - policy)) / policy);
+  }
+  const off = offs.reduce((worst, each) => (Math.abs(each) > Math.abs(worst) ? each : worst));
+  const right = greedyAnswers.filter(
     ({ status, headers }) =>
-      headers["ratelimit-policy"] === '"build";q=200;w=1' &&
-      /^"build";r=\d+;t=\d+$/.test(String(headers.ratelimit)) &&
+      headers["ratelimit-policy"] === `"build";q=${perSecond};w=1` &&
+      /^"build";r=\d+;t=\d+$/.test(headers.ratelimit ?? "") &&
       (status === 200 || (status === 429 && Number(headers["retry-after"]) >= 1)),
   ).length;
   report(
     32,
     "Limits are exact, and fair to neighbours",
     "± 2 % of the policy, headers right 100 %, neighbour's p99 + ≤ 20 %",
-    `${allowed} passed of ${policy.toFixed(0)} (${off.toFixed(1)} %), headers right ${right} of ${greedy.length}; neighbour ${count(beside, 200)} of ${beside.length}, p99 ${ms(p99(alone))} → ${ms(p99(beside))}`,
-    Math.abs(off) <= 2 &&
-      right === greedy.length &&
-      count(beside, 200) === beside.length &&
-      p99(beside) <= 1.2 * p99(alone),
+    `${count(greedyAnswers, 200)} of ${greedyAnswers.length} passed, off the policy by ${off.toFixed(1)} % at most, headers right ${right}; neighbour lost ${beside.failed}, ${beside.since(alone)}`,
+    Math.abs(off) <= 2 && right === greedyAnswers.length && beside.failed === 0 && beside.isWithin(1.2, alone),
   );
 });
 

@@ -1,4 +1,5 @@
 import net from "node:net";
+import type { Call } from "./load.ts";
 
 /** What came back on a raw connection until it was closed, or until the time was up. */
 export interface RawAnswer {
@@ -51,4 +52,15 @@ export function sendRaw(port: number, chunks: Iterable<string | Uint8Array>, tim
 /** A request as text. */
 export function requestText(path: string, headers: readonly string[], body = ""): string {
   return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers.map((header) => `${header}\r\n`).join("")}\r\n${body}`;
+}
+
+/** A call as the text of its request. */
+export function callText({ path, body, key }: Call): string {
+  const text = JSON.stringify(body);
+  const headers = [
+    "Content-Type: application/json",
+    `Authorization: Bearer ${key}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ];
+  return requestText(path, headers, text);
 }

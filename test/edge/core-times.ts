@@ -74,11 +74,6 @@ export function heldUpMs(times: readonly CoreTime[], fromMs: number, toMs: numbe
   return worst;
 }
 
-/** The last note up to a moment. */
-export function lastNote(times: readonly CoreTime[], atMs: number): CoreTime | undefined {
-  return times[firstAfter(times, atMs) - 1];
-}
-
 /** The index of the first note later than a moment. */
 function firstAfter(times: readonly CoreTime[], atMs: number): number {
   let [low, high] = [0, times.length];

@@ -12,6 +12,10 @@ const MIN_JUDGED = 0.5;
 /** The time within which 99 of 100 answers came. Milliseconds. */
 export const p99 = (answers: readonly Answer[]): number => percentile(answers.map(durationOf), 0.99);
 
+/** Whether the machine kept the thread of these notes from its core while an answer was waited for. */
+export const isHeldUp = ({ fromMs, toMs }: Answer, times: readonly CoreTime[]): boolean =>
+  heldUpMs(times, fromMs, toMs) > HELD_UP_MS;
+
 /**
  * How long answers took under one condition. Judged are those during which the machine let both the server and the callers run: what
  * is left is the server's own doing, whether it computed or waited. On a machine of two cores some thread is always held up, and the
@@ -23,11 +27,9 @@ export class Latencies {
 
   /** @param server the server's notes of its processor time during the run */
   add({ answers, notes, fromMs }: Outcome, server: readonly CoreTime[]): void {
-    const isHeldUp = (times: readonly CoreTime[], answer: Answer) =>
-      heldUpMs(times, answer.fromMs, answer.toMs) > HELD_UP_MS;
     for (const answer of answers) {
       this.answers.push(answer);
-      if (answer.fromMs - fromMs < WARM_UP_MS || isHeldUp(notes, answer) || isHeldUp(server, answer)) continue;
+      if (answer.fromMs - fromMs < WARM_UP_MS || isHeldUp(answer, notes) || isHeldUp(answer, server)) continue;
       this.#judged.push(answer);
     }
   }

@@ -5,9 +5,9 @@ import { afterEach, it } from "vitest";
 import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { ALICE, BOB, TOKEN } from "../support/fake-trades.ts";
 import { type Answer, durationOf, type Outcome, type Plan, startCallers } from "./caller-process.ts";
-import { type CoreTime, lastNote, usedWithin } from "./core-times.ts";
+import { type CoreTime, usedWithin } from "./core-times.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
-import { Latencies, p99 } from "./latencies.ts";
+import { isHeldUp, Latencies, p99 } from "./latencies.ts";
 import { type Call, callOnce, type Sample } from "./load.ts";
 import { callText } from "./sockets.ts";
 import { ms, percentile, report } from "./table.ts";
@@ -30,8 +30,6 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 const count = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 
-/** A caller that nothing holds up takes note at least so often. */
-const CALLER_TURN_MS = 2.5;
 /** A full server uses its core all the time. One that could not for longer than this, lately, has arrears that are not of its making. */
 const HELD_UP_MS = 4;
 const LATELY_MS = 50;
@@ -51,9 +49,11 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
   const served = ({ answers, fromMs, toMs }: Outcome) =>
     answers.filter((answer) => answer.status === 200 && answer.toMs <= toMs).length /
     (usedWithin(coreTimes, fromMs, toMs) / 1_000);
-  const isUndisturbed = ({ fromMs, toMs }: Answer, { notes }: Outcome) =>
-    toMs - fromMs + LATELY_MS - usedWithin(coreTimes, fromMs - LATELY_MS, toMs) <= HELD_UP_MS &&
-    toMs - (lastNote(notes, toMs)?.atMs ?? toMs) <= CALLER_TURN_MS;
+  const isUndisturbed = (answer: Answer, { notes }: Outcome) => {
+    const sinceMs = answer.fromMs - LATELY_MS;
+    const arrearsMs = answer.toMs - sinceMs - usedWithin(coreTimes, sinceMs, answer.toMs);
+    return arrearsMs <= HELD_UP_MS && !isHeldUp(answer, notes) && !isHeldUp(answer, coreTimes);
+  };
   const request = callText(buy());
   const peaks: number[] = [];
   const goodputs: number[] = [];
@@ -117,7 +117,7 @@ it("32: limits hold to their figure, and a neighbour does not feel them", async 
   const offs: number[] = [];
   // In turns, so that other work on the machine meets both alike; the first round warms the server up. While the neighbour is
   // alone, the greedy one's burst fills up again.
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 12; round++) {
     const calm = await (await neighbour(4_000)).run();
     const calmTimes = await edge.coreTimes();
     const both = await Promise.all([neighbour(4_000), greedy(4_000)]);

@@ -35,6 +35,9 @@ interface DiscoveryOptions {
   readonly maxFound: number;
 }
 
+/** Rounds of reads after the search: what a market needs, and what that shows to be needed. */
+export const ROUNDS_AFTER_SEARCH = 2;
+
 type Probe = Extract<MarketSearch, { kind: "probe" }>;
 type Filter = Extract<MarketSearch, { kind: "filter" }>;
 

@@ -2,7 +2,7 @@ import type { KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import type { Market, Venue } from "../venues/venue.ts";
-import { type FoundMarket, reasonOf } from "./discovery.ts";
+import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./discovery.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { HotMarket, MarketFault } from "./port.ts";
 
@@ -112,4 +112,19 @@ export function watchMarket({ found, live, onChange }: MarketWatchOptions): Mark
       held.clear();
     },
   };
+}
+
+/**
+ * Reads what the markets still lack, in at most the allowed rounds, all markets together in each.
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+export async function completeWatches(watches: readonly MarketWatch[]): Promise<void> {
+  for (let round = 0; round < ROUNDS_AFTER_SEARCH; round++) {
+    const reads = watches.flatMap((watch) => {
+      const reading = watch.read();
+      return reading.kind === "lacking" ? [watch.hold(reading.addresses)] : [];
+    });
+    if (reads.length === 0) return;
+    await Promise.all(reads);
+  }
 }

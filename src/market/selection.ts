@@ -6,7 +6,7 @@ import type { AccountView, ChainClock } from "../solana/account.ts";
 import { decodeMint, isMint } from "../solana/mint.ts";
 import { SOL_MINT } from "../solana/programs.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
-import type { FoundMarket } from "./discovery.ts";
+import { type FoundMarket, ROUNDS_AFTER_SEARCH } from "./discovery.ts";
 
 /** A market with its state, one among many of a pair. */
 interface Contender {
@@ -29,8 +29,6 @@ interface Examination {
 interface ExaminationOptions {
   readonly reader: AccountReader;
   readonly now: Now;
-  /** Rounds of reads at most. */
-  readonly rounds: number;
 }
 
 /** Markets read or priced before others get a turn. */
@@ -47,14 +45,14 @@ const TOKEN_SIZES = [10n, 10_000n] as const;
  */
 export async function examineMarkets(
   found: readonly FoundMarket[],
-  { reader, now, rounds }: ExaminationOptions,
+  { reader, now }: ExaminationOptions,
 ): Promise<Examination> {
   const known = new Map<Address, KnownAccount>();
   for (const { account, readAtMs } of found) known.set(account.address, { account, slot: account.slot, readAtMs });
   const view: AccountView = { get: (address) => known.get(address)?.account };
   const examined: Examined[] = [];
   let waiting = found;
-  for (let round = 0; waiting.length > 0 && round <= rounds; round++) {
+  for (let round = 0; waiting.length > 0 && round <= ROUNDS_AFTER_SEARCH; round++) {
     const lacking = new Set<Address>();
     const next: FoundMarket[] = [];
     for (let index = 0; index < waiting.length; index++) {
@@ -73,7 +71,7 @@ export async function examineMarkets(
       }
     }
     waiting = next;
-    if (lacking.size === 0 || round === rounds) break;
+    if (lacking.size === 0 || round === ROUNDS_AFTER_SEARCH) break;
     const addresses = [...lacking];
     const readAtMs = now();
     const { slot, accounts } = await reader.fetchAccounts(addresses);
@@ -83,6 +81,15 @@ export async function examineMarkets(
     });
   }
   return { examined, known };
+}
+
+/** The accounts a market's state was read from: asked for one after another, as with nothing but what is needed so far. */
+export function neededBy({ venue, market }: Examined, known: ReadonlyMap<Address, KnownAccount>): readonly Address[] {
+  const have = new Set<Address>([market.address]);
+  const view: AccountView = { get: (address) => (have.has(address) ? known.get(address)?.account : undefined) };
+  for (let round = 0; round < ROUNDS_AFTER_SEARCH; round++) for (const one of venue.needs(market, view)) have.add(one);
+  have.delete(market.address);
+  return [...have];
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Account } from "../solana/account.ts";
+import { hasSameContent } from "../solana/account-content.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
 /** One state of an account, and where it stands among the others. */
@@ -67,14 +68,4 @@ export function pruneVersions(history: AccountHistory, root: bigint, tree: SlotT
   let first = 0;
   while (first + 1 < alive.length && alive[first + 1]!.slot <= root) first++;
   history.versions = first === 0 ? alive : alive.slice(first);
-}
-
-export function hasSameContent(a: Account | null, b: Account | null): boolean {
-  if (a === null || b === null || a === b) return a === b;
-  return (
-    a.lamports === b.lamports &&
-    a.owner === b.owner &&
-    a.executable === b.executable &&
-    Buffer.compare(a.data, b.data) === 0
-  );
 }

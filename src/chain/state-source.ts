@@ -2,13 +2,13 @@ import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { maxOf } from "../primitives/integer.ts";
 import type { Account } from "../solana/account.ts";
+import { hasSameContent } from "../solana/account-content.ts";
 import type { AccountFeed } from "./account-feed.ts";
 import {
   type AccountHistory,
   type AccountVersion,
   addVersion,
   currentVersion,
-  hasSameContent,
   pruneVersions,
   versionAt,
 } from "./account-versions.ts";

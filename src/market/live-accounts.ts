@@ -1,7 +1,7 @@
 import type { KnownAccount, StateSource } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes } from "../primitives/bytes.ts";
 import type { Account, AccountView } from "../solana/account.ts";
+import { hasSameContent } from "../solana/account-content.ts";
 
 /** Someone who needs accounts kept live, and hears when one changes. */
 export interface AccountHolder {
@@ -96,11 +96,4 @@ export function createLiveAccounts(source: StateSource): LiveAccounts {
     currentAtMs: (address) => source.currentAtMs(address),
     size: () => entries.size,
   };
-}
-
-function hasSameContent(a: Account | null, b: Account | null): boolean {
-  if (a === null || b === null) return a === b;
-  return (
-    a.lamports === b.lamports && a.owner === b.owner && a.executable === b.executable && equalBytes(a.data, b.data)
-  );
 }

@@ -1,0 +1,12 @@
+import type { Account } from "./account.ts";
+
+/** True when both are the same in all but the slot they were read at; no account is the same as no account only. */
+export function hasSameContent(a: Account | null, b: Account | null): boolean {
+  if (a === null || b === null || a === b) return a === b;
+  return (
+    a.lamports === b.lamports &&
+    a.owner === b.owner &&
+    a.executable === b.executable &&
+    Buffer.compare(a.data, b.data) === 0
+  );
+}

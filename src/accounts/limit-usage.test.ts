@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createLimitUsage } from "./limit-usage.ts";
+import { openStore, type Store } from "./store.ts";
+
+const SILENCE = new Map<string, number>();
+
+let folder: string;
+let store: Store;
+let clock: { nowMs: number };
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tradewire-limits-"));
+  store = await openStore({ dataDir: folder });
+  clock = { nowMs: Date.UTC(2026, 10, 20, 12) };
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A process that shares limits, whose clock is ahead of the others' by so much. */
+async function begin(owner: string, aheadMs = 0) {
+  const usage = createLimitUsage(store, owner, () => clock.nowMs + aheadMs);
+  await usage.exchange(SILENCE);
+  return usage;
+}
+const rows = async () => (await store.run((db) => db.selectFrom("limit_usage").selectAll().execute())).length;
+
+it("tells each use once to each other process", async () => {
+  const [one, two] = [await begin("one"), await begin("two")];
+  await one.exchange(new Map([["build key", 5]]));
+  expect(await two.exchange(new Map([["build key", 2]]))).toEqual(new Map([["build key", 5]]));
+  expect(await one.exchange(new Map([["build key", 1]]))).toEqual(new Map([["build key", 2]]));
+  expect(await two.exchange(SILENCE)).toEqual(new Map([["build key", 1]]));
+  expect(await two.exchange(SILENCE)).toEqual(SILENCE);
+});
+
+it("does not charge a process with what was used before it began", async () => {
+  const one = await begin("one");
+  await one.exchange(new Map([["build key", 1_000]]));
+  const late = await begin("late");
+  await one.exchange(new Map([["build key", 1]]));
+  expect(await late.exchange(SILENCE)).toEqual(new Map([["build key", 1]]));
+});
+
+it("charges what is used after a pause, and not once more what was used before it", async () => {
+  const [one, two] = [await begin("one"), await begin("two")];
+  await one.exchange(new Map([["build key", 100_000]]));
+  await two.exchange(SILENCE);
+  let calls = 6;
+  for (const pauseMs of [30_000, 60_001, 61_000, 90_000, 3_600_000]) {
+    clock.nowMs += pauseMs;
+    await two.exchange(SILENCE);
+    await one.exchange(new Map([["build key", --calls]]));
+    expect(await two.exchange(SILENCE), `after ${pauseMs} ms`).toEqual(new Map([["build key", calls]]));
+  }
+});
+
+it("keeps nothing of who has not called for a minute", async () => {
+  const [one, two] = [await begin("one"), await begin("two")];
+  const callers = Array.from({ length: 2_500 }, (_, i) => [`address-read 198.51.100.${i}`, 1] as const);
+  await one.exchange(new Map(callers));
+  expect((await two.exchange(SILENCE)).size).toBe(2_500);
+  clock.nowMs += 60_001;
+  await one.exchange(SILENCE);
+  expect(await rows()).toBe(0);
+});
+
+it("hears of processes whose clocks are minutes behind, and counts none of it twice", async () => {
+  const [one, two, ahead] = [await begin("one"), await begin("two"), await begin("ahead", 120_000)];
+  let heard = 0;
+  for (let round = 0; round < 5; round++) {
+    clock.nowMs += 1_000;
+    await one.exchange(new Map([["build key", 10]]));
+    heard += (await two.exchange(SILENCE)).get("build key") ?? 0;
+    expect(await ahead.exchange(SILENCE)).toEqual(new Map([["build key", 10]]));
+  }
+  expect(heard).toBe(50);
+});

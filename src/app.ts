@@ -82,8 +82,8 @@ const LEASE_MS = 5_000;
 const CLAIM_TIMEOUT_MS = 50;
 /** Accounts whose fees are looked up at each refresh where that is no call across the network. */
 const ACCOUNTS_READ_FROM_STREAM = 256;
-/** Longest wait for the store when readiness is asked for. */
-const STORE_CHECK_MS = 1_000;
+/** The store is looked at every second; it is said not to answer when it has left two looks unanswered and some more. */
+const STORE_SILENT_MS = 3_000;
 
 /**
  * Composes the service from its settings and starts it. Whatever was opened is closed again when a later step fails.
@@ -252,10 +252,10 @@ async function compose(parts: {
     now,
   });
   let draining = false;
-  const readiness = async (): Promise<Readiness> => {
+  const readiness = (): Readiness => {
     // A store that is away stops registration and first uses of keys. Whoever is known trades on, so it alone takes no
     // process out of service: all would go at once.
-    const storeAnswers = await answersWithin(STORE_CHECK_MS, keys.refresh());
+    const storeAnswers = keys.storeAgeMs() < STORE_SILENT_MS;
     return {
       ready: serving() && !draining,
       checks: {
@@ -300,7 +300,9 @@ async function compose(parts: {
     metrics: () => metrics.describe(),
     readiness,
   });
-  metrics.watch(serviceGauges({ api, head, markets, source, landing, lanes, isReady: () => serving() && !draining }));
+  metrics.watch(
+    serviceGauges({ api, head, keys, markets, source, landing, lanes, isReady: () => serving() && !draining }),
+  );
   onClose(() => admin.close());
   onClose(() => api.close());
   registerPages(api.fastify, () => ({
@@ -370,18 +372,6 @@ function logCall(config: Config, logger: AppLogger, record: CallRecord): void {
   };
   if (isSubmit) logger.info(facts, "submit");
   else logger.debug?.(facts, "call");
-}
-
-async function answersWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false);
-  });
-  const done = work.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
 /** What speaks to a Yellowstone server is loaded only where there is one. */

@@ -9,6 +9,7 @@ import type { LiveMarkets } from "./market/markets.ts";
 interface ServiceParts {
   readonly api: Pick<Api, "load">;
   readonly head: { slot(): bigint; slotAgeMs(): number; slotMs(): number };
+  readonly keys: { storeAgeMs(): number };
   readonly markets: Pick<LiveMarkets, "size">;
   readonly source: Pick<LiveStateSource, "counts">;
   readonly landing: Pick<LiveLanding, "counts">;
@@ -17,7 +18,8 @@ interface ServiceParts {
 }
 
 /** What the metrics of a running service tell beside its calls and submissions. */
-export function serviceGauges({ api, head, markets, source, landing, lanes, isReady }: ServiceParts): readonly Gauge[] {
+export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
+  const { api, head, keys, markets, source, landing, lanes, isReady } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
@@ -26,6 +28,7 @@ export function serviceGauges({ api, head, markets, source, landing, lanes, isRe
     gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
     gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),
     gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
+    gauge("tradewire_store_age_seconds", "Time since the database last answered.", () => keys.storeAgeMs() / 1_000),
     gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
     gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
     gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),
@@ -63,10 +66,21 @@ export function serviceGauges({ api, head, markets, source, landing, lanes, isRe
     gauge("tradewire_ready", "1 while trades can be built.", () => (isReady() ? 1 : 0)),
     gauge(
       "tradewire_event_loop_utilization",
-      "Share of time the process was busy, since it started.",
-      () => performance.eventLoopUtilization().utilization,
+      "Share of time the process was busy, since this was last asked for.",
+      busyShare(),
     ),
   ];
+}
+
+/** Gives the busy share of the time since it was last called. Of a whole life it would tell nothing of now. */
+function busyShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
 }
 
 function gauge(name: string, help: string, read: () => number): Gauge {

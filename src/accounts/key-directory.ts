@@ -31,6 +31,8 @@ export interface LiveKeyDirectory extends KeyDirectory {
   forget(keyIds: readonly string[]): void;
   /** Looks now for revocations by other processes. @throws TradewireError UPSTREAM_ERROR */
   refresh(): Promise<void>;
+  /** Milliseconds since the last such look that the store has answered. */
+  storeAgeMs(): number;
   /** Stops looking for revocations. */
   close(): void;
 }
@@ -195,6 +197,10 @@ class CachedKeyDirectory implements LiveKeyDirectory {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
+  }
+
+  storeAgeMs(): number {
+    return Math.max(0, this.#now() - this.#checkedAtMs);
   }
 
   async #refresh(): Promise<void> {

@@ -12,7 +12,8 @@ export interface AdminParts {
   /** 0 picks a free port. */
   readonly port: number;
   metrics(): string;
-  readiness(): Promise<Readiness>;
+  /** Asked often by whoever routes requests here, who may not wait long: it looks nothing up. */
+  readiness(): Readiness;
 }
 
 export interface Admin {
@@ -23,7 +24,7 @@ export interface Admin {
 
 /** The port for whoever operates the service: `/metrics`, `/healthz` (the process answers) and `/readyz` (it can do its work). */
 export async function startAdmin({ host, port, metrics, readiness }: AdminParts): Promise<Admin> {
-  const server = http.createServer(async (request, response) => {
+  const server = http.createServer((request, response) => {
     const answer = (status: number, type: string, body: string) => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(body);
@@ -34,7 +35,7 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
       case "/healthz":
         return answer(200, "text/plain; charset=utf-8", "ok\n");
       case "/readyz": {
-        const state = await readiness();
+        const state = readiness();
         return answer(state.ready ? 200 : 503, "application/json; charset=utf-8", `${JSON.stringify(state)}\n`);
       }
       default:
@@ -43,7 +44,8 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    // Workers would share one free port, and each is to have its own.
+    server.listen({ port, host, exclusive: port === 0 }, resolve);
   });
   const address = server.address() as AddressInfo;
   return {

@@ -1,0 +1,22 @@
+/** What has happened to followed state since the start, for metrics. */
+export interface StateCounts {
+  readonly notices: number;
+  /** Accounts read across the network. */
+  readonly reads: number;
+  /** Times the chain turned to another branch, and slots were found to be missing. */
+  readonly forks: number;
+  readonly gaps: number;
+  /** Notices and answers not believed: from slots that cannot be yet. */
+  readonly disbelieved: number;
+  /** Reads compared with what the stream told of the same slot, and those that differed: the goal is none. */
+  readonly audited: number;
+  readonly auditDifferences: number;
+}
+
+/** The same while it is counted: each part of the state source adds to its own. */
+export type StateCounters = { -readonly [Name in keyof StateCounts]: number };
+
+/** Counters at zero. */
+export function createStateCounters(): StateCounters {
+  return { notices: 0, reads: 0, forks: 0, gaps: 0, disbelieved: 0, audited: 0, auditDifferences: 0 };
+}

@@ -69,6 +69,26 @@ describe("the JSON decoder", () => {
     });
   });
 
+  it("refuses a field given under both of its names", () => {
+    const decode = createJsonDecoder(SwapRequestSchema, "proto");
+    for (const json of [
+      { swapMode: 1, swap_mode: 2 },
+      { swap_mode: 1, swapMode: 2 },
+      { swapMode: 1, swap_mode: null },
+    ]) {
+      expect(() => decode(json)).toThrow(
+        expect.objectContaining({ message: "swapMode is given twice: give it once.", facts: { field: "swapMode" } }),
+      );
+    }
+  });
+
+  it("says which values of an enum there are, without the one that says nothing", () => {
+    const decode = createJsonDecoder(SwapRequestSchema, "proto");
+    expect(() => decode({ swapMode: "exactIn" })).toThrow(
+      /^swapMode must be one of SWAP_MODE_EXACT_IN, SWAP_MODE_EXACT_OUT\.$/,
+    );
+  });
+
   it("takes null for absent", () => {
     const message = createJsonDecoder(SwapRequestSchema, "rest")({ ...SWAP, maxPriceImpact: null });
     expect(Object.hasOwn(message, "maxPriceImpact")).toBe(false);

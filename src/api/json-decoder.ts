@@ -14,8 +14,8 @@ type JsonDecoder = (json: unknown) => Message;
 type ValueDecoder = (value: unknown, field: string) => unknown;
 
 /**
- * Compiles the JSON form of a request from its descriptor. Unknown fields and fields of another type are refused by
- * name; null means absent, as in ProtoJSON.
+ * Compiles the JSON form of a request from its descriptor. Unknown fields, fields of another type and fields given under
+ * both of their names are refused by name; null means absent, as in ProtoJSON.
  *
  * @throws Error at start, when the message holds a kind of field that no request has so far
  */
@@ -47,6 +47,10 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
       if (field === undefined) {
         const knownNote = known === "" ? "There are none here" : `Known are ${known}`;
         throw invalidField(path + name, `${path + name} is not a field of this request. ${knownNote}.`);
+      }
+      // Which of the two would be meant, nobody can tell.
+      if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
+        throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice: give it once.`);
       }
       const value = json[name];
       if (value !== null) message[field.localName] = field.decode(value, path + field.jsonName);
@@ -92,11 +96,13 @@ function createNestedDecoder(desc: DescMessage, dialect: JsonDialect): ValueDeco
 
 function createEnumDecoder(desc: DescEnum, dialect: JsonDialect): ValueDecoder {
   const numbers = new Map<unknown, number>();
+  const said: string[] = [];
   for (const value of desc.values) {
+    if (value.number !== 0) said.push(dialect === "proto" ? value.name : restEnumName(value));
     if (dialect === "proto") numbers.set(value.name, value.number).set(value.number, value.number);
     else if (value.number !== 0) numbers.set(restEnumName(value), value.number);
   }
-  const names = [...numbers.keys()].filter((name) => typeof name === "string").join(", ");
+  const names = said.join(", ");
   return (value, name) => {
     const number = numbers.get(value);
     if (number === undefined) throw invalidField(name, `${name} must be one of ${names}.`);

@@ -167,6 +167,10 @@ function parseBody(body: Buffer, { request, query }: RestRequest): unknown {
   if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
     throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
   }
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw invalidField("Content-Encoding", "Send the request body as it is, not compressed: no request needs it.");
+  }
   refuseQuery(query);
   return parseJson(body);
 }

@@ -72,11 +72,14 @@ export function createRpcLanes(method: DescMethodUnary, registry?: Registry): Rp
         case "application/grpc-web+proto":
           return isPlain(headers["grpc-encoding"]) ? grpcWeb : undefined;
         default:
-          return undefined;
+          return JSON_IN_UTF8.test(type ?? "") && isPlain(headers["content-encoding"]) ? connectJson : undefined;
       }
     },
   };
 }
+
+/** The other ways to write that it is JSON. */
+const JSON_IN_UTF8 = /^application\/json *; *charset="?utf-8"?$/i;
 
 function isPlain(encoding: string | string[] | undefined): boolean {
   return encoding === undefined || encoding === "identity";

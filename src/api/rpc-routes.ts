@@ -38,7 +38,11 @@ export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
         const body: AsyncIterable<Uint8Array> = ONE_MESSAGE.has(method.methodKind)
           ? wholeBody(request.raw, edge.settings, (failure) => toConnectError(failure, state.requestId, method.parent))
           : request.raw.iterator({ destroyOnReturn: false });
-        await universalResponseToNodeResponse(await handler({ ...universal, body }), reply.raw);
+        const answer = await handler({ ...universal, body });
+        // What the library refuses by itself never became a call.
+        const header = new Headers(answer.header);
+        if (!header.has("X-Request-Id")) header.set("X-Request-Id", state.requestId);
+        await universalResponseToNodeResponse({ ...answer, header }, reply.raw);
       } catch (error) {
         // The caller went away, or the stream broke while it was being written: there is nobody left to tell.
         edge.logger.warn({ err: error, method: method.name }, "call broke off");

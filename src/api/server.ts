@@ -278,6 +278,6 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, reque
   const body = toEnvelope(failure, requestId);
   socket.end(
     `HTTP/1.1 ${httpStatusOf(failure)} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

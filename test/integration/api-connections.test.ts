@@ -89,6 +89,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(heard.text).toMatch(/^HTTP\/1\.1 431 /);
     expect(JSON.parse(heard.text.split("\r\n\r\n")[1]!)).toMatchObject({
       success: false,
+      requestId: /\r\nX-Request-Id: (.*)\r\n/.exec(heard.text)?.[1],
       error: { code: "HEADERS_TOO_LARGE" },
     });
   });

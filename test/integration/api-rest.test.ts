@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Edge, startEdge } from "../support/edge.ts";
@@ -17,7 +18,7 @@ async function call(path: string, init: RequestInit = {}) {
   const text = await response.text();
   return { response, text, json: text === "" ? undefined : JSON.parse(text) };
 }
-const post = (body: string, more: Record<string, string> = {}, path = "/v1/tx/buy") =>
+const post = (body: string | Uint8Array<ArrayBuffer>, more: Record<string, string> = {}, path = "/v1/tx/buy") =>
   call(path, { method: "POST", headers: { ...headers, ...more }, body });
 
 describe("REST", () => {
@@ -132,9 +133,34 @@ describe("REST", () => {
     expect([connect.response.status, connect.json.details[0].debug.field]).toEqual([400, "solAmount"]);
   });
 
-  it("takes a body whose content type names the character set", async () => {
-    const { response } = await post(JSON.stringify(BUY), { "content-type": "application/json; charset=utf-8" });
-    expect(response.status).toBe(200);
+  it.each(["application/json; charset=utf-8", "application/json;charset=UTF-8", 'Application/JSON; Charset="utf-8"'])(
+    "takes %s for a content type, over REST and Connect",
+    async (type) => {
+      const { response } = await post(JSON.stringify(BUY), { "content-type": type });
+      expect(response.status).toBe(200);
+      const typed = JSON.stringify({ ...BUY, priority: "PRIORITY_FAST", slipage: 0 });
+      const connect = await post(typed, { "content-type": type }, "/tradewire.v1.TradeService/Buy");
+      expect(connect.json.details[0].debug).toMatchObject({
+        field: "slipage",
+        requestId: connect.response.headers.get("x-request-id"),
+      });
+    },
+  );
+
+  it("says that a body is not to be compressed", async () => {
+    const { response, json } = await post(gzipSync(JSON.stringify(BUY)), { "content-encoding": "gzip" });
+    expect([response.status, json.error.field]).toEqual([400, "Content-Encoding"]);
+    expect((await post(JSON.stringify(BUY), { "content-encoding": "identity" })).response.status).toBe(200);
+  });
+
+  it("refuses a name given twice in a compressed body of Connect, and names the call", async () => {
+    const typed = JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" });
+    for (const twice of [typed.replace("{", '{"solAmount":5,'), typed.replace("{", '{"sol_amount":5,')]) {
+      const path = "/tradewire.v1.TradeService/Buy";
+      const { response, json } = await post(gzipSync(twice), { "content-encoding": "gzip" }, path);
+      expect([response.status, json.code]).toEqual([400, "invalid_argument"]);
+      expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+    }
   });
 
   it("does not take the names that typed clients use", async () => {

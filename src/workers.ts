@@ -8,7 +8,10 @@ interface WorkersLogger {
 
 /** Processes of this machine that share the service's port. */
 interface Workers {
-  /** Replaces every worker, one after another: the next serves before the last one is told to go. */
+  /**
+   * Replaces every worker, one after another: the next serves before the last one is told to go. Asked again meanwhile,
+   * it replaces all of them once more afterwards.
+   */
   restart(): Promise<void>;
   /** Ends all of them, each after its calls under way. */
   close(): Promise<void>;
@@ -36,7 +39,8 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
   const alive = new Set<Worker>();
   let closing = false;
 
-  const start = async (index: number): Promise<Worker> => {
+  /** Starts a worker; once it serves, whoever had its place is told to go. So each place has one, whoever asked for it. */
+  const start = async (index: number): Promise<void> => {
     const worker = cluster.fork(environment(index));
     alive.add(worker);
     worker.once("exit", () => alive.delete(worker));
@@ -47,6 +51,7 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
         else onMessage?.(message);
       });
     });
+    const before = running.get(index);
     running.set(index, worker);
     worker.once("exit", (code, signal) => {
       if (closing || running.get(index) !== worker) return;
@@ -54,25 +59,31 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
       logger.warn({ index, code, signal }, "a worker ended; another takes its place");
       setTimeout(() => replace(index), REPLACE_AFTER_MS);
     });
-    return worker;
+    if (before !== undefined) await end(before);
   };
   const replace = (index: number): void => {
-    if (closing) return;
+    if (closing || running.has(index)) return;
     start(index).catch((error: unknown) => {
       logger.warn({ index, err: error }, "a worker cannot start");
       setTimeout(() => replace(index), REPLACE_AFTER_MS);
     });
   };
 
+  const replaceAll = async (): Promise<void> => {
+    for (let index = 0; index < count; index++) {
+      if (closing) return;
+      await start(index);
+    }
+    logger.info({ count }, "every worker has been replaced");
+  };
+  let restarted: Promise<void> = Promise.resolve();
+
   await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   return {
-    async restart() {
-      for (const [index, old] of [...running]) {
-        if (closing) return;
-        await start(index);
-        await end(old);
-      }
-      logger.info({ count }, "every worker has been replaced");
+    restart() {
+      const next = restarted.then(replaceAll);
+      restarted = next.catch(() => {});
+      return next;
     },
     async close() {
       closing = true;

@@ -12,6 +12,14 @@ export function tooLarge({ venue, address }: Market): TradewireError {
   return new TradewireError("INSUFFICIENT_LIQUIDITY", `${venue} market ${address} does not hold enough for this trade`);
 }
 
+/** A trade beyond the part of the market that the accounts of one swap reach. */
+export function outOfReach({ venue, address }: Market): TradewireError {
+  return new TradewireError(
+    "INSUFFICIENT_LIQUIDITY",
+    `${venue} market ${address} does not hold enough within reach of one swap`,
+  );
+}
+
 /** A market that does not trade now; `why` completes "the market …". */
 export function notTrading({ venue, address }: Market, why: string): TradewireError {
   return new TradewireError("NO_ROUTE", `${venue} market ${address} ${why}`);

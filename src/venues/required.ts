@@ -34,3 +34,12 @@ export function rejectUnsupported(mint: Mint): void {
     );
   }
 }
+
+/** Refuses a token that keeps a fee of transfers, on a venue that cannot trade such. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION */
+export function rejectTransferFee({ address, transferFees }: Mint, venue: VenueId): void {
+  if (transferFees === undefined) return;
+  throw new TradewireError(
+    "UNSUPPORTED_TOKEN_EXTENSION",
+    `token ${address} is not tradable on ${venue}: it has a transfer fee`,
+  );
+}

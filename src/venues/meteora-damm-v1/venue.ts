@@ -51,8 +51,6 @@ interface DammV1QuoteFill {
   readonly computeUnits: number;
 }
 
-const DEGRADED = "VENUE_DEGRADED";
-
 const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET] } as const;
 
 /**
@@ -121,19 +119,19 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
       VaultIsDisabled: "NO_ROUTE",
       PreActivationSwapStarted: "NO_ROUTE",
       PayAmountIsExeeced: "INSUFFICIENT_LIQUIDITY",
-      InvalidVaultLpAccount: DEGRADED,
-      InvalidInvariant: DEGRADED,
-      InvalidDepegInformation: DEGRADED,
+      InvalidVaultLpAccount: "VENUE_DEGRADED",
+      InvalidInvariant: "VENUE_DEGRADED",
+      InvalidDepegInformation: "VENUE_DEGRADED",
     },
     byNumber: {
-      6002: DEGRADED,
+      6002: "VENUE_DEGRADED",
       6004: "SLIPPAGE_EXCEEDED",
       6005: "INSUFFICIENT_LIQUIDITY",
       6006: "INSUFFICIENT_LIQUIDITY",
       // The vault's AmountMustGreaterThanZero, which it does not always name.
       6013: "INSUFFICIENT_LIQUIDITY",
       6015: "NO_ROUTE",
-      6032: DEGRADED,
+      6032: "VENUE_DEGRADED",
       6041: "INSUFFICIENT_LIQUIDITY",
       6043: "INSUFFICIENT_LIQUIDITY",
       6050: "NO_ROUTE",
@@ -144,7 +142,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
 function readState(market: DammV1Market, have: AccountView): DammV1State {
   const account = requireAccount(have, market.address, "meteora_damm_v1", "pool");
   if (decodeDammV1Market(account) === undefined) {
-    throw new TradewireError(DEGRADED, `meteora_damm_v1: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `meteora_damm_v1: ${market.address} is no longer a pool`);
   }
   const pool = decodeDammV1Pool(account);
   const vaults = [readVault(market.vaults[0], have), readVault(market.vaults[1], have)] as const;
@@ -176,7 +174,7 @@ const SUPPLY_OFFSET = 36;
 
 function readVault(address: DammV1Market["address"], have: AccountView): DammV1Vault {
   const vault = decodeDammV1Vault(requireAccount(have, address, "meteora_damm_v1", "vault"));
-  if (vault === undefined) throw new TradewireError(DEGRADED, `meteora_damm_v1: ${address} is not a vault`);
+  if (vault === undefined) throw new TradewireError("VENUE_DEGRADED", `meteora_damm_v1: ${address} is not a vault`);
   return vault;
 }
 

@@ -40,8 +40,6 @@ interface DammV2QuoteFill {
   readonly computeUnits: number;
 }
 
-const DEGRADED = "VENUE_DEGRADED";
-
 const ACCOUNTS = {
   program: DAMM_V2_PROGRAM,
   dataSize: DAMM_V2_POOL_SIZE,
@@ -92,8 +90,8 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
       InsufficientLiquidity: "INSUFFICIENT_LIQUIDITY",
       FailToValidateSingleSwapInstruction: "NO_ROUTE",
       InvalidPoolStatus: "NO_ROUTE",
-      InvalidPoolVersion: DEGRADED,
-      UndeterminedError: DEGRADED,
+      InvalidPoolVersion: "VENUE_DEGRADED",
+      UndeterminedError: "VENUE_DEGRADED",
     },
     byNumber: {
       6002: "SLIPPAGE_EXCEEDED",
@@ -103,8 +101,8 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
       6023: "INSUFFICIENT_LIQUIDITY",
       6025: "NO_ROUTE",
       6049: "NO_ROUTE",
-      6051: DEGRADED,
-      6052: DEGRADED,
+      6051: "VENUE_DEGRADED",
+      6052: "VENUE_DEGRADED",
     },
   },
 };
@@ -113,7 +111,7 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
   const account = requireAccount(have, market.address, "meteora_damm_v2", "pool");
   const pool = decodeDammV2Market(account) === undefined ? undefined : decodeDammV2Pool(account);
   if (pool === undefined) {
-    throw new TradewireError(DEGRADED, `meteora_damm_v2: ${market.address} is not a pool of a kind known here`);
+    throw new TradewireError("VENUE_DEGRADED", `meteora_damm_v2: ${market.address} is not a pool of a kind known here`);
   }
   const mints = [
     requireMint(have, market.mints[0], "meteora_damm_v2"),

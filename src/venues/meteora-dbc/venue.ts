@@ -41,8 +41,6 @@ interface DbcQuoteFill {
   readonly computeUnits: number;
 }
 
-const DEGRADED = "VENUE_DEGRADED";
-
 /**
  * Meteora Dynamic Bonding Curve: stretches of constant liquidity up to a migration price, exact in and exact out, coins of
  * either token program; fee schedules by time, rate limiters, volatility fees. A buy may complete the curve; after that
@@ -84,8 +82,8 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
       FailToValidateSingleSwapInstruction: "NO_ROUTE",
       FirstSwapValidationFailed: "NO_ROUTE",
       PoolTypeMismatch: "NO_ROUTE",
-      UndeterminedError: DEGRADED,
-      AccountInvariantViolation: DEGRADED,
+      UndeterminedError: "VENUE_DEGRADED",
+      AccountInvariantViolation: "VENUE_DEGRADED",
       NextSqrtPriceIsSmallerThanStartSqrtPrice: "INSUFFICIENT_LIQUIDITY",
     },
     byNumber: {
@@ -95,9 +93,9 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
       6013: "NO_ROUTE",
       6033: "INSUFFICIENT_LIQUIDITY",
       6043: "NO_ROUTE",
-      6045: DEGRADED,
+      6045: "VENUE_DEGRADED",
       6048: "INSUFFICIENT_LIQUIDITY",
-      6050: DEGRADED,
+      6050: "VENUE_DEGRADED",
       6057: "NO_ROUTE",
       6076: "NO_ROUTE",
     },
@@ -119,11 +117,14 @@ function search({ a, b }: MintPair): MarketSearch[] {
 function readState(market: DbcMarket, have: AccountView): DbcState {
   const account = requireAccount(have, market.address, "meteora_dbc", "pool");
   if (!isDbcPool(account)) {
-    throw new TradewireError(DEGRADED, `meteora_dbc: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `meteora_dbc: ${market.address} is no longer a pool`);
   }
   const config = decodeDbcConfig(requireAccount(have, market.config, "meteora_dbc", "configuration"));
   if (config === undefined || config.quoteMint !== market.mints[1] || config.segments.length === 0) {
-    throw new TradewireError(DEGRADED, `meteora_dbc: ${market.config} is not a configuration of a kind known here`);
+    throw new TradewireError(
+      "VENUE_DEGRADED",
+      `meteora_dbc: ${market.config} is not a configuration of a kind known here`,
+    );
   }
   const mints = [
     requireMint(have, market.mints[0], "meteora_dbc"),

@@ -68,8 +68,6 @@ interface DlmmQuoteFill {
   readonly computeUnits: number;
 }
 
-const DEGRADED = "VENUE_DEGRADED";
-
 /** Bin arrays a trade may use in one direction: what a transaction holds beside everything else. */
 const ARRAYS_PER_TRADE = 5;
 /** One more is named where there is room, so that a price that moves on meanwhile still finds its bins. */
@@ -153,10 +151,10 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
       InvalidStatus: "NO_ROUTE",
       UnauthorizedAccess: "NO_ROUTE",
       UnauthorizedAddress: "NO_ROUTE",
-      BitmapExtensionAccountIsNotProvided: DEGRADED,
-      NonContinuousBinArrays: DEGRADED,
-      InvalidBinArray: DEGRADED,
-      UndeterminedError: DEGRADED,
+      BitmapExtensionAccountIsNotProvided: "VENUE_DEGRADED",
+      NonContinuousBinArrays: "VENUE_DEGRADED",
+      InvalidBinArray: "VENUE_DEGRADED",
+      UndeterminedError: "VENUE_DEGRADED",
     },
     byNumber: {
       3005: "SLIPPAGE_EXCEEDED",
@@ -165,10 +163,10 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
       6007: "INSUFFICIENT_LIQUIDITY",
       6009: "INSUFFICIENT_LIQUIDITY",
       6012: "INSUFFICIENT_LIQUIDITY",
-      6027: DEGRADED,
-      6028: DEGRADED,
+      6027: "VENUE_DEGRADED",
+      6028: "VENUE_DEGRADED",
       6031: "NO_ROUTE",
-      6036: DEGRADED,
+      6036: "VENUE_DEGRADED",
       6037: "INSUFFICIENT_LIQUIDITY",
       6038: "INSUFFICIENT_LIQUIDITY",
       6039: "SLIPPAGE_EXCEEDED",
@@ -176,7 +174,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
       6048: "NO_ROUTE",
       6057: "INSUFFICIENT_LIQUIDITY",
       6066: "NO_ROUTE",
-      6085: DEGRADED,
+      6085: "VENUE_DEGRADED",
       6104: "SLIPPAGE_EXCEEDED",
     },
   },
@@ -186,7 +184,7 @@ function readState(market: DlmmMarket, have: AccountView): DlmmState {
   const account = requireAccount(have, market.address, "meteora_dlmm", "pair");
   const pair = decodeDlmmMarket(account) === undefined ? undefined : decodeDlmmPair(account);
   if (pair === undefined) {
-    throw new TradewireError(DEGRADED, `meteora_dlmm: ${market.address} is not a pair of a kind known here`);
+    throw new TradewireError("VENUE_DEGRADED", `meteora_dlmm: ${market.address} is not a pair of a kind known here`);
   }
   const mints = [
     requireMint(have, market.mints[0], "meteora_dlmm"),

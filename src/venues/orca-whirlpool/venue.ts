@@ -5,14 +5,14 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import type { DerivedAddress } from "../../solana/pda-memo.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../mint-filter.ts";
-import { noInverse, tooSmall } from "../refusals.ts";
+import { noInverse, notTrading, outOfReach, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { sortMints } from "../sort-mints.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
+import { arriving, transferFeeOf } from "../transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { whirlpoolSwap } from "./instruction.ts";
 import {
@@ -35,8 +35,6 @@ import {
 import { swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, type WhirlpoolFill, whirlpoolSqrtPrice } from "./math.ts";
 
 const ID = "orca_whirlpool";
-const DEGRADED = "VENUE_DEGRADED";
-
 /** A tick array as far as an instruction and its cost depend on it. */
 interface ArraySlot extends DerivedAddress {
   readonly start: number;
@@ -159,7 +157,7 @@ function nearbyStarts(tick: number, tickSpacing: number): number[] {
 function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isWhirlpool(account)) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
   }
   const pool = decodeWhirlpool(account);
   const { tickSpacing } = market;
@@ -171,7 +169,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
     const array = have.get(derived.address) ?? undefined;
     const held = array && decodeWhirlpoolTicks(array, market.address, start, tickSpacing);
     if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
-      throw new TradewireError(DEGRADED, `${ID}: ${derived.address} is not a tick array of ${market.address}`);
+      throw new TradewireError("VENUE_DEGRADED", `${ID}: ${derived.address} is not a tick array of ${market.address}`);
     }
     slots.set(start, { ...derived, start, exists: held !== undefined });
     if (held === undefined) continue;
@@ -205,7 +203,7 @@ function readOracle(market: WhirlpoolMarket, have: AccountView): WhirlpoolCurve[
   if (!market.adaptive) return undefined;
   const oracle = decodeWhirlpoolOracle(requireAccount(have, market.oracle, ID, "oracle"), market.address);
   if (oracle === undefined || oracle.groupSize === 0) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.oracle} is not the oracle of ${market.address}`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.oracle} is not the oracle of ${market.address}`);
   }
   return oracle;
 }
@@ -224,30 +222,27 @@ function route(slots: ReadonlyMap<number, ArraySlot>, tick: number, tickSpacing:
 function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
   const { market, curve, mints } = state;
   if (curve.oracle !== undefined && ask.clock.unixTimestamp < curve.oracle.tradeEnabledAt) {
-    throw new TradewireError(
-      "NO_ROUTE",
-      `${ID} pool ${market.address} opens at ${curve.oracle.tradeEnabledAt} (Unix seconds)`,
-    );
+    throw notTrading(market, `opens at ${curve.oracle.tradeEnabledAt} (Unix seconds)`);
   }
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);
   const aToB = ask.inMint === market.mints[0];
-  const feeIn = feeOf(mints[aToB ? 0 : 1], ask);
-  const feeOut = feeOf(mints[aToB ? 1 : 0], ask);
+  const feeIn = transferFeeOf(mints[aToB ? 0 : 1], ask.clock.epoch);
+  const feeOut = transferFeeOf(mints[aToB ? 1 : 0], ask.clock.epoch);
   const exactIn = ask.mode === "exactIn";
-  const amount = exactIn ? ask.amount - transferFeeOn(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
+  const amount = exactIn ? arriving(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
   if (amount === undefined) throw noInverse(mints[aToB ? 1 : 0]);
   if (amount <= 0n) throw tooSmall();
-  if (amount > U64_MAX) throw tooLittle(market);
+  if (amount > U64_MAX) throw outOfReach(market);
   const fill = swapWhirlpool(curve, aToB, exactIn, amount, ask.clock.unixTimestamp);
-  if (fill === undefined || fill.input > U64_MAX || fill.output > U64_MAX) throw tooLittle(market);
+  if (fill === undefined || fill.input > U64_MAX || fill.output > U64_MAX) throw outOfReach(market);
   const inAmount = exactIn ? ask.amount : exactBeforeFee(fill.input, feeIn);
   if (inAmount === undefined) throw noInverse(mints[aToB ? 0 : 1]);
-  if (inAmount > U64_MAX) throw tooLittle(market);
-  const outAmount = exactIn ? fill.output - transferFeeOn(fill.output, feeOut) : ask.amount;
+  if (inAmount > U64_MAX) throw outOfReach(market);
+  const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
   const planned = plan(state, fill, aToB, exactIn);
-  if (planned.computeUnits > MAX_SWAP_UNITS) throw tooLittle(market);
+  if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
   const [midNumerator, midDenominator] = midPrice(curve.sqrtPrice, aToB);
   return {
     mode: ask.mode,
@@ -309,13 +304,3 @@ const MAX_SWAP_UNITS = 1_250_000;
 function mintUnits({ program, transferFees }: Mint): number {
   return (program === TOKEN_PROGRAM ? 0 : TOKEN_2022_UNITS) + (transferFees === undefined ? 0 : TRANSFER_FEE_UNITS);
 }
-
-function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
-  return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
-}
-
-const tooLittle = (market: WhirlpoolMarket): TradewireError =>
-  new TradewireError(
-    "INSUFFICIENT_LIQUIDITY",
-    `${ID} pool ${market.address} does not hold enough within reach of one swap`,
-  );

@@ -6,9 +6,10 @@ import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../mint-extensions.ts";
+import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../pump-costs.ts";
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpSwap } from "./instruction.ts";
 import {
@@ -198,12 +199,7 @@ function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
   }
   for (const mint of mints) {
     rejectUnsupported(mint);
-    if (mint.transferFees !== undefined) {
-      throw new TradewireError(
-        "UNSUPPORTED_TOKEN_EXTENSION",
-        `token ${mint.address} is not tradable on pump_fun: it has a transfer fee`,
-      );
-    }
+    rejectTransferFee(mint, "pump_fun");
   }
   if (side.tokens === 0n || side.quote === 0n) throw tooLarge(market);
   return ask.inMint === market.mints[1] ? quoteBuy(state, ask) : quoteSell(state, ask);
@@ -278,9 +274,6 @@ function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: Sw
   return { instructions: [call.instruction], computeUnits, creates };
 }
 
-/** Compute units one step of the program's search for a derived address costs. */
-const BUMP_STEP_UNITS = 1_500;
-
 /** Measured on the program where nothing has to be created; for coins priced in SOL, and for those priced in a token. */
 const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 73_500, buyWithBudget: 74_800, sell: 62_500 };
 const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
@@ -296,7 +289,6 @@ const QUOTE_EXTENSION_UNITS = 1_350;
 /** What the creation of each account adds. */
 const VOLUME_CREATION_UNITS = 3_100;
 const VAULT_CREATION_UNITS = 2_300;
-const QUOTE_CREATION_UNITS = 18_900;
 const QUOTE_CREATION_2022_UNITS = 2_900;
 
 function unitsOf(
@@ -321,6 +313,3 @@ function quoteCreationUnitsOf(quoteToken: Mint | undefined, extensions: number):
 }
 
 const isToken2022 = (mint: Mint | undefined): boolean => mint?.program === TOKEN_2022_PROGRAM;
-
-/** What the program allocates for a wallet's volume account. */
-const USER_VOLUME_SIZE = 137;

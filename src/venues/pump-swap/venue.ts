@@ -9,9 +9,10 @@ import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../mint-extensions.ts";
 import { filterEitherWay } from "../mint-filter.ts";
+import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../pump-costs.ts";
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import {
   extendPool,
@@ -213,12 +214,7 @@ function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
   const { market, global, side, mints } = state;
   for (const mint of mints) {
     rejectUnsupported(mint);
-    if (mint.transferFees !== undefined) {
-      throw new TradewireError(
-        "UNSUPPORTED_TOKEN_EXTENSION",
-        `token ${mint.address} is not tradable on pump_swap: it has a transfer fee`,
-      );
-    }
+    rejectTransferFee(mint, "pump_swap");
   }
   const buying = ask.inMint === market.mints[1];
   if (buying && global.buysDisabled) throw notTrading(market, "cannot be bought from: the program has buys turned off");
@@ -288,12 +284,6 @@ function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: 
   };
 }
 
-/** What the program allocates for a wallet's volume account. */
-const USER_VOLUME_SIZE = 137;
-
-/** Compute units one step of the program's search for a derived address costs. */
-const BUMP_STEP_UNITS = 1_500;
-
 /** Measured on the program for a coin with a creator, where nothing has to be created. */
 const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 71_600, buyWithBudget: 73_300, sell: 63_800 };
 /** What other circumstances add or save. */
@@ -311,7 +301,6 @@ const UNITS_OF_QUOTE_2022 = 6_000;
 const UNITS_OF_QUOTE_EXTENSION = 1_300;
 /** What the creation of each account adds. */
 const VOLUME_CREATION_UNITS = { buy: 3_100, sell: 3_400 };
-const QUOTE_CREATION_UNITS = 18_900;
 const QUOTE_CREATION_2022_UNITS = 3_400;
 
 function unitsOf(

@@ -5,7 +5,7 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { tooSmall } from "../refusals.ts";
+import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import type { Ask, MarketSearch, Quote, Venue } from "../venue.ts";
 import { ammV4Swap } from "./instruction.ts";
@@ -22,8 +22,6 @@ import {
 import { type AmmV4Side, ammV4ExactIn, ammV4ExactOut, feeRoundsToNothing, inputRoundsToNothing } from "./math.ts";
 
 const ID = "raydium_amm_v4";
-const DEGRADED = "VENUE_DEGRADED";
-
 /** A pool with its reserves and fee, ready to be priced in either direction. */
 export interface AmmV4State {
   readonly market: AmmV4Market;
@@ -103,7 +101,7 @@ function searchFor(coin: Address, pc: Address): MarketSearch {
 function readState(market: AmmV4Market, have: AccountView): AmmV4State {
   const account = requireAccount(have, market.address, ID, "pool");
   if (decodeAmmV4Market(account) === undefined) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
   }
   const pool = decodeAmmV4Pool(account);
   const reserve = (index: 0 | 1): bigint =>
@@ -125,18 +123,18 @@ function readState(market: AmmV4Market, have: AccountView): AmmV4State {
 
 function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV4QuoteFill> {
   if (!pool.swappable || pool.feeDenominator === 0n) {
-    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} is paused`);
+    throw notTrading(market, "is paused");
   }
   if (ask.clock.unixTimestamp < pool.opensAt) {
-    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} opens at ${pool.opensAt} (Unix seconds)`);
+    throw notTrading(market, `opens at ${pool.opensAt} (Unix seconds)`);
   }
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);
   const side = sides[ask.inMint === market.mints[0] ? 0 : 1];
-  if (side.reserveIn <= 0n || side.reserveOut <= 0n) throw tooLittle(market);
+  if (side.reserveIn <= 0n || side.reserveOut <= 0n) throw tooLarge(market);
   const exactIn = ask.mode === "exactIn";
   const fill = exactIn ? ammV4ExactIn(ask.amount, side) : ammV4ExactOut(ask.amount, side);
-  if (fill === undefined || fill.input > U64_MAX - side.reserveIn) throw tooLittle(market);
+  if (fill === undefined || fill.input > U64_MAX - side.reserveIn) throw tooLarge(market);
   if (exactIn ? feeRoundsToNothing(ask.amount, side) : inputRoundsToNothing(ask.amount, side)) throw tooSmall();
   if (fill.input <= 0n || fill.output <= 0n) throw tooSmall();
   return {
@@ -149,6 +147,3 @@ function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV
     fill: null,
   };
 }
-
-const tooLittle = (market: AmmV4Market): TradewireError =>
-  new TradewireError("INSUFFICIENT_LIQUIDITY", `${ID} pool ${market.address} does not hold enough for this trade`);

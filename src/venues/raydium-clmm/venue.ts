@@ -4,14 +4,14 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../mint-filter.ts";
-import { noInverse, tooSmall } from "../refusals.ts";
+import { noInverse, notTrading, outOfReach, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { sortMints } from "../sort-mints.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
+import { arriving, transferFeeOf } from "../transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { clmmSwap } from "./instruction.ts";
 import {
@@ -38,8 +38,6 @@ import {
 import { type ClmmCurve, type ClmmFill, clmmSqrtPrice, swapClmm } from "./math.ts";
 
 const ID = "raydium_clmm";
-const DEGRADED = "VENUE_DEGRADED";
-
 /** Tick arrays read in each direction, and so the most one swap passes through. */
 const ARRAYS_PER_SWAP = 6;
 /** Up to this many arrays, one more is named on either side, for when the price moves meanwhile. */
@@ -143,7 +141,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
       InvalidFirstTickArrayAccount: "SLIPPAGE_EXCEEDED",
       MissingTickArrayBitmapExtensionAccount: "SLIPPAGE_EXCEEDED",
       NotSupportMint: "NO_ROUTE",
-      TransferFeeCalculateNotMatch: DEGRADED,
+      TransferFeeCalculateNotMatch: "VENUE_DEGRADED",
     },
     // As numbered since April 2026; before, several stood four places higher: names decide where they are logged.
     byNumber: {
@@ -176,11 +174,12 @@ function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
 function readState(market: ClmmMarket, have: AccountView): ClmmState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isClmmPool(account)) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
   }
   const pool = decodeClmmPool(account);
   const feeRate = decodeClmmFeeRate(requireAccount(have, market.config, ID, "fee configuration"));
-  if (feeRate === undefined) throw new TradewireError(DEGRADED, `${ID}: ${market.config} is not a fee configuration`);
+  if (feeRate === undefined)
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.config} is not a fee configuration`);
 
   const bitmaps = bitmapsOf(market, pool, have);
   const ticks: number[] = [];
@@ -191,7 +190,7 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
     const array = requireAccount(have, tickArrayAddress(market.address, start), ID, "tick array");
     const held = decodeClmmTicks(array, market.address, start, market.tickSpacing);
     if (held === undefined) {
-      throw new TradewireError(DEGRADED, `${ID}: ${array.address} is not a tick array of ${market.address}`);
+      throw new TradewireError("VENUE_DEGRADED", `${ID}: ${array.address} is not a tick array of ${market.address}`);
     }
     ticks.push(...held.ticks);
     liquidityNet.push(...held.liquidityNet);
@@ -228,29 +227,29 @@ function path(market: ClmmMarket, bitmaps: ClmmBitmaps, tick: number, down: bool
 
 function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
   const { market, curve, mints } = state;
-  if (state.swapDisabled) throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} is paused`);
+  if (state.swapDisabled) throw notTrading(market, "is paused");
   if (ask.clock.unixTimestamp <= state.openTime) {
-    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} opens after ${state.openTime} (Unix seconds)`);
+    throw notTrading(market, `opens after ${state.openTime} (Unix seconds)`);
   }
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);
   const zeroForOne = ask.inMint === market.mints[0];
-  const feeIn = feeOf(mints[zeroForOne ? 0 : 1], ask);
-  const feeOut = feeOf(mints[zeroForOne ? 1 : 0], ask);
+  const feeIn = transferFeeOf(mints[zeroForOne ? 0 : 1], ask.clock.epoch);
+  const feeOut = transferFeeOf(mints[zeroForOne ? 1 : 0], ask.clock.epoch);
   const exactIn = ask.mode === "exactIn";
-  const amount = exactIn ? ask.amount - transferFeeOn(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
+  const amount = exactIn ? arriving(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
   if (amount === undefined) throw noInverse(mints[zeroForOne ? 1 : 0]);
   if (amount <= 0n) throw tooSmall();
-  if (amount > U64_MAX) throw tooLittle(market);
+  if (amount > U64_MAX) throw outOfReach(market);
   const fill = swapClmm(curve, zeroForOne, exactIn, amount, ask.clock.unixTimestamp);
-  if (fill === undefined || fill.input > U64_MAX || fill.grossOut > U64_MAX) throw tooLittle(market);
+  if (fill === undefined || fill.input > U64_MAX || fill.grossOut > U64_MAX) throw outOfReach(market);
   const inAmount = exactIn ? ask.amount : exactBeforeFee(fill.input, feeIn);
   if (inAmount === undefined) throw noInverse(mints[zeroForOne ? 0 : 1]);
-  if (inAmount > U64_MAX) throw tooLittle(market);
-  const outAmount = exactIn ? fill.output - transferFeeOn(fill.output, feeOut) : ask.amount;
+  if (inAmount > U64_MAX) throw outOfReach(market);
+  const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
   const planned = plan(state, fill, zeroForOne, exactIn);
-  if (planned.computeUnits > MAX_SWAP_UNITS) throw tooLittle(market);
+  if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
   const [midNumerator, midDenominator] = midPrice(curve.sqrtPrice, zeroForOne);
   return {
     mode: ask.mode,
@@ -347,13 +346,3 @@ function tradeUnits(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exact
 function mintUnits({ program }: Mint): number {
   return program === TOKEN_PROGRAM ? 0 : TOKEN_2022_UNITS;
 }
-
-function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
-  return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
-}
-
-const tooLittle = (market: ClmmMarket): TradewireError =>
-  new TradewireError(
-    "INSUFFICIENT_LIQUIDITY",
-    `${ID} pool ${market.address} does not hold enough within reach of one swap`,
-  );

@@ -4,12 +4,12 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
-import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../mint-filter.ts";
-import { tooSmall } from "../refusals.ts";
+import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { sortMints } from "../sort-mints.ts";
+import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { cpmmSwap } from "./instruction.ts";
 import {
@@ -39,8 +39,6 @@ interface CpmmState {
 interface CpmmQuoteFill {
   readonly zeroForOne: boolean;
 }
-
-const DEGRADED = "VENUE_DEGRADED";
 
 const ACCOUNTS = {
   program: CPMM_PROGRAM,
@@ -91,9 +89,9 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
       InsufficientVault: "INSUFFICIENT_LIQUIDITY",
       EmptySupply: "INSUFFICIENT_LIQUIDITY",
       NotSupportMint: "NO_ROUTE",
-      InvalidVault: DEGRADED,
-      InvalidFeeModel: DEGRADED,
-      TransferFeeCalculateNotMatch: DEGRADED,
+      InvalidVault: "VENUE_DEGRADED",
+      InvalidFeeModel: "VENUE_DEGRADED",
+      TransferFeeCalculateNotMatch: "VENUE_DEGRADED",
     },
     byNumber: {
       6000: "NO_ROUTE",
@@ -101,10 +99,10 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
       6005: "SLIPPAGE_EXCEEDED",
       6006: "INSUFFICIENT_LIQUIDITY",
       6007: "NO_ROUTE",
-      6008: DEGRADED,
-      6010: DEGRADED,
+      6008: "VENUE_DEGRADED",
+      6010: "VENUE_DEGRADED",
       6012: "INSUFFICIENT_LIQUIDITY",
-      6013: DEGRADED,
+      6013: "VENUE_DEGRADED",
     },
   },
 };
@@ -112,12 +110,12 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
 function readState(market: CpmmMarket, have: AccountView): CpmmState {
   const account = requireAccount(have, market.address, "raydium_cpmm", "pool");
   if (decodeCpmmMarket(account) === undefined) {
-    throw new TradewireError(DEGRADED, `raydium_cpmm: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `raydium_cpmm: ${market.address} is no longer a pool`);
   }
   const pool = decodeCpmmPool(account);
   const config = decodeCpmmConfig(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
   if (config === undefined) {
-    throw new TradewireError(DEGRADED, `raydium_cpmm: ${market.config} is not a fee configuration`);
+    throw new TradewireError("VENUE_DEGRADED", `raydium_cpmm: ${market.config} is not a fee configuration`);
   }
   const reserve = (index: 0 | 1): bigint =>
     tokenBalance(requireAccount(have, market.vaults[index], "raydium_cpmm", "vault")) - pool.owedFees[index];
@@ -144,36 +142,33 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
 
 function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
   const { market, pool, mints } = state;
-  if (pool.swapDisabled) throw new TradewireError("NO_ROUTE", `raydium_cpmm pool ${market.address} is paused`);
+  if (pool.swapDisabled) throw notTrading(market, "is paused");
   if (ask.clock.unixTimestamp < pool.openTime) {
-    throw new TradewireError(
-      "NO_ROUTE",
-      `raydium_cpmm pool ${market.address} opens at ${pool.openTime} (Unix seconds)`,
-    );
+    throw notTrading(market, `opens at ${pool.openTime} (Unix seconds)`);
   }
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);
   const zeroForOne = ask.inMint === market.mints[0];
   const side = state.sides[zeroForOne ? 0 : 1];
-  if (side.reserveIn <= 0n || side.reserveOut <= 0n) throw tooLittle(market);
-  const feeIn = feeOf(mints[zeroForOne ? 0 : 1], ask);
-  const feeOut = feeOf(mints[zeroForOne ? 1 : 0], ask);
+  if (side.reserveIn <= 0n || side.reserveOut <= 0n) throw tooLarge(market);
+  const feeIn = transferFeeOf(mints[zeroForOne ? 0 : 1], ask.clock.epoch);
+  const feeOut = transferFeeOf(mints[zeroForOne ? 1 : 0], ask.clock.epoch);
 
   let inAmount: bigint;
   let outAmount: bigint;
   let fill: CpmmFill | undefined;
   if (ask.mode === "exactIn") {
     inAmount = ask.amount;
-    const arriving = inAmount - transferFeeOn(inAmount, feeIn);
-    if (arriving <= 0n) throw tooSmall();
-    fill = cpmmExactIn(arriving, side);
-    outAmount = fill.output - transferFeeOn(fill.output, feeOut);
+    const swapped = arriving(inAmount, feeIn);
+    if (swapped <= 0n) throw tooSmall();
+    fill = cpmmExactIn(swapped, side);
+    outAmount = arriving(fill.output, feeOut);
   } else {
     outAmount = ask.amount;
-    const leaving = amountBeforeFee(outAmount, feeOut);
+    const leaving = sending(outAmount, feeOut);
     fill = leaving === undefined ? undefined : cpmmExactOut(leaving, side);
-    const sent = fill === undefined ? undefined : amountBeforeFee(fill.input, feeIn);
-    if (fill === undefined || sent === undefined || sent > U64_MAX - side.reserveIn) throw tooLittle(market);
+    const sent = fill === undefined ? undefined : sending(fill.input, feeIn);
+    if (fill === undefined || sent === undefined || sent > U64_MAX - side.reserveIn) throw tooLarge(market);
     if (cpmmRoundsToNothing(fill.grossOut, side)) throw tooSmall();
     inAmount = sent;
   }
@@ -188,16 +183,6 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
     fill: { zeroForOne },
   };
 }
-
-function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
-  return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
-}
-
-const tooLittle = (market: CpmmMarket): TradewireError =>
-  new TradewireError(
-    "INSUFFICIENT_LIQUIDITY",
-    `raydium_cpmm pool ${market.address} does not hold enough for this trade`,
-  );
 
 /** Compute units, measured on the program: the swap itself, then what each mint's transfer adds. */
 const SWAP_UNITS = 36_000;

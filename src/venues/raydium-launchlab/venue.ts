@@ -4,11 +4,11 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
-import { type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { noInverse, tooSmall } from "../refusals.ts";
+import { noInverse, notTrading, tooSmall } from "../refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
 import { exactBeforeFee } from "../transfer-inverse.ts";
+import { arriving, transferFeeOf } from "../transfer-sides.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
 import { launchlabTrade } from "./instruction.ts";
 import {
@@ -33,8 +33,6 @@ import {
 } from "./math.ts";
 
 const ID = "raydium_launchlab";
-const DEGRADED = "VENUE_DEGRADED";
-
 /** A pool with its curve and fees, ready to be priced in either direction. */
 interface LaunchlabState {
   readonly market: LaunchlabMarket;
@@ -110,11 +108,11 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
       PoolFunding: "NO_ROUTE",
       PoolMigrated: "NO_ROUTE",
       MathOverflow: "INSUFFICIENT_LIQUIDITY",
-      InputNotMatchCurveConfig: DEGRADED,
+      InputNotMatchCurveConfig: "VENUE_DEGRADED",
     },
     byNumber: {
       6000: "NO_ROUTE",
-      6003: DEGRADED,
+      6003: "VENUE_DEGRADED",
       6004: "SLIPPAGE_EXCEEDED",
       6005: "NO_ROUTE",
       6006: "NO_ROUTE",
@@ -126,20 +124,23 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
 function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isLaunchlabPool(account)) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.address} is no longer a pool`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
   }
   const config = decodeLaunchlabConfig(requireAccount(have, market.config, ID, "configuration"));
   const platform = decodeLaunchlabPlatform(requireAccount(have, market.platform, ID, "platform"));
   if (config === undefined || platform === undefined) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.address} names accounts that are not its configurations`);
+    throw new TradewireError(
+      "VENUE_DEGRADED",
+      `${ID}: ${market.address} names accounts that are not its configurations`,
+    );
   }
   const { curveType: type } = config;
   if (type !== 0 && type !== 1 && type !== 2) {
-    throw new TradewireError(DEGRADED, `${ID}: ${market.address} follows a curve of unknown shape ${type}`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} follows a curve of unknown shape ${type}`);
   }
   const { status, ...amounts } = decodeLaunchlabPool(account);
   if (amounts.virtualBase === 0n || (type === 1 && amounts.virtualQuote === 0n)) {
-    throw new TradewireError(DEGRADED, `${ID}: the curve of ${market.address} has no price`);
+    throw new TradewireError("VENUE_DEGRADED", `${ID}: the curve of ${market.address} has no price`);
   }
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
@@ -156,23 +157,23 @@ function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
 
 function quote({ market, status, curve, mints }: LaunchlabState, ask: Ask): Quote<LaunchlabQuoteFill> {
   if (status === 1) {
-    throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} is sold out and waits to migrate to an AMM`);
+    throw notTrading(market, "is sold out and waits to migrate to an AMM");
   }
-  if (status === 2) throw new TradewireError("NO_ROUTE", `${ID} pool ${market.address} has migrated to an AMM`);
+  if (status === 2) throw notTrading(market, "has migrated to an AMM");
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);
   const buying = ask.inMint === market.mints[1];
-  const feeIn = feeOf(mints[buying ? 1 : 0], ask);
-  const feeOut = feeOf(mints[buying ? 0 : 1], ask);
+  const feeIn = transferFeeOf(mints[buying ? 1 : 0], ask.clock.epoch);
+  const feeOut = transferFeeOf(mints[buying ? 0 : 1], ask.clock.epoch);
   const exactIn = ask.mode === "exactIn";
-  const amount = exactIn ? ask.amount - transferFeeOn(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
+  const amount = exactIn ? arriving(ask.amount, feeIn) : exactBeforeFee(ask.amount, feeOut);
   if (amount === undefined) throw noInverse(mints[buying ? 0 : 1]);
   if (amount <= 0n) throw tooSmall();
   const fill = price(amount, curve, buying, exactIn);
   if (fill === undefined || fill.input > U64_MAX) throw tooLittle(market, buying);
   const inAmount = exactIn ? ask.amount : exactBeforeFee(fill.input, feeIn);
   if (inAmount === undefined) throw noInverse(mints[buying ? 1 : 0]);
-  const outAmount = exactIn ? fill.output - transferFeeOn(fill.output, feeOut) : ask.amount;
+  const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
   const [numerator, denominator] = launchPrice(curve);
   return {
@@ -191,10 +192,6 @@ function quote({ market, status, curve, mints }: LaunchlabState, ask: Ask): Quot
 function price(amount: bigint, curve: LaunchCurve, buying: boolean, exactIn: boolean): LaunchFill | undefined {
   if (buying) return exactIn ? buyExactIn(amount, curve) : buyExactOut(amount, curve);
   return exactIn ? sellExactIn(amount, curve) : sellExactOut(amount, curve);
-}
-
-function feeOf({ transferFees }: Mint, ask: Ask): TransferFee | undefined {
-  return transferFees === undefined ? undefined : transferFeeAt(transferFees, ask.clock.epoch);
 }
 
 const tooLittle = (market: LaunchlabMarket, buying: boolean): TradewireError =>

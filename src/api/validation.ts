@@ -36,7 +36,7 @@ export function warmValidation(services: readonly DescService[]): void {
 
 /** Everything that is wrong in one message; `field` is the first one, named as on the REST surface. */
 function toFailure(desc: DescMessage, violations: readonly Violation[]): TradewireError {
-  const faults = violations.map((violation) => ({ field: fieldOf(desc, violation), reason: reasonOf(violation) }));
+  const faults = violations.map((violation) => ({ field: fieldOf(desc, violation), reason: ruleInWords(violation) }));
   // Rules between fields come first in the list, but mean little while a field alone is wrong.
   const perField = faults.filter((_, i) => violations[i]!.field.length > 0);
   const shown = perField.length > 0 ? perField : faults;
@@ -59,7 +59,7 @@ function fieldOf(desc: DescMessage, violation: Violation): string | undefined {
   return path;
 }
 
-function reasonOf({ ruleId, message }: Violation): string {
+function ruleInWords({ ruleId, message }: Violation): string {
   if (ruleId === "required") return "is required";
   if (ruleId === "string.pattern") return "is not written in base58, or has the wrong length";
   if (ruleId === "enum.defined_only") return "is not one of the defined values";

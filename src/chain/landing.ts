@@ -157,7 +157,7 @@ export function createLanding({
       // Not final, whatever it says: the same bytes may land on another lane, or have landed already.
       if (!flight.refused.has(lane)) {
         flight.refused.add(lane);
-        tell(flight, { kind: "refused", lane: lane.name, reason: reasonOf(error) });
+        tell(flight, { kind: "refused", lane: lane.name, reason: refusalOf(error) });
       }
     } finally {
       flight.sending.delete(lane);
@@ -348,7 +348,7 @@ export function createLanding({
   };
 }
 
-function reasonOf(error: unknown): string {
+function refusalOf(error: unknown): string {
   return error instanceof RpcError ? error.kind : "failed";
 }
 

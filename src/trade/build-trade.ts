@@ -294,7 +294,7 @@ export function compose(
   const seeded = withTips(assemble(intent, route, accounts, inSeeded), payer, tips);
   const budget = budgetFor(ports, request, route, seeded, nonce);
   const baseFee = ports.baseFee();
-  const costs = costsOf(baseFee, budget, seeded, tips);
+  const costs = estimateCosts(baseFee, budget, seeded, tips);
   const plan = {
     payer,
     blockhash,
@@ -310,7 +310,7 @@ export function compose(
     const assembly = withTips(assemble(intent, route, accounts, inOwn), payer, tips);
     const budget = budgetFor(ports, request, route, assembly, nonce);
     const instructions = [...budgetInstructions(budget), ...assembly.instructions];
-    forms.push({ assembly, costs: costsOf(baseFee, budget, assembly, tips), plan: { ...plan, instructions } });
+    forms.push({ assembly, costs: estimateCosts(baseFee, budget, assembly, tips), plan: { ...plan, instructions } });
   }
   // What needs no table can be checked without asking a node, so it goes first.
   const tables = ports.lookupTables();
@@ -411,7 +411,7 @@ function withTips(assembly: Assembly, payer: Address, tips: readonly Tip[]): Ass
   };
 }
 
-function costsOf(baseFee: bigint, budget: Budget, assembly: Assembly, tips: readonly Tip[]): Costs {
+function estimateCosts(baseFee: bigint, budget: Budget, assembly: Assembly, tips: readonly Tip[]): Costs {
   return {
     baseFee,
     priorityFee: priorityFeeLamports(budget.computeUnitLimit, budget.priceMicroLamports),

@@ -16,7 +16,7 @@ export interface Receipt {
  * lamports with fee, tip and rent taken out; what stays in the mint between two markets likewise. Exact to the base unit.
  */
 export function readReceipt(sealed: SealedTrade, record: TransactionRecord): Receipt {
-  const costs = costsOf(sealed, record);
+  const costs = measureCosts(sealed, record);
   const gained = (mint: Address): bigint =>
     mint === SOL_MINT ? gainedLamports(sealed, record, costs) : gainedTokens(sealed.wallet, mint, record);
   const amounts = { inAmount: -gained(sealed.inMint), outAmount: gained(sealed.outMint) };
@@ -37,7 +37,7 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
   return change + record.feeLamports + costs.tip + costs.rentPaid - costs.rentReturned;
 }
 
-function costsOf({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
+function measureCosts({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
   // A new account may hold more than its rent: cashback, a creator's fee. Only the rent is no part of the trade.
   let rentPaid = 0n;
   for (const { address, rent } of creates) {

@@ -1,12 +1,14 @@
 import cluster from "node:cluster";
 import { type Logger, pino } from "pino";
-import { startApp } from "./app.ts";
+import { type App, startApp } from "./app.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { type Config, ConfigError, describeSettings, parseConfig } from "./config.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "./embedded-chain.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { describeStartFailure } from "./start-failure.ts";
 import { createDemoWallet, describeStart } from "./start-page.ts";
 import { findObstacles } from "./surroundings.ts";
-import { startWorkers, WORKER_READY } from "./workers.ts";
+import { startWorkers, WORKER_READY, type Workers } from "./workers.ts";
 
 const HELP = `Tradewire: builds unsigned Solana trade transactions.
 
@@ -49,12 +51,13 @@ async function main(argv: readonly string[]): Promise<void> {
 async function runApp(config: Config, logger: Logger): Promise<void> {
   const known = process.env[CHAIN_VARIABLE];
   const chain = known === undefined ? undefined : (JSON.parse(known) as EmbeddedChain);
-  const app = await startApp({ config, logger, chain });
+  let app: App | undefined;
   stopOnSignal(logger, async (signal) => {
     // Whoever sends SIGTERM routes new requests elsewhere, which takes a moment; whoever presses Ctrl-C waits for it.
-    if (signal === "SIGTERM") await app.drain();
-    await app.close();
+    if (signal === "SIGTERM") await app?.drain();
+    await app?.close();
   });
+  app = await startApp({ config, logger, chain });
   if (!cluster.isWorker) {
     process.stdout.write(describeStart(app, await createDemoWallet(app)));
     return;
@@ -65,11 +68,17 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
 
 /** The primary keeps the embedded chain, where there is one, and looks after the workers; it serves nothing itself. */
 async function runWorkers(config: Config, logger: Logger, count: number): Promise<void> {
-  const sandbox = config.solanaRpcUrls === undefined ? await startEmbeddedChain(config) : undefined;
+  let sandbox: Sandbox | undefined;
+  let workers: Workers | undefined;
+  stopOnSignal(logger, async () => {
+    await workers?.close();
+    await sandbox?.close();
+  });
+  if (config.solanaRpcUrls === undefined) sandbox = await startEmbeddedChain(config);
   const chain: Record<string, string> =
     sandbox === undefined ? {} : { [CHAIN_VARIABLE]: JSON.stringify(describeChain(sandbox)) };
   let page: unknown;
-  const workers = await startWorkers({
+  const started = await startWorkers({
     count,
     logger,
     environment: (index) => ({
@@ -83,12 +92,9 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
       page ??= message;
     },
   });
+  workers = started;
   process.on("SIGHUP", () => {
-    workers.restart().catch((error: unknown) => logger.error({ err: error }, "a worker could not be replaced"));
-  });
-  stopOnSignal(logger, async () => {
-    await workers.close();
-    await sandbox?.close();
+    started.restart().catch((error: unknown) => logger.error({ err: error }, "a worker could not be replaced"));
   });
   process.stdout.write(`${page}`);
   process.stdout.write(
@@ -98,11 +104,13 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
 }
 
 async function runChain(config: Config, logger: Logger): Promise<void> {
-  const sandbox = await startEmbeddedChain(config);
-  stopOnSignal(logger, () => sandbox.close());
+  let sandbox: Sandbox | undefined;
+  stopOnSignal(logger, async () => sandbox?.close());
+  sandbox = await startEmbeddedChain(config);
   process.stdout.write(`The embedded chain is ready: ${sandbox.rpcUrl}  ${sandbox.wsUrl}\n`);
 }
 
+/** Set up before anything is started: the first process of a container is sent signals in vain that it does not ask for. */
 function stopOnSignal(logger: Logger, stop: (signal: "SIGTERM" | "SIGINT") => Promise<void>): void {
   let stopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -119,8 +127,6 @@ function stopOnSignal(logger: Logger, stop: (signal: "SIGTERM" | "SIGINT") => Pr
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(
-    `${error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
-  );
+  process.stderr.write(`${describeStartFailure(error)}\n`);
   process.exit(1);
 });

@@ -7,7 +7,7 @@ interface WorkersLogger {
 }
 
 /** Processes of this machine that share the service's port. */
-interface Workers {
+export interface Workers {
   /**
    * Replaces every worker, one after another: the next serves before the last one is told to go. Asked again meanwhile,
    * it replaces all of them once more afterwards.

@@ -101,3 +101,37 @@ test(
   },
   3 * START_MS,
 );
+
+test("what keeps it from starting is said in words", () => {
+  const env = { PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0", DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+  const { status, stderr } = run([], env);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/database/);
+  expect(stderr).toContain("connect ECONNREFUSED 127.0.0.1:1");
+  expect(stderr).not.toContain("    at ");
+});
+
+test(
+  "told to stop before it has started, it stops",
+  async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const asked = new Promise((resolve) => silent.once("connection", resolve));
+    const child = spawn(process.execPath, MAIN, {
+      env: {
+        PATH: process.env.PATH,
+        DATA_DIR: folder,
+        PORT: "0",
+        ADMIN_PORT: "0",
+        SOLANA_RPC_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      },
+      stdio: "ignore",
+    });
+    const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+    await asked;
+    child.kill("SIGTERM");
+    expect(await ended).toEqual({ code: 0, signal: null });
+    silent.close();
+  },
+  START_MS,
+);

@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   "share-limits.ts": ["accounts", "api"],
   "api-settings.ts": ["config.ts", "api"],
   "workers.ts": [],
+  "start-failure.ts": ["config.ts", "errors"],
   "app.ts": "everything",
   "embedded-chain.ts": ["config.ts", "sandbox"],
   "command-line.ts": ["config.ts"],

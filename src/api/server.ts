@@ -40,7 +40,7 @@ import { warmValidation } from "./validation.ts";
 const MAX_HEADERS = 64;
 
 /** What the edge stands on. */
-export interface ApiParts {
+interface ApiParts {
   readonly trades: Trades;
   readonly accounts: Accounts;
   readonly keys: KeyDirectory;

@@ -8,7 +8,7 @@ import type { StreamAudit } from "./stream-audit.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
 /** Reads of followed accounts across the network. */
-export interface FollowedReads {
+interface FollowedReads {
   /** Starts an account from what somebody else has just read. */
   begin(entry: FollowedAccount, known: KnownAccount | undefined): void;
   /**

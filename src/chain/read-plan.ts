@@ -4,7 +4,7 @@ import type { FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
 /** Which followed accounts are to be read with a poll, and when. */
-export interface ReadPlan {
+interface ReadPlan {
   /** A trade is about to be built on the account. True where it has not been read lately: it should be without delay. */
   use(entry: FollowedAccount, atMs: number): boolean;
   /** What a poll reads now. */

@@ -4,7 +4,7 @@ import type { LiveAccounts } from "./live-accounts.ts";
 import type { WatchedPair } from "./watched-pairs.ts";
 
 /** Whether what is remembered of a pair is new enough to answer. */
-export interface PairFreshness {
+interface PairFreshness {
   isFresh(pair: WatchedPair): boolean;
   /** @throws TradewireError STATE_STALE */
   assertFresh(pair: WatchedPair): void;

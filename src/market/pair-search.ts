@@ -16,7 +16,7 @@ export interface SearchOutcome {
 }
 
 /** The search for markets of a pair, on every venue. */
-export interface PairSearch {
+interface PairSearch {
   /**
    * Watches the markets that are new, as far as they are among the best, and lets go of those that are closed.
    * @throws TradewireError UPSTREAM_ERROR

@@ -7,7 +7,7 @@ import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { Markets } from "./port.ts";
 
 /** Accounts that are asked for by themselves, as mints and wallet accounts are: live from then on, until long unused. */
-export interface SingleAccounts extends Pick<Markets, "mint" | "account" | "warm" | "refresh"> {
+interface SingleAccounts extends Pick<Markets, "mint" | "account" | "warm" | "refresh"> {
   /** Lets go of what was not asked for during its time, and of the longest unused above the limit. */
   sweep(): void;
 }

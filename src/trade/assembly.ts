@@ -22,7 +22,7 @@ export interface CreatedAccount {
 }
 
 /** A token account of the wallet. */
-export interface HeldAccount extends DerivedAddress {
+interface HeldAccount extends DerivedAddress {
   readonly mint: Address;
 }
 

@@ -32,7 +32,7 @@ export interface AttemptSettings {
 }
 
 /** An attempt that was brought to its end in this process, for metrics. Epoch milliseconds. */
-export interface AttemptReport {
+interface AttemptReport {
   /** OK, the code of its failure, or PENDING where it was let go undecided. */
   readonly code: string;
   readonly startedAtMs: number;

@@ -60,7 +60,7 @@ export interface BuildPorts {
   readonly settings: BuildSettings;
 }
 
-export interface BuildSettings {
+interface BuildSettings {
   /** Added to the measured bound of compute units. Percent. */
   readonly computeUnitMarginPercent: number;
   /** Bytes of accounts and programs a trade may load. */

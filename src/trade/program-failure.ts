@@ -1,7 +1,7 @@
 import type { ProgramErrorCode, Venue } from "../venues/venue.ts";
 
 /** The deepest program that failed, as the logs tell it. */
-export interface ProgramFailure {
+interface ProgramFailure {
   /** Base58 program id. */
   readonly program: string;
   /** Custom error number, where there is one. */

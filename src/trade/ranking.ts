@@ -10,7 +10,7 @@ export interface Candidate {
 }
 
 /** The best markets of a pair for an ask, best first, and what the others said. */
-export interface Ranking {
+interface Ranking {
   readonly candidates: readonly Candidate[];
   readonly refusals: readonly TradewireError[];
   readonly faults: readonly MarketFault[];

@@ -6,7 +6,7 @@ import type { SealedTrade } from "./sealed-trade.ts";
 import type { Costs, TradeAmounts } from "./trade.ts";
 
 /** What a landed transaction moved and cost, from the chain's own record. */
-export interface Receipt {
+interface Receipt {
   readonly result: TradeAmounts;
   readonly costs: Costs;
 }

@@ -14,7 +14,7 @@ import type { Snapshot } from "./snapshot.ts";
  * Whether a route fits into a transaction. `always`: for every wallet. `openAccounts`: only for one that has its accounts
  * already. A number: for none; the bytes it would take at least.
  */
-export type RouteFit = "always" | "openAccounts" | number;
+type RouteFit = "always" | "openAccounts" | number;
 
 /** Nobody's wallet, in whose name the transactions of a quote are measured. */
 const WALLET = Address.from(new Uint8Array(32).fill(7));

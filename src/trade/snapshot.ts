@@ -8,7 +8,7 @@ import type { Intent } from "./intent.ts";
 import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
 
 /** A hub with its mint: a trade through it may need the wallet's account of that mint. */
-export interface KnownHub extends HubMarkets {
+interface KnownHub extends HubMarkets {
   readonly mint: Mint;
 }
 

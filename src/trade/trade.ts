@@ -29,7 +29,7 @@ export interface TradeRequest {
 }
 
 /** The stages of a build, in their order. */
-export type BuildStage = "snapshot" | "route" | "seal";
+type BuildStage = "snapshot" | "route" | "seal";
 
 /** The stages of a submit, in their order. */
 export type SubmitStage = "open" | "verify" | "claim" | "broadcast" | "confirm" | "receipt";

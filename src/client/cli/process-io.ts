@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import type { CliIo } from "./command.ts";
 
 /** The parts of a process a command line runs in. */
-export interface CliProcess {
+interface CliProcess {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };

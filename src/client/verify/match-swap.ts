@@ -25,7 +25,7 @@ export interface SwapContext {
 }
 
 /** One thing wrong with an instruction. */
-export interface SwapFault {
+interface SwapFault {
   readonly account: Address | undefined;
   readonly reason: string;
 }

@@ -5,7 +5,7 @@ import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
 export type Seed = string | Uint8Array | Address | number;
 
 /** What an account of a swap must be. */
-export type AccountRule =
+type AccountRule =
   /** The wallet itself, as the authority that signs. */
   | { readonly kind: "wallet" }
   /** The wallet's account of the mint that goes in, or that comes out. */
@@ -26,7 +26,7 @@ export type AccountRule =
   /** An account of the venue that only its own program can tell. It is nothing of the wallet's. */
   | { readonly kind: "venue" };
 
-export interface DerivedRule {
+interface DerivedRule {
   readonly kind: "derived";
   readonly program: Address;
   readonly seeds: readonly Seed[];

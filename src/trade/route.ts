@@ -202,7 +202,11 @@ function noRoute(
     if (first !== undefined && refusals.every((refusal) => refusal.code === code)) {
       // Markets know an amount, and not what the request called it.
       const field = code === "VALIDATION_ERROR" ? { field: amountField } : {};
-      return new TradewireError(code, first.message, { ...first.facts, ...field, details: { tried } });
+      const message =
+        code === "INSUFFICIENT_LIQUIDITY"
+          ? "No market holds enough for this trade. Trade less."
+          : asSentence(first.message);
+      return new TradewireError(code, message, { ...first.facts, ...field, details: { tried } });
     }
   }
   const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
@@ -214,3 +218,6 @@ function noRoute(
       : `No market can make this trade now${why === "" ? "" : `: ${why}`}.`;
   return new TradewireError("NO_ROUTE", message, { details });
 }
+
+/** Markets say why in words that others put behind a colon. */
+const asSentence = (why: string) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;

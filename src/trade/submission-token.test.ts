@@ -74,6 +74,9 @@ describe("submission tokens", () => {
       expect(refusal(() => sealer.open(token.slice(0, at), ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
     }
     expect(refusal(() => sealer.open(`${token}A`, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    expect(() => sealer.open(`${token}A`, ACCOUNT)).toThrow(
+      expect.objectContaining({ facts: { field: "submissionToken" } }),
+    );
   });
 
   test("another account, another network and garbage are answered alike", () => {

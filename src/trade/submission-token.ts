@@ -139,7 +139,8 @@ function createRingKey({ id, secret }: SealingKey, genesisHash: string): RingKey
 const invalidToken = () =>
   new TradewireError(
     "INVALID_SUBMISSION_TOKEN",
-    "This submission token was not issued to this account, or was changed. Build again and submit the token of that build.",
+    "The submission token is not one of this account, or was changed. Send it as it came with the build, with a key of the account that built.",
+    { field: "submissionToken" },
   );
 
 /** Random nonces drawn in batches: one call to the system's generator serves many seals. Each is good until the next is drawn. */

@@ -369,6 +369,24 @@ describe("finality", () => {
     expect((await a.find(principal, trade.signature)).status).toBe("confirmed");
   });
 
+  it("is waited for by a stream that begins after the end, whose first answer has the amounts", async () => {
+    const a = startProcess("a");
+    const trade = await landed(a);
+    const told: [string, boolean, string[]][] = [];
+    const watched = (async () => {
+      for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
+        told.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+    })();
+    await rest(450);
+    progress = at("finalized");
+    await rest(450);
+    await watched;
+    expect(told).toEqual([
+      ["confirmed", true, ["sent", "confirmed"]],
+      ["finalized", true, ["finalized"]],
+    ]);
+  });
+
   it("comes after the amounts, also where a trade is first seen finalized", async () => {
     const a = startProcess("a");
     const trade = signedTrade();

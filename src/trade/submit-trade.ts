@@ -170,6 +170,12 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
     return finality.complete(attempt.claim.messageHash, answerOf(attempt.sealed, attempt.latest.signature, outcome));
   };
 
+  /** How a settled attempt ended, as far as that is no failure. */
+  const endOf = async ({ sealed, done, latest }: Attempt): Promise<SubmittedTrade> => {
+    const outcome = await done;
+    return outcome?.kind === "landed" ? answerOf(sealed, latest.signature, outcome) : latest;
+  };
+
   return {
     async submit({ principal, submissionToken, signedTransaction, stages }) {
       const startedAtMs = ports.now();
@@ -223,8 +229,13 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
         const change = attempt?.changed;
         const events: TradeEvent[] = attempt?.events.slice(eventsTold) ?? [];
         eventsTold += events.length;
-        // What happened is told before the failure it may have ended in.
-        if (!isRunning && attempt !== undefined && events.length > 0) yield { ...attempt.latest, events };
+        // What happened is told before the failure it may have ended in, and with the amounts where it landed.
+        if (!isRunning && attempt !== undefined && events.length > 0) {
+          const told = await endOf(attempt);
+          yield { ...told, events };
+          statusTold = told.status;
+          resultTold = told.result !== undefined;
+        }
         const latest = isRunning ? attempt.latest : await find(principal, signature);
         // A node that lags, or a block that is dropped, takes back what was seen; until it is seen again nothing is told.
         const isNew = isAhead(latest.status, statusTold) || (!resultTold && latest.result !== undefined);

@@ -333,7 +333,11 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
       slippage: 0.05,
       priority: "fast",
     };
-    expect((await service.call("/v1/tx/swap", swap, client.apiKey)).body.error?.code).toBe("INSUFFICIENT_LIQUIDITY");
+    expect((await service.call("/v1/tx/swap", swap, client.apiKey)).body.error).toMatchObject({
+      code: "INSUFFICIENT_LIQUIDITY",
+      message: "No market holds enough for this trade. Trade less.",
+      details: { tried: expect.stringMatching(/^raydium_cpmm \w+: /) },
+    });
     const same = { ...swap, inputMint: mint, amount: 1 };
     expect((await service.call("/v1/tx/swap", same, client.apiKey)).body.error).toMatchObject({
       code: "VALIDATION_ERROR",

@@ -74,6 +74,29 @@ it("keeps others out of a transaction, and takes back what it has written", asyn
   expect(await names(db)).toEqual(["from outside"]);
 });
 
+it("takes back a transaction that cannot be committed before others have their turn", async () => {
+  const db = connect();
+  await sql`create table notes (mark text references marks (name) deferrable initially deferred)`.execute(db);
+  const failing = db.transaction().execute(async (own) => {
+    await put(own, "gone");
+    await sql`insert into notes values ('absent')`.execute(own);
+  });
+  const others = ["one", "two", "three"].map((name) => put(db, name));
+  await expect(failing).rejects.toMatchObject({ name: "SqliteFailure", errcode: 787 });
+  await Promise.all(others);
+  expect(await names(db)).toEqual(["one", "three", "two"]);
+});
+
+it("says why a transaction failed that the database itself has taken back", async () => {
+  const db = connect();
+  const failing = db
+    .transaction()
+    .execute((own) => sql`insert or rollback into marks (name, weight) values ('heavy', 0)`.execute(own));
+  await expect(failing).rejects.toMatchObject({ name: "SqliteFailure", errcode: 275 });
+  await put(db, "next");
+  expect(await names(db)).toEqual(["next"]);
+});
+
 it("shares the file with other processes", async () => {
   const [first, second] = [connect(), connect()];
   const turns = Array.from({ length: 200 }, (_, i) =>

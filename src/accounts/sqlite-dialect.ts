@@ -74,11 +74,11 @@ class ThreadDriver implements Driver {
   }
 
   async commitTransaction(connection: ThreadConnection): Promise<void> {
-    await connection.end("commit");
+    await connection.commit();
   }
 
   async rollbackTransaction(connection: ThreadConnection): Promise<void> {
-    await connection.end("rollback");
+    await connection.rollback();
   }
 
   async destroy(): Promise<void> {
@@ -107,13 +107,21 @@ class ThreadConnection implements DatabaseConnection {
     }
   }
 
-  async end(how: "commit" | "rollback"): Promise<void> {
-    try {
-      await this.executeQuery(CompiledQuery.raw(how));
-    } finally {
-      this.#endTurn?.();
-      this.#endTurn = undefined;
-    }
+  /** Where this fails, the rollback that follows ends the turn: nobody else's work may come between. */
+  async commit(): Promise<void> {
+    await this.executeQuery(CompiledQuery.raw("commit"));
+    this.#leave();
+  }
+
+  async rollback(): Promise<void> {
+    // On a full disk SQLite has taken everything back by itself, and what failed before is what callers should hear.
+    await this.executeQuery(CompiledQuery.raw("rollback")).catch(() => {});
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#endTurn?.();
+    this.#endTurn = undefined;
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {

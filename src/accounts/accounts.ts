@@ -3,7 +3,7 @@ import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { isWalletKey } from "../primitives/ed25519.ts";
-import { createApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
+import { createApiKey, hashApiKey, isKeyId, keyIdOf } from "./api-key.ts";
 import { provesWallet } from "./challenge-proof.ts";
 import { isForDomain, writeChallenge } from "./challenge-text.ts";
 import type { LiveKeyDirectory } from "./key-directory.ts";
@@ -185,6 +185,7 @@ class StoredAccounts implements Accounts {
 
   async revokeKey(principal: Principal, keyId: string): Promise<void> {
     const { store, keys, now } = this.#options;
+    if (!isKeyId(keyId)) throw noSuchKey();
     await store.transact(async (db) => {
       const key = await db
         .selectFrom("api_keys")
@@ -192,11 +193,7 @@ class StoredAccounts implements Accounts {
         .where("id", "=", keyId)
         .where("account_id", "=", principal.accountId)
         .executeTakeFirst();
-      if (key === undefined) {
-        throw new TradewireError("NOT_FOUND", "This account has no such key. List its keys to see their ids.", {
-          field: "keyId",
-        });
-      }
+      if (key === undefined) throw noSuchKey();
       await revokeKeys(db, principal.accountId, keyId, now());
     });
     keys.forget([keyId]);
@@ -251,8 +248,16 @@ function requireWallet(wallet: Address): void {
 }
 
 function requireLabel(label: string): void {
-  if (label.length <= MAX_LABEL_LENGTH) return;
-  throw invalidField("label", `A label has at most ${MAX_LABEL_LENGTH} characters.`);
+  if ([...label].length > MAX_LABEL_LENGTH) {
+    throw invalidField("label", `A label has at most ${MAX_LABEL_LENGTH} characters.`);
+  }
+  if (/\p{Cc}/u.test(label)) throw invalidField("label", "A label has no line breaks or other control characters.");
+}
+
+function noSuchKey(): TradewireError {
+  return new TradewireError("NOT_FOUND", "This account has no such key. List its keys to see their ids.", {
+    field: "keyId",
+  });
 }
 
 function challengeUsed(): TradewireError {

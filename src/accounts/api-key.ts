@@ -9,6 +9,7 @@ const CHECKSUM_LENGTH = 6;
 /** The first characters name the key to its owner and find its row; the 24 that remain are 142 bits of secret. */
 const KEY_ID_LENGTH = 8;
 const KEY_LENGTH = PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+const KEY_ID = new RegExp(`^[0-9A-Za-z]{${KEY_ID_LENGTH}}$`);
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** Makes a new API key: `api_`, 32 random base62 characters, and 6 that are the checksum of those. */
@@ -20,6 +21,11 @@ export function createApiKey(): string {
 /** The public part of a well-formed key: what listings show and revocation names. */
 export function keyIdOf(apiKey: string): string {
   return apiKey.slice(PREFIX.length, PREFIX.length + KEY_ID_LENGTH);
+}
+
+/** True when the text has the form of a key's public part. */
+export function isKeyId(text: string): boolean {
+  return KEY_ID.test(text);
 }
 
 /**

@@ -11,6 +11,7 @@ import { openStore } from "./accounts/store.ts";
 import { createSubmissions } from "./accounts/submissions.ts";
 import { type Admin, type AdminParts, type Readiness, startAdmin } from "./api/admin.ts";
 import type { CallObserver, CallRecord } from "./api/call-record.ts";
+import { monotonicMs } from "./api/call-state.ts";
 import { Metrics } from "./api/metrics.ts";
 import { registerPages } from "./api/pages/register-pages.ts";
 import { type Api, createApi } from "./api/server.ts";
@@ -106,7 +107,7 @@ export async function startApp(options: {
   } catch (error) {
     await closeAll();
     // Whoever starts the service may know which node it is, and what that said.
-    throw error instanceof RpcError ? new Error(String(error), { cause: error }) : error;
+    throw error instanceof RpcError ? new Error(String(error)) : error;
   }
 }
 
@@ -132,7 +133,7 @@ async function compose(parts: {
   const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl });
   onClose(() => store.close());
   onClose(startSweeping(store, now));
-  const keys = createKeyDirectory({ store, pepper: secrets.keyPepper, now });
+  const keys = createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs });
   onClose(() => keys.close());
 
   const pool = createRpcPool({ endpoints: rpcUrls.map((url) => createRpcEndpoint({ url, now })), now, warn });

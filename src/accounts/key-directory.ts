@@ -15,6 +15,9 @@ const POLL_MS = 1_000;
  */
 const OUTAGE_GRACE_MS = 300_000;
 
+/** A look that has taken so long is not waited for by the next one: it may hang on a connection whose far end is gone. */
+const STUCK_MS = 500;
+
 const MAX_KEYS_IN_MEMORY = 50_000;
 
 /** How long a key that the store does not know is refused without asking again. A key issued elsewhere is known no later. */
@@ -41,6 +44,7 @@ interface KeyDirectoryOptions {
   readonly store: Store;
   /** The server's secret that stored key hashes are made with. */
   readonly pepper: Uint8Array;
+  /** A monotonic clock in milliseconds: how long a key is trusted or refused must not change with the time of day. */
   readonly now: Now;
   /** Milliseconds between looks for revocations. */
   readonly pollMs?: number;
@@ -74,7 +78,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   #generation = 0;
   #revocationCount: number | undefined;
   #checkedAtMs: number;
-  #refreshing: Promise<void> | undefined;
+  #refreshing: { readonly beganMs: number; readonly done: Promise<void> } | undefined;
 
   constructor(options: KeyDirectoryOptions) {
     this.#store = options.store;
@@ -101,8 +105,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     checkApiKey(apiKey);
     const refused = this.#refused.get(digest);
     if (refused !== undefined) {
-      const ageMs = this.#now() - refused.atMs;
-      if (ageMs >= 0 && ageMs < UNKNOWN_MS) throw new TradewireError("AUTH_ERROR", refused.message);
+      if (this.#now() - refused.atMs < UNKNOWN_MS) throw new TradewireError("AUTH_ERROR", refused.message);
       this.#refused.delete(digest);
     }
     return this.#lookUps.get(digest);
@@ -193,18 +196,20 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   }
 
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined;
+    const beganMs = this.#now();
+    if (this.#refreshing !== undefined && beganMs - this.#refreshing.beganMs < STUCK_MS) return this.#refreshing.done;
+    const done = this.#refresh(beganMs).finally(() => {
+      if (this.#refreshing?.done === done) this.#refreshing = undefined;
     });
-    return this.#refreshing;
+    this.#refreshing = { beganMs, done };
+    return done;
   }
 
   storeAgeMs(): number {
     return Math.max(0, this.#now() - this.#checkedAtMs);
   }
 
-  async #refresh(): Promise<void> {
-    const askedAtMs = this.#now();
+  async #refresh(askedAtMs: number): Promise<void> {
     const { count } = await this.#store.run((db) =>
       db.selectFrom("revocation_count").select("count").executeTakeFirstOrThrow(),
     );
@@ -213,7 +218,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
       this.forget(await this.#revokedAmong([...this.#digestOfKeyId.keys()]));
       this.#revocationCount = count;
     }
-    this.#checkedAtMs = askedAtMs;
+    this.#checkedAtMs = Math.max(this.#checkedAtMs, askedAtMs);
   }
 
   async #revokedAmong(keyIds: readonly string[]): Promise<string[]> {

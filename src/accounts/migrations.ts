@@ -87,9 +87,24 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
 };
 
-/** Brings the database to the newest schema; several processes may start at once. @throws the database's own error */
+/**
+ * Brings the database to the newest schema; several processes may start at once.
+ * @throws Error the database's own, or one that says that a later version has changed the schema
+ */
 export async function migrate(db: Database): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error === undefined) return;
+  const later = await laterMigration(db);
+  if (later === undefined) throw error;
+  throw new Error(`A later version of this service has changed its schema (${later}). Start that version.`);
+}
+
+/** A migration that has run on this database and is unknown here. */
+async function laterMigration(db: Database): Promise<string | undefined> {
+  const known = Object.keys(MIGRATIONS);
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name desc`
+    .execute(db)
+    .catch(() => ({ rows: [] }));
+  return rows.find(({ name }) => !known.includes(name))?.name;
 }

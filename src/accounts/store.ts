@@ -1,20 +1,18 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { Kysely, PostgresDialect } from "kysely";
+import { type Dialect, Kysely } from "kysely";
 import pg from "pg";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { migrate } from "./migrations.ts";
+import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
 import type { Database, Schema } from "./schema.ts";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
 import { SqliteFailure } from "./sqlite-thread.ts";
 
 const EMBEDDED_FILE = "tradewire.sqlite";
 
-const POOL_CONNECTIONS = 10;
-const CONNECT_TIMEOUT_MS = 2_000;
-const STATEMENT_TIMEOUT_MS = 5_000;
-
-const POSTGRES_INT8 = 20;
+const LIMITS = { connections: 10, statementMs: 5_000 };
+const MIGRATION_LIMITS = { connections: 1, statementMs: 3_600_000 };
 
 /** Where accounts, keys, challenges and submissions are kept. What a call has written when it resolves survives a crash. */
 export interface Store {
@@ -29,27 +27,45 @@ export interface Store {
  * Opens the store and brings its schema up to date: PostgreSQL where `databaseUrl` names one, else an embedded SQLite file
  * in `dataDir`, which is made if absent and readable by its owner alone. Several processes may share either.
  *
- * @throws TradewireError UPSTREAM_ERROR when the database cannot be reached
+ * @throws Error when the database cannot be reached or used; its cause says why
  */
 export async function openStore(place: {
   readonly dataDir: string;
   readonly databaseUrl?: string | undefined;
 }): Promise<Store> {
-  const db: Database = new Kysely<Schema>({
-    dialect: place.databaseUrl === undefined ? embedded(place.dataDir) : postgres(place.databaseUrl),
-  });
+  const { dataDir, databaseUrl } = place;
   try {
-    await reporting(() => migrate(db));
+    const db = databaseUrl === undefined ? await openEmbedded(dataDir) : await openPostgres(databaseUrl);
+    return {
+      run: (work) => reporting(() => work(db)),
+      transact: (work) => reporting(() => db.transaction().execute(work)),
+      close: () => db.destroy(),
+    };
+  } catch (cause) {
+    const which = databaseUrl === undefined ? `in DATA_DIR, ${dataDir},` : "that DATABASE_URL names";
+    throw new Error(`The database ${which} cannot be used.`, { cause });
+  }
+}
+
+async function openEmbedded(dataDir: string): Promise<Database> {
+  const db = connect(embedded(dataDir));
+  try {
+    await migrate(db);
+    return db;
   } catch (error) {
     await db.destroy();
     throw error;
   }
-  return {
-    run: (work) => reporting(() => work(db)),
-    transact: (work) => reporting(() => db.transaction().execute(work)),
-    close: () => db.destroy(),
-  };
 }
+
+/** A migration of a large table takes its time, and so does waiting for another process that runs it: no query may. */
+async function openPostgres(databaseUrl: string): Promise<Database> {
+  const migrating = connect(createPostgresDialect(databaseUrl, MIGRATION_LIMITS));
+  await migrate(migrating).finally(() => migrating.destroy());
+  return connect(createPostgresDialect(databaseUrl, LIMITS));
+}
+
+const connect = (dialect: Dialect): Database => new Kysely<Schema>({ dialect });
 
 function embedded(dataDir: string): SqliteThreadDialect {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -61,27 +77,6 @@ function ownFile(path: string): string {
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
   return path;
-}
-
-function postgres(databaseUrl: string): PostgresDialect {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: POOL_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS,
-    keepAlive: true,
-    // Milliseconds, counters and heights stay far below 2^53, where a number is exact.
-    types: {
-      getTypeParser: (oid: number, format?: string) =>
-        oid === POSTGRES_INT8 && format !== "binary" ? Number : pg.types.getTypeParser(oid, format as "text"),
-    },
-  });
-  // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one or the error.
-  pool.on("error", () => {});
-  // One that breaks while it is lent, between two queries, has nobody else to tell, and would end the process.
-  pool.on("connect", (client) => void client.on("error", () => {}));
-  return new PostgresDialect({ pool });
 }
 
 /** Does the work, and tells an outage, which passes, from a fault of ours, which does not. */
@@ -101,7 +96,9 @@ const POSTGRES_FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
 
 function isOutage(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false;
-  if (error instanceof pg.DatabaseError) return !POSTGRES_FAULTS.has(error.code?.slice(0, 2) ?? "");
+  if (error instanceof pg.DatabaseError) {
+    return error.code === READ_ONLY_SERVER || !POSTGRES_FAULTS.has(error.code?.slice(0, 2) ?? "");
+  }
   if (error instanceof SqliteFailure) return !SQLITE_FAULTS.has(error.errcode & 0xff);
   return error instanceof Error;
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createAccounts } from "../../src/accounts/accounts.ts";
@@ -15,6 +16,8 @@ import { openStore, type Store } from "../../src/accounts/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
+import { describeStartFailure } from "../../src/start-failure.ts";
+import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";
 
@@ -68,11 +71,15 @@ afterEach(async () => {
   }
 });
 
-async function start(place: Place, options: { publicUrl?: string; pollMs?: number } = {}): Promise<Process> {
+async function start(
+  place: Place,
+  options: { publicUrl?: string; pollMs?: number; now?: () => number } = {},
+): Promise<Process> {
   const clock = { nowMs: START_MS };
   const now = () => clock.nowMs;
+  const monotonic = options.now ?? now;
   const store = await openStore(place);
-  const keys = createKeyDirectory({ store, pepper: PEPPER, now, pollMs: options.pollMs ?? 3_600_000 });
+  const keys = createKeyDirectory({ store, pepper: PEPPER, now: monotonic, pollMs: options.pollMs ?? 3_600_000 });
   const accounts = createAccounts({
     store,
     keys,
@@ -398,6 +405,35 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(Buffer.from(row!.hash).includes(apiKey.slice(12, 36))).toBe(false);
   });
 
+  it("refuses labels and ids of keys that not every database can hold", async () => {
+    const { accounts, keys } = await start(await home.place());
+    const wallet = createTestWallet();
+    for (const label of ["nul\0", "two\nlines", "\u009b31m"]) {
+      expect(await messageOf(() => register(accounts, wallet, { label })), JSON.stringify(label)).toContain(
+        "control characters",
+      );
+    }
+    expect(await messageOf(() => register(accounts, wallet, { label: "🦊".repeat(65) }))).toContain("64 characters");
+    const { apiKey } = await register(accounts, wallet, { label: "🦊".repeat(64) });
+    const principal = await keys.authenticate(apiKey);
+    expect((await accounts.listKeys(principal)).map(({ label }) => label)).toEqual(["🦊".repeat(64)]);
+    for (const keyId of ["nul\0nul\0", "", "x".repeat(64)]) {
+      expect(await codeOf(() => accounts.revokeKey(principal, keyId)), JSON.stringify(keyId)).toBe("NOT_FOUND");
+    }
+  });
+
+  it("does not start on a schema that a later version has changed", async () => {
+    const place = await home.place();
+    const { store } = await start(place);
+    const timestamp = new Date(START_MS).toISOString();
+    await store.run((db) =>
+      sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${timestamp})`.execute(db),
+    );
+    expect(describeStartFailure(await openStore(place).catch((error: unknown) => error))).toContain(
+      "because: A later version of this service has changed its schema (9999-later). Start that version.",
+    );
+  });
+
   it("comes up once when several processes start on an empty database", async () => {
     const place = await home.place();
     const processes = await Promise.all(Array.from({ length: 6 }, () => start(place)));
@@ -602,6 +638,61 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $
   });
 });
 
+describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $name", (home) => {
+  /** A process whose way to the database can be lost without a word. */
+  async function startBehindProxy(place: Place, pollMs: number) {
+    const proxy = await startCutProxy(place.databaseUrl!);
+    proxies.push(proxy);
+    const databaseUrl = new URL(place.databaseUrl!);
+    databaseUrl.port = new URL(proxy.url).port;
+    const process = await start({ ...place, databaseUrl: databaseUrl.href }, { pollMs, now: () => performance.now() });
+    return { proxy, ...process };
+  }
+  const proxies: CutProxy[] = [];
+  afterEach(async () => {
+    for (const proxy of proxies.splice(0)) await proxy.close();
+  });
+
+  it("costs one time-out where the far ends of all connections are gone", { timeout: 20_000 }, async () => {
+    const { proxy, keys, accounts } = await startBehindProxy(await home.place(), 3_600_000);
+    const { apiKey } = await register(accounts, createTestWallet());
+    const principal = await keys.authenticate(apiKey);
+    await Promise.all(Array.from({ length: 5 }, () => accounts.listKeys(principal)));
+    const connections = proxy.connections();
+    expect(connections).toBeGreaterThan(2);
+    proxy.strand();
+    expect(await codeOf(() => accounts.listKeys(principal))).toBe("UPSTREAM_ERROR");
+    expect(await codeOf(() => accounts.listKeys(principal))).toBe("no error");
+    expect(proxy.connections()).toBe(connections + 1);
+  });
+
+  it("delays no revocation beyond two seconds while such a connection hangs", async () => {
+    const place = await home.place();
+    const [here, there] = [await startBehindProxy(place, 500), await start(place)];
+    const { apiKey, keyId } = await register(here.accounts, createTestWallet());
+    const principal = await here.keys.authenticate(apiKey);
+    expect(here.keys.recall(apiKey)).toBe(principal);
+    here.proxy.strand();
+    await there.accounts.revokeKey(principal, keyId);
+    await expect.poll(() => here.keys.recall(apiKey), { timeout: 2_000, interval: 50 }).toBeUndefined();
+  });
+
+  it("is an outage until connections to what is now a standby have been left", async () => {
+    const place = await home.place();
+    const { accounts } = await start(place);
+    const challenge = () => codeOf(() => accounts.createChallenge(createTestWallet().address));
+    const operator = new pg.Client({ connectionString: place.databaseUrl });
+    await operator.connect();
+    const database = new URL(place.databaseUrl!).pathname.slice(1);
+    await operator.query(`alter database ${database} set default_transaction_read_only = on`);
+    expect(await challenge()).toBe("UPSTREAM_ERROR");
+    await operator.query("set default_transaction_read_only = off");
+    await operator.query(`alter database ${database} set default_transaction_read_only = off`);
+    await operator.end();
+    expect(await challenge()).toBe("no error");
+  });
+});
+
 describe("the embedded store", () => {
   it("is readable by its owner alone", async () => {
     const dataDir = join(newFolder(), "data");
@@ -635,9 +726,13 @@ describe("an outage of the database", () => {
 
   it("is said to be one", async () => {
     expect(await codeOf(() => process.accounts.listKeys(principal))).toBe("UPSTREAM_ERROR");
-    expect(await codeOf(() => openStore({ dataDir: "", databaseUrl: "postgres://nobody@127.0.0.1:1/none" }))).toBe(
-      "UPSTREAM_ERROR",
-    );
+  });
+
+  it("is told with its reason, and without the password, to who starts the service", async () => {
+    const databaseUrl = "postgres://nobody:open-sesame@localhost:1/none";
+    const words = describeStartFailure(await openStore({ dataDir: "", databaseUrl }).catch((error: unknown) => error));
+    expect(words).toMatch(/^The database that DATABASE_URL names cannot be used\.\n {2}because: connect ECONNREFUSED/);
+    expect(words).not.toContain("open-sesame");
   });
 
   it("leaves known keys working for five minutes", async () => {

@@ -8,6 +8,8 @@ export interface CutProxy {
   cut(): void;
   /** While true, nothing from behind the proxy comes through. */
   silence(silent: boolean): void;
+  /** What comes from behind on the connections open now is lost for good, with their sockets open; new ones work. */
+  strand(): void;
   close(): Promise<void>;
 }
 
@@ -16,13 +18,14 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
   const sockets = new Set<Socket>();
   let connections = 0;
   let silent = false;
+  let stranded = 0;
   const server = createServer((inside) => {
-    connections += 1;
+    const index = connections++;
     const outside = connect(Number(port), hostname);
     sockets.add(inside).add(outside);
     inside.on("data", (chunk) => outside.write(chunk));
     outside.on("data", (chunk) => {
-      if (!silent) inside.write(chunk);
+      if (!silent && index >= stranded) inside.write(chunk);
     });
     for (const socket of [inside, outside]) {
       socket.on("error", () => {});
@@ -43,6 +46,9 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     cut,
     silence(now) {
       silent = now;
+    },
+    strand() {
+      stranded = connections;
     },
     async close() {
       cut();

@@ -9,10 +9,20 @@ export function ceilDiv(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }
 
+/** The largest integer whose square is at most `value`, for value ≥ 0. */
+export function squareRoot(value: bigint): bigint {
+  if (value < 2n) return value;
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  for (let next = (root + value / root) >> 1n; next < root; next = (root + value / root) >> 1n) root = next;
+  return root;
+}
+
+/** The smaller of two. */
 export function minOf(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
+/** The larger of two. */
 export function maxOf(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

@@ -1,5 +1,6 @@
 import { Address, compareAddresses } from "../primitives/address.ts";
 import { hex, textBytes, viewOf, writeU64 } from "../primitives/bytes.ts";
+import { squareRoot } from "../primitives/integer.ts";
 import { derive, findPda } from "../solana/pda.ts";
 import { TOKEN_PROGRAM } from "../solana/programs.ts";
 import type { WorldLedger } from "./world-ledger.ts";
@@ -122,15 +123,4 @@ export function putCpmmPool(ledger: WorldLedger, plan: CpmmPoolPlan): Address {
 
 function bigEndian16(value: number): Uint8Array {
   return Uint8Array.of(value >> 8, value & 255);
-}
-
-/** The integer square root, rounded down. */
-function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value;
-  let guess = 1n << BigInt((value.toString(2).length + 1) >> 1);
-  for (;;) {
-    const next = (guess + value / guess) >> 1n;
-    if (next >= guess) return guess;
-    guess = next;
-  }
 }

@@ -1,4 +1,4 @@
-import { ceilDiv, maxOf, minOf, U64_MAX } from "../../primitives/integer.ts";
+import { ceilDiv, maxOf, minOf, squareRoot, U64_MAX } from "../../primitives/integer.ts";
 import { Q64_ONE, q64Power } from "./q64-power.ts";
 
 /**
@@ -197,12 +197,4 @@ function limitedFeeOnNet(fee: RateLimiter, net: bigint): bigint | undefined {
     gross = lastGross + addFee(net - lastNet, fee.maximum);
   }
   return ceilDiv((gross - net) * FEE_DENOMINATOR, gross);
-}
-
-/** The largest whole number whose square is not above `value`. */
-export function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value;
-  let root = 1n << BigInt((value.toString(2).length + 1) >> 1);
-  for (let next = (root + value / root) >> 1n; next < root; next = (root + value / root) >> 1n) root = next;
-  return root;
 }

@@ -1,9 +1,8 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { addressAt, addressesAt, derivedFrom, flagAt } from "../pump-accounts.ts";
 import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
 import type { Market, MintPair } from "../venue.ts";
 
@@ -75,10 +74,7 @@ export function decodeBondingCurve({ owner, data }: Account): BondingCurve | und
 /** Reads the settings account. Undefined when it is not one. Recipients that are not set are left out. */
 export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefined {
   if (owner !== PUMP_PROGRAM || !hasBytesAt(data, 0, GLOBAL_DISCRIMINATOR)) return undefined;
-  const list = (at: number, count: number): Address[] =>
-    Array.from({ length: count }, (_, index) => addressAt(data, at + 32 * index)).filter(
-      (address) => address !== SYSTEM_PROGRAM,
-    );
+  const list = (at: number, count: number) => addressesAt(data, at, count);
   return {
     feeRecipients: [...list(41, 1), ...list(162, 7)],
     mayhemFeeRecipients: [...list(483, 1), ...list(516, 7)],
@@ -87,28 +83,14 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
   };
 }
 
-/** The system program's address (32 zeros) where the data is too short to hold one. */
-function addressAt(data: Uint8Array, offset: number): Address {
-  return data.length >= offset + 32 ? Address.from(data, offset) : SYSTEM_PROGRAM;
-}
-
-function flagAt(data: Uint8Array, offset: number): boolean {
-  return data.length > offset && data[offset] !== 0;
-}
-
-const derived = (program: Address, seed: string): ((address: Address) => DerivedAddress) => {
-  const prefix = new TextEncoder().encode(seed);
-  return memoByAddress((address) => findPda([prefix, address.bytes], program));
-};
-
 /** The curve of a coin, by its mint. */
-export const bondingCurveOf = derived(PUMP_PROGRAM, "bonding-curve");
+export const bondingCurveOf = derivedFrom(PUMP_PROGRAM, "bonding-curve");
 /** Where a creator's fees gather, by the creator. */
-export const creatorVaultOf = derived(PUMP_PROGRAM, "creator-vault");
+export const creatorVaultOf = derivedFrom(PUMP_PROGRAM, "creator-vault");
 /** A coin's fee sharing settings, by its mint. */
-export const sharingConfigOf = derived(PUMP_FEE_PROGRAM, "sharing-config");
+export const sharingConfigOf = derivedFrom(PUMP_FEE_PROGRAM, "sharing-config");
 /** A wallet's volume account, by the wallet. */
-export const userVolumeOf = derived(PUMP_PROGRAM, "user_volume_accumulator");
+export const userVolumeOf = derivedFrom(PUMP_PROGRAM, "user_volume_accumulator");
 
 /**
  * The market in a curve account. A curve does not name its coin: the coin is the mint of `pair` whose curve this is.

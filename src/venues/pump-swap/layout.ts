@@ -1,9 +1,8 @@
 import { Address } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readI128, readU64, textBytes } from "../../primitives/bytes.ts";
+import { hasBytesAt, hex, readI128, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { derive, findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
-import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { derive } from "../../solana/pda.ts";
+import { addressAt, addressesAt, derivedFrom, flagAt } from "../pump-accounts.ts";
 import { PUMP_PROGRAM } from "../pump-fun/layout.ts";
 import type { Market } from "../venue.ts";
 
@@ -91,10 +90,7 @@ export function decodePumpPool({ data }: Account): PumpPool {
 /** Reads the settings account. Undefined when it is not one. Recipients that are not set are left out. */
 export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal | undefined {
   if (owner !== PUMP_SWAP_PROGRAM || !hasBytesAt(data, 0, GLOBAL_DISCRIMINATOR)) return undefined;
-  const list = (at: number, count: number): Address[] =>
-    Array.from({ length: count }, (_, index) => addressAt(data, at + 32 * index)).filter(
-      (address) => address !== SYSTEM_PROGRAM,
-    );
+  const list = (at: number, count: number) => addressesAt(data, at, count);
   const flags = data[56] ?? 0;
   return {
     buysDisabled: (flags & BUYS_DISABLED) !== 0,
@@ -106,28 +102,14 @@ export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal |
   };
 }
 
-/** The system program's address (32 zeros) where the data is too short to hold one. */
-function addressAt(data: Uint8Array, offset: number): Address {
-  return data.length >= offset + 32 ? Address.from(data, offset) : SYSTEM_PROGRAM;
-}
-
-function flagAt(data: Uint8Array, offset: number): boolean {
-  return data.length > offset && data[offset] !== 0;
-}
-
-const derived = (program: Address, seed: string): ((address: Address) => DerivedAddress) => {
-  const prefix = textBytes(seed);
-  return memoByAddress((address) => findPda([prefix, address.bytes], program));
-};
-
 /** Who creates the pool a completed curve migrates to, by the coin's mint. */
-export const poolAuthorityOf = derived(PUMP_PROGRAM, "pool-authority");
+export const poolAuthorityOf = derivedFrom(PUMP_PROGRAM, "pool-authority");
 /** Who holds a creator's fees, by the creator. */
-export const creatorVaultOf = derived(PUMP_SWAP_PROGRAM, "creator_vault");
+export const creatorVaultOf = derivedFrom(PUMP_SWAP_PROGRAM, "creator_vault");
 /** An account every trade of a coin with a creator names, by the coin's mint; it need not exist. */
-export const poolV2Of = derived(PUMP_SWAP_PROGRAM, "pool-v2");
+export const poolV2Of = derivedFrom(PUMP_SWAP_PROGRAM, "pool-v2");
 /** A wallet's volume account, by the wallet. */
-export const userVolumeOf = derived(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
+export const userVolumeOf = derivedFrom(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
 
 const CANONICAL_INDEX = new Uint8Array(2);
 

@@ -1,8 +1,5 @@
-import { ceilDiv } from "../../primitives/integer.ts";
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
-
-/** Fee rates are in millionths. */
-const RATE_DENOMINATOR = 1_000_000n;
+import { beforeFee, feeOn } from "../raydium-fee.ts";
 
 /** A pool as one direction of trade sees it. Base units; rates in millionths. */
 export interface CpmmSide {
@@ -61,13 +58,4 @@ export function cpmmExactOut(output: bigint, side: CpmmSide): CpmmFill | undefin
  */
 export function cpmmRoundsToNothing(grossOut: bigint, { reserveIn, reserveOut }: CpmmSide): boolean {
   return 2n * reserveIn * grossOut < reserveOut - grossOut;
-}
-
-function feeOn(amount: bigint, rate: bigint): bigint {
-  return ceilDiv(amount * rate, RATE_DENOMINATOR);
-}
-
-/** The least amount of which `net` is left after the fee; undefined when the fee takes everything. */
-function beforeFee(net: bigint, rate: bigint): bigint | undefined {
-  return rate >= RATE_DENOMINATOR ? undefined : ceilDiv(net * RATE_DENOMINATOR, RATE_DENOMINATOR - rate);
 }

@@ -1,8 +1,7 @@
-import { ceilDiv } from "../../primitives/integer.ts";
+import { ceilDiv, squareRoot } from "../../primitives/integer.ts";
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
+import { beforeFee, feeOn } from "../raydium-fee.ts";
 
-/** Fee rates are in millionths. */
-const RATE_DENOMINATOR = 1_000_000n;
 /** The slope of a linear curve is scaled by this; the area under it is half of slope × base². */
 const SLOPE_BITS = 64n;
 
@@ -151,24 +150,4 @@ function baseAt(quote: bigint, { virtualBase: slope }: LaunchCurve): bigint {
 /** Quote tokens raised when `base` has been sold on a linear curve, rounded up. */
 function quoteAt(base: bigint, { virtualBase: slope }: LaunchCurve): bigint {
   return ceilDiv(slope * base * base, 1n << (SLOPE_BITS + 1n));
-}
-
-/** The largest integer whose square is at most `value`. */
-function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value;
-  let guess = 1n << BigInt((value.toString(2).length + 1) >> 1);
-  for (;;) {
-    const next = (guess + value / guess) >> 1n;
-    if (next >= guess) return guess;
-    guess = next;
-  }
-}
-
-function feeOn(amount: bigint, rate: bigint): bigint {
-  return ceilDiv(amount * rate, RATE_DENOMINATOR);
-}
-
-/** The least amount of which `net` is left after the fee; undefined when the fee takes everything. */
-function beforeFee(net: bigint, rate: bigint): bigint | undefined {
-  return rate >= RATE_DENOMINATOR ? undefined : ceilDiv(net * RATE_DENOMINATOR, RATE_DENOMINATOR - rate);
 }

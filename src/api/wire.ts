@@ -124,6 +124,7 @@ export function fromSubmitted(trade: SubmittedTrade) {
   } satisfies MessageInitShape<typeof SubmitResponseSchema>;
 }
 
+/** The answer to a watch: the trade as submitted, with what has happened to it so far. */
 export function fromWatched({ events, ...trade }: WatchedTrade) {
   return { ...fromSubmitted(trade), events: events.map(fromEvent) } satisfies MessageInitShape<
     typeof WatchTradeResponseSchema
@@ -148,6 +149,7 @@ function fromEvent({ kind, atMs, lane, slot, reason }: TradeEvent) {
   } satisfies MessageInitShape<typeof TradeEventSchema>;
 }
 
+/** The answer to a quote: the best route, the other venues' offers, and what was found wanting. */
 export function fromQuoted(quoted: QuotedTrade) {
   return {
     platform: quoted.platform,
@@ -179,6 +181,7 @@ const LEVELS: Readonly<Record<TradeRequest["priority"], Priority>> = {
   fastest: Priority.FASTEST,
 };
 
+/** The answer to GetPriority: prices in micro-lamports per compute unit, costs of a typical trade in SOL and lamports. */
 export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
   return {
     levels: levels.map(({ level, microLamportsPerCu, typicalCostLamports, expectedSlots }) => ({

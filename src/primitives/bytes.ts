@@ -1,5 +1,4 @@
-/** Little-endian readers over account and message bytes. All throw RangeError past the end. */
-
+/** A view of exactly these bytes, wherever in their buffer they lie. Costs more than the readers below: for other widths. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -11,31 +10,31 @@ export function viewOf(bytes: Uint8Array): DataView {
 const word = new Uint8Array(8);
 const wordView = viewOf(word);
 
-/** Unsigned 64-bit little-endian integer at `offset`. */
+/** Unsigned 64-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
 export function readU64(bytes: Uint8Array, offset: number): bigint {
   assertRoom(bytes, offset, 8);
   for (let i = 0; i < 8; i++) word[i] = bytes[offset + i]!;
   return wordView.getBigUint64(0, true);
 }
 
-/** Unsigned 128-bit little-endian integer at `offset`. */
+/** Unsigned 128-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
 export function readU128(bytes: Uint8Array, offset: number): bigint {
   return readU64(bytes, offset) | (readU64(bytes, offset + 8) << 64n);
 }
 
-/** Signed 128-bit little-endian integer at `offset`. */
+/** Signed 128-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
 export function readI128(bytes: Uint8Array, offset: number): bigint {
   return BigInt.asIntN(128, readU128(bytes, offset));
 }
 
-/** Writes `value` as an unsigned 64-bit little-endian integer. */
+/** Writes `value` as an unsigned 64-bit little-endian integer; of a larger one its lowest 64 bits. @throws RangeError outside the bytes */
 export function writeU64(bytes: Uint8Array, offset: number, value: bigint): void {
   assertRoom(bytes, offset, 8);
   wordView.setBigUint64(0, value, true);
   for (let i = 0; i < 8; i++) bytes[offset + i] = word[i]!;
 }
 
-/** Writes `value` as an unsigned 32-bit little-endian integer. */
+/** Writes `value`, a whole number below 2^32, as an unsigned 32-bit little-endian integer. @throws RangeError outside the bytes */
 export function writeU32(bytes: Uint8Array, offset: number, value: number): void {
   assertRoom(bytes, offset, 4);
   for (let i = 0; i < 4; i++) bytes[offset + i] = value >>> (8 * i);

@@ -36,6 +36,7 @@ export type SandboxReply =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string };
 
+/** The account as it crosses to the worker's thread. */
 export function toPlainAccount({ address, owner, lamports, data }: GenesisAccount): PlainAccount {
   return { address: address.bytes, owner: owner.bytes, lamports, data };
 }

@@ -86,12 +86,12 @@ export interface SwapTable {
   readonly nativeSol: boolean;
 }
 
-const ro = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: false, rule });
-const rw = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: true, rule });
+/** A place whose account the program may only read; `name` is how faults speak of it. */
+export const readOnly = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: false, rule });
+/** A place whose account the program may change. */
+export const written = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: true, rule });
 
-export const readOnly = ro;
-export const written = rw;
-
+/** Always this account. */
 export const fixed = (address: Address): AccountRule => ({ kind: "fixed", address });
 export const venueAccount: AccountRule = { kind: "venue" };
 export const none: AccountRule = { kind: "none" };
@@ -108,12 +108,12 @@ export const derivedFrom = (program: Address, ...seeds: readonly Seed[]): Derive
 export const tokenAccountOf = (owner: Seed, mint: Seed, tokenProgram: Seed): DerivedRule =>
   derivedFrom(ASSOCIATED_TOKEN_PROGRAM, owner, tokenProgram, mint);
 
-export const wallet = ro("the signing wallet", { kind: "wallet" });
-export const writtenWallet = rw("the signing wallet", { kind: "wallet" });
-export const source = rw("the account that pays", { kind: "source" });
-export const destination = rw("the account that receives", { kind: "destination" });
-export const inMint = ro("the mint that goes in", { kind: "inMint" });
-export const outMint = ro("the mint that comes out", { kind: "outMint" });
-export const eitherMint = ro("a traded mint", { kind: "eitherMint" });
-export const tokenProgram = ro("a token program", { kind: "tokenProgram" });
-export const market = rw("the market", { kind: "market" });
+export const wallet = readOnly("the signing wallet", { kind: "wallet" });
+export const writtenWallet = written("the signing wallet", { kind: "wallet" });
+export const source = written("the account that pays", { kind: "source" });
+export const destination = written("the account that receives", { kind: "destination" });
+export const inMint = readOnly("the mint that goes in", { kind: "inMint" });
+export const outMint = readOnly("the mint that comes out", { kind: "outMint" });
+export const eitherMint = readOnly("a traded mint", { kind: "eitherMint" });
+export const tokenProgram = readOnly("a token program", { kind: "tokenProgram" });
+export const market = written("the market", { kind: "market" });

@@ -48,6 +48,7 @@ export function binaryHash(name: string): string {
     .digest("hex");
 }
 
+/** Reads the committed manifest. @throws Error when it is missing or not JSON */
 export function readManifest(): Manifest {
   return JSON.parse(readFileSync(MANIFEST_FILE, "utf8")) as Manifest;
 }

@@ -166,6 +166,7 @@ export function encodeInnerInstruction(inner: InnerInstruction) {
   return encodeInstruction(inner, inner.stackHeight);
 }
 
+/** What a transaction's last program returned, as nodes write it: base64. */
 export function encodeReturnData({ program, data }: NonNullable<LandedTransaction["execution"]["returnData"]>) {
   return { programId: program.toString(), data: [toBase64(data), "base64"] };
 }

@@ -45,6 +45,7 @@ export class Params {
   }
 }
 
+/** An address, as base58 text of 32 bytes. @throws RpcError -32602 */
 export function parseAddress(value: unknown): Address {
   const address = typeof value === "string" ? Address.parse(value) : undefined;
   if (address === undefined) throw invalidParams(`Invalid param: ${quote(value)} is not an address`);
@@ -58,11 +59,13 @@ export function parseAddresses(value: unknown, most: number): Address[] {
   return value.map(parseAddress);
 }
 
+/** A text; `what` names it in the error. @throws RpcError -32602 */
 export function parseText(value: unknown, what: string): string {
   if (typeof value !== "string") throw invalidParams(`Invalid params: ${what} must be text`);
   return value;
 }
 
+/** A whole number, 0 or above, exact as a JSON number. @throws RpcError -32602 */
 export function parseInteger(value: unknown, what: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
     throw invalidParams(`Invalid params: ${what} must be an integer that is not negative`);
@@ -70,6 +73,7 @@ export function parseInteger(value: unknown, what: string): number {
   return value;
 }
 
+/** The same; undefined where it is absent or null. @throws RpcError -32602 */
 export function parseOptionalInteger(value: unknown, what: string): number | undefined {
   return value === undefined || value === null ? undefined : parseInteger(value, what);
 }
@@ -83,6 +87,7 @@ export function parseSignature(value: unknown): string {
   return text;
 }
 
+/** A commitment; finalized where it is absent or null, as nodes do. @throws RpcError -32602 */
 export function parseCommitment(value: unknown): Commitment {
   if (value === undefined || value === null) return "finalized";
   if (value === "processed" || value === "confirmed" || value === "finalized") return value;
@@ -122,6 +127,7 @@ export function parseBytes(text: string, encoding: unknown): Uint8Array {
   throw invalidParams(`unsupported encoding: ${quote(encoding)}. Supported encodings: base58, base64`);
 }
 
+/** A transaction in base58 or base64; base58 when no encoding is named. @throws RpcError -32602 */
 export function parseTransaction(text: string, encoding: unknown): WireTransaction {
   return parseMalformed(() => decodeTransaction(parseBytes(text, encoding)));
 }

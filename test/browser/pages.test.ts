@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { promisify } from "node:util";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -229,6 +231,83 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await priority.getByRole("button", { name: "Send" }).click();
     await priority.getByText(/^Status 200/).waitFor();
     expect(JSON.parse((await priority.locator("pre.answer").textContent())!).data.levels).toHaveLength(4);
+    await page.context().close();
+  });
+
+  it("shows a first build that a shell runs as it stands", async () => {
+    const client = await service.newClient();
+    const page = await open("/");
+    await expect.poll(() => page.locator("#first").textContent()).toContain("curl");
+    const command = (await page.locator("#first").textContent())!;
+    const env = { PATH: process.env.PATH, API_KEY: client.apiKey };
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ success: true });
+    await page.context().close();
+  });
+
+  it("names every field of an answer, those within others too", async () => {
+    const page = await open("/docs");
+    await page.locator("#buy").getByText("Answer").click();
+    for (const name of ["estimates.otherAmountThresholdRaw", "costs.rentPaid", "route[].venue"]) {
+      await page.locator("#buy td code").getByText(name, { exact: true }).waitFor();
+    }
+    expect(await page.locator("#operations").textContent()).not.toContain("`");
+    await page.context().close();
+  });
+
+  it("selects what the browser does not let it copy", async () => {
+    const page = await open("/");
+    await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await page.reload();
+    await expect.poll(() => page.locator("#first").textContent()).toContain("curl");
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Selected: copy it by hand" }).waitFor();
+    const selected = await page.evaluate(() => getSelection()!.toString());
+    expect(selected).toBe(await page.locator("#first").textContent());
+    await page.context().close();
+  });
+
+  it("offers wallets before the service has answered, and takes no network for granted", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    watch(page, service.url);
+    await injectWallet(page, createTestWallet());
+    let isAway = true;
+    await page.route("**/status.json", (route) => (isAway ? route.abort() : route.continue()));
+    await page.goto(`${service.url}/register`);
+    const button = page.getByRole("button", { name: "Test Wallet" });
+    await button.click();
+    await notice(page).getByText("The service cannot be reached").waitFor();
+    expect(await page.locator("#network").textContent()).not.toContain("trades on");
+    isAway = false;
+    await button.click();
+    await page.getByText("Connected with Test Wallet").waitFor();
+    expect(await page.locator("#network").textContent()).toBe("This service trades on localnet.");
+    await context.close();
+  });
+
+  it("says what is wrong with a key that no header can carry, and with an answer that is not the service's", async () => {
+    const page = await open("/docs");
+    const profile = page.locator("#getProfile");
+    await profile.getByText("Try it").click();
+    await page.getByLabel("API key").fill("api_…");
+    await profile.getByRole("button", { name: "Send" }).click();
+    await profile.getByText("This is not an API key").waitFor();
+    await page.getByLabel("API key").fill("api_wrong");
+    await page.route("**/v1/auth/profile", (route) => route.fulfill({ status: 502, body: "<h1>Bad Gateway</h1>" }));
+    await profile.getByRole("button", { name: "Send" }).click();
+    await profile.getByText(/^Status 502/).waitFor();
+    expect(await profile.locator("pre.answer").textContent()).toBe("<h1>Bad Gateway</h1>");
+    await page.context().close();
+  });
+
+  it("says so when the service has stopped answering, until it answers again", async () => {
+    const page = await open("/");
+    await page.getByText("Serving", { exact: true }).waitFor();
+    await page.route("**/status.json", (route) => route.abort());
+    await page.getByText("No answer. What it said last:").waitFor();
+    await page.unroute("**/status.json");
+    await page.getByText("Serving", { exact: true }).waitFor();
     await page.context().close();
   });
 

@@ -1,4 +1,4 @@
-import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus, takeKey } from "./page.js";
+import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus, parseJson, send, takeKey } from "./page.js";
 
 byId("api-key").value = takeKey();
 
@@ -75,9 +75,9 @@ function describe({ path, verb, operation }, status, resolve) {
       element("code", {}, path),
       element("span", { class: "tag" }, needsKey ? "API key" : "open"),
     ),
-    element("p", {}, description ?? ""),
+    element("p", {}, ...prose(description ?? "")),
     ...parameters.map(({ name, description: about }) =>
-      element("p", {}, element("code", {}, name), ` in the path. ${about ?? ""}`),
+      element("p", {}, element("code", {}, name), " in the path. ", ...prose(about ?? "")),
     ),
     ...(input === undefined ? [] : [element("h4", {}, "Request"), fieldTable(resolve(input), resolve, true)]),
     ...(output === undefined
@@ -105,26 +105,45 @@ function boundsOf(schema) {
   return words.length === 0 ? "" : ` (${words.join(", ")})`;
 }
 
-function fieldTable(schema, resolve, isRequest) {
+/** Descriptions name fields between backticks. */
+const prose = (words) => words.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
+
+/** Rows for the fields of a message; a field that holds a message is followed by that one's, each under its path. */
+function fieldRows(schema, resolve, isRequest, within = "") {
   const required = new Set(schema.required);
-  const rows = Object.entries(schema.properties ?? {}).map(([name, property]) =>
-    element(
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const target = resolve(property);
+    const isList = target.type === "array";
+    const row = element(
       "tr",
       {},
       element(
         "td",
         {},
-        element("code", {}, name),
+        element("code", {}, ...(within === "" ? [] : [within, element("wbr")]), name),
         element("span", { class: "type" }, `${typeOf(property, resolve)}${boundsOf(property)}`),
       ),
       element(
         "td",
         {},
-        property.description ?? resolve(property).description ?? "",
+        ...prose(property.description ?? target.description ?? ""),
         ...(isRequest && !required.has(name) ? [element("span", { class: "type" }, "optional")] : []),
       ),
-    ),
-  );
+    );
+    return [
+      row,
+      ...fieldRows(
+        isList ? resolve(target.items) : target,
+        resolve,
+        isRequest,
+        `${within}${name}${isList ? "[]." : "."}`,
+      ),
+    ];
+  });
+}
+
+function fieldTable(schema, resolve, isRequest) {
+  const rows = fieldRows(schema, resolve, isRequest);
   if (rows.length === 0) return element("p", { class: "quiet" }, "No fields.");
   return element(
     "div",
@@ -151,8 +170,8 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
   text.value = JSON.stringify(exampleBody(id, status), null, 2);
   const command = element("code");
   const copy = element("button", { type: "button", class: "plain small" }, "Copy");
-  copyOnClick(copy, () => command.textContent);
-  const send = element("button", { type: "submit" }, "Send");
+  copyOnClick(copy, command);
+  const button = element("button", { type: "submit" }, "Send");
   const outcome = element("p", { class: "quiet", role: "status" });
   const answer = element("pre", { class: "answer", hidden: true });
   const form = element(
@@ -163,21 +182,18 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
     ]),
     ...(hasBody ? [element("div", { class: "field" }, element("label", { for: `${id}-body` }, "Body"), text)] : []),
     element("pre", {}, command),
-    element("p", { class: "row" }, send, copy),
+    element("p", { class: "row" }, button, copy),
     outcome,
     answer,
   );
   const target = () => path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.get(name)?.value ?? ""));
   const showCommand = () => {
-    let body;
-    try {
-      body = hasBody ? JSON.parse(text.value) : undefined;
-      text.removeAttribute("aria-invalid");
-    } catch {
-      text.setAttribute("aria-invalid", "true");
-      body = {};
-    }
-    command.textContent = curlFor(verb, target(), needsKey ? "$API_KEY" : undefined, body);
+    const body = hasBody ? parseJson(text.value) : undefined;
+    const isBroken = hasBody && body === undefined;
+    text.setAttribute("aria-invalid", `${isBroken}`);
+    command.textContent = isBroken
+      ? "The body is not JSON yet."
+      : curlFor(verb, target(), needsKey ? "$API_KEY" : undefined, body);
   };
   form.addEventListener("input", showCommand);
   showCommand();
@@ -189,27 +205,23 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
       byId("api-key").focus();
       return;
     }
-    send.disabled = true;
+    button.disabled = true;
     outcome.textContent = "Sending";
     const startedMs = performance.now();
     try {
-      const response = await fetch(target(), {
-        method: verb,
-        headers: {
-          ...(hasBody ? { "content-type": "application/json" } : {}),
-          ...(needsKey ? { authorization: `Bearer ${apiKey}` } : {}),
-        },
+      const { status: code, text: raw } = await send(verb, target(), {
+        ...(needsKey ? { apiKey } : {}),
         ...(hasBody ? { body: text.value } : {}),
       });
-      const raw = await response.text();
-      outcome.textContent = `Status ${response.status} after ${Math.round(performance.now() - startedMs)} ms.`;
+      outcome.textContent = `Status ${code} after ${Math.round(performance.now() - startedMs)} ms.`;
+      const value = parseJson(raw);
       answer.hidden = raw === "";
-      answer.textContent = raw === "" ? "" : JSON.stringify(JSON.parse(raw), null, 2);
-    } catch {
-      outcome.textContent = "The service cannot be reached.";
+      answer.textContent = value === undefined ? raw : JSON.stringify(value, null, 2);
+    } catch (error) {
+      outcome.textContent = error.message;
       answer.hidden = true;
     }
-    send.disabled = false;
+    button.disabled = false;
   });
   return element("details", {}, element("summary", {}, "Try it"), form);
 }
@@ -255,8 +267,8 @@ function describeErrors(schema) {
 }
 
 try {
-  const [response, status] = await Promise.all([fetch("/v1/openapi.json"), fetchStatus().catch(() => undefined)]);
-  start(await response.json(), status);
+  const [{ text }, status] = await Promise.all([send("GET", "/v1/openapi.json"), fetchStatus().catch(() => undefined)]);
+  start(JSON.parse(text), status);
 } catch {
   byId("operations").replaceChildren();
   byId("failure").textContent = "The document cannot be read from this server. Reload the page to try again.";

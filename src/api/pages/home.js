@@ -23,10 +23,17 @@ function venueLine({ id, state, markets, searchAgeMs }) {
   return element("li", {}, element("span", {}, id, ...search), element("span", { class: `state ${kind}` }, words));
 }
 
-function show({ serving, network, chain, venues, lanes }) {
+/** Says it once: what is written again is read aloud again. */
+function say(words, kind) {
   const overall = byId("overall");
-  overall.className = `state ${serving ? "good" : "bad"}`;
-  overall.textContent = serving ? "Serving" : "Not serving: the chain's state is old";
+  if (overall.textContent === words) return;
+  overall.className = `state ${kind}`;
+  overall.textContent = words;
+}
+
+function show({ serving, network, chain, venues, lanes }) {
+  if (serving) say("Serving", "good");
+  else say("Not serving: the chain's state is old", "bad");
   byId("chain").replaceChildren(
     ...row("Network", network),
     ...row("Slot", chain.slot.toLocaleString("en")),
@@ -47,9 +54,7 @@ async function poll() {
     if (!example) byId("first").textContent = curlFor("POST", "/v1/tx/buy", "$API_KEY", exampleBuy(status));
     example = true;
   } catch {
-    const overall = byId("overall");
-    overall.className = "state bad";
-    overall.textContent = "No answer";
+    say(example ? "No answer. What it said last:" : "No answer", "bad");
   }
   setTimeout(poll, document.hidden ? 5 * POLL_MS : POLL_MS);
 }

@@ -1,31 +1,62 @@
 // What all pages share: elements, calls to this server, copying.
 
-/** A call whose answer is the envelope. @throws Error with the service's own words and code */
-export async function call(method, path, { body, apiKey } = {}) {
-  let response;
+/** Longer than a submit takes to answer. */
+const ANSWER_MS = 35_000;
+const STATUS_MS = 5_000;
+
+const UNREACHABLE = "The service cannot be reached. Check the connection and try again.";
+
+/** Sends text and gives what came back, whatever it is. @throws Error in words when nothing did */
+export async function send(method, path, { body, apiKey, timeoutMs = ANSWER_MS } = {}) {
+  // The browser would refuse such a header, and not say why.
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new Error("This is not an API key: one is api_ and 38 letters and digits. Copy it again, all of it.");
+  }
   try {
-    response = await fetch(path, {
+    const response = await fetch(path, {
       method,
+      cache: "no-store",
+      signal: AbortSignal.timeout(timeoutMs),
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body }),
     });
-  } catch {
-    throw new Error("The service cannot be reached. Check the connection and try again.");
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    if (error.name === "TimeoutError") throw new Error("The service takes too long to answer. Try again.");
+    throw new Error(UNREACHABLE);
   }
-  const answer = await response.json().catch(() => undefined);
+}
+
+/** The value of a JSON text; undefined where it is not JSON, as what a proxy says in place of the service. */
+export function parseJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A call whose answer is the envelope. @throws Error with the service's own words and code */
+export async function call(method, path, { body, apiKey } = {}) {
+  const { status, text } = await send(method, path, {
+    apiKey,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = parseJson(text);
   if (answer?.success === true) return answer.data;
-  const message = answer?.error?.message ?? `The service answered with status ${response.status}.`;
+  const message = answer?.error?.message ?? `The service answered with status ${status}. Try again shortly.`;
   throw Object.assign(new Error(message), { code: answer?.error?.code });
 }
 
-/** What /status.json says now. */
+/** What /status.json says now. @throws Error in words */
 export async function fetchStatus() {
-  const response = await fetch("/status.json", { cache: "no-store" });
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  return response.json();
+  const { status, text } = await send("GET", "/status.json", { timeoutMs: STATUS_MS });
+  const answer = parseJson(text);
+  if (status !== 200 || answer === undefined) throw new Error(UNREACHABLE);
+  return answer;
 }
 
 export const byId = (id) => document.getElementById(id);
@@ -43,7 +74,8 @@ export function element(name, attributes = {}, ...children) {
 /** The words of `curl` for a call to this server. */
 export function curlFor(method, path, apiKey, body) {
   const lines = [`curl -s ${method === "GET" ? "" : `-X ${method} `}${location.origin}${path}`];
-  if (apiKey !== undefined) lines.push(`  -H 'Authorization: Bearer ${apiKey}'`);
+  // Double quotes, in which a shell puts the value of $API_KEY.
+  if (apiKey !== undefined) lines.push(`  -H "Authorization: Bearer ${apiKey}"`);
   if (body !== undefined) {
     lines.push("  -H 'Content-Type: application/json'");
     lines.push(`  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`);
@@ -57,22 +89,35 @@ export function exampleBuy(status) {
   return { mint, solAmount: 0.1, slippage: 0.05, priority: "fast" };
 }
 
-/** Makes a button copy what `read` gives, and say so. */
-export function copyOnClick(button, read) {
+/**
+ * Makes a button copy the text of an element, and say so. Where the browser does not let it (a page without TLS that is not
+ * of this machine has no clipboard at all), the text is selected, to be copied by hand.
+ */
+export function copyOnClick(button, source) {
   const words = button.textContent;
+  let timer;
   button.addEventListener("click", async () => {
-    button.textContent = await navigator.clipboard.writeText(read()).then(
-      () => "Copied",
-      () => "Select and copy by hand",
-    );
-    setTimeout(() => {
+    const copied = await copy(source.textContent);
+    if (!copied) getSelection().selectAllChildren(source);
+    button.textContent = copied ? "Copied" : "Selected: copy it by hand";
+    clearTimeout(timer);
+    timer = setTimeout(() => {
       button.textContent = words;
-    }, 2000);
+    }, 3000);
   });
 }
 
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 for (const button of document.querySelectorAll("[data-copy]")) {
-  copyOnClick(button, () => byId(button.dataset.copy).textContent);
+  copyOnClick(button, byId(button.dataset.copy));
 }
 
 const HANDOVER = "tradewire-key";

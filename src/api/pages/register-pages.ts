@@ -55,7 +55,10 @@ export function registerPages(fastify: FastifyInstance, status: () => ServiceSta
     if (known === undefined || nowMs > known.untilMs) {
       known = { text: JSON.stringify(status()), untilMs: nowMs + STATUS_LIFE_MS };
     }
-    reply.header("content-type", "application/json; charset=utf-8").header("cache-control", "no-store");
+    reply
+      .header("content-type", "application/json; charset=utf-8")
+      .header("x-content-type-options", "nosniff")
+      .header("cache-control", "no-store");
     reply.send(known.text);
   });
 }

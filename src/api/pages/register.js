@@ -1,11 +1,19 @@
 import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "./page.js";
 import { base58, connect, findWallets, signMemo, signText } from "./wallets.js";
 
-const status = await fetchStatus().catch(() => undefined);
-const network = status?.network ?? "mainnet";
-byId("network").textContent = `This service trades on ${network}.`;
-
+let status;
 let chosen;
+
+/** Asked until it is known: which wallets may connect depends on it, and nothing else on this page waits for it. */
+async function networkOf() {
+  status ??= await fetchStatus();
+  byId("network").textContent = `This service trades on ${status.network}.`;
+  return status.network;
+}
+
+networkOf().catch((error) => {
+  byId("network").textContent = error.message;
+});
 
 function say(words, kind = "", where = "notice") {
   byId(where).className = `notice ${kind}`;
@@ -27,8 +35,9 @@ findWallets((wallet) => {
     button.disabled = true;
     say(`Waiting for ${wallet.name}`);
     try {
-      const account = await connect(wallet, network);
+      const account = await connect(wallet, await networkOf());
       chosen = { wallet, account };
+      byId("wallet-name").textContent = wallet.name;
       byId("address").textContent = account.address;
       byId("account").hidden = false;
       byId("sign").disabled = false;
@@ -49,7 +58,7 @@ byId("sign").addEventListener("click", async () => {
   try {
     const { message } = await call("POST", "/v1/auth/challenge", { body: { walletAddress: account.address } });
     const sign = byId("hardware").checked ? signMemo : signText;
-    const signature = await sign(wallet, account, message, network);
+    const signature = await sign(wallet, account, message, status.network);
     const { apiKey } = await call("POST", "/v1/auth/register", {
       body: {
         walletAddress: account.address,

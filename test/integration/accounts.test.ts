@@ -587,6 +587,37 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await messageOf(() => accounts.register(proof))).toContain("long gone");
   });
 
+  it("removes any number of them, a few at a time", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    const row = (i: number) => ({
+      message_hash: `old ${i}`,
+      signature: `signature ${i}`,
+      account_id: "acc_1",
+      submission_token: "tw1.token",
+      transaction_bytes: new Uint8Array(1_000),
+      last_valid_block_height: 1,
+      claimed_at_ms: START_MS,
+      lease_owner: "",
+      lease_until_ms: START_MS,
+      outcome: i % 2 === 0 ? "done" : null,
+      finished_at_ms: i % 2 === 0 ? START_MS : null,
+    });
+    for (let from = 0; from < 4_000; from += 1_000) {
+      const rows = Array.from({ length: 1_000 }, (_, i) => row(from + i));
+      await store.run((db) => db.insertInto("submissions").values(rows).execute());
+    }
+    clock.nowMs += 8 * 24 * 3_600_000;
+    const ended: string[] = [];
+    await Promise.all([
+      sweepStore(store, clock.nowMs).then(() => ended.push("sweep")),
+      submissions.claim(claimOf("new"), lease("owner", clock.nowMs)).then(() => ended.push("claim")),
+    ]);
+    expect(ended).toEqual(["claim", "sweep"]);
+    const left = await store.run((db) => db.selectFrom("submissions").select("message_hash").execute());
+    expect(left).toEqual([{ message_hash: "new" }]);
+  });
+
   it("loses no acknowledged write to kill -9", { timeout: 120_000 }, async () => {
     const place = await home.place();
     const acknowledged: string[] = [];

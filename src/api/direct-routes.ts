@@ -22,6 +22,7 @@ export function routeDirectly(
     method === "POST" &&
     httpVersionMajor === 1 &&
     rawHeaders.length <= 2 * edge.maxHeaders &&
+    headers.host !== undefined &&
     headers.origin === undefined;
   return (request, response) => {
     const route = routes.get(request.url!);

@@ -124,7 +124,11 @@ function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing:
     requestTimeout: settings.requestTimeoutMs,
     connectionsCheckingInterval: settings.timeoutCheckMs,
     noDelay: true,
+    // Refused where all refusals are written: Node's own has an empty body.
+    requireHostHeader: false,
   });
+  // So has its refusal of expectations that it does not know; nobody has to refuse those.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const served = new WeakMap<Socket, number>();
   server.on("request", (request, response) => {

@@ -9,7 +9,7 @@ import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import { file_tradewire_v1_errors } from "../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import type { Accounts, KeyDirectory } from "../accounts/port.ts";
-import { TradewireError } from "../errors/tradewire-error.ts";
+import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import type { Trades } from "../trade/trade.ts";
 import { createAccountService } from "./account-service.ts";
 import { Admission } from "./admission.ts";
@@ -186,6 +186,11 @@ function answerEverythingElse(
   fastify.addHook("onRequest", (request, reply, done) => {
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) {
       sendFailure(reply, tooManyHeaders(), requestIds());
+      return;
+    }
+    if (request.raw.httpVersion === "1.1" && request.raw.headers.host === undefined) {
+      reply.header("connection", "close");
+      sendFailure(reply, invalidField("Host", "HTTP/1.1 requests name the Host they are for."), requestIds());
       return;
     }
     // HTTP/1.1 heads are measured while they are read.

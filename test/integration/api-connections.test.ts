@@ -120,6 +120,23 @@ describe("an HTTP/1.1 connection", () => {
     }
   });
 
+  it("refuses requests for no host with 400, and serves whatever else is expected of it", async () => {
+    const { socket, heard, until, closed } = await connect();
+    socket.write(PING.replace("\r\n\r\n", "\r\nExpect: a miracle\r\n\r\n"));
+    await until("\r\n\r\n");
+    expect(heard.text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    heard.text = "";
+    socket.write(
+      `POST /v1/tx/buy HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${BUY.length}\r\n\r\n${BUY}`,
+    );
+    await closed;
+    expect(heard.text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(heard.text.split("\r\n\r\n")[1]!)).toMatchObject({
+      success: false,
+      error: { code: "VALIDATION_ERROR", field: "Host" },
+    });
+  });
+
   it("stays usable after a body that was refused for its size", async () => {
     const { socket, heard, until } = await connect();
     const body = " ".repeat(17 * 1024);

@@ -5,6 +5,7 @@ import { createAccounts } from "./accounts/accounts.ts";
 import { createKeyDirectory } from "./accounts/key-directory.ts";
 import { createLimitUsage } from "./accounts/limit-usage.ts";
 import type { Accounts } from "./accounts/port.ts";
+import { requirePepper } from "./accounts/require-pepper.ts";
 import { startSweeping } from "./accounts/retention.ts";
 import { loadSecrets } from "./accounts/secrets.ts";
 import { openStore } from "./accounts/store.ts";
@@ -132,6 +133,7 @@ async function compose(parts: {
   const secrets = loadSecrets(config.dataDir, { keyPepper: config.keyPepper, tokenKeys: config.tokenKeys });
   const store = await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl });
   onClose(() => store.close());
+  await requirePepper(store, secrets.keyPepper);
   onClose(startSweeping(store, now));
   const keys = createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs });
   onClose(() => keys.close());

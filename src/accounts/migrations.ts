@@ -85,6 +85,15 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await db.schema.alterTable("submissions").addColumn("finalized_at_ms", INTEGER).execute();
     },
   },
+  "0006-pepper-mark": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("pepper_mark")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("mark", "text", (column) => column.notNull())
+        .execute();
+    },
+  },
 };
 
 /**

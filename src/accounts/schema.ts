@@ -8,6 +8,7 @@ export interface Schema {
   challenges: ChallengeTable;
   submissions: SubmissionTable;
   limit_usage: LimitUsageTable;
+  pepper_mark: PepperMarkTable;
 }
 
 interface AccountTable {
@@ -65,6 +66,12 @@ interface LimitUsageTable {
   name: string;
   calls: number;
   at_ms: number;
+}
+
+/** One row: which pepper the hashes of keys are made with. */
+interface PepperMarkTable {
+  id: number;
+  mark: string;
 }
 
 export type Database = Kysely<Schema>;

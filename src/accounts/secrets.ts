@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** One key of the ring submission tokens are sealed with. */
 export interface TokenKey {
@@ -77,5 +77,16 @@ function makeSecret(path: string): Uint8Array {
   } finally {
     unlinkSync(draft);
   }
+  syncFolder(dirname(path));
   return readSecret(path)!;
+}
+
+/** A power cut must not take the secret's name back from under the keys and tokens made with it. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -11,6 +11,7 @@ import { createAccounts } from "../../src/accounts/accounts.ts";
 import { memoMessage } from "../../src/accounts/challenge-proof.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/key-directory.ts";
 import type { Accounts, Principal, Registered, SubmissionClaim } from "../../src/accounts/port.ts";
+import { requirePepper } from "../../src/accounts/require-pepper.ts";
 import { sweepStore } from "../../src/accounts/retention.ts";
 import { openStore, type Store } from "../../src/accounts/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
@@ -420,6 +421,15 @@ describe.each(homes)("accounts on $name", (home) => {
     for (const keyId of ["nul\0nul\0", "", "x".repeat(64)]) {
       expect(await codeOf(() => accounts.revokeKey(principal, keyId)), JSON.stringify(keyId)).toBe("NOT_FOUND");
     }
+  });
+
+  it("takes one pepper for all processes, the first", async () => {
+    const { store } = await start(await home.place());
+    const told = await Promise.allSettled([7, 8, 7, 8].map((byte) => requirePepper(store, Buffer.alloc(32, byte))));
+    expect(told.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const [first, second] = told[0]!.status === "fulfilled" ? [7, 8] : [8, 7];
+    await requirePepper(store, Buffer.alloc(32, first));
+    expect(await messageOf(() => requirePepper(store, Buffer.alloc(32, second)))).toContain("another KEY_PEPPER");
   });
 
   it("does not start on a schema that a later version has changed", async () => {

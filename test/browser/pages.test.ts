@@ -143,7 +143,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.getByLabel("Name of the key").fill("second");
     await sign(page);
     await page.getByRole("cell", { name: "second", exact: true }).waitFor();
-    await page.getByRole("button", { name: "Revoke key first" }).click();
+    await page.getByRole("button", { name: "Revoke: first" }).click();
     await page.getByText(/^revoked /).waitFor();
     expect((await service.call("/v1/auth/profile", undefined, first)).status).toBe(401);
     await page.reload();
@@ -251,6 +251,9 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     for (const name of ["estimates.otherAmountThresholdRaw", "costs.rentPaid", "route[].venue"]) {
       await page.locator("#buy td code").getByText(name, { exact: true }).waitFor();
     }
+    await page.locator("#submit").getByText("Answer").click();
+    await page.locator("#submit td code").getByText("tradeResult.outputAmountRaw", { exact: true }).waitFor();
+    await page.locator("#submit td").getByText("TradeResult or null", { exact: true }).waitFor();
     expect(await page.locator("#operations").textContent()).not.toContain("`");
     await page.context().close();
   });

@@ -27,6 +27,9 @@ function exampleBody(operationId, status) {
 
 function start(document_, status) {
   const resolve = (schema) => {
+    // A field that may be absent is one of something or null.
+    const either = schema?.anyOf?.find(({ type }) => type !== "null");
+    if (either !== undefined) return resolve(either);
     const name = schema?.$ref?.split("/").at(-1);
     return name === undefined ? (schema ?? {}) : document_.components.schemas[name];
   };
@@ -88,6 +91,7 @@ function describe({ path, verb, operation }, status, resolve) {
 }
 
 function typeOf(schema, resolve) {
+  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, resolve)).join(" or ");
   const target = resolve(schema);
   if (target.const !== undefined) return JSON.stringify(target.const);
   if (target.type === "array") return `list of ${typeOf(target.items, resolve)}`;

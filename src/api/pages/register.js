@@ -121,7 +121,7 @@ function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
       { type: "button", class: "plain small danger" },
       own ? "Revoke this key" : "Revoke",
     );
-    button.setAttribute("aria-label", `Revoke key ${label === "" ? keyId : label}`);
+    button.setAttribute("aria-label", `${button.textContent}: ${label === "" ? keyId : label}`);
     button.addEventListener("click", async () => {
       button.disabled = true;
       try {

@@ -57,7 +57,11 @@ function start(count: number): void {
           context: { slot: view.statusSlot },
           value: signatures.map(() => view.status),
         }),
-        getEpochInfo: () => ({ absoluteSlot: view.finalizedSlot, blockHeight: view.finalizedHeight }),
+        // Short of finality a chain is always some blocks further, on a branch that may still be dropped.
+        getEpochInfo: (config?: { readonly commitment?: string }) => {
+          const ahead = config?.commitment === "finalized" ? 0 : 31;
+          return { absoluteSlot: view.finalizedSlot + ahead, blockHeight: view.finalizedHeight + ahead };
+        },
       },
       `node ${i}`,
     ),

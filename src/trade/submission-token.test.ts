@@ -79,6 +79,23 @@ describe("submission tokens", () => {
     );
   });
 
+  test("a token is written in one way only", () => {
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const leftOver = new Set<number>();
+    for (const length of [1, 2, 3]) {
+      const token = sealer.seal({ ...sealedTrade(), lanes: ["x".repeat(length)], closes: undefined }, ACCOUNT);
+      leftOver.add(token.split(".")[2]!.length % 4);
+      // Where bits of the last letter are left over, other letters stand for the same bytes.
+      for (const last of letters) {
+        const other = token.slice(0, -1) + last;
+        if (other !== token) expect(refusal(() => sealer.open(other, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+      }
+      for (const more of ["=", "==", ".", ".x", " ", "\n"])
+        expect(refusal(() => sealer.open(token + more, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    }
+    expect(leftOver).toContain(2);
+  });
+
   test("another account, another network and garbage are answered alike", () => {
     const trade = sealedTrade();
     const token = sealer.seal(trade, ACCOUNT);

@@ -37,6 +37,8 @@ let isNodeDown = false;
 /** How often the chain was asked for it. */
 let looks = 0;
 let lamports = 1n;
+/** The slot of the record that nodes show of every transaction. */
+let recordSlot = SLOT;
 const processes: Submitter[] = [];
 
 beforeEach(() => {
@@ -45,6 +47,7 @@ beforeEach(() => {
   flights = new Map();
   progress = { slot: SLOT, commitment: "finalized", error: null };
   looks = 0;
+  recordSlot = SLOT;
 });
 afterEach(async () => {
   submissions.isDown = false;
@@ -74,7 +77,7 @@ function startProcess(owner: string, warn: (message: string) => void = () => {})
     transactions: {
       async fetchTransaction() {
         return {
-          slot: SLOT,
+          slot: recordSlot,
           error: null,
           feeLamports: 5_077n,
           accounts: [wallet.address],
@@ -175,6 +178,33 @@ describe("submits of the same bytes", () => {
       await rest(300);
       expect(late.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
     }
+  });
+});
+
+describe("a record of another block than the transaction landed in", () => {
+  it("is not believed: amounts are told once the right one is there, and not before", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    recordSlot = SLOT + 1n;
+    await rest(10);
+    land("a", trade.signature);
+    await rest(2_000);
+    expect(answer.value).toBeUndefined();
+    recordSlot = SLOT;
+    await rest(200);
+    expect(answer.value).toMatchObject({ status: "confirmed", slot: SLOT, result: { outAmount: 42n } });
+  });
+
+  it("never becomes a receipt", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    recordSlot = SLOT - 1n;
+    await rest(10);
+    land("a", trade.signature);
+    await rest(25_000);
+    expect(answer.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
   });
 });
 

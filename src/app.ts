@@ -27,6 +27,7 @@ import { createLanding } from "./chain/landing.ts";
 import { createNodeLane, createRelayLane } from "./chain/lane.ts";
 import { createLanePlan } from "./chain/lane-plan.ts";
 import { createLookupTables } from "./chain/lookup-tables.ts";
+import { networkName } from "./chain/network-name.ts";
 import { createPriorityFees } from "./chain/priority-fees.ts";
 import { createRpcEndpoint } from "./chain/rpc-endpoint.ts";
 import { RpcError } from "./chain/rpc-error.ts";
@@ -243,7 +244,7 @@ async function compose(parts: {
     `${tls === undefined ? "http" : "https"}://${reachableHost(host)}:${port}`;
   let listeningPort = config.port;
   const publicUrl = () => config.publicUrl ?? urlAt(config.host, listeningPort);
-  const network = chain === undefined ? config.signInChainId : "localnet";
+  const network = chain === undefined ? (config.signInChainId ?? networkName(head.genesisHash())) : "localnet";
   const serving = () => head.slotAgeMs() < config.stateMaxAgeMs;
   const accounts = createAccounts({
     store,

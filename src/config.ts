@@ -49,12 +49,13 @@ const SETTINGS = {
     ),
   ),
   MAX_KEYS_PER_ACCOUNT: integer("API keys in use that one account may have", "keys", 10, 1, 1_000),
-  SIGN_IN_CHAIN_ID: choice("Network that sign-in challenges name", "mainnet", [
-    "mainnet",
-    "testnet",
-    "devnet",
-    "localnet",
-  ]),
+  SIGN_IN_CHAIN_ID: optional(
+    choice(
+      "Network that sign-in challenges and the pages name; absent: the one the chain's first block tells, localnet where nobody knows it",
+      "mainnet",
+      ["mainnet", "testnet", "devnet", "localnet"],
+    ),
+  ),
 
   SOLANA_RPC_URLS: {
     ...optional(urls("Nodes to use; absent: the embedded chain", ["http", "https"])),

@@ -108,6 +108,16 @@ it("names the port it got, where it was left to choose, in challenges and in its
   expect(servers).toEqual([{ url: service.url }]);
 });
 
+it("names the network that its node is of, without being told", async () => {
+  const { rpcUrl, wsUrl } = service.app.sandbox!;
+  const other = await startTestService({ SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
+  expect((await (await fetch(`${other.url}/status.json`)).json()).network).toBe("localnet");
+  const walletAddress = client.wallet.publicKey.toString();
+  const { body } = await other.call("/v1/auth/challenge", { walletAddress });
+  expect(String(body.data!.message)).toContain("\nChain ID: localnet\n");
+  await other.close();
+});
+
 it("logs each call under its request id, with its stages", () => {
   const calls = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "call" || msg === "submit");
   expect(calls.length).toBeGreaterThanOrEqual(5);

@@ -1,0 +1,14 @@
+/** The name of a network of Solana, as wallets call it. */
+export type NetworkName = "mainnet" | "testnet" | "devnet" | "localnet";
+
+/** @see https://solana.com/docs/references/clusters */
+const BY_GENESIS: Readonly<Record<string, NetworkName>> = {
+  "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d": "mainnet",
+  "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY": "testnet",
+  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: "devnet",
+};
+
+/** Which network a chain is, by its first block. One that nobody knows is somebody's own. */
+export function networkName(genesisHash: string): NetworkName {
+  return BY_GENESIS[genesisHash] ?? "localnet";
+}

@@ -143,7 +143,6 @@ function hubRoutes(
     const share = passingShare(slippagePpb, isBetweenHubs(inMint.address, hub));
     return rank(toHub, inMint.address, hub, amount).flatMap((first) => {
       const passed = minimumOut(first.quote.outAmount, share);
-      if (passed === 0n) return [];
       return rank(fromHub, hub, outMint.address, passed).map((second) => {
         const threshold = minimumOut(second.quote.outAmount, slippagePpb - share);
         return joined({ ...first, threshold: passed }, { ...second, threshold }, threshold);

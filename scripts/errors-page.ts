@@ -33,7 +33,10 @@ const ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     "Look at the signature; ask the chain about older ones",
   ],
   METHOD_NOT_ALLOWED: ["The path takes other HTTP methods; `Allow` names them", "Use one of those"],
-  REQUEST_TIMEOUT: ["The request did not arrive whole in time; nothing was done", "Send it again"],
+  REQUEST_TIMEOUT: [
+    "The request did not arrive whole in time, and nothing was done; or a typed call's own deadline passed, and what it asked for may go on",
+    "Send it again",
+  ],
   CONFLICT_ERROR: [
     "What is to be made is there already, or the challenge was used",
     "Ask for what is there, or for a new challenge",

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { create, type DescMethod, type DescMethodUnary, isMessage, type Registry } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
+import { ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { TradewireError } from "../errors/tradewire-error.ts";
@@ -132,13 +132,16 @@ function runLane(
   });
 }
 
-/** @throws ConnectError deadline_exceeded */
+/** @throws TradewireError REQUEST_TIMEOUT */
 async function runWithin(deadlineMs: number, run: (signal: AbortSignal) => Output | Promise<Output>): Promise<Output> {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new ConnectError("the caller's deadline has passed", Code.DeadlineExceeded);
+      const error = new TradewireError(
+        "REQUEST_TIMEOUT",
+        "The call's own deadline passed before its answer was there.",
+      );
       controller.abort(error);
       reject(error);
     }, deadlineMs);

@@ -377,4 +377,27 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect((await transactionCount()) - before).toBe(0);
     expect(await submit(signed)).toBe("accepted");
   });
+
+  test("a submit whose deadline passes says that it may go on, and can be asked for again", async () => {
+    const built = await client.buildBuy(buyOrder());
+    const signed = await client.sign(built);
+    const response = await fetch(`${service.url}/tradewire.v1.TradeService/Submit`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${client.apiKey}`,
+        "content-type": "application/json",
+        "connect-timeout-ms": "5",
+      },
+      body: JSON.stringify({
+        submissionToken: built.submissionToken,
+        signedTransaction: Buffer.from(signed).toString("base64"),
+      }),
+    });
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({
+      code: "deadline_exceeded",
+      details: [{ debug: { code: "REQUEST_TIMEOUT", retryable: true, safeToRebuild: false } }],
+    });
+    expect((await client.submit(built.submissionToken, signed)).status).toBe("confirmed");
+  });
 });

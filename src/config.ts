@@ -169,7 +169,7 @@ const SETTINGS = {
     50,
   ),
   MAX_STREAMS_PER_KEY: integer(
-    "Streams of trades that one API key holds open at once in a process; 0: any number",
+    "Streams that one API key, or one address without a key (health, reflection), holds open at once in a process; 0: any number",
     "streams",
     100,
     0,

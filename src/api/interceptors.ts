@@ -1,11 +1,17 @@
 import { Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
+import { needsKey } from "./access.ts";
 import { answerHeaders, callStateIn, forEachHeader } from "./call-state.ts";
 import { failureOfCall, toConnectError } from "./failure.ts";
 import type { Gate, GatedCall } from "./gate.ts";
+import { networkOf } from "./network-of.ts";
+import type { StreamPlaces } from "./stream-places.ts";
 import { checkRequest } from "./validation.ts";
 
-/** Puts the gate around the calls that go through the RPC library, and translates how they fail. */
-export function createGateInterceptor(gate: Gate): Interceptor {
+/**
+ * Puts the gate around the calls that go through the RPC library, and translates how they fail. Streams that need no key
+ * (health, reflection) last as long as their caller likes, so they are counted by address.
+ */
+export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): Interceptor {
   return (next) => async (request) => {
     const state = callStateIn(request.contextValues);
     const call: GatedCall = {
@@ -27,7 +33,10 @@ export function createGateInterceptor(gate: Gate): Interceptor {
       if (!response.stream) gate.leave(call);
       forEachHeader(answerHeaders(state), (name, value) => response.header.set(name, value));
       if (!response.stream) return response;
-      return { ...response, message: watched(response.message, () => gate.leave(call), fail) };
+      const messages = needsKey(request.method)
+        ? response.message
+        : counted(response.message, openStreams, networkOf(state.peer));
+      return { ...response, message: watched(messages, () => gate.leave(call), fail) };
     } catch (error) {
       throw fail(error);
     }
@@ -38,6 +47,16 @@ async function* checked(request: StreamRequest): StreamRequest["message"] {
   for await (const message of request.message) {
     checkRequest(request.method.input, message);
     yield message;
+  }
+}
+
+/** The messages of a stream that holds a place while it lasts. */
+async function* counted<T>(messages: AsyncIterable<T>, places: StreamPlaces, name: string): AsyncIterable<T> {
+  places.take(name);
+  try {
+    yield* messages;
+  } finally {
+    places.free(name);
   }
 }
 

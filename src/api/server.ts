@@ -87,7 +87,7 @@ export async function createApi({
   const gate = new Gate({ keys, logger, limits, admission, observe });
   const services = [TradeService, AccountService, Health, ...(beside?.services.keys() ?? [])];
   const implementations = new Map<DescService, object>([
-    [TradeService, createTradeService(trades, closing.signal, new StreamPlaces(settings.maxStreamsPerKey))],
+    [TradeService, createTradeService(trades, closing.signal, new StreamPlaces(settings.maxStreamsPerKey, "API key"))],
     [AccountService, createAccountService(accounts)],
     [Health, createHealth([TradeService, AccountService], () => serving() && !draining)],
     ...(beside?.services ?? []),
@@ -120,7 +120,7 @@ export async function createApi({
   warmValidation(services);
   const registry = beside?.registry;
   const router = createConnectRouter({
-    interceptors: [createGateInterceptor(gate)],
+    interceptors: [createGateInterceptor(gate, new StreamPlaces(settings.maxStreamsPerKey, "address"))],
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: settings.bodyLimitBytes,
     shutdownSignal: closing.signal,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Code, createClient } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it } from "vitest";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/grpc/health/v1/health_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../gen/tradewire/v1/types_pb.ts";
 import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
@@ -201,6 +202,36 @@ it("holds so many streams of one key at once, and frees their places when they e
       await ended;
     }
     await expect.poll(() => served).toBe(0);
+  }
+});
+
+it("holds so many streams without a key of one address at once, and frees their places when they end", async () => {
+  edge = await startEdge({ maxStreamsPerKey: 2, trustedProxies: 1 });
+  const baseUrl = `http://127.0.0.1:${edge.port}`;
+  for (const [transport, here, there] of [
+    [createConnectTransport({ baseUrl, httpVersion: "1.1" }), "192.0.2.1", "192.0.2.2"],
+    [createGrpcTransport({ baseUrl }), "192.0.2.3", "192.0.2.4"],
+  ] as const) {
+    const client = createClient(Health, transport);
+    const open = async (from: string) => {
+      const leaving = new AbortController();
+      const headers = { "x-forwarded-for": from };
+      const messages = client.watch({}, { headers, signal: leaving.signal })[Symbol.asyncIterator]();
+      const first = await messages.next().catch((error) => error);
+      return { leave: () => leaving.abort(), first, ended: () => messages.next().catch(() => {}) };
+    };
+    const one = await open(here);
+    const two = await open(here);
+    expect([one.first.value.status, two.first.value.status]).toEqual([Status.SERVING, Status.SERVING]);
+    const { first: refused } = await open(here);
+    expect(refused.code).toBe(Code.ResourceExhausted);
+    expect(refused.rawMessage).toContain("This address has 2 streams open");
+    const other = await open(there);
+    expect(other.first.value.status).toBe(Status.SERVING);
+    one.leave();
+    await one.ended();
+    await expect.poll(async () => (await open(here)).first.value?.status).toBe(Status.SERVING);
+    for (const { leave } of [two, other]) leave();
   }
 });
 

@@ -188,6 +188,57 @@ test("with statuses out of reach the notice alone is believed", async () => {
   expect(box.fate).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
 });
 
+test("while reads do not know of it, a notice is believed with the fifth of them", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+  await vi.advanceTimersByTimeAsync(790);
+  expect(box.fate).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n, commitment: "confirmed" });
+});
+
+test("a read that lags behind a notice tells the slot, and takes nothing back", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  views[0]!.status = { ...confirmed(1_101), confirmationStatus: "processed" };
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.fate).toEqual({ kind: "landed", slot: 1_101n, error: null, commitment: "confirmed" });
+});
+
+test("that a node has received the signature decides nothing", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: "receivedSignature" });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toBeUndefined();
+});
+
+test.each([
+  ["before its message could land", 900n, 1_808, 1_809],
+  ["after its message could land", 1_100n, 2_041, 2_040],
+  ["ahead of every block there is", 900n, 1_941, 1_940],
+])("a status %s is not believed, 40 blocks of error apart", async (_where, at, wrong, right) => {
+  start(1);
+  height = at;
+  const box = land({ lastValidBlockHeight: 1_000n });
+  views[0]!.status = confirmed(wrong);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toBeUndefined();
+  expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toBeUndefined();
+  views[0]!.status = confirmed(right);
+  expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toMatchObject({ slot: BigInt(right) });
+  await vi.advanceTimersByTimeAsync(400);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: BigInt(right) });
+});
+
 test("callers who ask for the same signature share one flight, each with a deadline of its own", async () => {
   start(1);
   const short = land({ deadlineMs: Date.now() + 1_000 });
@@ -229,6 +280,17 @@ test("broadcasting ends when the height has passed the last valid one", async ()
   await vi.advanceTimersByTimeAsync(5_000);
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
   expect(box.fate).toBeUndefined();
+});
+
+test.each([
+  [LAST_VALID, 1],
+  [LAST_VALID + 1n, 0],
+])("at height %i it is sent %i times", async (at, times) => {
+  start(1);
+  height = at;
+  land();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(times);
 });
 
 /** Past the last valid height, with what each node says then. */

@@ -14,6 +14,9 @@ import type { Store } from "./store.ts";
 const CHALLENGE_LIFE_MS = 300_000;
 const MAX_LABEL_LENGTH = 64;
 
+/** Anybody may register and revoke without end; what one listing costs must not grow with it. */
+const MAX_REVOKED_LISTED = 100;
+
 interface AccountsOptions {
   readonly store: Store;
   /** Told of every key issued and every revocation made here. */
@@ -166,15 +169,21 @@ class StoredAccounts implements Accounts {
   }
 
   async listKeys(principal: Principal): Promise<readonly KeySummary[]> {
-    const rows = await this.#options.store.run((db) =>
-      db
+    const rows = await this.#options.store.run(async (db) => {
+      const ofAccount = db
         .selectFrom("api_keys")
         .select(["id", "label", "created_at_ms", "revoked_at_ms"])
-        .where("account_id", "=", principal.accountId)
-        .orderBy("created_at_ms")
-        .orderBy("id")
-        .execute(),
-    );
+        .where("account_id", "=", principal.accountId);
+      const live = await ofAccount.where("revoked_at_ms", "is", null).execute();
+      const revoked = await ofAccount
+        .where("revoked_at_ms", "is not", null)
+        .orderBy("revoked_at_ms", "desc")
+        .limit(MAX_REVOKED_LISTED)
+        .execute();
+      // One that was revoked in between is in both.
+      return [...new Map([...live, ...revoked].map((row) => [row.id, row])).values()];
+    });
+    rows.sort((a, b) => a.created_at_ms - b.created_at_ms || (a.id < b.id ? -1 : 1));
     return rows.map((row) => ({
       keyId: row.id,
       label: row.label,

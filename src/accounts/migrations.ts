@@ -94,6 +94,14 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
         .execute();
     },
   },
+  "0007-keys-by-revocation": {
+    async up(db: Kysely<unknown>) {
+      // The keys in use of an account, and those revoked last, are found whatever number was revoked before.
+      const columns = ["account_id", "revoked_at_ms"];
+      await db.schema.createIndex("api_keys_by_revocation").on("api_keys").columns(columns).execute();
+      await db.schema.dropIndex("api_keys_by_account").execute();
+    },
+  },
 };
 
 /**

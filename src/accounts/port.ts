@@ -58,6 +58,7 @@ export interface Accounts {
   profile(
     principal: Principal,
   ): Promise<{ readonly accountId: string; readonly wallet: Address; readonly createdAtMs: number }>;
+  /** The keys in use and the hundred revoked last, in the order they were issued. */
   listKeys(principal: Principal): Promise<readonly KeySummary[]>;
   /** @throws TradewireError NOT_FOUND when the key is not one of this account */
   revokeKey(principal: Principal, keyId: string): Promise<void>;

@@ -287,6 +287,30 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(outcomes.filter((outcome) => outcome === "no error")).toHaveLength(3);
   });
 
+  it("lists the keys in use and the hundred revoked last", async () => {
+    const { accounts, keys, store, clock } = await start(await home.place());
+    const wallet = createTestWallet();
+    const oldest = await register(accounts, wallet, { label: "oldest" });
+    const principal = await keys.authenticate(oldest.apiKey);
+    const revoked = Array.from({ length: 150 }, (_, i) => ({
+      id: `id${100_000 + i}`,
+      account_id: principal.accountId,
+      hash: PEPPER,
+      label: "",
+      created_at_ms: START_MS + 1 + i,
+      // The later one was issued, the earlier it was revoked.
+      revoked_at_ms: START_MS + 1_000 - i,
+    }));
+    await store.run((db) => db.insertInto("api_keys").values(revoked).execute());
+    clock.nowMs += 2_000;
+    const newest = await register(accounts, wallet, { label: "newest" });
+    expect((await accounts.listKeys(principal)).map(({ keyId }) => keyId)).toEqual([
+      oldest.keyId,
+      ...revoked.slice(0, 100).map(({ id }) => id),
+      newest.keyId,
+    ]);
+  });
+
   it("revokes a key of the account alone: at once here, by the next look elsewhere", async () => {
     const place = await home.place();
     const here = await start(place);

@@ -580,7 +580,7 @@ export const AccountService: GenService<{
     output: typeof GetProfileResponseSchema;
   },
   /**
-   * The API keys of this account, without their secrets.
+   * The API keys of this account, without their secrets: those in use and the hundred revoked last.
    *
    * @generated from rpc tradewire.v1.AccountService.ListKeys
    */

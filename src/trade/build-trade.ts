@@ -31,6 +31,7 @@ import {
   walletAccounts,
 } from "./assembly.ts";
 import { checkBalances } from "./balances.ts";
+import { buildExpiresAtMs } from "./build-expiry.ts";
 import { readHeldShare } from "./held-share.ts";
 import { canonicalMint, type Intent, resolveIntent } from "./intent.ts";
 import { nativeSha256 } from "./native-sha256.ts";
@@ -71,8 +72,6 @@ interface BuildSettings {
   readonly transactionV1: boolean;
 }
 
-/** Longest validity told to a caller. Milliseconds. */
-const MAX_VALIDITY_MS = 30_000;
 const NO_TABLES: readonly LookupTable[] = [];
 /** One signature and its count stand before the message. */
 const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
@@ -177,7 +176,7 @@ async function buildRefreshed(ports: BuildPorts, ready: Ready): Promise<BuiltTra
 function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: false): BuiltTrade | TradewireError;
 function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: true): BuiltTrade | TradewireError | Unknown;
 function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: boolean): BuiltTrade | TradewireError | Unknown {
-  const { head, markets, sealer } = ports;
+  const { head, markets, sealer, settings } = ports;
   const { request, intent, accounts } = ready;
   const lifetime = head.lifetime();
   request.stages?.mark("snapshot");
@@ -196,7 +195,7 @@ function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: boolean): BuiltTrade 
   });
   if (poor !== undefined) return poor;
 
-  const expiresAtMs = expiryOf(ports, lifetime.lastValidBlockHeight);
+  const expiresAtMs = buildExpiresAtMs(head, lifetime.lastValidBlockHeight, ports.now(), settings.expiryMarginMs);
   const legs = legsOf(route);
   const { inMint, outMint } = intent;
   // Both are written out, field by field: an object that begins as a copy of another costs several times as much.
@@ -419,12 +418,6 @@ function estimateCosts(baseFee: bigint, budget: Budget, assembly: Assembly, tips
     rentPaid: assembly.creates.reduce((sum, { rent }) => sum + rent, 0n),
     rentReturned: assembly.closes?.lamports ?? 0n,
   };
-}
-
-function expiryOf({ head, now, settings }: BuildPorts, lastValidBlockHeight: bigint): number {
-  const atMs = now();
-  const landable = head.heightAtMs(lastValidBlockHeight + 1n) - atMs - settings.expiryMarginMs;
-  return Math.floor(atMs + Math.max(0, Math.min(landable, MAX_VALIDITY_MS)));
 }
 
 function walletAddresses({ wallet, source, destination }: WalletAccounts) {

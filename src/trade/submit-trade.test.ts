@@ -245,6 +245,24 @@ describe("a process that does not hold the claim", () => {
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
   });
 
+  it("says of a trade that landed nothing that a node of another mind says", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    land("a", trade.signature);
+    await rest(300);
+    for (const wrong of [
+      seen("finalized", { InstructionError: [1, "x"] }),
+      { ...seen("finalized"), slot: SLOT + 1n },
+    ]) {
+      progress = wrong;
+      expect(await statusAt(b, trade.signature)).toBe("confirmed");
+    }
+    progress = seen("finalized");
+    expect(await statusAt(b, trade.signature)).toBe("finalized");
+  });
+
   it("says so with the holder dead, and takes over later", async () => {
     const a = startProcess("a");
     const trade = signedTrade();

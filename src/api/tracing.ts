@@ -24,7 +24,8 @@ const SEND_TIMEOUT_MS = 5_000;
 const SERVER_SPAN = 2;
 const INTERNAL_SPAN = 1;
 const STATUS_ERROR = 2;
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** Ids of zeros are none, and a collector refuses all that comes with one. @see https://www.w3.org/TR/trace-context/ */
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
  * Traces of calls by stage, sent to an OpenTelemetry collector. Spans are made when a call has ended, from times noted

@@ -4,8 +4,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/grpc/health/v1/health_pb.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -50,6 +53,11 @@ afterAll(async () => {
   collector.close();
 });
 
+const health = async () => {
+  const { status } = await createClient(Health, createGrpcTransport({ baseUrl: service.url })).check({});
+  return status;
+};
+
 const admin = async (path: string) => {
   const response = await fetch(`http://127.0.0.1:${service.app.admin.port}${path}`);
   return { status: response.status, text: await response.text() };
@@ -93,8 +101,11 @@ it("says that it is alive and ready, and which part is not", async () => {
   await service.app.sandbox!.pause();
   await expect.poll(async () => (await admin("/readyz")).status, { timeout: 6_000 }).toBe(503);
   expect((await (await fetch(`${service.url}/status.json`)).json()).serving).toBe(false);
+  expect(await health()).toBe(Status.NOT_SERVING);
+  expect((await admin("/healthz")).status).toBe(200);
   await service.app.sandbox!.resume();
   await expect.poll(async () => (await admin("/readyz")).status, { timeout: 6_000 }).toBe(200);
+  expect(await health()).toBe(Status.SERVING);
 });
 
 it("names the port it got, where it was left to choose, in challenges and in its API document", async () => {
@@ -171,5 +182,7 @@ it("says that it is draining while it still takes requests", async () => {
   const answer = await fetch(`${service.url}/v1/ping`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("connection")).toBe("close");
+  expect(await health()).toBe(Status.NOT_SERVING);
+  expect((await admin("/healthz")).status).toBe(200);
   await drained;
 });

@@ -51,7 +51,7 @@ export class SqliteThread {
     this.#worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
     this.#worker.unref();
     this.#worker.on("message", (answers: readonly SqliteAnswer[]) => this.#hear(answers));
-    this.#worker.on("error", (error: unknown) => this.#end(String(error)));
+    this.#worker.on("error", (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)));
     this.#exited = new Promise((resolve) => {
       this.#worker.once("exit", () => {
         this.#end("The embedded database's thread has ended.");

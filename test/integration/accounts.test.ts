@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -764,6 +764,14 @@ describe("the embedded store", () => {
     await start({ dataDir });
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o077, file).toBe(0);
+  });
+
+  it("says in words that its file is none of its own", async () => {
+    const dataDir = newFolder();
+    writeFileSync(join(dataDir, "tradewire.sqlite"), "not a database ".repeat(1_000));
+    expect(describeStartFailure(await openStore({ dataDir }).catch((error: unknown) => error))).toBe(
+      `The database in DATA_DIR, ${dataDir}, cannot be used.\n  because: file is not a database`,
+    );
   });
 
   it("holds no key anywhere on its disk", async () => {

@@ -289,6 +289,28 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await context.close();
   });
 
+  it("tells of two wallets which one is connected", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    watch(page, service.url);
+    await injectWallet(page, createTestWallet());
+    await page.addInitScript(() => {
+      const { testWallet } = window as unknown as { testWallet: object };
+      const other = { ...testWallet, name: "Other Wallet" };
+      window.addEventListener("wallet-standard:app-ready", (event) =>
+        (event as CustomEvent<{ register(wallet: object): void }>).detail.register(other),
+      );
+    });
+    await page.goto(`${service.url}/register`);
+    for (const name of ["Test Wallet", "Other Wallet", "Test Wallet"]) {
+      await page.getByRole("button", { name }).click();
+      await page.getByText(`Connected with ${name}`).waitFor();
+    }
+    await sign(page);
+    await page.getByText("Shown this once.").waitFor();
+    await context.close();
+  });
+
   it("says what is wrong with a key that no header can carry, and with an answer that is not the service's", async () => {
     const page = await open("/docs");
     const profile = page.locator("#getProfile");

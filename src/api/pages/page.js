@@ -96,6 +96,7 @@ export function exampleBuy(status) {
 export function copyOnClick(button, source) {
   const words = button.textContent;
   let timer;
+  button.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
     const copied = await copy(source.textContent);
     if (!copied) getSelection().selectAllChildren(source);

@@ -18,17 +18,25 @@ test("the newer setting rules from its epoch on", () => {
   expect(transferFeeAt(fees, 10n).bps).toBe(2n);
 });
 
-test("sending the amount before the fee delivers at least what was asked", () => {
+test("the amount before the fee delivers exactly what was asked, and one unit less delivers less", () => {
+  const delivered = (sent: bigint, setting: ReturnType<typeof fee>) => sent - transferFeeOn(sent, setting);
+  const check = (received: bigint, setting: ReturnType<typeof fee>) => {
+    const sent = amountBeforeFee(received, setting);
+    expect(delivered(sent, setting)).toBe(received);
+    expect(delivered(sent - 1n, setting) < received).toBe(true);
+  };
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: 2n ** 60n }),
-      fc.bigInt({ min: 0n, max: 9_999n }),
+      fc.bigInt({ min: 0n, max: 10_000n }),
       fc.bigInt({ min: 0n, max: 2n ** 61n }),
-      (received, bps, maximum) => {
-        const setting = fee(bps, maximum);
-        const sent = amountBeforeFee(received, setting)!;
-        expect(sent - transferFeeOn(sent, setting) >= received).toBe(true);
-      },
+      (received, bps, maximum) => check(received, fee(bps, maximum)),
     ),
   );
+  // All that is small: a maximum met, just missed, and everything withheld.
+  for (const bps of [1n, 3n, 150n, 3_333n, 5_000n, 9_999n, 10_000n])
+    for (let maximum = 0n; maximum < 12n; maximum++)
+      for (let received = 1n; received < 150n; received++) check(received, fee(bps, maximum));
+  expect(amountBeforeFee(9_850n, fee(150n))).toBe(10_000n);
+  expect([amountBeforeFee(0n, fee(150n)), amountBeforeFee(77n, undefined)]).toEqual([0n, 77n]);
 });

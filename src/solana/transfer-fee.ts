@@ -38,13 +38,12 @@ export function transferFeeOn(amount: bigint, fee: TransferFee | undefined): big
 }
 
 /**
- * The amount to send so that `received` arrives, as the token program's own inverse computes it.
- * Sending it may deliver a unit more than asked where the forward fee rounds; it never delivers less.
+ * The amount to send so that exactly `received` arrives, as the token program's own inverse computes it: the least one that
+ * does. May be more than 64 bits hold.
  *
- * @returns undefined when no amount can deliver it (a fee of 100 % without a maximum)
  * @see spl-token-2022 `TransferFee::calculate_pre_fee_amount`
  */
-export function amountBeforeFee(received: bigint, fee: TransferFee | undefined): bigint | undefined {
+export function amountBeforeFee(received: bigint, fee: TransferFee | undefined): bigint {
   if (fee === undefined || fee.bps === 0n || received === 0n) return received;
   if (fee.bps === ONE_IN_BPS) return fee.maximumFee + received;
   const before = ceilDiv(received * ONE_IN_BPS, ONE_IN_BPS - fee.bps);

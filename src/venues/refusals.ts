@@ -1,5 +1,4 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
-import type { Mint } from "../solana/mint.ts";
 import type { Market } from "./venue.ts";
 
 /** A trade that rounds to nothing. */
@@ -23,13 +22,4 @@ export function outOfReach({ venue, address }: Market): TradewireError {
 /** A market that does not trade now; `why` completes "the market …". */
 export function notTrading({ venue, address }: Market, why: string): TradewireError {
   return new TradewireError("NO_ROUTE", `${venue} market ${address} ${why}`);
-}
-
-/** An exact output that no input gives, because the mint keeps a fee of what is transferred. */
-export function noInverse({ address }: Mint): TradewireError {
-  return new TradewireError(
-    "VALIDATION_ERROR",
-    `no amount of ${address} leaves exactly this much after its transfer fee: ask for one unit more or less`,
-    { field: "amount" },
-  );
 }

@@ -12,8 +12,8 @@ export function arriving(sent: bigint, fee: TransferFee | undefined): bigint {
   return sent - transferFeeOn(sent, fee);
 }
 
-/** What must be sent so that `received` arrives; undefined when no 64-bit amount does it. Base units. */
+/** What must be sent so that exactly `received` arrives; undefined when no 64-bit amount does it. Base units. */
 export function sending(received: bigint, fee: TransferFee | undefined): bigint | undefined {
   const sent = amountBeforeFee(received, fee);
-  return sent === undefined || sent > U64_MAX ? undefined : sent;
+  return sent > U64_MAX ? undefined : sent;
 }

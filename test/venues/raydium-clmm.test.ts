@@ -4,12 +4,11 @@ import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../src/solana/programs.ts";
-import { transferFeeAt, transferFeeOn } from "../../src/solana/transfer-fee.ts";
+import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../src/solana/transfer-fee.ts";
 import { MAX_TICK } from "../../src/venues/curves/concentrated-liquidity.ts";
 import { arraySpan, CLMM_PROGRAM } from "../../src/venues/raydium-clmm/layout.ts";
 import { clmmSqrtPrice } from "../../src/venues/raydium-clmm/math.ts";
 import { raydiumClmm } from "../../src/venues/raydium-clmm/venue.ts";
-import { exactBeforeFee } from "../../src/venues/transfer-inverse.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../conformance/trades.ts";
 import { Svm } from "../support/svm.ts";
 import {
@@ -150,8 +149,8 @@ const asOf2024: typeof raydiumClmm = {
     const feeIn = feeOf(ask.inMint);
     const refused =
       ask.mode === "exactOut"
-        ? transferFeeOn(exactBeforeFee(ask.amount, feeOf(ask.outMint)) ?? 0n, feeOf(ask.outMint)) > 0n
-        : exactBeforeFee(ask.amount - transferFeeOn(ask.amount, feeIn), feeIn) !== ask.amount;
+        ? transferFeeOn(amountBeforeFee(ask.amount, feeOf(ask.outMint)), feeOf(ask.outMint)) > 0n
+        : amountBeforeFee(ask.amount - transferFeeOn(ask.amount, feeIn), feeIn) !== ask.amount;
     if (refused) throw new TradewireError("NO_ROUTE", "not taken by the program of November 2024");
     return raydiumClmm.quote(state, ask);
   },

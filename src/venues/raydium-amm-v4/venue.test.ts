@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { writeU64 } from "../../primitives/bytes.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -75,6 +76,16 @@ describe("raydiumAmmV4", () => {
 
   it("refuses dust that builds round differently", () => {
     expect(() => raydiumAmmV4.quote(state(6n), ask(0n, 199n))).toThrow("too small");
+  });
+
+  it("refuses an input that the vault could not hold beside what it has", () => {
+    const full = (reserveIn: bigint): AmmV4State => {
+      const { sides, ...rest } = state(6n);
+      return { ...rest, sides: [{ ...sides[0], reserveIn }, sides[1]] };
+    };
+    const most = 10_000n;
+    expect(raydiumAmmV4.quote(full(U64_MAX - most), { ...ask(0n, most) }).inAmount).toBe(most);
+    expect(() => raydiumAmmV4.quote(full(U64_MAX - most + 1n), ask(0n, most))).toThrow("does not hold enough");
   });
 
   it("is no market before it is set up, and none of another size", () => {

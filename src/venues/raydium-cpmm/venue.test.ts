@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
+import { createRandom } from "../../primitives/random.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Ask } from "../venue.ts";
+import { raydiumCpmm } from "./venue.ts";
+
+type State = ReturnType<typeof raydiumCpmm.read>;
+
+const random = createRandom(41);
+const [POOL, A, B] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) => Address.from(bytes));
+const clock = { slot: 1n, epoch: 5n, unixTimestamp: 100n };
+
+function mint(address: Address, bps = 0n): Mint {
+  const fee = { epoch: 0n, maximumFee: U64_MAX, bps };
+  const transferFees = bps === 0n ? undefined : { older: fee, newer: fee };
+  return { address, program: TOKEN_PROGRAM, decimals: 6, supply: 1n, transferFees, unsupported: undefined };
+}
+
+function pool(reserveIn: bigint, reserveOut: bigint, inBps = 0n): State {
+  const side = { reserveIn, reserveOut, tradeFeeRate: 2_500n, creatorFeeRate: 0n, creatorFeeOnInput: true };
+  return {
+    market: { venue: "raydium_cpmm", address: POOL!, mints: [A!, B!], nativeSol: false },
+    pool: { swapDisabled: false, openTime: 100n },
+    mints: [mint(A!, inBps), mint(B!)],
+    sides: [side, { ...side, reserveIn: reserveOut, reserveOut: reserveIn }],
+    computeUnits: 1,
+  } as unknown as State;
+}
+
+const ask = (mode: Ask["mode"], amount: bigint): Ask => ({ mode, inMint: A!, outMint: B!, amount, clock });
+const refusal = (state: State, asked: Ask) => () => raydiumCpmm.quote(state, asked);
+
+describe("raydiumCpmm", () => {
+  it("does not offer an exact output whose input builds round differently: less than half a unit", () => {
+    // One million of these are worth one of those.
+    const state = pool(1_000_000n, 1_000_000_000_000n);
+    expect(refusal(state, ask("exactOut", 400_000n))).toThrow("too small");
+    expect(raydiumCpmm.quote(state, ask("exactOut", 600_000n)).inAmount).toBe(2n);
+  });
+
+  it("refuses an input that the vault could not hold beside what it has", () => {
+    const state = pool(U64_MAX - 1_000_000n, 1_000_000_000n);
+    expect(refusal(state, ask("exactOut", 900_000_000n))).toThrow("does not hold enough");
+    expect(refusal(pool(1_000_000n, 1_000_000_000n), ask("exactOut", 1_000_000_000n))).toThrow("does not hold enough");
+  });
+
+  it("takes a transfer fee off what goes in, and adds it to what is asked for", () => {
+    const state = pool(1_000_000_000n, 1_000_000_000n, 100n);
+    const free = pool(1_000_000_000n, 1_000_000_000n);
+    const sold = raydiumCpmm.quote(state, ask("exactIn", 10_000n));
+    expect(sold.outAmount).toBe(raydiumCpmm.quote(free, ask("exactIn", 9_900n)).outAmount);
+    expect(sold.inAmount).toBe(10_000n);
+    const bought = raydiumCpmm.quote(state, ask("exactOut", 10_000n)).inAmount;
+    const reached = raydiumCpmm.quote(free, ask("exactOut", 10_000n)).inAmount;
+    expect(bought - (bought * 100n + 9_999n) / 10_000n).toBe(reached);
+  });
+
+  it("opens at its time, not before", () => {
+    const early = { ...ask("exactIn", 10_000n), clock: { ...clock, unixTimestamp: 99n } };
+    expect(refusal(pool(1_000_000n, 1_000_000n), early)).toThrow("opens at 100");
+    expect(raydiumCpmm.quote(pool(1_000_000n, 1_000_000n), ask("exactIn", 10_000n)).outAmount).toBe(9_876n);
+  });
+});

@@ -4,6 +4,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { requirePepper } from "../../src/accounts/require-pepper.ts";
+import { openStore } from "../../src/accounts/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -109,6 +111,22 @@ test("what keeps it from starting is said in words", () => {
   expect(stderr).toMatch(/database/);
   expect(stderr).toContain("connect ECONNREFUSED 127.0.0.1:1");
   expect(stderr).not.toContain("    at ");
+});
+
+test("with another pepper than its database's keys were made with it does not start", async () => {
+  const dataDir = join(folder, "other-pepper");
+  const store = await openStore({ dataDir });
+  await requirePepper(store, Buffer.alloc(32, 1));
+  await store.close();
+  const { status, stderr } = run([], {
+    DATA_DIR: dataDir,
+    KEY_PEPPER: "02".repeat(32),
+    PORT: "0",
+    ADMIN_PORT: "0",
+    SANDBOX_PORT: "0",
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^The API keys in this database were made with another KEY_PEPPER\./m);
 });
 
 test(

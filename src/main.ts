@@ -98,7 +98,7 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
   });
   process.stdout.write(`${page}`);
   process.stdout.write(
-    `  ${count} processes share the port; each has an admin port of its own, from the one above on.\n`,
+    `  ${count} processes share the port; each has an admin port of its own, ${config.adminPort === 0 ? "any that was free" : "from the one above on"}.\n`,
   );
   process.stdout.write(`  Replace them one after another: kill -HUP ${process.pid}\n\n`);
 }

@@ -81,7 +81,7 @@ describe("raydiumAmmV4", () => {
   it("refuses an input that the vault could not hold beside what it has", () => {
     const full = (reserveIn: bigint): AmmV4State => {
       const { sides, ...rest } = state(6n);
-      return { ...rest, sides: [{ ...sides[0], reserveIn }, sides[1]] };
+      return { ...rest, sides: [{ ...sides[0], reserveIn, reserveOut: U64_MAX }, sides[1]] };
     };
     const most = 10_000n;
     expect(raydiumAmmV4.quote(full(U64_MAX - most), { ...ask(0n, most) }).inAmount).toBe(most);

@@ -29,7 +29,8 @@ interface PriorityFeesOptions {
   readonly accountsPerRefresh?: number;
 }
 
-interface FollowedAccount {
+/** What is paid for writing to one account, and when it was last asked for and read (epoch milliseconds). */
+interface AccountPrices {
   prices: Prices | undefined;
   askedAtMs: number;
   refreshedAtMs: number;
@@ -52,7 +53,7 @@ export function createPriorityFees({
   maxAccounts = DEFAULT_MAX_ACCOUNTS,
   accountsPerRefresh = DEFAULT_ACCOUNTS_PER_REFRESH,
 }: PriorityFeesOptions): LivePriorityFees {
-  const accounts = new Map<Address, FollowedAccount>();
+  const accounts = new Map<Address, AccountPrices>();
   let chain: Prices = NO_PRICES;
   let chainSamples: Samples = [];
   let refreshing = false;

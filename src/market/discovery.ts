@@ -42,8 +42,9 @@ type Probe = Extract<MarketSearch, { kind: "probe" }>;
 type Filter = Extract<MarketSearch, { kind: "filter" }>;
 
 /**
- * Looks for markets of the pair on every venue, which others get a turn between: deriving addresses takes its time. One read of all probed addresses, and beside it the filtered searches. A venue
- * or search that fails is a fault of its own and takes nothing else with it.
+ * Looks for markets of the pair on every venue: one read of all probed addresses, and beside it the filtered searches. A
+ * venue or search that fails is a fault of its own and takes nothing else with it. Deriving the addresses takes its time:
+ * other work gets a turn before each venue.
  *
  * @throws TradewireError UPSTREAM_ERROR when the probed addresses cannot be read
  */

@@ -106,8 +106,12 @@ export interface Submissions {
   finish(claim: SubmissionClaim, outcome: string): Promise<string>;
   /** Writes down that the chain has finalized a submission that has ended. @returns false where no such end is written down */
   finalize(messageHash: string): Promise<boolean>;
-  /** Undecided submissions whose lease has run out, the longest abandoned first. */
-  abandoned(most: number): Promise<readonly SubmissionRecord[]>;
+  /**
+   * Undecided submissions whose lease has run out, the longest abandoned first.
+   *
+   * @param except message hashes of those to leave out
+   */
+  abandoned(most: number, except?: readonly string[]): Promise<readonly SubmissionRecord[]>;
   /** Those of the messages whose end is written down. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;

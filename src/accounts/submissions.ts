@@ -105,13 +105,14 @@ class StoredSubmissions implements Submissions {
     return finalized !== undefined;
   }
 
-  async abandoned(most: number): Promise<readonly SubmissionRecord[]> {
+  async abandoned(most: number, except: readonly string[] = []): Promise<readonly SubmissionRecord[]> {
     const rows = await this.#store.run((db) =>
       db
         .selectFrom("submissions")
         .selectAll()
         .where("outcome", "is", null)
         .where("lease_until_ms", "<", this.#now())
+        .$if(except.length > 0, (query) => query.where("message_hash", "not in", except))
         .orderBy("lease_until_ms")
         .limit(most)
         .execute(),

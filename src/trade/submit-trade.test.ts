@@ -57,7 +57,7 @@ afterEach(async () => {
 });
 
 /** One process of the service on the common store. */
-function startProcess(owner: string, warn: (message: string) => void = () => {}): Submitter {
+function startProcess(owner: string, warn: (message: string) => void = () => {}, opener = sealer): Submitter {
   const landing: Landing = {
     land: (order) =>
       new Promise((resolve) => {
@@ -71,7 +71,7 @@ function startProcess(owner: string, warn: (message: string) => void = () => {})
     },
   };
   const submitter = createSubmitter({
-    sealer,
+    sealer: opener,
     submissions,
     landing,
     transactions: {
@@ -277,6 +277,24 @@ describe("a process that does not hold the claim", () => {
     land("b", trade.signature);
     await rest(100);
     expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed", result: {} });
+  });
+
+  it("is taken over by whoever can read it, however often one that cannot has looked", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const renewed = vi.spyOn(submissions, "renew").mockResolvedValue();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const warnings: string[] = [];
+    startProcess("b", (message) => warnings.push(message), sealerOf("08"));
+    await rest(LEASE_MS + 3_100);
+    expect(warnings.filter((message) => message.includes(trade.signature))).toHaveLength(1);
+    const c = startProcess("c");
+    await rest(1_100);
+    renewed.mockRestore();
+    land("c", trade.signature);
+    await rest(100);
+    expect(await c.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
   });
 
   it("calls a trade that failed processed, until it is known why", async () => {

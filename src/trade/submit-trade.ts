@@ -32,8 +32,8 @@ const TAKE_OVER_MS = 1_000;
 const TAKE_OVER_AT_ONCE = 64;
 /** So that a write that comes late, or one that fails, leaves no claim to others. */
 const RENEWALS_IN_A_LEASE = 4;
-/** A submission whose token cannot be opened here, its key being gone, is looked at again after this long. */
-const UNREADABLE_LEASE_MS = 3_600_000;
+/** Submissions remembered whose tokens cannot be opened here, their key being gone: they are left to other processes. */
+const UNREADABLE = 1_024;
 /** Settled attempts remembered for those who ask again while the database is away. */
 const REMEMBERED = 1_024;
 
@@ -94,19 +94,24 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
     }
   };
 
+  const unreadable = new Set<string>();
   let takingOver = false;
   let failing = false;
   const takeOver = async (): Promise<void> => {
     if (takingOver) return;
     takingOver = true;
     try {
-      for (const record of await submissions.abandoned(TAKE_OVER_AT_ONCE)) {
+      for (const record of await submissions.abandoned(TAKE_OVER_AT_ONCE, [...unreadable])) {
         if (attempts.get(record.messageHash)?.settled === false) continue;
         const sealed = openOrNot(record);
-        // One that this process cannot read is left to others, and keeps nobody from what comes after it.
-        const leaseMs = sealed === undefined ? UNREADABLE_LEASE_MS : settings.leaseMs;
-        const taken = await submissions.claim(record, { owner: ports.owner, untilMs: ports.now() + leaseMs });
-        if (sealed !== undefined && taken === "claimed") keep(startAttempt(attemptPorts, record, sealed, true));
+        if (sealed === undefined) {
+          if (unreadable.size === UNREADABLE) unreadable.clear();
+          unreadable.add(record.messageHash);
+          continue;
+        }
+        const lease = { owner: ports.owner, untilMs: ports.now() + settings.leaseMs };
+        const taken = await submissions.claim(record, lease);
+        if (taken === "claimed") keep(startAttempt(attemptPorts, record, sealed, true));
       }
       failing = false;
     } catch (error) {

@@ -598,6 +598,7 @@ describe.each(homes)("submissions on $name", (home) => {
     clock.nowMs += 1_001;
     expect((await submissions.abandoned(10)).map(({ messageHash }) => messageHash)).toEqual(["gg", "ff"]);
     expect((await submissions.abandoned(1)).map(({ messageHash }) => messageHash)).toEqual(["gg"]);
+    expect((await submissions.abandoned(1, ["gg"])).map(({ messageHash }) => messageHash)).toEqual(["ff"]);
   });
 
   it("removes outcomes a day old and challenges long gone, and nothing else", async () => {

@@ -52,10 +52,11 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       rows.set(messageHash, { ...row, isFinalized: true });
       return true;
     },
-    async abandoned(most) {
+    async abandoned(most, except = []) {
       reach();
       return [...rows.values()]
         .filter(({ outcome, leaseUntilMs }) => outcome === undefined && leaseUntilMs < now())
+        .filter(({ messageHash }) => !except.includes(messageHash))
         .slice(0, most);
     },
     async endedAmong(messageHashes) {

@@ -1,13 +1,20 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
 const DEBIAN_SERVERS = "/usr/lib/postgresql";
 const START_MS = 30_000;
+
+/** Runs a command until the pipe it is given is closed, as it also is when the test's process is gone; then its folder goes too. */
+const UNTIL_LEFT = `"$@" 3<&- & server=$!
+{ read -r _ <&3; kill -INT $server; } &
+wait $server
+rm -rf "$0"`;
 
 export interface TestPostgres {
   /** Makes an empty database and returns its URL. */
@@ -46,20 +53,19 @@ async function startServer(programs: string): Promise<TestPostgres> {
     stdio: "ignore",
   });
   const port = await freePort();
-  const server = spawn(
-    join(programs, "postgres"),
-    ["-D", data, "-p", `${port}`, "-k", home, "-c", "listen_addresses=127.0.0.1"],
-    { ...options, stdio: "ignore" },
-  );
+  const command = ["-D", data, "-p", `${port}`, "-k", home, "-c", "listen_addresses=127.0.0.1"];
+  const server = spawn("sh", ["-c", UNTIL_LEFT, home, join(programs, "postgres"), ...command], {
+    ...options,
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await answered(url, server);
   return {
     createDatabase: () => createDatabase(url),
     stop: async () => {
       const ended = new Promise((resolve) => server.once("exit", resolve));
-      server.kill("SIGINT");
+      (server.stdio[3] as Writable).end();
       await ended;
-      rmSync(home, { recursive: true, force: true });
     },
   };
 }

@@ -215,7 +215,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await pump.getByText(/^[1-9]\d* markets? live, searched \d+ s ago$/).waitFor();
     await page.context().close();
     const fresh = await open("/", {}, mainnet.url);
-    await fresh.locator("#venues li").getByText("not asked for yet").first().waitFor();
+    await fresh.locator("#venues li").getByText("not asked yet").first().waitFor();
     await fresh.context().close();
   });
 

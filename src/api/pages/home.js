@@ -10,7 +10,7 @@ const line = (name, words, kind) =>
 const STATES = {
   ready: ["ready", "good"],
   failing: ["search failed", "bad"],
-  idle: ["not asked for yet", "quiet"],
+  idle: ["not asked yet", "quiet"],
   waiting: ["waiting", "bad"],
 };
 

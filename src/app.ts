@@ -274,6 +274,7 @@ async function compose(parts: {
       ? undefined
       : createTracing({
           endpoint: config.otelExporterOtlpEndpoint,
+          headers: config.otelExporterOtlpHeaders,
           serviceName: config.otelServiceName,
           percent: config.tracePercent,
           epochOffsetMs: performance.timeOrigin,

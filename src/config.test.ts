@@ -82,6 +82,30 @@ describe("parseConfig", () => {
     expect(problems[0]).not.toContain(SECRET.slice(2));
   });
 
+  it("reads the headers of a collector as OpenTelemetry writes them", () => {
+    const written = "Authorization=Bearer%20a%2Cb==, x-team = 7";
+    expect(parseConfig({ OTEL_EXPORTER_OTLP_HEADERS: written }).otelExporterOtlpHeaders).toEqual({
+      authorization: "Bearer a,b==",
+      "x-team": "7",
+    });
+    expect(parseConfig({}).otelExporterOtlpHeaders).toEqual({});
+  });
+
+  it.each([
+    "secret",
+    "x team=secret",
+    "x-team=",
+    "x-team=secret%0d%0a",
+    "x-team=secret%2",
+    "=secret",
+    "x-team=secret,",
+  ])("refuses headers that are none, %j, and does not repeat them", (written) => {
+    const problems = problemsOf({ OTEL_EXPORTER_OTLP_HEADERS: written });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^OTEL_EXPORTER_OTLP_HEADERS must be names of headers/);
+    expect(problems[0]).not.toContain("secret");
+  });
+
   it("says all that is wrong at once, with unit and bound", () => {
     expect(
       problemsOf({

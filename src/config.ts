@@ -209,6 +209,7 @@ const SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     url("Collector that traces go to, OTLP over HTTP with JSON; absent: no traces", ["http", "https"]),
   ),
+  OTEL_EXPORTER_OTLP_HEADERS: headers("Headers that the collector asks for, such as its token"),
   OTEL_SERVICE_NAME: text("Name of this service in traces", "tradewire"),
   TRACE_PERCENT: integer(
     "Calls that are traced, unless their caller has decided it (traceparent)",
@@ -474,6 +475,29 @@ function origins(about: string): SettingWithDefault<readonly string[]> {
     fallback: "",
     parse: (written) => (written === "" ? Object.freeze([]) : parseList(written, one.parse)),
   };
+}
+
+/** As OpenTelemetry writes them: values percent-encoded where they hold a comma or a space. */
+function headers(about: string): SettingWithDefault<Readonly<Record<string, string>>> {
+  return {
+    about,
+    unit: "name=value, comma between",
+    bound: "names of headers, each with a value, percent-encoded where it is not plain",
+    fallback: "",
+    parse: (written) => {
+      const pairs = written === "" ? [] : parseList(written, parseHeader);
+      return pairs === undefined ? undefined : Object.freeze(Object.fromEntries(pairs));
+    },
+  };
+}
+
+function parseHeader(written: string): readonly [string, string] | undefined {
+  const [, name, encoded] = /^([0-9A-Za-z!#$%&'*+.^_`|~-]+) *= *(.*)$/.exec(written) ?? [];
+  if (name === undefined || encoded === undefined || /%(?![0-9a-f]{2})/i.test(encoded)) return undefined;
+  const value = encoded.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  return /^[\x20-\x7e]+$/.test(value) ? [name.toLowerCase(), value] : undefined;
 }
 
 function relays(about: string): Setting<readonly RelayConfig[]> {

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type CallRecord, StageClock } from "./call-record.ts";
@@ -16,6 +16,7 @@ interface Span {
 let collector: Server;
 let status: number;
 let paths: string[];
+let headers: IncomingHttpHeaders;
 let spans: Span[];
 let warnings: string[];
 
@@ -25,6 +26,7 @@ beforeEach(async () => {
     let body = "";
     for await (const chunk of request) body += chunk;
     paths.push(`${request.method} ${request.url}`);
+    headers = request.headers;
     if (status === 200) spans.push(...JSON.parse(body).resourceSpans[0].scopeSpans[0].spans);
     response.writeHead(status).end();
   });
@@ -35,6 +37,7 @@ afterEach(() => void collector.close());
 const start = (percent: number) =>
   createTracing({
     endpoint: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`,
+    headers: { "x-team": "tw 1" },
     serviceName: "tradewire",
     percent,
     epochOffsetMs: 1_700_000_000_000,
@@ -54,6 +57,7 @@ it("makes a span of a call and one of each stage, end to end", async () => {
   tracing.record(call());
   await tracing.close();
   expect(paths).toEqual(["POST /v1/traces"]);
+  expect(headers).toMatchObject({ "x-team": "tw 1", "content-type": "application/json" });
   const [root, auth, route] = spans as [Span, Span, Span];
   expect(spans.map(({ name }) => name)).toEqual(["Buy", "auth", "route"]);
   expect(root.traceId).toMatch(/^[0-9a-f]{32}$/);

@@ -4,6 +4,8 @@ import type { CallRecord } from "./call-record.ts";
 interface TracingOptions {
   /** Where the collector is; `/v1/traces` is put after it. */
   readonly endpoint: string;
+  /** Sent with every batch: what the collector knows its customers by. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   /** Calls traced when their caller has not decided it. */
   readonly percent: number;
@@ -43,7 +45,9 @@ export function createTracing(options: TracingOptions): Tracing {
     try {
       const response = await fetch(`${options.endpoint.replace(/\/$/, "")}/v1/traces`, {
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: { ...options.headers, "content-type": "application/json" },
+        // What proves who sends is for this collector alone.
+        redirect: "error",
         body: JSON.stringify(requestOf(options.serviceName, spans)),
         signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
       });

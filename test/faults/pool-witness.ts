@@ -91,6 +91,11 @@ export class PoolWitness {
     return this.#states.length;
   }
 
+  /** True when the build trades in the pool. */
+  isMovedBy({ signed }: BuildEntry): boolean {
+    return Buffer.from(signed, "base64").includes(this.token.market.bytes);
+  }
+
   /** True when the build was priced on what the pool holds now. */
   isExact(build: BuildEntry): boolean {
     const newest = this.#states.at(-1)!;

@@ -93,7 +93,7 @@ export class PoolWitness {
 
   /** True when the build trades in the pool. */
   isMovedBy({ signed }: BuildEntry): boolean {
-    return Buffer.from(signed, "base64").includes(this.token.market.bytes);
+    return Buffer.from(signed, "base64").includes(Buffer.from(this.token.market.bytes));
   }
 
   /** True when the build was priced on what the pool holds now. */

@@ -4,10 +4,10 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: [
-      "test/venues/**",
-      "test/browser/**",
-      "test/edge/**",
-      "test/operations/**",
+      "test/slow/venues/**",
+      "test/slow/browser/**",
+      "test/slow/edge/**",
+      "test/slow/operations/**",
       "test/oracles/**",
       "**/node_modules/**",
     ],

@@ -4,9 +4,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { createAccountReader } from "../src/chain/account-reader.ts";
-import { createRpcEndpoint } from "../src/chain/rpc-endpoint.ts";
-import { createRpcPool } from "../src/chain/rpc-pool.ts";
+import { createAccountReader } from "../src/chain/rpc/account-reader.ts";
+import { createRpcEndpoint } from "../src/chain/rpc/rpc-endpoint.ts";
+import { createRpcPool } from "../src/chain/rpc/rpc-pool.ts";
 import { updateList, VENUE_LISTS } from "./venue-lists.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -27,7 +27,7 @@ const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: (text) 
 const reader = createAccountReader({ pool, commitment: "confirmed" });
 
 for (const list of VENUE_LISTS) {
-  const path = new URL(`../src/venues/data/${list.file}`, import.meta.url);
+  const path = new URL(`../src/venues/${list.file.replace(".ts", "")}/known-configs.ts`, import.meta.url);
   const source = readFileSync(path, "utf8");
   try {
     const update = await updateList(reader, list, source);

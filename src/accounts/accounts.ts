@@ -8,8 +8,8 @@ import { provesWallet } from "./challenge-proof.ts";
 import { isForDomain, writeChallenge } from "./challenge-text.ts";
 import type { LiveKeyDirectory } from "./key-directory.ts";
 import type { Accounts, Challenge, KeySummary, Principal, Registered } from "./port.ts";
-import type { Database } from "./schema.ts";
-import type { Store } from "./store.ts";
+import type { Database } from "./store/schema.ts";
+import type { Store } from "./store/store.ts";
 
 const CHALLENGE_LIFE_MS = 300_000;
 const MAX_LABEL_LENGTH = 64;

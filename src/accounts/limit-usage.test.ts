@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLimitUsage } from "./limit-usage.ts";
-import { openStore, type Store } from "./store.ts";
+import { openStore, type Store } from "./store/store.ts";
 
 const SILENCE = new Map<string, number>();
 

@@ -1,5 +1,5 @@
 import type { Now } from "../primitives/clock.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./store/store.ts";
 
 /** Names not used, and processes not heard of, for so long are forgotten by everyone. */
 const FORGET_MS = 60_000;

@@ -1,8 +1,8 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
-import type { NewSubmission, SubmissionRow } from "./schema.ts";
-import type { Store } from "./store.ts";
+import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
+import type { Store } from "./store/store.ts";
 
 /** What was submitted and how it ended, kept so that every process gives the same answer. */
 export function createSubmissions(store: Store, now: Now): Submissions {

@@ -8,8 +8,8 @@ import {
   SwapRequestSchema,
 } from "../../gen/tradewire/v1/trade_pb.ts";
 import { Priority, SwapMode, TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
-import { createJsonDecoder } from "./json-decoder.ts";
-import { createJsonEncoder } from "./json-encoder.ts";
+import { createJsonDecoder } from "./rest/json-decoder.ts";
+import { createJsonEncoder } from "./rest/json-encoder.ts";
 
 describe("the JSON encoder", () => {
   const encode = createJsonEncoder(SubmitResponseSchema);

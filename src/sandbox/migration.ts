@@ -3,8 +3,8 @@ import { hex } from "../primitives/bytes.ts";
 import { type Instruction, readonly, writable, writableSigner } from "../solana/instruction.ts";
 import { associatedTokenAddress, derive } from "../solana/pda.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from "../solana/programs.ts";
-import { PUMP_PROGRAM } from "./world-pump.ts";
-import { PUMP_SWAP_PROGRAM } from "./world-pump-swap.ts";
+import { PUMP_PROGRAM } from "./world/pump-fun.ts";
+import { PUMP_SWAP_PROGRAM } from "./world/pump-swap.ts";
 
 const MIGRATE_V2 = hex("bbcb121fceedfe29");
 

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type ChainOptions, DEFAULT_START_SLOT, type GenesisAccount } from "./chain.ts";
 import { type SandboxOrder, type SandboxReply, type SandboxWorkerData, toPlainAccount } from "./sandbox-protocol.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld, type World } from "./world/world.ts";
 
 const DEFAULT_SLOT_MS = 400;
 

@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import type { Priority } from "../chain/port.ts";
 import { priorityFeeLamports } from "../solana/compute-budget.ts";
-import { type BuildPorts, buildTrade } from "./build-trade.ts";
-import { quoteTrade } from "./quote-trade.ts";
-import { createSubmitter, type SubmitPorts, type Submitter } from "./submit-trade.ts";
+import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
+import { quoteTrade } from "./quote/quote-trade.ts";
+import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
 import type { Trades } from "./trade.ts";
 
 const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];

@@ -2,9 +2,9 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startApp } from "../../src/app.ts";
-import { parseConfig } from "../../src/config.ts";
-import { createDemoWallet } from "../../src/start-page.ts";
+import { startApp } from "../../src/app/app.ts";
+import { parseConfig } from "../../src/process/config.ts";
+import { createDemoWallet } from "../../src/process/start-page.ts";
 
 const app = await startApp({
   config: parseConfig({

@@ -1,6 +1,6 @@
 import type { HotMarket } from "../../src/market/port.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
-import { type BuildPorts, buildTrade } from "../../src/trade/build-trade.ts";
+import { type BuildPorts, buildTrade } from "../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";
 import type { Ask } from "../../src/venues/venue.ts";
 import { memoryPorts } from "../support/memory-ports.ts";

@@ -6,10 +6,10 @@ import { tokenAccountOf } from "../../src/solana/pda-memo.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { closeTokenAccount, createTokenAccount, transferLamports } from "../../src/solana/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../src/solana/wrapped-sol.ts";
-import { UNITS } from "../../src/trade/assembly.ts";
+import { UNITS } from "../../src/trade/build/assembly.ts";
+import { newTradedMint } from "../slow/venues/support/metadata-mint.ts";
+import { newKey, newWallet } from "../slow/venues/support/random-keys.ts";
 import { Svm } from "../support/svm.ts";
-import { newTradedMint } from "../venues/support/metadata-mint.ts";
-import { newKey, newWallet } from "../venues/support/random-keys.ts";
 
 const TRIES = 60;
 

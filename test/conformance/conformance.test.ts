@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createRandom } from "../../src/primitives/random.ts";
-import type { WorldToken } from "../../src/sandbox/world.ts";
+import type { WorldToken } from "../../src/sandbox/world/world.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { SwapMode, Venue } from "../../src/venues/venue.ts";
 import type { Svm } from "../support/svm.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { createRandom } from "../../src/primitives/random.ts";
 import { binaryPath } from "../../src/sandbox/programs/manifest.ts";
-import { type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "../../src/sandbox/world-cpmm.ts";
-import { createWorldLedger } from "../../src/sandbox/world-ledger.ts";
+import { type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "../../src/sandbox/world/cpmm.ts";
+import { createWorldLedger } from "../../src/sandbox/world/genesis-ledger.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { CPMM_PROGRAM } from "../../src/venues/raydium-cpmm/layout.ts";
 import { raydiumCpmm } from "../../src/venues/raydium-cpmm/venue.ts";

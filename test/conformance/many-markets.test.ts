@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
-import { type Candidate, compareCandidates, rankMarkets } from "../../src/trade/ranking.ts";
+import { type Candidate, compareCandidates, rankMarkets } from "../../src/trade/quote/ranking.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { Ask, SwapMode } from "../../src/venues/venue.ts";
 import { readSampleMarkets } from "../support/sample-markets.ts";

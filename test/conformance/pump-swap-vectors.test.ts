@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { sellTokens } from "../../src/venues/curves/pump.ts";
-import { PUMP_FEE_PROGRAM } from "../../src/venues/pump-fees.ts";
 import {
   canonicalPool,
   PUMP_SWAP_FEE_CONFIG,
@@ -9,6 +8,7 @@ import {
   PUMP_SWAP_PROGRAM,
 } from "../../src/venues/pump-swap/layout.ts";
 import { type PumpSwapFill, type PumpSwapState, pumpSwap } from "../../src/venues/pump-swap/venue.ts";
+import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
 import type { Quote, SwapMode } from "../../src/venues/venue.ts";
 import {
   addressAt,

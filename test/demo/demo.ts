@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
-import { type App, startApp } from "../../src/app.ts";
-import { parseConfig } from "../../src/config.ts";
+import { type App, startApp } from "../../src/app/app.ts";
 import { toWholeUnits } from "../../src/primitives/amount.ts";
+import { parseConfig } from "../../src/process/config.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { callNode, migrate, readTokensLeft } from "./graduation.ts";
 

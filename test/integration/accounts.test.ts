@@ -13,11 +13,11 @@ import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/ke
 import type { Accounts, Principal, Registered, SubmissionClaim } from "../../src/accounts/port.ts";
 import { requirePepper } from "../../src/accounts/require-pepper.ts";
 import { sweepStore } from "../../src/accounts/retention.ts";
-import { openStore, type Store } from "../../src/accounts/store.ts";
+import { openStore, type Store } from "../../src/accounts/store/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
-import { describeStartFailure } from "../../src/start-failure.ts";
+import { describeStartFailure } from "../../src/process/start-failure.ts";
 import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { OWN_NODES } from "../../src/chain/lane.ts";
+import { OWN_NODES } from "../../src/chain/landing/sender.ts";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
 import type { PairMarkets } from "../../src/market/port.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { venues } from "../../src/venues/registry.ts";
-import { startRpcProxy } from "../faults/rpc-proxy.ts";
+import { startRpcProxy } from "../slow/faults/rpc-proxy.ts";
 import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
 import { signTransfer } from "../support/transfer.ts";

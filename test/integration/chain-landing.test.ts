@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { OWN_NODES } from "../../src/chain/lane.ts";
+import { OWN_NODES } from "../../src/chain/landing/sender.ts";
 import { LAMPORTS_PER_SOL } from "../../src/primitives/amount.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { startFakeNode } from "../support/fake-node.ts";

@@ -133,7 +133,7 @@ describe("the command line", () => {
   });
 
   test("runs as a process, with the embedded chain and the service among its commands", async () => {
-    const cli = resolve(import.meta.dirname, "../../src/cli.ts");
+    const cli = resolve(import.meta.dirname, "../../src/process/cli.ts");
     const help = await new Promise<string>((done) =>
       execFile(process.execPath, [cli, "--help"], (_error, out) => done(out)),
     );

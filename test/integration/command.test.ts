@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { requirePepper } from "../../src/accounts/require-pepper.ts";
-import { openStore } from "../../src/accounts/store.ts";
+import { openStore } from "../../src/accounts/store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const START_MS = 60_000;
-const MAIN = ["src/main.ts"];
+const MAIN = ["src/process/main.ts"];
 
 function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...MAIN, ...argv], {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { AccountReader } from "../../src/chain/port.ts";
-import { createRpcStateSource } from "../../src/chain/rpc-state-source.ts";
+import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
 import type { PairMarkets } from "../../src/market/port.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
-import { awaitSnapshot } from "../../src/trade/snapshot.ts";
+import { awaitSnapshot } from "../../src/trade/quote/snapshot.ts";
 import { venues } from "../../src/venues/registry.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
 import { createTestWallet } from "../support/wallet.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { asAccount, asContext } from "../../src/chain/rpc-values.ts";
-import { createSubscriptions, type Subscriptions } from "../../src/chain/subscriptions.ts";
-import { SLOT_STATUS } from "../../src/chain/yellowstone-wire.ts";
+import { asAccount, asContext } from "../../src/chain/rpc/rpc-values.ts";
+import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
+import { SLOT_STATUS } from "../../src/chain/yellowstone/yellowstone-wire.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { startYellowstoneServer, type YellowstoneServer } from "../support/yellowstone-server.ts";

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type App, startApp } from "../../src/app.ts";
-import { parseConfig } from "../../src/config.ts";
+import { type App, startApp } from "../../src/app/app.ts";
+import { parseConfig } from "../../src/process/config.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
-import { type History, Trader } from "../faults/trader.ts";
+import { type History, Trader } from "../slow/faults/trader.ts";
 
 const CONFIRMED_AFTER_SLOTS = 20;
 const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));

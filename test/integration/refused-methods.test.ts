@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startApp } from "../../src/app.ts";
-import { parseConfig } from "../../src/config.ts";
+import { startApp } from "../../src/app/app.ts";
+import { parseConfig } from "../../src/process/config.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
-import { type Faults, type RpcProxy, startRpcProxy } from "../faults/rpc-proxy.ts";
-import { type History, Trader } from "../faults/trader.ts";
+import { type Faults, type RpcProxy, startRpcProxy } from "../slow/faults/rpc-proxy.ts";
+import { type History, Trader } from "../slow/faults/trader.ts";
 
 const TRADES = 4;
 const WAYS = [-32601, 403, 410] as const;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { type BuildEntry, type History, type SubmitEntry, Trader } from "../faults/trader.ts";
+import { type BuildEntry, type History, type SubmitEntry, Trader } from "../slow/faults/trader.ts";
 import { type FakeRelay, startFakeRelay } from "../support/fake-relay.ts";
 import { type FakeTipFloor, LANDED_TIPS, spike, startFakeTipFloor } from "../support/fake-tip-floor.ts";
 import { startTestService, type TestService } from "../support/service.ts";

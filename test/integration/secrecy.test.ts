@@ -6,7 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TradeService, WatchTradeResponseSchema } from "../../gen/tradewire/v1/trade_pb.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
-import { type History, Trader } from "../faults/trader.ts";
+import { type History, Trader } from "../slow/faults/trader.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 /** Stands in the path of the node's URL, as keys of providers do. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { concatBytes, viewOf } from "../../src/primitives/bytes.ts";
-import type { WorldAccount } from "../../src/sandbox/world-ledger.ts";
+import type { WorldAccount } from "../../src/sandbox/world/genesis-ledger.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 /** A token that trades turns into one that cannot be traded and back, while the service keeps it live. */

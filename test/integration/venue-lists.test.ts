@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { updateList, VENUE_LISTS, type VenueList } from "../../scripts/venue-lists.ts";
-import { createAccountReader } from "../../src/chain/account-reader.ts";
 import type { ProgramFilter } from "../../src/chain/port.ts";
-import { createRpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
-import { createRpcPool } from "../../src/chain/rpc-pool.ts";
+import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
+import { createRpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
+import { createRpcPool } from "../../src/chain/rpc/rpc-pool.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { equalBytes, hex } from "../../src/primitives/bytes.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
@@ -13,7 +13,7 @@ import { startFakeNode } from "../support/fake-node.ts";
 
 const listOf = (constant: string): VenueList => VENUE_LISTS.find((list) => list.constant === constant)!;
 const sourceOf = ({ file }: VenueList): string =>
-  readFileSync(new URL(`../../src/venues/data/${file}`, import.meta.url), "utf8");
+  readFileSync(new URL(`../../src/venues/${file.replace(".ts", "")}/known-configs.ts`, import.meta.url), "utf8");
 const addressAt = (index: number): Address => Address.from(new Uint8Array(32).fill(index + 1));
 
 /** A chain that holds these accounts, found by their first bytes and the rest of the filter. */

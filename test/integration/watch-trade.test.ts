@@ -3,7 +3,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TradeEventKind, TradeService, type WatchTradeResponse } from "../../gen/tradewire/v1/trade_pb.ts";
 import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
-import { type BuildEntry, type History, Trader } from "../faults/trader.ts";
+import { type BuildEntry, type History, Trader } from "../slow/faults/trader.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };

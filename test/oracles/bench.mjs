@@ -2,7 +2,7 @@
 // its unsigned transaction. Run by Node 24 after `npm run oracles`: `npm run bench:oracles`.
 import { createRequire } from "node:module";
 import { Address } from "../../src/primitives/address.ts";
-import { buildTrade } from "../../src/trade/build-trade.ts";
+import { buildTrade } from "../../src/trade/build/build-trade.ts";
 import { memoryPorts } from "../support/memory-ports.ts";
 import { readSampleMarkets } from "../support/sample-markets.ts";
 import { Svm } from "../support/svm.ts";

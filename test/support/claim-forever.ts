@@ -1,4 +1,4 @@
-import { openStore } from "../../src/accounts/store.ts";
+import { openStore } from "../../src/accounts/store/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
 
 /** Claims and finishes submissions without end and prints each once it is acknowledged: a process for tests to kill. */

@@ -1,6 +1,6 @@
 import { Address } from "../../src/primitives/address.ts";
 import { hex, writeU64 } from "../../src/primitives/bytes.ts";
-import { CPMM_PROGRAM } from "../../src/sandbox/world-cpmm.ts";
+import { CPMM_PROGRAM } from "../../src/sandbox/world/cpmm.ts";
 import { type Instruction, readonly, readonlySigner, writable } from "../../src/solana/instruction.ts";
 import { associatedTokenAddress, derive } from "../../src/solana/pda.ts";
 

@@ -1,6 +1,6 @@
-import type { RpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
-import { RpcError } from "../../src/chain/rpc-error.ts";
-import type { SlotListener, SubscriptionRequest, Subscriptions } from "../../src/chain/subscriptions.ts";
+import type { RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
+import { RpcError } from "../../src/chain/rpc/rpc-error.ts";
+import type { SlotListener, SubscriptionRequest, Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
 
 export type FakeMethods = Record<string, (...params: never[]) => unknown>;
 

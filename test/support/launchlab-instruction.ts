@@ -1,6 +1,6 @@
 import { Address } from "../../src/primitives/address.ts";
 import { hex, readU64, writeU64 } from "../../src/primitives/bytes.ts";
-import { LAUNCHLAB_PROGRAM } from "../../src/sandbox/world-launchlab.ts";
+import { LAUNCHLAB_PROGRAM } from "../../src/sandbox/world/launchlab.ts";
 import { type Instruction, readonly, writable, writableSigner } from "../../src/solana/instruction.ts";
 import { associatedTokenAddress, derive } from "../../src/solana/pda.ts";
 import { SYSTEM_PROGRAM } from "../../src/solana/programs.ts";

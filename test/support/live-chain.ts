@@ -1,14 +1,14 @@
-import { createAccountReader } from "../../src/chain/account-reader.ts";
-import { createChainHead, type LiveChainHead } from "../../src/chain/chain-head.ts";
-import { createLanding, type LiveLanding } from "../../src/chain/landing.ts";
-import { createNodeLane } from "../../src/chain/lane.ts";
+import { createChainHead, type LiveChainHead } from "../../src/chain/head/chain-head.ts";
+import { createLanding, type LiveLanding } from "../../src/chain/landing/landing.ts";
+import { createNodeLane } from "../../src/chain/landing/sender.ts";
 import type { AccountReader, TransactionReader } from "../../src/chain/port.ts";
-import { createRpcEndpoint } from "../../src/chain/rpc-endpoint.ts";
-import { createRpcPool, type RpcPool } from "../../src/chain/rpc-pool.ts";
-import { createRpcStateSource } from "../../src/chain/rpc-state-source.ts";
-import type { LiveStateSource } from "../../src/chain/state-source.ts";
-import { createSubscriptions, type Subscriptions } from "../../src/chain/subscriptions.ts";
-import { createTransactionReader } from "../../src/chain/transaction-reader.ts";
+import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
+import { createRpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
+import { createRpcPool, type RpcPool } from "../../src/chain/rpc/rpc-pool.ts";
+import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
+import { createTransactionReader } from "../../src/chain/rpc/transaction-reader.ts";
+import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
+import type { LiveStateSource } from "../../src/chain/state/state-source.ts";
 
 export interface LiveChain {
   readonly pool: RpcPool;

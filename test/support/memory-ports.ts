@@ -4,8 +4,8 @@ import { hex } from "../../src/primitives/bytes.ts";
 import type { Account, ChainClock } from "../../src/solana/account.ts";
 import { decodeMint, type Mint } from "../../src/solana/mint.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
-import type { BuildPorts } from "../../src/trade/build-trade.ts";
-import { createTokenSealer } from "../../src/trade/submission-token.ts";
+import type { BuildPorts } from "../../src/trade/build/build-trade.ts";
+import { createTokenSealer } from "../../src/trade/build/submission-token.ts";
 import { Svm } from "./svm.ts";
 
 /**

@@ -1,13 +1,13 @@
 import { Address } from "../../src/primitives/address.ts";
 import { hex, readU64, writeU64 } from "../../src/primitives/bytes.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
-import { PUMP_PROGRAM } from "../../src/sandbox/world-pump.ts";
 import {
   BUYBACK_FEE_RECIPIENTS,
   FEE_RECIPIENTS,
   MAYHEM_FEE_RECIPIENTS,
   PUMP_FEE_PROGRAM,
-} from "../../src/sandbox/world-pump-fees.ts";
+} from "../../src/sandbox/world/pump-fees.ts";
+import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
 import {
   type AccountMeta,
   type Instruction,

@@ -1,7 +1,7 @@
 import { Address } from "../../src/primitives/address.ts";
 import { concatBytes, hex, readI128, readU64, writeU64 } from "../../src/primitives/bytes.ts";
-import { BUYBACK_FEE_RECIPIENTS, FEE_RECIPIENTS, PUMP_FEE_PROGRAM } from "../../src/sandbox/world-pump-fees.ts";
-import { PUMP_SWAP_PROGRAM } from "../../src/sandbox/world-pump-swap.ts";
+import { BUYBACK_FEE_RECIPIENTS, FEE_RECIPIENTS, PUMP_FEE_PROGRAM } from "../../src/sandbox/world/pump-fees.ts";
+import { PUMP_SWAP_PROGRAM } from "../../src/sandbox/world/pump-swap.ts";
 import {
   type AccountMeta,
   type Instruction,

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bs58 from "bs58";
-import { type App, type AppLogger, startApp } from "../../src/app.ts";
+import { type App, type AppLogger, startApp } from "../../src/app/app.ts";
 import { type ConnectOptions, Tradewire } from "../../src/client/tradewire.ts";
-import { type Environment, parseConfig } from "../../src/config.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
+import { type Environment, parseConfig } from "../../src/process/config.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
 
 /** A REST answer: the status and the whole envelope. */

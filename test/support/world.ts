@@ -1,5 +1,5 @@
 import type { Address } from "../../src/primitives/address.ts";
-import { createWorld, type World } from "../../src/sandbox/world.ts";
+import { createWorld, type World } from "../../src/sandbox/world/world.ts";
 import { decodeLookupTable } from "../../src/solana/lookup-table.ts";
 import { Svm } from "./svm.ts";
 

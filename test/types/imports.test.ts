@@ -11,26 +11,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   errors: ["primitives"],
   solana: ["primitives", "errors"],
   venues: ["primitives", "errors", "solana"],
-  chain: ["primitives", "errors", "solana", "venues"],
+  chain: ["primitives", "errors", "solana"],
   market: ["primitives", "errors", "solana", "venues", "chain/port.ts"],
   trade: ["primitives", "errors", "solana", "venues/venue.ts", "chain/port.ts", "market/port.ts", "accounts/port.ts"],
   accounts: ["primitives", "errors"],
   api: ["primitives", "errors", "trade", "accounts", "gen"],
   client: ["primitives", "solana", "venues", "gen"],
   sandbox: ["primitives", "errors", "solana"],
-  "config.ts": ["primitives", "accounts", "chain/lane-config.ts"],
-  "share-limits.ts": ["accounts", "api"],
-  "api-settings.ts": ["config.ts", "api"],
-  "workers.ts": [],
-  "start-failure.ts": ["config.ts", "errors"],
-  "app.ts": "everything",
-  "embedded-chain.ts": ["config.ts", "sandbox"],
-  "command-line.ts": ["config.ts"],
-  "surroundings.ts": ["config.ts"],
-  "service-gauges.ts": ["api", "chain", "market"],
-  "start-page.ts": ["primitives", "app.ts"],
-  "main.ts": "everything",
-  "cli.ts": "everything",
+  process: "everything",
+  app: "everything",
 };
 
 /** Packages that stay in certain rooms; packages not named here may be used anywhere. */
@@ -56,7 +45,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 const TICK = 'import { nextTick } from "node:process";';
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["main.ts", "cli.ts", "client/cli/main.ts"];
+const COMMANDS = ["process/main.ts", "process/cli.ts", "client/cli/main.ts"];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

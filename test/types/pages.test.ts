@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { errorsPage } from "../../scripts/errors-page.ts";
 import { settingsPage } from "../../scripts/settings-page.ts";
-import { parseConfig } from "../../src/config.ts";
 import { ERRORS } from "../../src/errors/tradewire-error.ts";
+import { parseConfig } from "../../src/process/config.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 

@@ -2,8 +2,8 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { ERRORS, type ErrorCode } from "../../errors/tradewire-error.ts";
-import { needsKey } from "../access.ts";
-import { kindOf } from "../gate.ts";
+import { needsKey } from "../call/access.ts";
+import { kindOf } from "../call/gate.ts";
 
 type Json = Record<string, unknown>;
 

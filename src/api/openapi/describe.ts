@@ -10,9 +10,9 @@ import {
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { ERRORS } from "../../errors/tradewire-error.ts";
-import { needsKey } from "../access.ts";
-import { restEnumName } from "../rest-enum.ts";
-import { restBindingOf } from "../rest-routes.ts";
+import { needsKey } from "../call/access.ts";
+import { restEnumName } from "../rest/rest-enum.ts";
+import { restBindingOf } from "../rest/rest-routes.ts";
 import { failuresOf, HEADERS, headersOf } from "./answers.ts";
 import type { Comments } from "./comments.ts";
 

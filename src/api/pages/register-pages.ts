@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
-import type { ServiceStatus } from "../service-status.ts";
+import type { ServiceStatus } from "../observe/service-status.ts";
 
 const TYPES = {
   html: "text/html; charset=utf-8",

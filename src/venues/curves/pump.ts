@@ -1,5 +1,5 @@
 import { ceilDiv, minOf } from "../../primitives/integer.ts";
-import { BPS, type PumpFees, pumpFee } from "../pump-fees.ts";
+import { BPS, type PumpFees, pumpFee } from "../shared/pump-fees.ts";
 import { constantProductOut } from "./constant-product.ts";
 
 /** A Pump coin's market as one trade sees it: reserves as priced, in base units, and the fee rates on the quote. */

@@ -2,8 +2,8 @@ import { Address, compareAddresses } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, writeU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
-import { DAMM_V1_CONFIGS, DAMM_V1_FEE_TIERS } from "../data/meteora-damm-v1.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { DAMM_V1_CONFIGS, DAMM_V1_FEE_TIERS } from "./known-configs.ts";
 
 export const DAMM_V1_PROGRAM = Address.of("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB");
 /** Holds the tokens of all pools of a mint together, and lends them out. */

@@ -4,9 +4,9 @@ import { minOf } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
-import { filterEitherWay } from "../mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { filterEitherWay } from "../shared/mint-filter.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
 import {

@@ -3,8 +3,8 @@ import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/byt
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
 import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
-import { DAMM_V2_MIGRATION_CONFIGS, DAMM_V2_PUBLIC_CONFIGS } from "../data/meteora-damm-v2.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { DAMM_V2_MIGRATION_CONFIGS, DAMM_V2_PUBLIC_CONFIGS } from "./known-configs.ts";
 
 export const DAMM_V2_PROGRAM = Address.of("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG");
 

@@ -4,11 +4,11 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
-import { extensionCount } from "../mint-extensions.ts";
-import { filterEitherWay } from "../mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
-import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { filterEitherWay } from "../shared/mint-filter.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { type DammV2Accounts, dammV2Accounts, dammV2Swap } from "./instruction.ts";
 import {

@@ -3,8 +3,8 @@ import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/byt
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
 import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
-import { DBC_QUOTE_MINTS } from "../data/meteora-dbc.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { DBC_QUOTE_MINTS } from "./known-configs.ts";
 
 export const DBC_PROGRAM = Address.of("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN");
 

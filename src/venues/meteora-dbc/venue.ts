@@ -4,10 +4,10 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
-import { extensionCount } from "../mint-extensions.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
-import { transferFeeOf } from "../transfer-sides.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
 import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
 import {

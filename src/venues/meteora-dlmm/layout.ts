@@ -3,8 +3,8 @@ import { hasBytesAt, hex, readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
 import { memoByAddress } from "../../solana/pda-memo.ts";
-import { DLMM_LAUNCH_BASE, DLMM_PRESET_COUNT } from "../data/meteora-dlmm.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { DLMM_LAUNCH_BASE, DLMM_PRESET_COUNT } from "./known-configs.ts";
 
 export const DLMM_PROGRAM = Address.of("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo");
 

@@ -6,11 +6,11 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
-import { extensionCount } from "../mint-extensions.ts";
-import { filterEitherWay } from "../mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
-import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { filterEitherWay } from "../shared/mint-filter.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { type DlmmAccounts, dlmmAccounts, dlmmSwap } from "./instruction.ts";
 import {

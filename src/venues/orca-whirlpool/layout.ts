@@ -4,9 +4,9 @@ import type { Account } from "../../solana/account.ts";
 import { derive, findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
-import { WHIRLPOOL_FEE_TIERS } from "../data/orca-whirlpool.ts";
-import { sortMints } from "../sort-mints.ts";
+import { sortMints } from "../shared/sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { WHIRLPOOL_FEE_TIERS } from "./known-configs.ts";
 
 export const WHIRLPOOL_PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc");
 

@@ -2,8 +2,8 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { addressAt, addressesAt, derivedFrom, flagAt } from "../pump-accounts.ts";
-import { PUMP_FEE_PROGRAM } from "../pump-fees.ts";
+import { addressAt, addressesAt, derivedFrom, flagAt } from "../shared/pump-accounts.ts";
+import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { Market, MintPair } from "../venue.ts";
 
 export const PUMP_PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");

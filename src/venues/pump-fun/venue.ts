@@ -5,11 +5,11 @@ import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { extensionCount } from "../mint-extensions.ts";
-import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../pump-costs.ts";
-import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
+import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpSwap } from "./instruction.ts";
 import {

@@ -2,8 +2,8 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readI128, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
-import { addressAt, addressesAt, derivedFrom, flagAt } from "../pump-accounts.ts";
 import { PUMP_PROGRAM } from "../pump-fun/layout.ts";
+import { addressAt, addressesAt, derivedFrom, flagAt } from "../shared/pump-accounts.ts";
 import type { Market } from "../venue.ts";
 
 export const PUMP_SWAP_PROGRAM = Address.of("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA");

@@ -1,6 +1,6 @@
 import { ceilDiv } from "../../primitives/integer.ts";
 import { type PumpSide, type PumpTrade, pumpFeesOn } from "../curves/pump.ts";
-import { pumpFee } from "../pump-fees.ts";
+import { pumpFee } from "../shared/pump-fees.ts";
 
 /**
  * What `buy` charges for `tokens`: the curve's cost and every fee on it, all rounded up.

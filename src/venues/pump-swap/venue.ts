@@ -7,12 +7,12 @@ import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { extensionCount } from "../mint-extensions.ts";
-import { filterEitherWay } from "../mint-filter.ts";
-import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../pump-costs.ts";
-import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../pump-fees.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { filterEitherWay } from "../shared/mint-filter.ts";
+import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
+import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import {
   extendPool,

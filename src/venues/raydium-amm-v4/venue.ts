@@ -5,8 +5,8 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, MarketSearch, Quote, Venue } from "../venue.ts";
 import { ammV4Swap } from "./instruction.ts";
 import {

@@ -4,9 +4,9 @@ import type { Account } from "../../solana/account.ts";
 import { findPda } from "../../solana/pda.ts";
 import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
-import { CLMM_CONFIG_INDICES } from "../data/raydium-clmm.ts";
-import { sortMints } from "../sort-mints.ts";
+import { sortMints } from "../shared/sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { CLMM_CONFIG_INDICES } from "./known-configs.ts";
 
 export const CLMM_PROGRAM = Address.of("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK");
 

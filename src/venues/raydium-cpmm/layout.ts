@@ -2,9 +2,9 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
-import { CPMM_CONFIG_INDICES } from "../data/raydium-cpmm.ts";
-import { sortMints } from "../sort-mints.ts";
+import { sortMints } from "../shared/sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
+import { CPMM_CONFIG_INDICES } from "./known-configs.ts";
 
 export const CPMM_PROGRAM = Address.of("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C");
 

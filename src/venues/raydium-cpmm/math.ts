@@ -1,5 +1,5 @@
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
-import { beforeFee, feeOn } from "../raydium-fee.ts";
+import { beforeFee, feeOn } from "../shared/raydium-fee.ts";
 
 /** A pool as one direction of trade sees it. Base units; rates in millionths. */
 export interface CpmmSide {

@@ -5,11 +5,11 @@ import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { filterByMints } from "../mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
-import { sortMints } from "../sort-mints.ts";
-import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
+import { filterByMints } from "../shared/mint-filter.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { sortMints } from "../shared/sort-mints.ts";
+import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { cpmmSwap } from "./instruction.ts";
 import {

@@ -1,6 +1,6 @@
 import { ceilDiv, squareRoot } from "../../primitives/integer.ts";
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
-import { beforeFee, feeOn } from "../raydium-fee.ts";
+import { beforeFee, feeOn } from "../shared/raydium-fee.ts";
 
 /** The slope of a linear curve is scaled by this; the area under it is half of slope × base². */
 const SLOPE_BITS = 64n;

@@ -5,9 +5,9 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { notTrading, tooSmall } from "../refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../required.ts";
-import { arriving, sending, transferFeeOf } from "../transfer-sides.ts";
+import { notTrading, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
 import { launchlabTrade } from "./instruction.ts";
 import {

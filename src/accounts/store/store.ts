@@ -1,0 +1,104 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { type Dialect, Kysely } from "kysely";
+import pg from "pg";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { migrate } from "./migrations.ts";
+import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
+import type { Database, Schema } from "./schema.ts";
+import { SqliteThreadDialect } from "./sqlite-dialect.ts";
+import { SqliteFailure } from "./sqlite-thread.ts";
+
+const EMBEDDED_FILE = "tradewire.sqlite";
+
+const LIMITS = { connections: 10, statementMs: 5_000 };
+const MIGRATION_LIMITS = { connections: 1, statementMs: 3_600_000 };
+
+/** Where accounts, keys, challenges and submissions are kept. What a call has written when it resolves survives a crash. */
+export interface Store {
+  /** Runs queries. @throws TradewireError UPSTREAM_ERROR when the database does not answer */
+  run<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /** Runs queries that take effect together or not at all. @throws TradewireError UPSTREAM_ERROR, and what `work` throws */
+  transact<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store and brings its schema up to date: PostgreSQL where `databaseUrl` names one, else an embedded SQLite file
+ * in `dataDir`, which is made if absent and readable by its owner alone. Several processes may share either.
+ *
+ * @throws Error when the database cannot be reached or used; its cause says why
+ */
+export async function openStore(place: {
+  readonly dataDir: string;
+  readonly databaseUrl?: string | undefined;
+}): Promise<Store> {
+  const { dataDir, databaseUrl } = place;
+  try {
+    const db = databaseUrl === undefined ? await openEmbedded(dataDir) : await openPostgres(databaseUrl);
+    return {
+      run: (work) => reporting(() => work(db)),
+      transact: (work) => reporting(() => db.transaction().execute(work)),
+      close: () => db.destroy(),
+    };
+  } catch (cause) {
+    const which = databaseUrl === undefined ? `in DATA_DIR, ${dataDir},` : "that DATABASE_URL names";
+    throw new Error(`The database ${which} cannot be used.`, { cause });
+  }
+}
+
+async function openEmbedded(dataDir: string): Promise<Database> {
+  const db = connect(embedded(dataDir));
+  try {
+    await migrate(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+/** A migration of a large table takes its time, and so does waiting for another process that runs it: no query may. */
+async function openPostgres(databaseUrl: string): Promise<Database> {
+  const migrating = connect(createPostgresDialect(databaseUrl, MIGRATION_LIMITS));
+  await migrate(migrating).finally(() => migrating.destroy());
+  return connect(createPostgresDialect(databaseUrl, LIMITS));
+}
+
+const connect = (dialect: Dialect): Database => new Kysely<Schema>({ dialect });
+
+function embedded(dataDir: string): SqliteThreadDialect {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return new SqliteThreadDialect(ownFile(join(dataDir, EMBEDDED_FILE)));
+}
+
+/** Creates the file if need be and closes it to everyone but its owner. SQLite gives its side files the same mode. */
+function ownFile(path: string): string {
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+  return path;
+}
+
+/** Does the work, and tells an outage, which passes, from a fault of ours, which does not. */
+async function reporting<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof TradewireError || !isOutage(cause)) throw cause;
+    throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer. Try again shortly.", { cause });
+  }
+}
+
+/** SQLite's result codes for a statement that is wrong: error, constraint, mismatch, misuse, range. */
+const SQLITE_FAULTS = new Set([1, 19, 20, 21, 25]);
+/** PostgreSQL's classes for a statement that is wrong: data, constraint, cursor and transaction state, syntax or access. */
+const POSTGRES_FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false;
+  if (error instanceof pg.DatabaseError) {
+    return error.code === READ_ONLY_SERVER || !POSTGRES_FAULTS.has(error.code?.slice(0, 2) ?? "");
+  }
+  if (error instanceof SqliteFailure) return !SQLITE_FAULTS.has(error.errcode & 0xff);
+  return error instanceof Error;
+}

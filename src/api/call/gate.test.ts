@@ -1,0 +1,89 @@
+import { expect, it } from "vitest";
+import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
+import { DEFAULT_API_SETTINGS } from "../../../test/support/api-settings.ts";
+import { ALICE } from "../../../test/support/fake-trades.ts";
+import type { KeyDirectory, Principal } from "../../accounts/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { Admission } from "./admission.ts";
+import { CallState } from "./call-state.ts";
+import { Gate } from "./gate.ts";
+import { RateLimits } from "./rate-limits.ts";
+
+const KNOWN: Principal = { accountId: "account", keyId: "id", wallet: ALICE.wallet };
+const PER_SECOND = 5;
+const UNKNOWN = new TradewireError("AUTH_ERROR", "This API key is unknown here.");
+
+/** A gate before a store that answers when it is let, on a clock that stands still until it is moved. */
+function createGate() {
+  const clock = { nowMs: 0 };
+  const asked: { readonly apiKey: string; answer(principal: Principal): void; fail(error: unknown): void }[] = [];
+  const keys: KeyDirectory = {
+    recall: (apiKey) => (apiKey === "in-memory" ? KNOWN : undefined),
+    authenticate: (apiKey) =>
+      new Promise((answer, fail) => {
+        asked.push({ apiKey, answer, fail });
+      }),
+  };
+  const limits = new RateLimits(
+    { ...DEFAULT_API_SETTINGS.limits, addressAuth: PER_SECOND, burstSeconds: 1 },
+    () => clock.nowMs,
+  );
+  const gate = new Gate({
+    keys,
+    logger: { warn() {}, error() {} },
+    limits,
+    admission: new Admission(DEFAULT_API_SETTINGS.admission, () => clock.nowMs),
+    observe() {},
+  });
+  /** How a call from an address ended: the code of its failure, or OK. */
+  const call = async (apiKey: string | undefined, peer = "192.0.2.1"): Promise<string> => {
+    try {
+      await gate.enter({
+        method: AccountService.method.getProfile,
+        state: new CallState("request", peer),
+        headerOf: () => (apiKey === undefined ? undefined : `Bearer ${apiKey}`),
+        message: undefined,
+      });
+      return "OK";
+    } catch (error) {
+      return error instanceof TradewireError ? error.code : String(error);
+    }
+  };
+  return { call, asked, clock };
+}
+
+function counted(codes: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}
+
+it("looks up no more keys for an address than it may have failures, however many calls come at once", async () => {
+  const { call, asked, clock } = createGate();
+  const calls = Array.from({ length: 200 }, (_, i) => call(`wrong-${i}`));
+  const other = call("wrong", "192.0.2.2");
+  expect(asked).toHaveLength(PER_SECOND + 1);
+  for (const { fail } of asked) fail(UNKNOWN);
+  expect(counted(await Promise.all(calls))).toEqual({ AUTH_ERROR: PER_SECOND, RATE_LIMIT_EXCEEDED: 195 });
+  expect(await other).toBe("AUTH_ERROR");
+  expect(await call("wrong")).toBe("RATE_LIMIT_EXCEEDED");
+  expect(await call(undefined)).toBe("RATE_LIMIT_EXCEEDED");
+  for (let i = 0; i < 100; i++) expect(await call("in-memory")).toBe("OK");
+  clock.nowMs += 1_000 / PER_SECOND;
+  expect(await call(undefined)).toBe("AUTH_ERROR");
+  expect(asked).toHaveLength(PER_SECOND + 1);
+});
+
+it("counts neither a right key nor a database that is away as a failure", async () => {
+  const { call, asked } = createGate();
+  for (let i = 0; i < 4 * PER_SECOND; i++) {
+    const right = call(`right-${i}`);
+    asked.pop()!.answer(KNOWN);
+    expect(await right).toBe("OK");
+    const away = call(`right-${i}`);
+    asked.pop()!.fail(new TradewireError("UPSTREAM_ERROR", "The account database does not answer."));
+    expect(await away).toBe("UPSTREAM_ERROR");
+  }
+  const left = Array.from({ length: PER_SECOND + 1 }, () => call(undefined));
+  expect(counted(await Promise.all(left))).toEqual({ AUTH_ERROR: PER_SECOND, RATE_LIMIT_EXCEEDED: 1 });
+});

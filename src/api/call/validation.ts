@@ -1,0 +1,67 @@
+import { create, type DescMessage, type DescService, type Message } from "@bufbuild/protobuf";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+
+/** Our own patterns only, all of them linear, so the platform's engine is safe and eight times faster than the default one. */
+const patterns = new Map<string, RegExp>();
+function matches(pattern: string, text: string): boolean {
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) {
+    compiled = new RegExp(pattern, "u");
+    patterns.set(pattern, compiled);
+  }
+  return compiled.test(text);
+}
+
+const validator = createValidator({ regexMatch: matches });
+
+/**
+ * Holds a request against the rules written in its definition.
+ * @throws TradewireError VALIDATION_ERROR naming the field
+ */
+export function checkRequest(desc: DescMessage, message: Message): void {
+  const unknown = message.$unknown?.[0];
+  if (unknown !== undefined) {
+    throw invalidField(`#${unknown.no}`, `${desc.name} has no field number ${unknown.no}.`);
+  }
+  const result = validator.validate(desc, message);
+  if (result.kind === "invalid") throw toFailure(desc, result.violations);
+  if (result.kind === "error") throw result.error;
+}
+
+/** Compiles the rules of every request ahead of the first one, which would otherwise wait some 30 ms for it. */
+export function warmValidation(services: readonly DescService[]): void {
+  for (const { input } of services.flatMap((service) => service.methods)) validator.validate(input, create(input));
+}
+
+/** Everything that is wrong in one message; `field` is the first one, named as on the REST surface. */
+function toFailure(desc: DescMessage, violations: readonly Violation[]): TradewireError {
+  const faults = violations.map((violation) => ({ field: fieldOf(desc, violation), reason: ruleInWords(violation) }));
+  // Rules between fields come first in the list, but mean little while a field alone is wrong.
+  const perField = faults.filter((_, i) => violations[i]!.field.length > 0);
+  const shown = perField.length > 0 ? perField : faults;
+  const message = shown.map(({ field, reason }) => (field === undefined ? reason : `${field} ${reason}`)).join("; ");
+  const field = shown[0]?.field;
+  return new TradewireError("VALIDATION_ERROR", `${message}.`, field === undefined ? {} : { field });
+}
+
+/** The path of a violation; for a rule between fields, the field its id begins with. */
+function fieldOf(desc: DescMessage, violation: Violation): string | undefined {
+  if (violation.field.length === 0) {
+    const name = violation.ruleId.split(".", 1)[0];
+    return desc.fields.find((field) => field.name === name)?.jsonName;
+  }
+  let path = "";
+  for (const step of violation.field) {
+    if (step.kind === "field") path += path === "" ? step.jsonName : `.${step.jsonName}`;
+    else if (step.kind === "list_sub") path += `[${step.index}]`;
+  }
+  return path;
+}
+
+function ruleInWords({ ruleId, message }: Violation): string {
+  if (ruleId === "required") return "is required";
+  if (ruleId === "string.pattern") return "is not written in base58, or has the wrong length";
+  if (ruleId === "enum.defined_only") return "is not one of the defined values";
+  return message.replace(/^value /, "");
+}

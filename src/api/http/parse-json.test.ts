@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { parseJson } from "./parse-json.ts";
+
+function refusalOf(text: string): TradewireError | undefined {
+  try {
+    parseJson(Buffer.from(text));
+  } catch (error) {
+    if (error instanceof TradewireError) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+describe("parseJson", () => {
+  it("reads whatever JSON.parse reads, as it does", () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(0, 2, "\t"), (text, space) => {
+        const written = JSON.stringify(JSON.parse(text), null, space);
+        expect(parseJson(Buffer.from(written))).toEqual(JSON.parse(written));
+      }),
+    );
+  });
+
+  it.each([
+    ['{"solAmount":0.1,"solAmount":1000}', "solAmount"],
+    ['{"solAmount" : 0.1 ,\n\t"slippage":0,\n"solAmount"\r\n: 1}', "solAmount"],
+    ['{"a":"\\"","b":"x\\\\","a":1}', "a"],
+    ['{"a":1,"\\u0061":2}', "a"],
+    ['{"a\\"b":1,"a\\"b":2}', 'a"b'],
+    ['{"a":{"b":1,"c":[{"d":1},{"d":1,"d":2}]}}', "d"],
+    ['{"__proto__":1,"__proto__":2}', "__proto__"],
+    ['{"":1,"":2}', ""],
+    ['{"a":null,"a":null}', "a"],
+  ])("refuses %s, naming what is there twice", (text, name) => {
+    const refusal = refusalOf(text);
+    expect([refusal?.code, refusal?.facts.field]).toEqual(["VALIDATION_ERROR", name]);
+  });
+
+  it.each(['{"a":"b:c","b":"\\"a\\":1"}', '{"a":{"a":[{"a":1},{"a":2}]}}', "[]", '"a"', "1", '{"a":"a"}'])(
+    "takes %s, in which nothing is",
+    (text) => {
+      expect(parseJson(Buffer.from(text))).toEqual(JSON.parse(text));
+    },
+  );
+
+  it("finds every doubled name in otherwise random objects", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }), { minKeys: 1 }),
+        fc.nat(),
+        fc.jsonValue({ maxDepth: 5 }),
+        (json, at, value) => {
+          const names = Object.keys(json);
+          const name = names[at % names.length]!;
+          const text = `${JSON.stringify(json).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`;
+          expect(refusalOf(text)?.facts.field).toBe(name);
+        },
+      ),
+    );
+  });
+
+  it("bounds how deep it looks: what is deeper than any request is refused by its field", () => {
+    const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    for (const depth of [7, 8, 8_000]) expect(refusalOf(nested(depth))).toBeUndefined();
+    expect(refusalOf(`{"b":{"c":1,"c":1},"a":${"[".repeat(5)}${"]".repeat(5)}}`)?.facts.field).toBe("c");
+  });
+
+  it.each(["{", "", '{"a":NaN}', '{"a":1,}', "\u0000"])("refuses %j, which is no JSON", (text) => {
+    expect(refusalOf(text)?.message).toBe("The request body is not valid JSON.");
+  });
+});

@@ -1,0 +1,161 @@
+import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { restEnumName } from "./rest-enum.ts";
+
+/**
+ * "rest": the REST surface, enums by their short names. "proto": ProtoJSON as typed clients send it, enums by full name
+ * or number, fields also by their names in the definition.
+ */
+type JsonDialect = "rest" | "proto";
+
+/** Makes a message of parsed JSON. @throws TradewireError VALIDATION_ERROR naming the field */
+type JsonDecoder = (json: unknown) => Message;
+
+type ValueDecoder = (value: unknown, field: string) => unknown;
+
+/**
+ * Compiles the JSON form of a request from its descriptor. Unknown fields, fields of another type and fields given under
+ * both of their names are refused by name; null means absent, as in ProtoJSON.
+ *
+ * @throws Error at start, when the message holds a kind of field that no request has so far
+ */
+export function createJsonDecoder(desc: DescMessage, dialect: JsonDialect): JsonDecoder {
+  const decodeFields = createFieldsDecoder(desc, dialect);
+  return (json) => {
+    if (typeof json !== "object" || json === null || Array.isArray(json)) {
+      throw new TradewireError("VALIDATION_ERROR", "The request body is not a JSON object.");
+    }
+    return decodeFields(json as Readonly<Record<string, unknown>>, "");
+  };
+}
+
+function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
+  const fields = new Map<
+    string,
+    { readonly localName: string; readonly jsonName: string; readonly decode: ValueDecoder }
+  >();
+  for (const field of desc.fields) {
+    const entry = { localName: field.localName, jsonName: field.jsonName, decode: createFieldDecoder(field, dialect) };
+    fields.set(field.jsonName, entry);
+    if (dialect === "proto") fields.set(field.name, entry);
+  }
+  const known = desc.fields.map((field) => field.jsonName).join(", ");
+  return (json: Readonly<Record<string, unknown>>, path: string): Message => {
+    const message = create(desc) as Message & Record<string, unknown>;
+    for (const name in json) {
+      const field = fields.get(name);
+      if (field === undefined) {
+        const knownNote = known === "" ? "There are none here" : `Known are ${known}`;
+        throw invalidField(path + name, `${path + name} is not a field of this request. ${knownNote}.`);
+      }
+      // Which of the two would be meant, nobody can tell.
+      if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
+        throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice: give it once.`);
+      }
+      const value = json[name];
+      if (value !== null) message[field.localName] = field.decode(value, path + field.jsonName);
+    }
+    return message;
+  };
+}
+
+function createFieldDecoder(field: DescField, dialect: JsonDialect): ValueDecoder {
+  if (field.oneof !== undefined) throw unsupported(field);
+  switch (field.fieldKind) {
+    case "scalar":
+      return createScalarDecoder(field, field.scalar);
+    case "enum":
+      return createEnumDecoder(field.enum, dialect);
+    case "message":
+      return createNestedDecoder(field.message, dialect);
+    case "list": {
+      const element =
+        field.listKind === "scalar"
+          ? createScalarDecoder(field, field.scalar)
+          : field.listKind === "enum"
+            ? createEnumDecoder(field.enum, dialect)
+            : createNestedDecoder(field.message, dialect);
+      return (value, name) => {
+        if (!Array.isArray(value)) throw mistyped(name, "a list");
+        return value.map((item, i) => element(item, `${name}[${i}]`));
+      };
+    }
+    default:
+      throw unsupported(field);
+  }
+}
+
+function createNestedDecoder(desc: DescMessage, dialect: JsonDialect): ValueDecoder {
+  let decodeFields: ReturnType<typeof createFieldsDecoder> | undefined;
+  return (value, name) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw mistyped(name, "an object");
+    decodeFields ??= createFieldsDecoder(desc, dialect);
+    return decodeFields(value as Readonly<Record<string, unknown>>, `${name}.`);
+  };
+}
+
+function createEnumDecoder(desc: DescEnum, dialect: JsonDialect): ValueDecoder {
+  const numbers = new Map<unknown, number>();
+  const said: string[] = [];
+  for (const value of desc.values) {
+    if (value.number !== 0) said.push(dialect === "proto" ? value.name : restEnumName(value));
+    if (dialect === "proto") numbers.set(value.name, value.number).set(value.number, value.number);
+    else if (value.number !== 0) numbers.set(restEnumName(value), value.number);
+  }
+  const names = said.join(", ");
+  return (value, name) => {
+    const number = numbers.get(value);
+    if (number === undefined) throw invalidField(name, `${name} must be one of ${names}.`);
+    return number;
+  };
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const NON_FINITE: ReadonlyMap<unknown, number> = new Map([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+]);
+
+function createScalarDecoder(field: DescField, scalar: ScalarType): ValueDecoder {
+  switch (scalar) {
+    case ScalarType.STRING:
+      return (value, name) => {
+        if (typeof value !== "string" || !value.isWellFormed()) throw mistyped(name, "a string");
+        return value;
+      };
+    case ScalarType.BOOL:
+      return (value, name) => {
+        if (typeof value !== "boolean") throw mistyped(name, "true or false");
+        return value;
+      };
+    case ScalarType.DOUBLE:
+      return (value, name) => {
+        if (typeof value === "number") return value;
+        // JSON has no other way to write these; the rules of the field refuse them with a better reason.
+        const nonFinite = NON_FINITE.get(value);
+        if (nonFinite === undefined) throw mistyped(name, "a number");
+        return nonFinite;
+      };
+    case ScalarType.UINT32:
+      return (value, name) => {
+        if (typeof value !== "number" || value >>> 0 !== value) throw mistyped(name, "a whole number");
+        return value;
+      };
+    case ScalarType.BYTES:
+      return (value, name) => {
+        if (typeof value !== "string" || !BASE64.test(value)) throw mistyped(name, "a string of base64");
+        return Buffer.from(value, "base64");
+      };
+    default:
+      throw unsupported(field);
+  }
+}
+
+function mistyped(field: string, expected: string): TradewireError {
+  return invalidField(field, `${field} must be ${expected}.`);
+}
+
+function unsupported(field: DescField): Error {
+  return new Error(`no JSON form is defined for ${field.toString()}`);
+}

@@ -1,0 +1,87 @@
+import { Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
+import { needsKey } from "../call/access.ts";
+import { answerHeaders, callStateIn, forEachHeader } from "../call/call-state.ts";
+import { failureOfCall, toConnectError } from "../call/failure.ts";
+import type { Gate, GatedCall } from "../call/gate.ts";
+import type { StreamPlaces } from "../call/stream-places.ts";
+import { checkRequest } from "../call/validation.ts";
+import { networkOf } from "../http/network-of.ts";
+
+/**
+ * Puts the gate around the calls that go through the RPC library, and translates how they fail. Streams that need no key
+ * (health, reflection) last as long as their caller likes, so they are counted by address.
+ */
+export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): Interceptor {
+  return (next) => async (request) => {
+    const state = callStateIn(request.contextValues);
+    const call: GatedCall = {
+      method: request.method,
+      state,
+      headerOf: (name) => request.header.get(name) ?? undefined,
+      message: request.stream ? undefined : request.message,
+    };
+    const fail = (thrown: unknown): ConnectError => {
+      // A stream that breaks because its caller left has not failed.
+      const error =
+        request.stream && request.signal.aborted ? new ConnectError("the caller left", Code.Canceled) : thrown;
+      gate.leave(call, error);
+      return toWireError(error, call);
+    };
+    try {
+      await gate.enter(call);
+      const response = await next(request.stream ? { ...request, message: checked(request) } : request);
+      if (!response.stream) gate.leave(call);
+      forEachHeader(answerHeaders(state), (name, value) => response.header.set(name, value));
+      if (!response.stream) return response;
+      const messages = needsKey(request.method)
+        ? response.message
+        : counted(response.message, openStreams, networkOf(state.peer));
+      return { ...response, message: watched(messages, () => gate.leave(call), fail) };
+    } catch (error) {
+      throw fail(error);
+    }
+  };
+}
+
+async function* checked(request: StreamRequest): StreamRequest["message"] {
+  for await (const message of request.message) {
+    checkRequest(request.method.input, message);
+    yield message;
+  }
+}
+
+/** The messages of a stream that holds a place while it lasts. */
+async function* counted<T>(messages: AsyncIterable<T>, places: StreamPlaces, name: string): AsyncIterable<T> {
+  places.take(name);
+  try {
+    yield* messages;
+  } finally {
+    places.free(name);
+  }
+}
+
+/** The messages of a stream, which has ended when they have, or when its caller has left. */
+async function* watched<T>(
+  messages: AsyncIterable<T>,
+  leave: () => void,
+  fail: (error: unknown) => ConnectError,
+): AsyncIterable<T> {
+  let failure: ConnectError | undefined;
+  try {
+    yield* messages;
+  } catch (error) {
+    failure = fail(error);
+    throw failure;
+  } finally {
+    if (failure === undefined) leave();
+  }
+}
+
+function toWireError(error: unknown, call: GatedCall): ConnectError {
+  // A ConnectError is the protocol's own: a deadline, a cancelled call, a method that does not exist.
+  if (error instanceof ConnectError) return error;
+  const failure = failureOfCall(call, error);
+  const translated = toConnectError(failure, call.state.requestId, call.method.parent);
+  forEachHeader(answerHeaders(call.state, failure), (name, value) => translated.metadata.set(name, value));
+  return translated;
+}

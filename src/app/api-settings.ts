@@ -1,0 +1,47 @@
+import type { ApiSettings } from "../api/settings.ts";
+import type { Config } from "../process/config.ts";
+
+/** How often it is looked for requests that have taken too long. Their limits are whole seconds. */
+const TIMEOUT_CHECK_MS = 500;
+
+/** The edge's share of the settings, with what starting has brought. */
+export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "publicUrl">): ApiSettings {
+  return {
+    host: config.host,
+    port: config.port,
+    tls: found.tls,
+    publicUrl: found.publicUrl,
+    keepAliveMs: config.keepAliveMs,
+    keepAliveHintMs: config.keepAliveHintMs,
+    maxRequestsPerConnection: config.maxRequestsPerConnection,
+    bodyLimitBytes: config.bodyLimitBytes,
+    headerLimitBytes: config.headerLimitBytes,
+    headersTimeoutMs: config.headersTimeoutMs,
+    requestTimeoutMs: config.requestTimeoutMs,
+    timeoutCheckMs: TIMEOUT_CHECK_MS,
+    drainMs: config.drainMs,
+    maxConnections: config.maxConnections,
+    maxConnectionsPerAddress: config.maxConnectionsPerAddress,
+    maxStreamsPerKey: config.maxStreamsPerKey,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+    limits: {
+      build: config.buildPerSecond,
+      submit: config.submitPerSecond,
+      read: config.readPerSecond,
+      addressBuild: config.addressBuildPerSecond,
+      addressSubmit: config.addressSubmitPerSecond,
+      addressRead: config.addressReadPerSecond,
+      addressOpen: config.addressOpenPerSecond,
+      addressRegister: config.addressRegisterPerSecond,
+      addressAuth: config.addressAuthPerSecond,
+      burstSeconds: config.limitBurstSeconds,
+    },
+    admission: {
+      buildsAtOnce: config.buildsAtOnce,
+      submitsAtOnce: config.submitsAtOnce,
+      buildTurnMs: config.buildTurnMs,
+      buildWaitMs: config.buildWaitMs,
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { Config } from "../process/config.ts";
+import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+
+/** A token of the embedded chain: once, whatever the number of its markets. */
+interface TokenListing {
+  readonly symbol: string;
+  readonly mint: string;
+  /** Where it trades, and against what. */
+  readonly markets: readonly { readonly venue: string; readonly against: string }[];
+}
+
+/** An embedded chain as the service and its users see it, in whichever process it runs. Plain text and lists alone. */
+export interface EmbeddedChain {
+  readonly rpcUrl: string;
+  readonly wsUrl: string;
+  readonly tokens: readonly TokenListing[];
+  /** Addresses of the lookup tables that trades may use. */
+  readonly lookupTables: readonly string[];
+  /** Names of the programs that SANDBOX_PROGRAMS put in place of stand-ins. */
+  readonly realPrograms: readonly string[];
+  /** Names of the programs that are this project's own. */
+  readonly standIns: readonly string[];
+}
+
+/** Starts the embedded chain, as set. @throws Error when its port or the next one is taken */
+export function startEmbeddedChain(config: Config): Promise<Sandbox> {
+  return startSandbox({
+    host: config.sandboxHost,
+    port: config.sandboxPort,
+    seed: config.sandboxSeed,
+    slotMs: config.sandboxSlotMs,
+    ...(config.sandboxPrograms === undefined ? {} : { programsDir: config.sandboxPrograms }),
+  });
+}
+
+/** What there is to know of a running embedded chain. */
+export function describeChain({ rpcUrl, wsUrl, world }: Sandbox): EmbeddedChain {
+  const symbols = new Map(world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
+  const tokens = [...symbols].map(([mint, symbol]) => ({
+    symbol,
+    mint,
+    markets: world.tokens
+      .filter((token) => token.mint.toString() === mint)
+      .map(({ venue, quoteMint }) => ({ venue, against: symbols.get(quoteMint.toString()) ?? "SOL" })),
+  }));
+  return {
+    rpcUrl,
+    wsUrl,
+    tokens,
+    lookupTables: world.lookupTables.map((address) => address.toString()),
+    realPrograms: world.programs.filter(({ isStandIn }) => !isStandIn).map(({ name }) => name),
+    standIns: world.programs.filter(({ isStandIn }) => isStandIn).map(({ name }) => name),
+  };
+}

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { serviceGauges } from "./gauges.ts";
+
+const counts = {
+  accounts: 0,
+  streamed: 0,
+  notices: 0,
+  reads: 0,
+  forks: 0,
+  gaps: 0,
+  disbelieved: 0,
+  audited: 0,
+  auditDifferences: 0,
+};
+const gauges = () =>
+  serviceGauges({
+    api: { load: () => ({ connections: 1, builds: 2, submits: 3, shed: 4 }) },
+    head: { slot: () => 5n, slotAgeMs: () => 6, slotMs: () => 7 },
+    keys: { storeAgeMs: () => 8 },
+    markets: { size: () => ({ pairs: 9, markets: 10 }) },
+    source: { counts: () => counts },
+    landing: { counts: () => ({ underWay: 11, repeated: 12, shed: 13 }) },
+    lanes: [{ isCooling: () => true }, { isCooling: () => false }],
+    isReady: () => true,
+  } as unknown as Parameters<typeof serviceGauges>[0]);
+
+const read = (all: ReturnType<typeof gauges>, name: string) => all.find((one) => one.name === name)!.read();
+
+it("names base units, ends counters with total, and says what each is", () => {
+  for (const { name, help, type } of gauges()) {
+    expect(name).toMatch(/^tradewire_[a-z_]+$/);
+    expect(name).not.toMatch(/_(ms|milliseconds|minutes)$/);
+    expect(name.endsWith("_total")).toBe(type === "counter");
+    expect(help).toMatch(/^\S.*\.$/);
+  }
+});
+
+it("tells of now how busy the process is, however idle it was before", async () => {
+  const all = gauges();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  read(all, "tradewire_event_loop_utilization");
+  // Twice, because a turn of the event loop counts once it has ended.
+  for (let i = 0; i < 2; i++) {
+    for (const untilMs = performance.now() + 30; performance.now() < untilMs; );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(read(all, "tradewire_event_loop_utilization")).toBeGreaterThan(0.8);
+});

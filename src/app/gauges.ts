@@ -1,0 +1,92 @@
+import { performance } from "node:perf_hooks";
+import type { Gauge } from "../api/observe/metrics.ts";
+import type { Api } from "../api/server.ts";
+import type { LiveLanding } from "../chain/landing/landing.ts";
+import type { Lane } from "../chain/landing/sender.ts";
+import type { LiveStateSource } from "../chain/state/state-source.ts";
+import type { LiveMarkets } from "../market/markets.ts";
+
+interface ServiceParts {
+  readonly api: Pick<Api, "load">;
+  readonly head: { slot(): bigint; slotAgeMs(): number; slotMs(): number };
+  readonly keys: { storeAgeMs(): number };
+  readonly markets: Pick<LiveMarkets, "size">;
+  readonly source: Pick<LiveStateSource, "counts">;
+  readonly landing: Pick<LiveLanding, "counts">;
+  readonly lanes: readonly Pick<Lane, "isCooling">[];
+  readonly isReady: () => boolean;
+}
+
+/** What the metrics of a running service tell beside its calls and submissions. */
+export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
+  const { api, head, keys, markets, source, landing, lanes, isReady } = parts;
+  return [
+    gauge("tradewire_connections", "Connections open.", () => api.load().connections),
+    gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
+    gauge("tradewire_submits_under_way", "Submits under way.", () => api.load().submits),
+    counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),
+    gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
+    gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),
+    gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
+    gauge("tradewire_store_age_seconds", "Time since the database last answered.", () => keys.storeAgeMs() / 1_000),
+    gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
+    gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
+    gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),
+    counter("tradewire_state_notices_total", "Changes told by the stream.", () => source.counts().notices),
+    counter("tradewire_state_reads_total", "Accounts read across the network.", () => source.counts().reads),
+    counter("tradewire_state_forks_total", "Turns of the chain to another branch.", () => source.counts().forks),
+    counter("tradewire_state_gaps_total", "Slots missing in the stream, healed.", () => source.counts().gaps),
+    counter(
+      "tradewire_state_disbelieved_total",
+      "State from slots that could not be yet.",
+      () => source.counts().disbelieved,
+    ),
+    counter("tradewire_state_audited_total", "Accounts compared with the chain.", () => source.counts().audited),
+    counter(
+      "tradewire_state_audit_differences_total",
+      "Of these, accounts that differed.",
+      () => source.counts().auditDifferences,
+    ),
+    gauge(
+      "tradewire_lanes_up",
+      "Lanes that transactions are broadcast on.",
+      () => lanes.filter((lane) => !lane.isCooling()).length,
+    ),
+    gauge("tradewire_landing", "Transactions followed on their way.", () => landing.counts().underWay),
+    counter(
+      "tradewire_rebroadcasts_total",
+      "Broadcasts after the first of each lane.",
+      () => landing.counts().repeated,
+    ),
+    counter(
+      "tradewire_rebroadcasts_shed_total",
+      "Broadcasts left out because a lane takes no more.",
+      () => landing.counts().shed,
+    ),
+    gauge("tradewire_ready", "1 while trades can be built.", () => (isReady() ? 1 : 0)),
+    gauge(
+      "tradewire_event_loop_utilization",
+      "Share of time the process was busy, since this was last asked for.",
+      busyShare(),
+    ),
+  ];
+}
+
+/** Gives the busy share of the time since it was last called. Of a whole life it would tell nothing of now. */
+function busyShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
+
+function gauge(name: string, help: string, read: () => number): Gauge {
+  return { name, help, type: "gauge", read };
+}
+
+function counter(name: string, help: string, read: () => number): Gauge {
+  return { name, help, type: "counter", read };
+}

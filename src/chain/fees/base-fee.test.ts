@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RpcError } from "../rpc/rpc-error.ts";
+import type { ReadOptions } from "../rpc/rpc-pool.ts";
+import { type BaseFee, createBaseFee } from "./base-fee.ts";
+
+/** A pool whose answer is the test's; an error is thrown. */
+function poolOf(answers: unknown[]) {
+  const asked: { readonly method: string; readonly params: readonly unknown[] }[] = [];
+  return {
+    asked,
+    async read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown> {
+      asked.push({ method, params });
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      const result = { context: { slot: 1n }, value: answer };
+      expect(options?.isLacking?.(result)).toBe(answer === null);
+      return result;
+    },
+  };
+}
+
+describe("createBaseFee", () => {
+  const head = { lifetime: () => ({ blockhash: new Uint8Array(32).fill(1), lastValidBlockHeight: 1n, slot: 1n }) };
+  let warnings: string[];
+  let fee: BaseFee | undefined;
+  const create = async (answers: unknown[]) => {
+    const pool = poolOf(answers);
+    fee = await createBaseFee({ pool, head, warn: (message) => warnings.push(message) });
+    return { pool, fee };
+  };
+  beforeEach(() => {
+    warnings = [];
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    fee?.close();
+    vi.useRealTimers();
+  });
+
+  it("is what the chain says of a message with one signature, and follows it", async () => {
+    const { pool, fee } = await create([7_000n, 9_000n]);
+    expect(fee.lamports()).toBe(7_000n);
+    const message = Buffer.from(pool.asked[0]!.params[0] as string, "base64");
+    expect([pool.asked[0]!.method, message[1]]).toEqual(["getFeeForMessage", 1]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(fee.lamports()).toBe(9_000n);
+    expect(warnings).toEqual([]);
+  });
+
+  it("is zero where the chain takes nothing", async () => {
+    expect((await create([0n])).fee.lamports()).toBe(0n);
+  });
+
+  it("stays as it was while the blockhash is not known to the node", async () => {
+    const { fee } = await create([7_000n, null]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(fee.lamports()).toBe(7_000n);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ["a node that refuses", new RpcError("refused", "not served")],
+    ["nonsense", "five thousand"],
+    ["more than anybody takes", 10n ** 12n],
+  ])("falls back for %s, and says so once", async (_, answer) => {
+    const { fee } = await create([answer, answer, answer]);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(fee.lamports()).toBe(5_000n);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("5000 lamports are reckoned with");
+  });
+});

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { Address } from "../../primitives/address.ts";
+import { RpcError } from "../rpc/rpc-error.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { expectedSlots, middlePrice, pricesOf } from "./fee-samples.ts";
+import { createPercentileFees, createStockFees } from "./fee-sources.ts";
+import { createPriorityFees, type LivePriorityFees } from "./priority-fees.ts";
+
+const bounds = {
+  economy: { floor: 10n, cap: 1_000n },
+  fast: { floor: 20n, cap: 2_000n },
+  faster: { floor: 30n, cap: 3_000n },
+  fastest: { floor: 40n, cap: 4_000n },
+};
+const NO_TRIMS = { economy: 0, fast: 0, faster: 0, fastest: 0 };
+const hot = Address.from(new Uint8Array(32).fill(7));
+let endpoint: FakeEndpoint;
+let fees: LivePriorityFees;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  fees?.close();
+  vi.useRealTimers();
+});
+
+async function start(fee: (writable: readonly string[]) => readonly number[]): Promise<void> {
+  endpoint = fakeEndpoint({
+    getRecentPrioritizationFees: (writable: readonly string[]) =>
+      fee(writable).map((prioritizationFee, slot) => ({ slot, prioritizationFee })),
+  });
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  fees = createPriorityFees({ sources: [createStockFees(pool, NO_TRIMS)], now: Date.now, warn: () => {}, bounds });
+  await vi.advanceTimersByTimeAsync(0);
+}
+
+test("levels are nearest-rank percentiles", () => {
+  const samples = Array.from({ length: 100 }, (_, i) => BigInt(100 - i));
+  expect(pricesOf(samples)).toEqual({ economy: 25n, fast: 50n, faster: 75n, fastest: 95n });
+  expect(pricesOf([5n])).toEqual({ economy: 5n, fast: 5n, faster: 5n, fastest: 5n });
+  expect(pricesOf([])).toEqual({ economy: 0n, fast: 0n, faster: 0n, fastest: 0n });
+});
+
+test("the chain's prices are held between floor and cap", async () => {
+  await start(() => [0, 0, 500, 99_999]);
+  expect(fees.priceMicroLamportsPerCu("economy", [])).toBe(10n);
+  expect(fees.priceMicroLamportsPerCu("fast", [])).toBe(20n);
+  expect(fees.priceMicroLamportsPerCu("faster", [])).toBe(500n);
+  expect(fees.priceMicroLamportsPerCu("fastest", [])).toBe(4_000n);
+});
+
+test("an account's own market counts from the refresh after it was first asked about", async () => {
+  await start((writable) => (writable.length === 0 ? [100] : [900]));
+  expect(fees.priceMicroLamportsPerCu("fast", [hot])).toBe(100n);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(fees.priceMicroLamportsPerCu("fast", [hot])).toBe(900n);
+  expect(fees.priceMicroLamportsPerCu("fast", [])).toBe(100n);
+});
+
+test("a node without the method leaves the floors", async () => {
+  fees = createPriorityFees({
+    sources: [
+      createStockFees(createRpcPool({ endpoints: [fakeEndpoint({})], now: Date.now, warn: () => {} }), NO_TRIMS),
+    ],
+    now: Date.now,
+    warn: () => {},
+    bounds,
+  });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(fees.priceMicroLamportsPerCu("fastest", [])).toBe(40n);
+});
+
+test("outliers are left out, the dearest first", () => {
+  const samples = [...Array.from({ length: 95 }, () => 10n), ...Array.from({ length: 5 }, () => 1_000_000n)];
+  expect(pricesOf(samples).fastest).toBe(10n);
+  expect(pricesOf([...samples, 1_000_000n]).fastest).toBe(1_000_000n);
+  expect(pricesOf([...samples, 1_000_000n], { ...NO_TRIMS, fastest: 5 }).fastest).toBe(10n);
+  expect(middlePrice([1n, 2n, 3n, 100n], 0)).toBe(2n);
+  expect(middlePrice([], 0)).toBe(0n);
+});
+
+test("slots to wait follow from how many recent slots the price would have bought", () => {
+  expect(expectedSlots([1n, 2n, 3n, 4n], 4n)).toBe(1);
+  expect(expectedSlots([1n, 2n, 3n, 4n], 1n)).toBe(4);
+  expect(expectedSlots([5n, 6n], 1n)).toBe(2);
+  expect(expectedSlots([], 1n)).toBe(1);
+});
+
+/** A node that tells percentiles of a slot's prices 0, 100, 200 … 1,000. */
+function percentileNode(answer: (percentile: number | undefined) => unknown) {
+  const node = fakeEndpoint({
+    getRecentPrioritizationFees: (_writable: unknown, config?: { percentile: number }) => answer(config?.percentile),
+  });
+  const pool = createRpcPool({ endpoints: [node], now: Date.now, warn: () => {} });
+  return { node, pool };
+}
+
+test("a node that tells percentiles is asked for them", async () => {
+  const { pool } = percentileNode((percentile = 0) => [
+    { slot: 1, prioritizationFee: Math.round(percentile / 10) },
+    { slot: 2, prioritizationFee: Math.round(percentile / 10) },
+  ]);
+  const source = createPercentileFees(pool, { now: Date.now, warn: () => {}, trims: NO_TRIMS });
+  expect((await source.read([]))?.prices).toEqual({ economy: 250n, fast: 500n, faster: 750n, fastest: 950n });
+});
+
+test.each([
+  ["overlooks the parameter", () => [{ slot: 1, prioritizationFee: 7 }]],
+  [
+    "refuses the parameter",
+    () => {
+      throw new RpcError("answered", "Invalid params", { rpcCode: -32602 });
+    },
+  ],
+])("a node that %s is not asked for percentiles again, and that is said once", async (_name, answer) => {
+  const { node, pool } = percentileNode(answer);
+  const warnings: string[] = [];
+  const source = createPercentileFees(pool, {
+    now: Date.now,
+    warn: (message) => void warnings.push(message),
+    trims: NO_TRIMS,
+  });
+  expect(await source.read([])).toBeUndefined();
+  expect(await source.read([hot])).toBeUndefined();
+  expect(node.countOf("getRecentPrioritizationFees")).toBe(2);
+  expect(warnings).toHaveLength(1);
+});

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  type FakeEndpoint,
+  type FakeSubscriptions,
+  fakeEndpoint,
+  fakeSubscriptions,
+} from "../../../test/support/fake-chain.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { createChainHead, type LiveChainHead } from "./chain-head.ts";
+
+const BLOCKHASH = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+/** The fake chain: moves by hand. */
+let slot: number;
+let endpoint: FakeEndpoint;
+let subscriptions: FakeSubscriptions;
+let head: LiveChainHead | undefined;
+
+function clockAccount() {
+  const data = Buffer.alloc(40);
+  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigUInt64LE(3n, 16);
+  data.writeBigInt64LE(1_795_000_000n, 32);
+  const owner = "Sysvar1111111111111111111111111111111111111";
+  return { lamports: 1, owner, data: [data.toString("base64"), "base64"], executable: false };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  slot = 1_000;
+  subscriptions = fakeSubscriptions();
+  endpoint = fakeEndpoint({
+    getGenesisHash: () => "genesis",
+    getLatestBlockhash: () => ({
+      context: { slot: slot - 1 },
+      value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 },
+    }),
+    getMultipleAccounts: () => ({ context: { slot }, value: [clockAccount()] }),
+    getEpochInfo: () => ({ absoluteSlot: slot, blockHeight: slot - 100, epoch: 3 }),
+    getMinimumBalanceForRentExemption: (size: number) => (128 + size) * 5_080,
+    getRecentPerformanceSamples: () => [{ numSlots: 200, samplePeriodSecs: 60 }],
+  });
+});
+afterEach(() => {
+  head?.close();
+  vi.useRealTimers();
+});
+
+async function start(): Promise<LiveChainHead> {
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  head = await createChainHead({ pool, subscriptions, now: Date.now, warn: () => {} });
+  return head;
+}
+
+async function run(slots: number, slotMs: number): Promise<void> {
+  for (let i = 0; i < slots; i++) {
+    await vi.advanceTimersByTimeAsync(slotMs);
+    slot += 1;
+    subscriptions.slot(BigInt(slot));
+  }
+}
+
+test("the first facts are there when it has started", async () => {
+  const started = await start();
+  expect(started.genesisHash()).toBe("genesis");
+  expect(started.slotMs()).toBe(300);
+  expect(started.lifetime()).toMatchObject({ lastValidBlockHeight: 1_049n, slot: 999n });
+  expect(started.lifetime().blockhash.length).toBe(32);
+  expect(started.clock()).toEqual({ slot: 1_000n, epoch: 3n, unixTimestamp: 1_795_000_000n });
+  expect(started.blockHeight()).toBe(900n);
+});
+
+test("rent is what the node says, at any size", async () => {
+  const started = await start();
+  expect(started.rentExemption(165)).toBe(1_488_440n);
+  expect(started.rentExemption(0)).toBe(650_240n);
+});
+
+test("slot time follows the slots, within seconds of a change", async () => {
+  const started = await start();
+  await run(100, 400);
+  expect(started.slotMs()).toBeCloseTo(400, 0);
+  await run(50, 200);
+  expect(started.slotMs()).toBeGreaterThan(198);
+  expect(started.slotMs()).toBeLessThan(205);
+});
+
+test("block height and blockhash move with the slots", async () => {
+  const started = await start();
+  await run(10, 200);
+  expect(started.blockHeight()).toBe(910n);
+  expect(started.lifetime().slot).toBeGreaterThan(1_005n);
+});
+
+test("skipped slots are taken off the height", async () => {
+  const started = await start();
+  endpoint.methods.getEpochInfo = () => ({ absoluteSlot: slot, blockHeight: slot - 105, epoch: 3 });
+  await run(50, 250);
+  expect(started.blockHeight()).toBe(BigInt(slot - 105));
+});
+
+test("a node that stands still makes blockhash and clock stale, though it goes on answering", async () => {
+  const started = await start();
+  await vi.advanceTimersByTimeAsync(1_900);
+  expect(started.lifetime().slot).toBe(999n);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(() => started.lifetime()).toThrowError(expect.objectContaining({ code: "STATE_STALE", retryable: true }));
+  expect(() => started.clock()).toThrowError(expect.objectContaining({ code: "STATE_STALE" }));
+  expect(started.slotAgeMs()).toBeGreaterThan(2_000);
+  slot += 1;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(started.lifetime().slot).toBe(1_000n);
+});
+
+test("an endpoint that lags does not take the blockhash back", async () => {
+  const started = await start();
+  endpoint.methods.getLatestBlockhash = () => ({
+    context: { slot: slot - 200 },
+    value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 200 },
+  });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(started.lifetime()).toMatchObject({ lastValidBlockHeight: 1_049n, slot: 999n });
+});
+
+test("without samples the slots themselves give the time", async () => {
+  delete endpoint.methods.getRecentPerformanceSamples;
+  const starting = start();
+  await run(5, 210);
+  expect((await starting).slotMs()).toBeCloseTo(210, 0);
+});
+
+test("a node that cannot be reached ends the start with UPSTREAM_ERROR", async () => {
+  delete endpoint.methods.getLatestBlockhash;
+  await expect(start()).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+const blockhashAt = (shift: { slot?: number; height?: number }) => () => ({
+  context: { slot: slot - 1 + (shift.slot ?? 0) },
+  value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 + (shift.height ?? 0) },
+});
+
+/** An endpoint beside the first, of the same chain, that tells the truth. */
+const truthful = () => fakeEndpoint({ ...endpoint.methods }, "truthful");
+
+async function startWith(...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+  head = await createChainHead({ pool, subscriptions, now: Date.now, warn: () => {} });
+  return head;
+}
+
+test.each([{ height: 200 }, { height: -200 }, { slot: 200 }, { slot: -200 }])(
+  "with two endpoints, one that lies about the blockhash by %o is passed over",
+  async (shift) => {
+    const honest = truthful();
+    const started = await startWith(endpoint, honest);
+    endpoint.methods.getLatestBlockhash = blockhashAt(shift);
+    for (let i = 0; i < 40; i++) {
+      await run(1, 250);
+      const { slot: at, lastValidBlockHeight } = started.lifetime();
+      expect(slot - Number(at)).toBeLessThanOrEqual(10);
+      expect(lastValidBlockHeight - at).toBe(50n);
+    }
+    expect(started.slot()).toBe(BigInt(slot));
+  },
+);
+
+test.each([{ height: 200 }, { height: -200 }])(
+  "the only endpoint, when it lies about the last valid height by %o, is not believed: stale, never wrong",
+  async (shift) => {
+    const started = await start();
+    await run(4, 250);
+    endpoint.methods.getLatestBlockhash = blockhashAt(shift);
+    let refused = 0;
+    for (let i = 0; i < 60; i++) {
+      await run(1, 250);
+      try {
+        const { slot: at, lastValidBlockHeight } = started.lifetime();
+        expect(lastValidBlockHeight - at).toBe(50n);
+      } catch (error) {
+        expect(error).toMatchObject({ code: "STATE_STALE" });
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(40);
+    endpoint.methods.getLatestBlockhash = blockhashAt({});
+    await run(4, 250);
+    expect(started.lifetime().slot).toBeGreaterThan(BigInt(slot - 4));
+  },
+);
+
+test("a slot told ahead of all that can be is not believed, and what follows is", async () => {
+  const started = await start();
+  await run(10, 250);
+  subscriptions.slot(BigInt(slot + 200));
+  expect(started.slot()).toBe(BigInt(slot));
+  await run(1, 250);
+  expect(started.slot()).toBe(BigInt(slot));
+  expect(started.slotMs()).toBeGreaterThan(200);
+});
+
+test("a block height that contradicts the blockhash, or is above its slot, is not believed", async () => {
+  const started = await start();
+  for (const wrong of [-500, 200, 100_000]) {
+    endpoint.methods.getEpochInfo = () => ({ absoluteSlot: slot, blockHeight: slot - 100 + wrong, epoch: 3 });
+    await run(50, 250);
+    expect(started.blockHeight()).toBe(BigInt(slot - 100));
+  }
+});
+
+test("rent follows the chain within its refresh", async () => {
+  const started = await start();
+  endpoint.methods.getMinimumBalanceForRentExemption = (size: number) => (128 + size) * 3_480;
+  await run(50, 250);
+  expect(started.rentExemption(165)).toBe(1_019_640n);
+});
+
+test("when slots turn twice as fast, the end of a blockhash is told within a second after ten seconds", async () => {
+  const started = await start();
+  await run(100, 400);
+  await run(50, 200);
+  const { lastValidBlockHeight } = started.lifetime();
+  const left = Number(lastValidBlockHeight - started.blockHeight());
+  expect(Math.abs(left * started.slotMs() - left * 200)).toBeLessThan(1_000);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { createRandom } from "../../primitives/random.ts";
+import { SlotPace } from "./slot-pace.ts";
+
+/** What an error of the pace does to the end of a blockhash, 150 slots away; no answer looks further than 30 s and a margin. */
+const errorMs = (pace: SlotPace, slotMs: number) => Math.abs(pace.slotMs - slotMs) * Math.min(150, 32_000 / slotMs);
+
+test("nothing is known before the first slots, and what the node says holds until then", () => {
+  const pace = new SlotPace();
+  expect(pace.slotMs).toBe(0);
+  pace.begin(300);
+  expect(pace.slotMs).toBe(300);
+  pace.note(100n, 0);
+  pace.note(101n, 9);
+  expect(pace.slotMs).toBe(300);
+});
+
+test("without a word of the node, four slots are enough", () => {
+  const pace = new SlotPace();
+  for (let i = 0; i < 4; i++) pace.note(BigInt(50 + i), i * 210);
+  expect(pace.slotMs).toBeCloseTo(210, 6);
+});
+
+test.each([80, 200, 400])(
+  "slots of %i ms, heard of up to 60 ms late and in bunches after stalls of 300 ms: the end of a lifetime is right within 500 ms from the first second on",
+  (slotMs) => {
+    const random = createRandom(slotMs);
+    const pace = new SlotPace();
+    pace.begin(slotMs);
+    let heardMs = 0;
+    let worst = 0;
+    for (let slot = 0; slot * slotMs < 120_000; slot++) {
+      const trueMs = slot * slotMs;
+      // Every few seconds nothing is heard for a while, and then everything at once.
+      const stallEndsMs = Math.floor(trueMs / 2_700) * 2_700 + 300;
+      heardMs = Math.max(heardMs, trueMs < stallEndsMs ? stallEndsMs : trueMs + Number(random.below(60n)));
+      pace.note(BigInt(447_000_000 + slot), heardMs);
+      if (trueMs > 1_000) worst = Math.max(worst, errorMs(pace, slotMs));
+    }
+    expect(worst).toBeLessThan(500);
+  },
+);
+
+test("a change of pace is followed within eight seconds", () => {
+  const pace = new SlotPace();
+  pace.begin(200);
+  let atMs = 0;
+  let slot = 0n;
+  for (; atMs < 20_000; atMs += 200) pace.note(++slot, atMs);
+  for (const endMs = atMs + 8_200; atMs < endMs; atMs += 100) pace.note(++slot, atMs);
+  expect(errorMs(pace, 100)).toBeLessThan(200);
+});
+
+test("a long silence is no slot, and neither is a step back", () => {
+  const pace = new SlotPace();
+  for (let i = 0; i < 50; i++) pace.note(BigInt(i), i * 200);
+  pace.note(60n, 60_000);
+  pace.note(61n, 60_200);
+  expect(pace.slotMs).toBeCloseTo(200, 6);
+  pace.note(30n, 60_400);
+  pace.note(31n, 60_600);
+  expect(pace.slotMs).toBeCloseTo(200, 6);
+});

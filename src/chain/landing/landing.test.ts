@@ -1,0 +1,474 @@
+import bs58 from "bs58";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  type FakeEndpoint,
+  type FakeSubscriptions,
+  fakeEndpoint,
+  fakeSubscriptions,
+} from "../../../test/support/fake-chain.ts";
+import { signTransfer } from "../../../test/support/transfer.ts";
+import { createTestWallet } from "../../../test/support/wallet.ts";
+import type { LandingEvent, LandingOrder, TransactionFate } from "../port.ts";
+import { RpcError } from "../rpc/rpc-error.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { createLanding, type LiveLanding } from "./landing.ts";
+import { createNodeLane, OWN_NODES } from "./sender.ts";
+
+const SIGNATURE = "5".repeat(88);
+const LAST_VALID = 150n;
+type Status = { slot: number; err: unknown; confirmationStatus: string };
+
+/** What one node knows; each test moves it. */
+interface NodeView {
+  finalizedSlot: number;
+  finalizedHeight: number;
+  statusSlot: number;
+  status: Status | null;
+}
+
+let height: bigint;
+let views: NodeView[];
+let endpoints: FakeEndpoint[];
+let subscriptions: FakeSubscriptions;
+let landing: LiveLanding;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  height = 100n;
+});
+afterEach(() => {
+  landing.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+function start(count: number): void {
+  views = Array.from({ length: count }, () => ({
+    finalizedSlot: 1_070,
+    finalizedHeight: 70,
+    statusSlot: 1_100,
+    status: null,
+  }));
+  endpoints = views.map((view, i) =>
+    fakeEndpoint(
+      {
+        sendTransaction: () => SIGNATURE,
+        getSignatureStatuses: (signatures: readonly string[]) => ({
+          context: { slot: view.statusSlot },
+          value: signatures.map(() => view.status),
+        }),
+        // Short of finality a chain is always some blocks further, on a branch that may still be dropped.
+        getEpochInfo: (config?: { readonly commitment?: string }) => {
+          const ahead = config?.commitment === "finalized" ? 0 : 31;
+          return { absoluteSlot: view.finalizedSlot + ahead, blockHeight: view.finalizedHeight + ahead };
+        },
+      },
+      `node ${i}`,
+    ),
+  );
+  subscriptions = fakeSubscriptions();
+  landing = createLanding({
+    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    lanes: endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now: Date.now })),
+    subscriptions,
+    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
+    now: Date.now,
+    warn: () => {},
+    random: () => 0.5,
+  });
+}
+
+/** Sends it off; the returned box holds the fate once there is one. */
+function land(order: Partial<LandingOrder> = {}): { fate: TransactionFate | undefined } {
+  const box: { fate: TransactionFate | undefined } = { fate: undefined };
+  void landing
+    .land({
+      transaction: Uint8Array.of(1, 2, 3),
+      signature: SIGNATURE,
+      lastValidBlockHeight: LAST_VALID,
+      deadlineMs: Date.now() + 25_000,
+      lanes: [OWN_NODES],
+      ...order,
+    })
+    .then((fate) => {
+      box.fate = fate;
+    });
+  return box;
+}
+
+const confirmed = (slot: number, err: unknown = null): Status => ({ slot, err, confirmationStatus: "confirmed" });
+
+test("the bytes go to every endpoint at once, without preflight or retries of the node's own", async () => {
+  start(3);
+  land();
+  await vi.advanceTimersByTimeAsync(0);
+  for (const { calls } of endpoints)
+    expect(calls.find(({ method }) => method === "sendTransaction")?.params).toEqual([
+      "AQID",
+      { encoding: "base64", skipPreflight: true, maxRetries: 0 },
+    ]);
+});
+
+test("they go again every two slots until it is confirmed; processed does not end it", async () => {
+  start(1);
+  const seen: bigint[] = [];
+  const box = land({ onEvent: (event) => event.kind === "processed" && seen.push(event.slot) });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(6);
+  views[0]!.status = { slot: 1_103, err: null, confirmationStatus: "processed" };
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toBeUndefined();
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(8);
+  views[0]!.status = confirmed(1_105);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(box.fate).toEqual({ kind: "landed", slot: 1_105n, error: null, commitment: "confirmed" });
+  expect(seen).toEqual([1_103n, 1_105n]);
+  const sent = endpoints[0]!.countOf("sendTransaction");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
+});
+
+test("what has landed already is told at once, with its error", async () => {
+  start(1);
+  height = 5_000n;
+  views[0]!.status = { slot: 1_090, err: { InstructionError: [2, { Custom: 6005 }] }, confirmationStatus: "finalized" };
+  const box = land();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.fate).toEqual({
+    kind: "landed",
+    slot: 1_090n,
+    error: { InstructionError: [2, { Custom: 6005 }] },
+    commitment: "finalized",
+  });
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(0);
+});
+
+test("no refusal of a broadcast is final", async () => {
+  start(2);
+  for (const { methods } of endpoints)
+    methods.sendTransaction = () => {
+      throw new RpcError("answered", "Blockhash not found", { rpcCode: -32002 });
+    };
+  const box = land();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toBeUndefined();
+  views[1]!.status = confirmed(1_104);
+  await vi.advanceTimersByTimeAsync(600);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_104n });
+});
+
+test("an endpoint that has not answered yet is sent nothing more", async () => {
+  start(2);
+  endpoints[0]!.methods.sendTransaction = () => new Promise(() => {});
+  land();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(1);
+  expect(endpoints[1]!.countOf("sendTransaction")).toBe(6);
+});
+
+test("a notice brings the answer before the next poll, with the status's own slot", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  views[0]!.status = confirmed(1_101);
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_101n });
+  expect(subscriptions.count()).toBe(0);
+});
+
+test("with statuses out of reach the notice alone is believed", async () => {
+  start(1);
+  delete endpoints[0]!.methods.getSignatureStatuses;
+  const box = land();
+  subscriptions.activate();
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: "AccountInUse" } });
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(box.fate).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
+});
+
+test("while reads do not know of it, a notice is believed with the fifth of them", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+  await vi.advanceTimersByTimeAsync(790);
+  expect(box.fate).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n, commitment: "confirmed" });
+});
+
+test("a read that lags behind a notice tells the slot, and takes nothing back", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  views[0]!.status = { ...confirmed(1_101), confirmationStatus: "processed" };
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.fate).toEqual({ kind: "landed", slot: 1_101n, error: null, commitment: "confirmed" });
+});
+
+test("that a node has received the signature decides nothing", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(10);
+  subscriptions.activate();
+  subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: "receivedSignature" });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toBeUndefined();
+});
+
+test.each([
+  ["before its message could land", 900n, 1_808, 1_809],
+  ["after its message could land", 1_100n, 2_041, 2_040],
+  ["ahead of every block there is", 900n, 1_941, 1_940],
+])("a status %s is not believed, 40 blocks of error apart", async (_where, at, wrong, right) => {
+  start(1);
+  height = at;
+  const box = land({ lastValidBlockHeight: 1_000n });
+  views[0]!.status = confirmed(wrong);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toBeUndefined();
+  expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toBeUndefined();
+  views[0]!.status = confirmed(right);
+  expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toMatchObject({ slot: BigInt(right) });
+  await vi.advanceTimersByTimeAsync(400);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: BigInt(right) });
+});
+
+test("callers who ask for the same signature share one flight, each with a deadline of its own", async () => {
+  start(1);
+  const short = land({ deadlineMs: Date.now() + 1_000 });
+  const long = land();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(short.fate).toEqual({ kind: "pending" });
+  expect(long.fate).toBeUndefined();
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(3);
+  views[0]!.status = confirmed(1_106);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(long.fate).toMatchObject({ kind: "landed" });
+});
+
+test("at the deadline it is pending, and nothing is sent any more", async () => {
+  start(1);
+  const box = land({ deadlineMs: Date.now() + 1_000 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toEqual({ kind: "pending" });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("many signatures are asked for in calls of at most 256", async () => {
+  start(1);
+  for (let i = 0; i < 600; i++) land({ signature: `signature ${i}` });
+  await vi.advanceTimersByTimeAsync(210);
+  const sizes = endpoints[0]!.calls
+    .filter(({ method }) => method === "getSignatureStatuses")
+    .map(({ params }) => (params[0] as unknown[]).length);
+  expect(Math.max(...sizes)).toBe(256);
+  expect(sizes.length).toBeLessThan(8);
+});
+
+test("broadcasting ends when the height has passed the last valid one", async () => {
+  start(1);
+  const box = land();
+  await vi.advanceTimersByTimeAsync(1_000);
+  const sent = endpoints[0]!.countOf("sendTransaction");
+  height = LAST_VALID + 1n;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
+  expect(box.fate).toBeUndefined();
+});
+
+test.each([
+  [LAST_VALID, 1],
+  [LAST_VALID + 1n, 0],
+])("at height %i it is sent %i times", async (at, times) => {
+  start(1);
+  height = at;
+  land();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(times);
+});
+
+/** Past the last valid height, with what each node says then. */
+async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly fate: TransactionFate | undefined }> {
+  start(told.length);
+  const box = land();
+  height = LAST_VALID + 40n;
+  told.forEach((view, i) => {
+    Object.assign(views[i]!, view);
+  });
+  await vi.advanceTimersByTimeAsync(4_000);
+  return box;
+}
+
+const past = { finalizedSlot: 1_160, finalizedHeight: 151, statusSlot: 1_195 };
+
+test("expired: the finalized height is past, and the node's whole history does not hold the signature", async () => {
+  expect((await overdue(past)).fate).toEqual({ kind: "expired" });
+  expect(endpoints[0]!.calls.findLast(({ method }) => method === "getSignatureStatuses")?.params[1]).toEqual({
+    searchTransactionHistory: true,
+  });
+});
+
+test.each([
+  ["not expired while the chain still takes the blockhash, whatever height was told", 1_195, true, undefined],
+  ["expired when only an endpoint that lags still takes it", 1_159, true, { kind: "expired" }],
+  ["expired when it is taken no more", 1_195, false, { kind: "expired" }],
+])("%s", async (_name, slot, value, fate) => {
+  start(1);
+  const wallet = createTestWallet();
+  const blockhash = new Uint8Array(32).fill(9);
+  const { transaction } = signTransfer({ from: wallet, to: wallet.address, lamports: 1n, blockhash });
+  const asked: unknown[] = [];
+  endpoints[0]!.methods.isBlockhashValid = (text: string) => {
+    asked.push(text);
+    return { context: { slot }, value };
+  };
+  const box = land({ transaction });
+  height = LAST_VALID + 40n;
+  Object.assign(views[0]!, past);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.fate).toEqual(fate);
+  expect(asked[0]).toBe(bs58.encode(blockhash));
+});
+
+test("not expired at the last valid height itself", async () => {
+  expect((await overdue({ ...past, finalizedHeight: 150 })).fate).toBeUndefined();
+});
+
+test("not expired when the status was read from an older state than the height", async () => {
+  expect((await overdue({ ...past, statusSlot: 1_159 })).fate).toBeUndefined();
+});
+
+test("with several endpoints two must prove it", async () => {
+  expect((await overdue(past, past)).fate).toEqual({ kind: "expired" });
+});
+
+test("one of two endpoints does not suffice, be the other behind", async () => {
+  expect((await overdue(past, { ...past, finalizedHeight: 149 })).fate).toBeUndefined();
+});
+
+test("one of two endpoints does not suffice, be the other gone", async () => {
+  start(2);
+  const box = land();
+  height = LAST_VALID + 40n;
+  Object.assign(views[0]!, past);
+  delete endpoints[1]!.methods.getEpochInfo;
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.fate).toBeUndefined();
+});
+
+test("two of three suffice, the third being gone", async () => {
+  start(3);
+  const box = land();
+  height = LAST_VALID + 40n;
+  for (const view of views) Object.assign(view, past);
+  delete endpoints[1]!.methods.getEpochInfo;
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.fate).toEqual({ kind: "expired" });
+});
+
+test("never expired while any endpoint has seen it in a block", async () => {
+  const processed = { slot: 1_150, err: null, confirmationStatus: "processed" };
+  const box = await overdue(past, past, { ...past, status: processed });
+  expect(box.fate).toBeUndefined();
+  views[2]!.status = confirmed(1_150);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_150n });
+});
+
+test("landed in the last valid block, after all endpoints had dropped it, is landed", async () => {
+  expect((await overdue({ ...past, status: confirmed(1_159) })).fate).toMatchObject({ kind: "landed", slot: 1_159n });
+});
+
+test("how far a transaction got is told by the endpoint that knows", async () => {
+  start(2);
+  views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
+  expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "finalized" });
+  views[1]!.status = null;
+  expect(await landing.fetchProgress(SIGNATURE)).toBeUndefined();
+});
+
+test("how far a transaction got is not believed outside its message's life: another endpoint is asked", async () => {
+  start(2);
+  views[0]!.status = confirmed(1_390);
+  expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toBeUndefined();
+  views[1]!.status = confirmed(1_100);
+  expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toMatchObject({ slot: 1_100n, commitment: "confirmed" });
+});
+
+test("a slot outside the message's life is not believed", async () => {
+  start(1);
+  const box = land();
+  views[0]!.status = confirmed(1_390);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toBeUndefined();
+  views[0]!.status = confirmed(1_102);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n });
+});
+
+test("a lane that limits its callers is sent first broadcasts, and the repetitions it has room for: the newest first", async () => {
+  start(1);
+  const sent: string[] = [];
+  const warnings: string[] = [];
+  const lane = createNodeLane(fakeEndpoint({ sendTransaction: (bytes: string) => void sent.push(bytes) }), 0, {
+    now: Date.now,
+    perSecond: 3,
+  });
+  landing = createLanding({
+    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    lanes: [lane],
+    subscriptions,
+    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
+    now: Date.now,
+    warn: (message) => void warnings.push(message),
+    random: () => 0.5,
+  });
+  const order = (n: number) => ({ signature: `old-${n}`, transaction: Uint8Array.of(n) });
+  for (let n = 0; n < 8; n++) land(order(n));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent).toHaveLength(8);
+  await vi.advanceTimersByTimeAsync(2_000);
+  sent.length = 0;
+  land({ signature: "new", transaction: Uint8Array.of(99) });
+  await vi.advanceTimersByTimeAsync(1_000);
+  const fresh = Buffer.of(99).toString("base64");
+  expect(sent.filter((bytes) => bytes === fresh).length).toBe(3);
+  expect(sent.length).toBeLessThanOrEqual(1 + 4);
+  expect(warnings).toHaveLength(1);
+});
+
+test("a relay that repeats by itself is sent each transaction once, and only what allows it", async () => {
+  start(1);
+  const relay = fakeEndpoint({ sendTransaction: () => "taken" });
+  const lane = {
+    ...createNodeLane(relay, 0, { now: Date.now }),
+    name: "relay",
+    allowedAs: "relay",
+    repeats: true,
+  };
+  landing = createLanding({
+    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    lanes: [createNodeLane(endpoints[0]!, 0, { now: Date.now }), lane],
+    subscriptions,
+    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
+    now: Date.now,
+    warn: () => {},
+    random: () => 0.5,
+  });
+  const events: LandingEvent[] = [];
+  land({ lanes: [OWN_NODES, "relay"], onEvent: (event) => void events.push(event) });
+  land({ signature: "another", lanes: [OWN_NODES] });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(relay.countOf("sendTransaction")).toBe(1);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(12);
+  expect(events).toEqual([
+    { kind: "sent", lane: "rpc-1" },
+    { kind: "sent", lane: "relay" },
+  ]);
+});

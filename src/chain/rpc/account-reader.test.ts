@@ -1,0 +1,153 @@
+import bs58 from "bs58";
+import { expect, test, vi } from "vitest";
+import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { Address } from "../../primitives/address.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { createAccountReader } from "./account-reader.ts";
+import { RpcError } from "./rpc-error.ts";
+import { createRpcPool } from "./rpc-pool.ts";
+
+const addresses = Array.from({ length: 250 }, (_, i) => Address.from(Uint8Array.from({ length: 32 }, () => i + 1)));
+const value = { lamports: 5, owner: SYSTEM_PROGRAM.toString(), data: ["AQI=", "base64"], executable: false };
+
+function readerOf(methods: Parameters<typeof fakeEndpoint>[0]) {
+  const endpoint = fakeEndpoint(methods);
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  return { endpoint, reader: createAccountReader({ pool, commitment: "processed" }) };
+}
+
+test("accounts come in the order asked, a hundred a call, null where there is none", async () => {
+  let slot = 12;
+  const { endpoint, reader } = readerOf({
+    getMultipleAccounts: (keys: readonly string[]) => ({
+      context: { slot: --slot },
+      value: keys.map((key) => (key === addresses[1]!.toString() ? null : value)),
+    }),
+  });
+  const read = await reader.fetchAccounts(addresses, 7n);
+  expect(read.slot).toBe(9n);
+  expect(read.accounts.length).toBe(250);
+  expect(read.accounts[1]).toBe(null);
+  expect(read.accounts[0]).toMatchObject({ address: addresses[0], owner: SYSTEM_PROGRAM, lamports: 5n, slot: 11n });
+  expect([...read.accounts[0]!.data]).toEqual([1, 2]);
+  expect(read.accounts[249]).toMatchObject({ address: addresses[249], slot: 9n });
+  expect(endpoint.calls.map(({ params }) => (params[0] as string[]).length)).toEqual([100, 100, 50]);
+  expect(endpoint.calls[0]!.params[1]).toEqual({ encoding: "base64", commitment: "processed", minContextSlot: 7 });
+});
+
+test("an account without lamports is closed", async () => {
+  const { reader } = readerOf({
+    getMultipleAccounts: () => ({ context: { slot: 1 }, value: [{ ...value, lamports: 0 }] }),
+  });
+  expect((await reader.fetchAccounts([addresses[0]!])).accounts).toEqual([null]);
+});
+
+test.each([
+  null,
+  {},
+  { context: { slot: -1 }, value: [] },
+  { context: { slot: 1 }, value: "no" },
+  { context: { slot: 1 }, value: [{ ...value, lamports: 1.5 }] },
+  { context: { slot: 1 }, value: [{ ...value, owner: "nobody" }] },
+  { context: { slot: 1 }, value: [{ ...value, data: ["x", "base58"] }] },
+])("an answer that is not what it should be is an UPSTREAM_ERROR (%#)", async (answer) => {
+  const { reader } = readerOf({ getMultipleAccounts: () => answer });
+  await expect(reader.fetchAccounts([addresses[0]!])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+test("a program's accounts are searched by size and bytes", async () => {
+  const { endpoint, reader } = readerOf({
+    getProgramAccounts: () => ({
+      context: { slot: 3 },
+      value: [{ pubkey: addresses[4]!.toString(), account: value }],
+    }),
+  });
+  const bytes = Uint8Array.of(1, 2, 3);
+  const found = await reader.fetchProgramAccounts({
+    program: TOKEN_PROGRAM,
+    dataSize: 165,
+    memcmp: [{ offset: 8, bytes }],
+  });
+  expect(found).toMatchObject([{ address: addresses[4], lamports: 5n, slot: 3n }]);
+  expect(endpoint.calls[0]!.params[1]).toMatchObject({
+    filters: [{ dataSize: 165 }, { memcmp: { offset: 8, bytes: bs58.encode(bytes) } }],
+  });
+});
+
+test("a node that does not serve searches says refused; one that is down throws", async () => {
+  const filter = { program: TOKEN_PROGRAM, memcmp: [] };
+  expect(await readerOf({}).reader.fetchProgramAccounts(filter)).toBe("refused");
+  const { reader } = readerOf({
+    getProgramAccounts: () => {
+      throw new RpcError("unreachable", "down");
+    },
+  });
+  await expect(reader.fetchProgramAccounts(filter)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+test("state of a slot the chain cannot be at is not taken: another node is asked, and goes first for a while", async () => {
+  const nodes = [900, 12].map((slot) =>
+    fakeEndpoint({
+      getMultipleAccounts: (keys: readonly string[]) => ({ context: { slot }, value: keys.map(() => value) }),
+    }),
+  );
+  const doubted = vi.spyOn(nodes[0]!, "doubt");
+  const reader = createAccountReader({
+    pool: createRpcPool({ endpoints: nodes, now: Date.now, warn: () => {} }),
+    commitment: "processed",
+    isCredible: (slot) => slot < 100n,
+  });
+  expect((await reader.fetchAccounts(addresses.slice(0, 1))).slot).toBe(12n);
+  expect(doubted).toHaveBeenCalledOnce();
+});
+
+test("of very many calls only some are under way together, and each answer comes to its place", async () => {
+  let underWay = 0;
+  let most = 0;
+  const { reader } = readerOf({
+    getMultipleAccounts: async (keys: string[]) => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      underWay -= 1;
+      return { context: { slot: 1 }, value: keys.map((key) => ({ ...value, lamports: key.charCodeAt(0) })) };
+    },
+  });
+  const many = Array.from({ length: 40 }, () => addresses).flat();
+  const { accounts } = await reader.fetchAccounts(many);
+  expect(most).toBe(16);
+  expect(accounts.map((account) => account?.lamports)).toEqual(
+    many.map((address) => BigInt(address.toString().charCodeAt(0))),
+  );
+});
+
+test("so many searches are under way at once at most, and the others follow in their order", async () => {
+  const answers: (() => void)[] = [];
+  let most = 0;
+  const { endpoint, reader } = readerOf({
+    getProgramAccounts: () =>
+      new Promise((resolve) => {
+        answers.push(() => resolve({ context: { slot: 1 }, value: [] }));
+        most = Math.max(most, answers.length);
+      }),
+  });
+  const found = Promise.all(
+    addresses.slice(0, 200).map((program) => reader.fetchProgramAccounts({ program, memcmp: [] })),
+  );
+  while (endpoint.countOf("getProgramAccounts") < 200 || answers.length > 0) {
+    await new Promise(setImmediate);
+    answers.shift()?.();
+  }
+  expect(await found).toHaveLength(200);
+  expect(most).toBe(64);
+  expect(endpoint.calls.map(({ params }) => params[0])).toEqual(addresses.slice(0, 200).map(String));
+});
+
+test("a search that fails hands its place on", async () => {
+  const { reader } = readerOf({
+    getProgramAccounts: () => Promise.reject(new RpcError("unreachable", "The node is away.")),
+  });
+  const found = await Promise.allSettled(
+    addresses.slice(0, 130).map((program) => reader.fetchProgramAccounts({ program, memcmp: [] })),
+  );
+  expect(found.every(({ status }) => status === "rejected")).toBe(true);
+});

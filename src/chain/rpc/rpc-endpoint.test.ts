@@ -1,0 +1,103 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { answer, type FakeCall, type FakeNode, fail, startFakeNode } from "../../../test/support/fake-node.ts";
+import { createRpcEndpoint } from "./rpc-endpoint.ts";
+
+let node: FakeNode | undefined;
+afterEach(() => node?.close());
+
+async function call(reply: FakeCall, options: { timeoutMs?: number; maxResponseBytes?: number } = {}) {
+  node = await startFakeNode({ ask: reply });
+  const endpoint = createRpcEndpoint({ url: `${node.url}/?api-key=secret`, now: Date.now, ...options });
+  const outcome = await endpoint.call("ask", [1]).catch((error) => error);
+  return { endpoint, outcome };
+}
+
+test("a call gives the node's result", async () => {
+  const { outcome, endpoint } = await call(({ id, params }, response) => answer(params)({ id, params }, response));
+  expect(outcome).toEqual([1]);
+  expect(endpoint.isCooling()).toBe(false);
+});
+
+test("balances above 2^53 arrive exactly", async () => {
+  const { outcome } = await call(({ id }, response) =>
+    response.end(
+      `{"jsonrpc":"2.0","id":${id},"result":{"lamports":18446744073709551615,"pre":[9007199254740993,5],"space":165}}`,
+    ),
+  );
+  expect(outcome).toEqual({ lamports: 18446744073709551615n, pre: [9007199254740993n, 5], space: 165 });
+});
+
+test.each<[string, FakeCall, string]>([
+  ["an unknown method", fail(-32601, "Method not found"), "refused"],
+  ["a program that is not indexed", fail(-32010, "excluded from account secondary indexes"), "refused"],
+  ["a plan without the method", (_, response) => response.writeHead(403).end("Forbidden"), "refused"],
+  ["an error", fail(-32016, "Minimum context slot has not been reached"), "answered"],
+  [
+    "missing history of one transaction",
+    fail(-32011, "Transaction history is not available from this node"),
+    "answered",
+  ],
+  ["another call's answer", (_, response) => response.end(`{"jsonrpc":"2.0","id":77,"result":1}`), "malformed"],
+  ["a cut answer", (_, response) => response.end(`{"jsonrpc":"2.0","id":1,"res`), "malformed"],
+  ["a list", (_, response) => response.end("[]"), "malformed"],
+  ["too many calls", (_, response) => response.writeHead(429).end("slow down"), "unreachable"],
+  ["a broken gateway", (_, response) => response.writeHead(502).end("<html>"), "unreachable"],
+  ["a redirect", (_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(), "unreachable"],
+])("%s is an UPSTREAM_ERROR", async (_name, reply, kind) => {
+  const { outcome, endpoint } = await call(reply);
+  expect(outcome).toMatchObject({ code: "UPSTREAM_ERROR", kind, retryable: true });
+  expect(String(outcome)).not.toContain("secret");
+  expect(endpoint.isCooling()).toBe(kind === "unreachable");
+});
+
+test("an answer that does not come in time is given up", async () => {
+  const { outcome } = await call(() => {}, { timeoutMs: 50 });
+  expect(outcome).toMatchObject({ kind: "unreachable" });
+});
+
+test("an answer larger than the limit is not read to its end", async () => {
+  const { outcome } = await call(
+    (_, response) => {
+      const pump = () => {
+        while (!response.destroyed && response.write("x".repeat(65_536)));
+      };
+      response.on("drain", pump);
+      pump();
+    },
+    { maxResponseBytes: 1_000_000 },
+  );
+  expect(outcome).toMatchObject({ kind: "malformed" });
+});
+
+test("a node that is not there is an UPSTREAM_ERROR", async () => {
+  const endpoint = createRpcEndpoint({ url: "http://127.0.0.1:1", now: Date.now });
+  await expect(endpoint.call("ask", [])).rejects.toMatchObject({ code: "UPSTREAM_ERROR", kind: "unreachable" });
+});
+
+test("a node that answers nothing goes last long before its calls time out, until it answers again", async () => {
+  const held: (() => void)[] = [];
+  let isSilent = true;
+  node = await startFakeNode({
+    ask: (request, response) => {
+      if (isSilent) held.push(() => answer(1)(request, response));
+      else answer(1)(request, response);
+    },
+  });
+  let clockMs = 1_000_000;
+  const endpoint = createRpcEndpoint({ url: node.url, now: () => clockMs });
+  const waiting = endpoint.call("ask", []);
+  clockMs += 400;
+  expect(endpoint.isCooling()).toBe(false);
+  clockMs += 1;
+  expect(endpoint.isCooling()).toBe(true);
+  await vi.waitFor(() => expect(held.length).toBe(1));
+  // One slow call says nothing, while others are answered.
+  isSilent = false;
+  await endpoint.call("ask", []);
+  expect(endpoint.isCooling()).toBe(false);
+  clockMs += 401;
+  expect(endpoint.isCooling()).toBe(true);
+  held[0]!();
+  await waiting;
+  expect(endpoint.isCooling()).toBe(false);
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { RpcError } from "./rpc-error.ts";
+import { createRpcPool } from "./rpc-pool.ts";
+
+const down = () => {
+  throw new RpcError("unreachable", "down");
+};
+
+test("the next endpoint is asked when one fails", async () => {
+  const first = fakeEndpoint({ ask: down });
+  const second = fakeEndpoint({ ask: () => "here" });
+  const pool = createRpcPool({ endpoints: [first, second], now: Date.now, warn: () => {} });
+  expect(await pool.read("ask", [])).toBe("here");
+});
+
+test("an endpoint that cools down is asked last", async () => {
+  const first = { ...fakeEndpoint({ ask: () => "first" }), isCooling: () => true };
+  const second = fakeEndpoint({ ask: () => "second" });
+  const pool = createRpcPool({ endpoints: [first, second], now: Date.now, warn: () => {} });
+  expect(await pool.read("ask", [])).toBe("second");
+});
+
+test("a refused method is not asked again for a while, and told of once", async () => {
+  let time = 0;
+  const warnings: string[] = [];
+  const only = fakeEndpoint({});
+  const pool = createRpcPool({
+    endpoints: [only],
+    now: () => time,
+    warn: (text) => warnings.push(text),
+    refusalMs: 1_000,
+  });
+  for (let i = 0; i < 3; i++) await expect(pool.read("ask", [])).rejects.toMatchObject({ kind: "refused" });
+  expect(only.calls.length).toBe(1);
+  expect(warnings.length).toBe(1);
+  time = 2_000;
+  await expect(pool.read("ask", [])).rejects.toMatchObject({ kind: "refused" });
+  expect(only.calls.length).toBe(2);
+});
+
+test("an endpoint that is slow is not waited for alone", async () => {
+  const mute = fakeEndpoint({ ask: () => new Promise(() => {}) });
+  const second = fakeEndpoint({ ask: () => "second" });
+  const third = fakeEndpoint({ ask: () => "third" });
+  const pool = createRpcPool({ endpoints: [mute, second, third], now: Date.now, warn: () => {}, hedgeMs: 20 });
+  expect(await pool.read("ask", [])).toBe("second");
+  expect(third.calls.length).toBe(0);
+});
+
+test("a slow endpoint's late answer still counts when the others fail", async () => {
+  const slow = fakeEndpoint({ ask: () => new Promise((resolve) => setTimeout(resolve, 60, "late")) });
+  const pool = createRpcPool({
+    endpoints: [slow, fakeEndpoint({ ask: down })],
+    now: Date.now,
+    warn: () => {},
+    hedgeMs: 10,
+  });
+  expect(await pool.read("ask", [])).toBe("late");
+});
+
+test("a lacking answer is given only when nobody knows better", async () => {
+  const blank = fakeEndpoint({ ask: () => null });
+  const full = fakeEndpoint({ ask: () => 7 });
+  const isLacking = (result: unknown) => result === null;
+  const both = createRpcPool({ endpoints: [blank, full], now: Date.now, warn: () => {} });
+  expect(await both.read("ask", [], { isLacking })).toBe(7);
+  const broken = createRpcPool({ endpoints: [blank, fakeEndpoint({ ask: down })], now: Date.now, warn: () => {} });
+  expect(await broken.read("ask", [], { isLacking })).toBe(null);
+});
+
+test("the start moves the first one asked", async () => {
+  const endpoints = [0, 1, 2].map((number) => fakeEndpoint({ ask: () => number }));
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+  expect(await pool.read("ask", [], { startAt: 4 })).toBe(1);
+});

@@ -1,0 +1,139 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { type FakeNode, startFakeNode } from "../../../test/support/fake-node.ts";
+import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
+
+let node: FakeNode;
+let subscriptions: Subscriptions;
+afterEach(async () => {
+  subscriptions.close();
+  await node.close();
+});
+
+async function start(silentMs = 10_000): Promise<void> {
+  node = await startFakeNode({});
+  subscriptions = createSubscriptions({ urls: [node.wsUrl], now: Date.now, warn: () => {}, silentMs });
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
+}
+
+test("subscriptions begin with the first slot and hear their notices", async () => {
+  await start();
+  const heard: unknown[] = [];
+  let activeFrom = 0n;
+  subscriptions.subscribe({
+    kind: "account",
+    params: ["key"],
+    onNotice: (result) => heard.push(result),
+    onActive: () => {
+      activeFrom = subscriptions.lastSlot();
+    },
+  });
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
+  await vi.waitFor(() => expect(activeFrom).toBe(5n));
+  node.notify("account", { hello: 1 });
+  await vi.waitFor(() => expect(heard).toEqual([{ hello: 1 }]));
+});
+
+test("a lost connection is told of, made again, and everything subscribed to again", async () => {
+  await start();
+  let activations = 0;
+  let losses = 0;
+  subscriptions.onLost(() => {
+    losses += 1;
+  });
+  subscriptions.subscribe({ kind: "account", params: ["key"], onNotice: () => {}, onActive: () => activations++ });
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
+  await vi.waitFor(() => expect(activations).toBe(1));
+  node.dropSockets();
+  await vi.waitFor(() => expect(losses).toBe(1));
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
+  node.notify("slot", { slot: 6, parent: 5, root: 0 });
+  await vi.waitFor(() => expect(activations).toBe(2));
+  expect(node.subscribed()).toEqual(["account", "slot"]);
+});
+
+test("a connection that stays open without a slot is replaced", async () => {
+  await start(200);
+  await vi.waitFor(() => expect(node.connections()).toBeGreaterThan(1), 3_000);
+});
+
+test("a silent connection is given up for a node that tells of newer slots, and everything moves there", async () => {
+  node = await startFakeNode({});
+  const other = await startFakeNode({});
+  const warnings: string[] = [];
+  const urls = [node.wsUrl, other.wsUrl];
+  subscriptions = createSubscriptions({ urls, now: Date.now, warn: (text) => warnings.push(text), silentMs: 200 });
+  const activations: bigint[] = [];
+  let losses = 0;
+  subscriptions.onLost(() => {
+    losses += 1;
+  });
+  subscriptions.subscribe({
+    kind: "account",
+    params: ["key"],
+    onNotice: () => {},
+    onActive: () => activations.push(subscriptions.lastSlot()),
+  });
+  await vi.waitFor(() => expect(node.subscribed()).toContain("slot"));
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
+  await vi.waitFor(() => expect(activations.length).toBe(1));
+  const silentSinceMs = Date.now();
+  // The other node is behind at first: a chain that stands still is no reason to move.
+  const pace = setInterval(() => other.notify("slot", { slot: 5, parent: 4, root: 0 }), 20);
+  await vi.waitFor(() => expect(other.connections()).toBe(1));
+  expect(Date.now() - silentSinceMs).toBeLessThan(400);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(losses).toBe(0);
+  clearInterval(pace);
+  other.notify("slot", { slot: 6, parent: 5, root: 0 });
+  await vi.waitFor(() => expect(other.subscribed()).toEqual(["account", "slot"]));
+  expect(losses).toBe(1);
+  await vi.waitFor(() => expect(activations.length).toBe(2));
+  expect(activations[1]).toBe(6n);
+  await vi.waitFor(() => expect(node.subscribed()).toEqual([]));
+  expect(warnings.filter((text) => text.startsWith("Subscriptions move"))).toHaveLength(1);
+  subscriptions.close();
+  await other.close();
+});
+
+test("a connection that speaks again is kept, and the other let go", async () => {
+  await start(200);
+  let losses = 0;
+  subscriptions.onLost(() => {
+    losses += 1;
+  });
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
+  await vi.waitFor(() => expect(node.connections()).toBe(2), 1_000);
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
+  expect(losses).toBe(0);
+});
+
+test("a doubted connection gives way to the next that tells of a slot, even of an older one", async () => {
+  await start();
+  node.notify("slot", { slot: 500, parent: 499, root: 0 });
+  await vi.waitFor(() => expect(subscriptions.lastSlot()).toBe(500n));
+  subscriptions.doubt();
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot", "slot"]));
+  node.notify("slot", { slot: 7, parent: 6, root: 0 });
+  await vi.waitFor(() => expect(subscriptions.lastSlot()).toBe(7n));
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
+});
+
+test("what is cancelled is unsubscribed, also when the node had not yet accepted it", async () => {
+  await start();
+  node.notify("slot", { slot: 1, parent: 0, root: 0 });
+  await vi.waitFor(() => expect(subscriptions.lastSlot()).toBe(1n));
+  const cancelEarly = subscriptions.subscribe({ kind: "account", params: ["a"], onNotice: () => {} });
+  cancelEarly();
+  const cancelLate = subscriptions.subscribe({ kind: "signature", params: ["b"], onNotice: () => {} });
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["signature", "slot"]));
+  cancelLate();
+  await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
+});
+
+test("a notice that cannot be read harms nothing", async () => {
+  await start();
+  node.notify("slot", { slot: "many", parent: 7, root: 0 });
+  node.notify("slot", { slot: 9, parent: 8, root: 0 });
+  await vi.waitFor(() => expect(subscriptions.lastSlot()).toBe(9n));
+});

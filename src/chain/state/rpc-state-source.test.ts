@@ -1,0 +1,490 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeSubscriptions, fakeSubscriptions } from "../../../test/support/fake-chain.ts";
+import { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import type { AccountReader } from "../port.ts";
+import { createRpcStateSource } from "./rpc-state-source.ts";
+import type { LiveStateSource } from "./state-source.ts";
+
+const key = Address.from(new Uint8Array(32).fill(3));
+let nodeSlot: bigint;
+let nodeValue: number | null;
+let reads: number;
+/** Set to hold back a read's answer. */
+let gate: Promise<void> | undefined;
+let broken: boolean;
+let subscriptions: FakeSubscriptions;
+let source: LiveStateSource;
+let heard: { value: number | null | "unknown"; slot: bigint }[];
+
+const reader: AccountReader = {
+  async fetchAccounts(addresses) {
+    reads += 1;
+    const slot = nodeSlot;
+    const value = nodeValue;
+    if (broken) throw new Error("down");
+    await gate;
+    const account = (address: Address): Account | null =>
+      value === null
+        ? null
+        : { address, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot };
+    return { slot, accounts: addresses.map(account) };
+  },
+  fetchProgramAccounts: async () => "refused",
+};
+
+const open = (changes: Partial<Parameters<typeof createRpcStateSource>[0]> = {}) =>
+  createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    auditMs: 60_000,
+    ...changes,
+  });
+
+function notice(slot: number, value: number | null): void {
+  const data = [Buffer.from([value ?? 0]).toString("base64"), "base64"];
+  subscriptions.notify("account", key.toString(), {
+    context: { slot },
+    value: { lamports: value === null ? 0 : 1, owner: SYSTEM_PROGRAM.toString(), data, executable: false },
+  });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  nodeSlot = 10n;
+  nodeValue = 1;
+  reads = 0;
+  gate = undefined;
+  broken = false;
+  heard = [];
+  subscriptions = fakeSubscriptions();
+  source = open();
+  source.onAccount((_, account, slot) =>
+    heard.push({ value: account === undefined ? "unknown" : (account?.data[0] ?? null), slot }),
+  );
+});
+afterEach(() => {
+  source.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+test("the first state is read, then changes come by subscription", async () => {
+  await source.follow([key]);
+  expect(heard).toEqual([{ value: 1, slot: 10n }]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  notice(11, 2);
+  notice(12, null);
+  expect(heard.slice(1)).toEqual([
+    { value: 2, slot: 11n },
+    { value: null, slot: 12n },
+  ]);
+});
+
+test("state never goes back, neither by a late notice nor by a lagging read", async () => {
+  await source.follow([key]);
+  subscriptions.slot(20n);
+  subscriptions.activate();
+  notice(20, 5);
+  notice(19, 4);
+  await source.refresh([key]);
+  expect(reads).toBe(2);
+  expect(heard.at(-1)).toEqual({ value: 5, slot: 20n });
+});
+
+test("a read that was under way when a notice of the same slot came does not undo it", async () => {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  let open = () => {};
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  nodeSlot = 11n;
+  nodeValue = 7;
+  await vi.advanceTimersByTimeAsync(400);
+  notice(11, 8);
+  open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(heard.at(-1)).toEqual({ value: 8, slot: 11n });
+});
+
+test("a subscribed account is current with the slots, once read at or after the subscription's start", async () => {
+  await source.follow([key]);
+  subscriptions.slot(12n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(300);
+  subscriptions.slot(13n);
+  // Read at slot 10, subscribed from slot 12: what happened between is not known.
+  expect(source.currentAtMs(key)).toBe(1_000_000);
+  nodeSlot = 13n;
+  await vi.advanceTimersByTimeAsync(100);
+  subscriptions.slot(14n);
+  expect(source.currentAtMs(key)).toBe(1_000_400);
+  const before = reads;
+  for (let slot = 15n; slot < 35n; slot++) {
+    await vi.advanceTimersByTimeAsync(250);
+    subscriptions.slot(slot);
+  }
+  expect(reads).toBe(before);
+  expect(source.currentAtMs(key)).toBe(1_005_400);
+});
+
+test("while the slots are silent, what is subscribed to is read too", async () => {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(11n);
+  nodeSlot = 16n;
+  nodeValue = 3;
+  await vi.advanceTimersByTimeAsync(1_400);
+  expect(heard.at(-1)).toEqual({ value: 3, slot: 16n });
+  expect(source.currentAtMs(key)).toBe(1_001_600);
+});
+
+test("a lost subscription leaves the account current up to the last slot heard, and polling takes over", async () => {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(11n);
+  broken = true;
+  subscriptions.lose();
+  await vi.advanceTimersByTimeAsync(3_000);
+  subscriptions.slot(12n);
+  expect(source.currentAtMs(key)).toBe(1_000_400);
+  broken = false;
+  nodeSlot = 12n;
+  nodeValue = 9;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(heard.at(-1)).toEqual({ value: 9, slot: 12n });
+  expect(source.currentAtMs(key)).toBe(1_003_600);
+});
+
+test("a node far behind the head proves nothing current", async () => {
+  subscriptions.slot(100n);
+  nodeSlot = 100n;
+  await source.follow([key]);
+  expect(source.currentAtMs(key)).toBe(1_000_000);
+  subscriptions.slot(130n);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(source.currentAtMs(key)).toBe(1_000_000);
+});
+
+test("even a subscribed account is read again now and then", async () => {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  nodeSlot = 60n;
+  nodeValue = 44;
+  await vi.advanceTimersByTimeAsync(10_400);
+  expect(heard.at(-1)).toEqual({ value: 44, slot: 60n });
+});
+
+test("a first read that fails is told, and made good later", async () => {
+  broken = true;
+  await expect(source.follow([key])).rejects.toThrow("down");
+  broken = false;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(heard).toEqual([{ value: 1, slot: 10n }]);
+});
+
+test("what is unfollowed is neither subscribed to nor read", async () => {
+  await source.follow([key]);
+  source.unfollow([key]);
+  expect(subscriptions.count()).toBe(0);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(reads).toBe(1);
+});
+
+/** Followed, subscribed to from slot 10 and read after that: streamed. */
+async function stream(): Promise<void> {
+  await source.follow([key]);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(11n);
+  expect(source.counts()).toMatchObject({ accounts: 1, streamed: 1 });
+}
+
+test("when the chain turns to another branch, the account is what it was there, with the notice that tells of it", async () => {
+  await stream();
+  notice(11, 2);
+  subscriptions.slot(12n);
+  notice(12, 3);
+  expect(heard.at(-1)?.value).toBe(3);
+  const before = reads;
+  subscriptions.slot(13n, 11n);
+  expect(heard.at(-1)).toEqual({ value: 2, slot: 11n });
+  notice(13, 4);
+  // And back, when the first branch wins after all.
+  subscriptions.slot(14n, 12n);
+  expect(heard.at(-1)).toEqual({ value: 3, slot: 12n });
+  expect(reads).toBe(before);
+  expect(source.counts()).toMatchObject({ forks: 2, gaps: 0 });
+});
+
+test("a late notice from a branch that was left is kept aside", async () => {
+  await stream();
+  subscriptions.slot(12n);
+  subscriptions.slot(13n, 11n);
+  notice(12, 9);
+  expect(heard.at(-1)?.value).toBe(1);
+  subscriptions.slot(14n, 12n);
+  expect(heard.at(-1)).toEqual({ value: 9, slot: 12n });
+});
+
+test("an account known only from a slot that is gone is unknown and not current, until read again", async () => {
+  subscriptions.slot(10n);
+  subscriptions.slot(11n);
+  nodeSlot = 11n;
+  await source.follow([key]);
+  subscriptions.slot(12n, 10n);
+  expect(heard.at(-1)?.value).toBe("unknown");
+  expect(source.currentAtMs(key)).toBe(0);
+  nodeSlot = 12n;
+  nodeValue = 6;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(heard.at(-1)).toEqual({ value: 6, slot: 12n });
+  expect(source.currentAtMs(key)).toBe(1_000_400);
+});
+
+test("versions are forgotten when rooted", async () => {
+  await stream();
+  for (let slot = 12; slot < 40; slot++) {
+    subscriptions.slot(BigInt(slot), BigInt(slot - 1), 0n);
+    notice(slot, slot);
+  }
+  expect(source.spareVersions()).toBeGreaterThan(20);
+  subscriptions.slot(40n, 39n, 39n);
+  expect(source.spareVersions()).toBe(0);
+  expect(heard.at(-1)?.value).toBe(39);
+});
+
+test("a missing slot puts what is followed in doubt until it has been read", async () => {
+  await stream();
+  await vi.advanceTimersByTimeAsync(200);
+  subscriptions.slot(14n, 13n);
+  expect(source.counts()).toMatchObject({ gaps: 1, streamed: 0 });
+  nodeSlot = 14n;
+  nodeValue = 8;
+  await vi.advanceTimersByTimeAsync(400);
+  subscriptions.slot(15n);
+  expect(heard.at(-1)).toEqual({ value: 8, slot: 14n });
+  expect(source.counts()).toMatchObject({ gaps: 1, streamed: 1 });
+});
+
+test("a read or notice from a slot that cannot be yet is not believed", async () => {
+  await stream();
+  nodeSlot = 211n;
+  nodeValue = 66;
+  await source.refresh([key]);
+  notice(212, 77);
+  expect(heard.at(-1)?.value).toBe(1);
+  expect(source.counts().disbelieved).toBe(2);
+  notice(12, 2);
+  expect(heard.at(-1)?.value).toBe(2);
+});
+
+test("the audit compares at equal slot, counts a lost notice and heals it", async () => {
+  source.close();
+  const audited = { auditMs: 1_000, refreshMs: 600_000, quietMs: 60_000 };
+  source = open(audited);
+  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  await stream();
+  for (let slot = 12n; slot < 20n; slot++) subscriptions.slot(slot);
+  nodeSlot = 19n;
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let slot = 20n; slot < 24n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ audited: 1, auditDifferences: 0 });
+  // A change the stream never told of.
+  nodeSlot = 23n;
+  nodeValue = 99;
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let slot = 24n; slot < 28n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(800);
+  expect(source.counts()).toMatchObject({ audited: 2, auditDifferences: 1 });
+  expect(heard.at(-1)).toEqual({ value: 99, slot: 23n });
+});
+
+test("a stream far behind the chain is not relied on: what it covers is read, and current no further than that", async () => {
+  source.close();
+  let headSlot = 11n;
+  source = open({ headSlot: () => headSlot });
+  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  await stream();
+  headSlot = 100n;
+  nodeSlot = 100n;
+  nodeValue = 4;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(heard.at(-1)).toEqual({ value: 4, slot: 100n });
+  await vi.advanceTimersByTimeAsync(100);
+  subscriptions.slot(12n);
+  expect(source.currentAtMs(key)).toBe(1_000_800);
+  // Slot 100 was known of before: what the stream tells up to 99 is no newer than that.
+  for (let slot = 13n; slot < 100n; slot++) subscriptions.slot(slot);
+  expect(source.currentAtMs(key)).toBe(1_000_800);
+  subscriptions.slot(100n);
+  expect(source.currentAtMs(key)).toBe(1_000_900);
+});
+
+test("a slot far ahead of all that is known is not believed, and disturbs nothing", async () => {
+  source.close();
+  source = open({ headSlot: () => 11n });
+  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  await stream();
+  subscriptions.slot(211n);
+  notice(11, 5);
+  expect(heard.at(-1)).toEqual({ value: 5, slot: 11n });
+  expect(source.counts()).toMatchObject({ streamed: 1, gaps: 0, disbelieved: 1 });
+});
+
+test("very many accounts are read in pieces, and their healing is spread over time", async () => {
+  const many = Array.from({ length: 2_000 }, (_, i) => {
+    const bytes = new Uint8Array(32).fill(1);
+    new DataView(bytes.buffer).setUint32(0, i);
+    return Address.from(bytes);
+  });
+  await source.follow(many);
+  expect(reads).toBe(20);
+  subscriptions.slot(10n);
+  subscriptions.activate();
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ accounts: 2_000, streamed: 2_000 });
+  let most = 0;
+  for (let poll = 0; poll < 100; poll++) {
+    const before = source.counts().reads;
+    subscriptions.slot(11n + BigInt(poll));
+    nodeSlot = 11n + BigInt(poll);
+    await vi.advanceTimersByTimeAsync(400);
+    most = Math.max(most, source.counts().reads - before);
+  }
+  expect(most).toBeLessThanOrEqual(100);
+  expect(source.counts().reads).toBeGreaterThan(7_000);
+});
+
+test("when the stream falls silent, a quiet account is current up to where the stream came, not only up to its last read", async () => {
+  source.close();
+  let headSlot = 11n;
+  source = open({ headSlot: () => headSlot });
+  await stream();
+  for (; headSlot < 40n; ) {
+    await vi.advanceTimersByTimeAsync(200);
+    headSlot += 1n;
+    subscriptions.slot(headSlot);
+  }
+  const lastHeardMs = Date.now();
+  // The node of the stream dies, and reads take long to find another.
+  broken = true;
+  await vi.advanceTimersByTimeAsync(200);
+  headSlot += 1n;
+  expect(source.currentAtMs(key)).toBe(lastHeardMs);
+  await vi.advanceTimersByTimeAsync(700);
+  headSlot += 60n;
+  expect(source.currentAtMs(key)).toBe(lastHeardMs);
+  broken = false;
+  nodeSlot = headSlot;
+  nodeValue = 5;
+  await vi.advanceTimersByTimeAsync(300);
+  expect(source.currentAtMs(key)).toBeGreaterThanOrEqual(lastHeardMs + 900);
+});
+
+test("state is never called current in the moment a gap shows, only up to the slot before it", async () => {
+  await stream();
+  const lastHeardMs = Date.now();
+  await vi.advanceTimersByTimeAsync(900);
+  subscriptions.slot(20n, 19n);
+  expect(source.currentAtMs(key)).toBe(lastHeardMs);
+  nodeSlot = 20n;
+  await vi.advanceTimersByTimeAsync(200);
+  expect(source.currentAtMs(key)).toBeGreaterThanOrEqual(lastHeardMs + 900);
+});
+
+test("a read from a node that lags proves no more than its slot does", async () => {
+  subscriptions.slot(10n);
+  await vi.advanceTimersByTimeAsync(300);
+  subscriptions.slot(11n);
+  await vi.advanceTimersByTimeAsync(300);
+  subscriptions.slot(12n);
+  await vi.advanceTimersByTimeAsync(100);
+  nodeSlot = 11n;
+  await source.follow([key]);
+  expect(source.currentAtMs(key)).toBe(1_000_600);
+});
+
+test("accounts that trades are built on are verified, and one lost change puts the whole stream in doubt", async () => {
+  await stream();
+  const step = async () => {
+    await vi.advanceTimersByTimeAsync(200);
+    nodeSlot += 1n;
+    subscriptions.slot(nodeSlot);
+  };
+  nodeSlot = 11n;
+  for (let i = 0; i < 10; i++) {
+    source.use([key]);
+    await step();
+  }
+  expect(source.counts().audited).toBeGreaterThan(0);
+  expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
+  // A change the stream does not tell of.
+  nodeValue = 77;
+  const lostAtMs = Date.now();
+  while (heard.at(-1)?.value !== 77) {
+    source.use([key]);
+    await step();
+  }
+  expect(Date.now() - lostAtMs).toBeLessThanOrEqual(1_400);
+  for (let i = 0; i < 6; i++) await step();
+  expect(source.counts()).toMatchObject({ streamed: 0, auditDifferences: 1 });
+  expect(subscriptions.doubts()).toBe(1);
+  for (let i = 0; i < 60; i++) await step();
+  expect(source.counts().streamed).toBe(1);
+});
+
+test("a stream that speaks of slots far behind is doubted", async () => {
+  source.close();
+  let headSlot = 11n;
+  source = open({ headSlot: () => headSlot });
+  await stream();
+  headSlot = 200n;
+  for (let slot = 12n; slot < 32n; slot++) {
+    subscriptions.slot(slot);
+    await vi.advanceTimersByTimeAsync(200);
+  }
+  expect(subscriptions.doubts()).toBe(1);
+});
+
+test("a read of a slot whose change was told of before is no sign of a loss", async () => {
+  await stream();
+  notice(11, 2);
+  nodeSlot = 11n;
+  nodeValue = 2;
+  await source.refresh([key]);
+  for (let slot = 12n; slot < 20n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
+});
+
+test("what was read while the stream was gone is not held against the one that took its place", async () => {
+  await stream();
+  nodeSlot = 14n;
+  nodeValue = 5;
+  await source.refresh([key]);
+  subscriptions.lose();
+  subscriptions.slot(16n, 15n);
+  subscriptions.activate();
+  nodeSlot = 17n;
+  subscriptions.slot(17n);
+  await source.refresh([key]);
+  for (let slot = 18n; slot < 22n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
+});

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import type { AccountReader } from "../port.ts";
+import type { AccountFeed, FeedListener } from "./account-feed.ts";
+import { createStateSource } from "./state-source.ts";
+
+const keys = [1, 2, 3].map((fill) => Address.from(new Uint8Array(32).fill(fill)));
+const FIRST = 100;
+
+/** A chain that branches: each block stands on one of the last few, and writes some accounts. */
+interface ModelBlock {
+  readonly back: number;
+  readonly writes: readonly { readonly key: number; readonly value: number }[];
+}
+
+const block: fc.Arbitrary<ModelBlock> = fc.record({
+  back: fc.constantFrom(1, 1, 1, 2, 3),
+  writes: fc.array(fc.record({ key: fc.nat(2), value: fc.nat(255) }), { maxLength: 4 }),
+});
+
+type Step =
+  | { readonly kind: "begin"; readonly slot: number; readonly parent: number }
+  | {
+      readonly kind: "write";
+      readonly slot: number;
+      readonly key: number;
+      readonly value: number;
+      readonly order: number;
+    };
+
+function accountOf(address: Address, value: number, slot: bigint): Account {
+  return { address, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot };
+}
+
+test("whatever branches there are, and in whatever order a slot's changes come, once or twice, the state is the surviving chain's", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(block, { minLength: 1, maxLength: 40 }),
+      fc.array(fc.nat(), { minLength: 200, maxLength: 200 }),
+      async (blocks, randoms) => {
+        let drawn = 0;
+        const draw = (below: number) => randoms[drawn++ % randoms.length]! % below;
+        let listener!: FeedListener;
+        const feed: AccountFeed = {
+          listen(heard) {
+            listener = heard;
+          },
+          follow: (addresses) => listener.onCovered(addresses, BigInt(FIRST)),
+          unfollow: () => {},
+          liveAtMs: () => 0,
+          leastLiveAtMs: () => 0,
+          readStamp: () => ({ epoch: -1, order: 0 }),
+          doubt: () => {},
+          close: () => {},
+        };
+        const reader: AccountReader = {
+          fetchAccounts: async (addresses) => ({
+            slot: BigInt(FIRST),
+            accounts: addresses.map((address) => accountOf(address, 0, BigInt(FIRST))),
+          }),
+          fetchProgramAccounts: async () => "refused",
+        };
+        const source = createStateSource({ reader, feed, now: () => 0, warn: () => {}, pollMs: 1e9, auditMs: 1e9 });
+        const state = new Map<Address, number | undefined>();
+        source.onAccount((address, account) => state.set(address, account?.data[0]));
+        listener.onSlot(BigInt(FIRST), BigInt(FIRST - 1));
+        await source.follow(keys);
+
+        // Each slot's changes come after its beginning, else in any order and up to three slots late, some of them twice.
+        const parents = new Map<number, number>([[FIRST, FIRST - 1]]);
+        const late: Step[][] = blocks.map(() => []);
+        const steps: Step[] = [];
+        blocks.forEach(({ back, writes }, i) => {
+          const slot = FIRST + 1 + i;
+          const parent = Math.max(FIRST, slot - back);
+          parents.set(slot, parent);
+          steps.push({ kind: "begin", slot, parent });
+          writes.forEach(({ key, value }, order) => {
+            const write: Step = { kind: "write", slot, key, value, order };
+            for (let copies = 1 + (draw(4) === 0 ? 1 : 0); copies > 0; copies--)
+              late[Math.min(blocks.length - 1, i + draw(4))]!.push(write);
+          });
+          const due = late[i]!;
+          while (due.length > 0) steps.push(due.splice(draw(due.length), 1)[0]!);
+        });
+        const survivors = new Set(lineOf(parents, FIRST + blocks.length));
+        let newest = FIRST;
+        for (const step of steps) {
+          if (step.kind === "begin") {
+            newest = step.slot;
+            listener.onSlot(BigInt(step.slot), BigInt(step.parent));
+          } else {
+            const address = keys[step.key]!;
+            const account = accountOf(address, step.value, BigInt(step.slot));
+            listener.onAccount({ address, account, slot: account.slot, epoch: 1, order: step.order });
+          }
+          // A root is on the branch of the day, and on every later one.
+          const root = lineOf(parents, newest).find((slot) => slot <= newest - 5 && survivors.has(slot));
+          if (root !== undefined && draw(8) === 0) listener.onRoot(BigInt(root));
+        }
+
+        const line = lineOf(parents, FIRST + blocks.length);
+        keys.forEach((address, key) => {
+          const writer = line.find((slot) => blocks[slot - FIRST - 1]?.writes.some((one) => one.key === key));
+          const expected =
+            writer === undefined ? 0 : blocks[writer - FIRST - 1]!.writes.findLast((one) => one.key === key)!.value;
+          expect(state.get(address)).toBe(expected);
+        });
+        expect(source.counts().gaps).toBe(0);
+        source.close();
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+/** A slot and its ancestors, newest first. */
+function lineOf(parents: ReadonlyMap<number, number>, slot: number): number[] {
+  const line: number[] = [];
+  for (let at = slot; at >= FIRST; at = parents.get(at)!) line.push(at);
+  return line;
+}

@@ -1,0 +1,56 @@
+import { Address } from "../../primitives/address.ts";
+import { readU64 } from "../../primitives/bytes.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "../../solana/programs.ts";
+import { bytesIn, fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
+
+/** What a transaction bid for priority, and where it wrote. */
+interface TransactionPrice {
+  readonly slot: bigint;
+  /** Micro-lamports per compute unit. */
+  readonly price: bigint;
+  readonly writable: readonly Address[];
+}
+
+const SET_COMPUTE_UNIT_PRICE = 3;
+const KEY_BYTES = 32;
+
+/**
+ * Reads the price of a transaction from an update of a Yellowstone stream; undefined for any other update. Fields that are
+ * not needed are passed over without being read.
+ *
+ * @throws RangeError and others when the bytes are no update
+ * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto and solana-storage.proto
+ */
+export function decodeTransactionPrice(bytes: Uint8Array): TransactionPrice | undefined {
+  const update = fieldsOf(bytes).get(4)?.[0];
+  if (!(update instanceof Uint8Array)) return undefined;
+  const outer = fieldsOf(update);
+  const info = messageIn(outer, 1);
+  const message = messageIn(messageIn(info, 3), 2);
+  const meta = messageIn(info, 4);
+  const keys = bytesIn(message, 2).filter(({ length }) => length === KEY_BYTES);
+  const header = messageIn(message, 1);
+  const signers = numberIn(header, 1);
+  const readonlySigners = numberIn(header, 2);
+  const readonlyOthers = numberIn(header, 3);
+  const isWritable = (index: number) =>
+    index < signers ? index < signers - readonlySigners : index < keys.length - readonlyOthers;
+  const loaded = bytesIn(meta, 12).filter(({ length }) => length === KEY_BYTES);
+  return {
+    slot: BigInt(numberIn(outer, 2)),
+    price: priceOf(keys, bytesIn(message, 4)),
+    writable: [...keys.filter((_, index) => isWritable(index)), ...loaded].map((key) => Address.from(key)),
+  };
+}
+
+function priceOf(keys: readonly Uint8Array[], instructions: readonly Uint8Array[]): bigint {
+  const program = keys.findIndex((key) => Address.from(key) === COMPUTE_BUDGET_PROGRAM);
+  if (program < 0) return 0n;
+  for (const instruction of instructions) {
+    const fields = fieldsOf(instruction);
+    if (numberIn(fields, 1) !== program) continue;
+    const [data] = bytesIn(fields, 3);
+    if (data !== undefined && data[0] === SET_COMPUTE_UNIT_PRICE && data.length >= 9) return readU64(data, 1);
+  }
+  return 0n;
+}

@@ -1,0 +1,310 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startYellowstoneServer, type YellowstoneServer } from "../../../test/support/yellowstone-server.ts";
+import { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import type { AccountReader } from "../port.ts";
+import type { LiveStateSource } from "../state/state-source.ts";
+import { createYellowstoneStateSource, type YellowstoneStateSourceOptions } from "./yellowstone-state-source.ts";
+import { SLOT_STATUS } from "./yellowstone-wire.ts";
+
+const OWNER = Address.from(new Uint8Array(32).fill(9));
+const [a, b] = [1, 2].map((fill) => Address.from(new Uint8Array(32).fill(fill))) as [Address, Address];
+let server: YellowstoneServer;
+let source: LiveStateSource;
+/** The chain as a read sees it. */
+let chain: { slot: bigint; values: Map<Address, number> };
+let reads: number;
+let warnings: string[];
+let state: Map<Address, number | null | undefined>;
+
+const reader: AccountReader = {
+  async fetchAccounts(addresses) {
+    reads += 1;
+    const { slot, values } = chain;
+    const account = (address: Address): Account | null => {
+      const value = values.get(address);
+      const data = Uint8Array.of(value ?? 0);
+      return value === undefined ? null : { address, owner: OWNER, lamports: 1n, data, executable: false, slot };
+    };
+    return { slot, accounts: addresses.map(account) };
+  },
+  fetchProgramAccounts: async () => "refused",
+};
+
+beforeEach(async () => {
+  server = await startYellowstoneServer();
+  chain = { slot: 100n, values: new Map([[a, 1]]) };
+  reads = 0;
+  warnings = [];
+  state = new Map();
+});
+afterEach(async () => {
+  source.close();
+  await server.close();
+});
+
+async function start(options: Partial<YellowstoneStateSourceOptions> = {}): Promise<void> {
+  source = createYellowstoneStateSource({
+    url: server.url,
+    token: "secret",
+    reader,
+    now: Date.now,
+    warn: (message) => warnings.push(message),
+    pollMs: 50,
+    auditMs: 60_000,
+    quietMs: 60_000,
+    ...options,
+  });
+  source.onAccount((address, account) =>
+    state.set(address, account === undefined ? undefined : (account?.data[0] ?? null)),
+  );
+  await vi.waitFor(() => expect(server.streams()).toBe(1));
+}
+
+const begin = (slot: number, parent = slot - 1, bankId?: number) => {
+  server.emit({ kind: "slot", slot, status: SLOT_STATUS.firstShredReceived });
+  server.emit({
+    kind: "slot",
+    slot,
+    parent,
+    status: SLOT_STATUS.createdBank,
+    ...(bankId === undefined ? {} : { bankId }),
+  });
+};
+const status = (slot: number, of: number) => server.emit({ kind: "slot", slot, status: of });
+let writes = 0;
+const write = (slot: number, address: Address, value: number, writeVersion = ++writes, bankId?: number) =>
+  server.emit({
+    kind: "account",
+    slot,
+    address,
+    data: Uint8Array.of(value),
+    writeVersion,
+    ...(bankId === undefined ? {} : { bankId }),
+  });
+const settled = (check: () => void) => vi.waitFor(check, { timeout: 3_000, interval: 10 });
+
+/** Follows both accounts, and lets two slots begin, so that they are streamed from slot 101. */
+async function stream(): Promise<void> {
+  await source.follow([a, b]);
+  await settled(() => expect(Object.values(server.requests.at(-1)!.accounts)[0]?.account.length).toBe(2));
+  begin(101);
+  chain.slot = 101n;
+  await settled(() => expect(source.counts().streamed).toBe(2));
+}
+
+test("accounts are read first, then streamed by write version; the token is sent, a ping is answered", async () => {
+  await start();
+  await stream();
+  expect(state.get(a)).toBe(1);
+  expect(state.get(b)).toBe(null);
+  write(101, a, 2);
+  write(101, a, 3);
+  begin(102);
+  write(102, b, 7);
+  await settled(() => expect([state.get(a), state.get(b)]).toEqual([3, 7]));
+  expect(server.tokens).toEqual(["secret"]);
+  server.ping();
+  await settled(() => expect(server.pongs).toBe(1));
+  expect(source.currentAtMs(a)).toBeGreaterThan(Date.now() - 1_000);
+});
+
+test("a closed account is told by its lamports alone", async () => {
+  await start();
+  await stream();
+  server.emit({ kind: "account", slot: 101, address: a, lamports: 0, data: Uint8Array.of(8), writeVersion: ++writes });
+  await settled(() => expect(state.get(a)).toBe(null));
+});
+
+test("duplicates and reordered updates end in the state of the highest slot and write version", async () => {
+  await start();
+  await stream();
+  begin(102);
+  write(102, a, 12, 1_012);
+  write(102, a, 11, 1_011);
+  write(101, a, 10, 1_010);
+  write(102, a, 12, 1_012);
+  write(101, b, 1, 1_001);
+  await settled(() => expect(state.get(b)).toBe(1));
+  expect(state.get(a)).toBe(12);
+});
+
+test("the first slot, seen only in part, is left to the reads", async () => {
+  await start();
+  begin(101);
+  await source.follow([a]);
+  await settled(() => expect(Object.values(server.requests.at(-1)!.accounts)[0]?.account.length).toBe(1));
+  await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(1));
+  chain.slot = 101n;
+  await source.refresh([a]);
+  expect(source.counts().streamed).toBe(0);
+  begin(102);
+  chain.slot = 102n;
+  await settled(() => expect(source.counts().streamed).toBe(1));
+});
+
+test("a dead slot's state falls back at once; what was built on it too", async () => {
+  await start();
+  await stream();
+  write(101, a, 2);
+  begin(102);
+  write(102, a, 3);
+  begin(103);
+  write(103, a, 4);
+  await settled(() => expect(state.get(a)).toBe(4));
+  const before = reads;
+  status(102, SLOT_STATUS.dead);
+  await settled(() => expect(state.get(a)).toBe(2));
+  begin(104, 101);
+  write(104, a, 5);
+  await settled(() => expect(state.get(a)).toBe(5));
+  expect(reads).toBe(before);
+});
+
+test("a confirmed slot settles which of two branches is the chain, and roots forget the other", async () => {
+  await start();
+  await stream();
+  begin(102);
+  write(102, a, 20);
+  begin(103, 101);
+  write(103, a, 30);
+  await settled(() => expect(state.get(a)).toBe(30));
+  status(102, SLOT_STATUS.confirmed);
+  await settled(() => expect(state.get(a)).toBe(20));
+  begin(104, 102);
+  status(102, SLOT_STATUS.finalized);
+  write(104, b, 1);
+  await settled(() => expect(state.get(b)).toBe(1));
+  expect(state.get(a)).toBe(20);
+});
+
+test("when a slot's bank is replaced, what the first told of it is void", async () => {
+  await start();
+  await stream();
+  write(101, a, 2);
+  begin(102, 101, 7);
+  write(102, a, 3, ++writes, 7);
+  await settled(() => expect(state.get(a)).toBe(3));
+  server.emit({ kind: "slot", slot: 102, parent: 101, status: SLOT_STATUS.createdBank, bankId: 8 });
+  await settled(() => expect(state.get(a)).toBe(2));
+  write(102, a, 99, ++writes, 7);
+  write(102, a, 4, ++writes, 8);
+  await settled(() => expect(state.get(a)).toBe(4));
+});
+
+test("after a cut the stream repeats what was missed, and nothing is read", async () => {
+  await start();
+  await stream();
+  write(101, a, 2);
+  begin(102);
+  await settled(() => expect(state.get(a)).toBe(2));
+  // Past the slots that are asked for again, so that the connection before them is known.
+  for (let slot = 103; slot < 140; slot++) begin(slot);
+  write(139, a, 39);
+  await settled(() => expect(state.get(a)).toBe(39));
+  const before = reads;
+  server.cut();
+  server.lose({ kind: "slot", slot: 140, parent: 139, status: SLOT_STATUS.createdBank });
+  server.lose({ kind: "account", slot: 140, address: a, data: Uint8Array.of(40), writeVersion: ++writes });
+  await settled(() => expect(server.streams()).toBe(1));
+  expect(server.requests.at(-1)!.fromSlot).toBe("107");
+  begin(141);
+  await settled(() => expect(state.get(a)).toBe(40));
+  expect(reads).toBe(before);
+  expect(source.counts()).toMatchObject({ streamed: 2, gaps: 0 });
+});
+
+test.each(["empty", "withoutAccounts", "refused"] as const)(
+  "a repetition that is %s is noticed, and everything is read again",
+  async (how) => {
+    await start();
+    await stream();
+    for (let slot = 102; slot < 140; slot++) begin(slot);
+    write(138, a, 38);
+    await settled(() => expect(state.get(a)).toBe(38));
+    server.replay = how;
+    server.cut();
+    server.lose({ kind: "slot", slot: 140, parent: 139, status: SLOT_STATUS.createdBank });
+    server.lose({ kind: "account", slot: 140, address: a, data: Uint8Array.of(40), writeVersion: ++writes });
+    chain = { slot: 141n, values: new Map([[a, 40]]) };
+    await settled(() => expect(server.streams()).toBe(1));
+    begin(141);
+    await settled(() => expect(state.get(a)).toBe(40));
+    await settled(() => expect(source.counts().streamed).toBe(2));
+    begin(142);
+    write(142, b, 5);
+    await settled(() => expect(state.get(b)).toBe(5));
+  },
+);
+
+test("a slot that is missing in the stream is a gap: everything is read again", async () => {
+  await start();
+  await stream();
+  server.lose({ kind: "slot", slot: 102, parent: 101, status: SLOT_STATUS.createdBank });
+  server.lose({ kind: "account", slot: 102, address: a, data: Uint8Array.of(5), writeVersion: ++writes });
+  chain = { slot: 103n, values: new Map([[a, 5]]) };
+  begin(103);
+  await settled(() => expect(state.get(a)).toBe(5));
+  expect(source.counts()).toMatchObject({ gaps: 1 });
+  await settled(() => expect(source.counts().streamed).toBe(2));
+});
+
+test("a stream without slots is replaced, though the connection stays open", async () => {
+  await start({ silentMs: 200 });
+  await stream();
+  await settled(() => expect(server.requests.length).toBeGreaterThan(3));
+  expect(warnings.some((warning) => /tells of no slots/.test(warning))).toBe(true);
+});
+
+test("accounts are spread over streams of limited size", async () => {
+  await start({ accountsPerStream: 1 });
+  await source.follow([a, b]);
+  await settled(() => expect(server.streams()).toBe(2));
+  await settled(() =>
+    expect(
+      server.requests.filter(({ accounts }) => Object.values(accounts ?? {})[0]?.account.length === 1).length,
+    ).toBe(2),
+  );
+  begin(101);
+  chain.slot = 101n;
+  await settled(() => expect(source.counts().streamed).toBe(2));
+  source.unfollow([a]);
+  await settled(() => expect(server.requests.at(-1)!.accounts).toBeUndefined());
+});
+
+test("an account as large as they come arrives whole, and small ones behind it", async () => {
+  await start();
+  await stream();
+  const data = new Uint8Array(10 * 1024 * 1024).map((_, i) => i % 251);
+  let length = 0;
+  source.onAccount((address, account) => {
+    if (address === a) length = account?.data.length ?? 0;
+    state.set(address, account?.data.at(-1));
+  });
+  server.emit({ kind: "account", slot: 101, address: a, data, writeVersion: ++writes });
+  for (let i = 0; i < 100; i++) write(101, b, i);
+  await settled(() => expect(state.get(b)).toBe(99));
+  expect(length).toBe(data.length);
+  expect(state.get(a)).toBe(data.at(-1));
+});
+
+test("shuffled updates of many slots end in the state of the chain", async () => {
+  await start();
+  await stream();
+  let random = 7;
+  const next = () => {
+    random = (random * 48_271) % 2_147_483_647;
+    return random;
+  };
+  let last = 0;
+  for (let slot = 102; slot < 200; slot++) {
+    begin(slot);
+    const events = Array.from({ length: 5 }, () => [++writes, next() % 256] as const);
+    last = events.at(-1)![1];
+    const shuffled = events.map((event) => ({ event, at: next() })).sort((x, y) => x.at - y.at);
+    for (const { event } of [...shuffled, ...shuffled.slice(0, 2)]) write(slot, a, event[1], event[0]);
+  }
+  write(199, b, 77);
+  await settled(() => expect(state.get(b)).toBe(77));
+  expect(state.get(a)).toBe(last);
+});

@@ -1,0 +1,95 @@
+import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
+import bs58 from "bs58";
+import type { App } from "../app/app.ts";
+import { Address } from "../primitives/address.ts";
+import { concatBytes } from "../primitives/bytes.ts";
+
+/** A wallet with SOL on the embedded chain and an API key, for trying the service out. Worth nothing anywhere else. */
+export interface DemoWallet {
+  readonly address: Address;
+  /** Base58 of the 64-byte secret key, as wallets import it. */
+  readonly secretKey: string;
+  readonly apiKey: string;
+}
+
+const DEMO_LAMPORTS = 100_000_000_000n;
+
+/** Makes a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and a registration like anybody's. */
+export async function createDemoWallet({ chain, accounts }: App): Promise<DemoWallet | undefined> {
+  if (chain === undefined) return undefined;
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const jwk = privateKey.export({ format: "jwk" });
+  const publicBytes = Buffer.from(jwk.x!, "base64url");
+  const wallet = Address.from(publicBytes);
+  await requestAirdrop(chain.rpcUrl, wallet);
+  const { message } = await accounts.createChallenge(wallet);
+  const signature = sign(null, Buffer.from(message), createPrivateKey({ key: jwk, format: "jwk" }));
+  const { apiKey } = await accounts.register({ wallet, message, signature, label: "demo", revokeOthers: false });
+  return {
+    address: wallet,
+    secretKey: bs58.encode(concatBytes(Buffer.from(jwk.d!, "base64url"), publicBytes)),
+    apiKey,
+  };
+}
+
+async function requestAirdrop(rpcUrl: string, wallet: Address): Promise<void> {
+  const response = await fetch(rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "requestAirdrop",
+      params: [wallet.toString(), Number(DEMO_LAMPORTS)],
+    }),
+  });
+  const answer: unknown = await response.json();
+  if (typeof answer !== "object" || answer === null || "error" in answer) {
+    throw new Error(`The embedded chain gave no SOL: ${JSON.stringify(answer)}`);
+  }
+}
+
+/** What `npm start` prints once everything answers: where things are and lines to copy. */
+export function describeStart({ url, chain, admin }: App, demo: DemoWallet | undefined): string {
+  const token = chain?.tokens[0];
+  const lines = [
+    "",
+    "Tradewire is ready.",
+    "",
+    `  REST, Connect, gRPC-Web and gRPC   ${url}`,
+    `  Status, reference, registration    ${url}/  ${url}/docs  ${url}/register`,
+    `  API document                       ${url}/v1/openapi.json`,
+    `  Metrics, health, readiness         ${admin.url}/metrics  /healthz  /readyz`,
+  ];
+  if (chain !== undefined) {
+    lines.push(
+      `  Embedded chain, JSON-RPC           ${chain.rpcUrl}`,
+      `  Embedded chain, WebSocket          ${chain.wsUrl}`,
+      `  Embedded chain, stand-ins          ${chain.standIns.join(", ") || "none"}`,
+      `  Embedded chain, real programs      ${chain.realPrograms.join(", ") || "none"}`,
+    );
+    lines.push("", "  Tokens of the embedded chain");
+    for (const { symbol, mint, markets } of chain.tokens) {
+      const places = [...new Set(markets.map(({ venue, against }) => `${venue} for ${against}`))].join(", ");
+      lines.push(`    ${symbol.padEnd(10)} ${mint.padEnd(44)}  ${places}`);
+    }
+  }
+  if (demo !== undefined && token !== undefined) {
+    const body = `{"mint":"${token.mint}","solAmount":0.1,"slippage":0.05,"priority":"fast"}`;
+    const { host, protocol } = new URL(url);
+    const grpcurl = protocol === "https:" ? "grpcurl" : "grpcurl -plaintext";
+    lines.push(
+      "",
+      "  Demo wallet, worth nothing outside this chain",
+      `    address     ${demo.address}`,
+      `    secret key  ${demo.secretKey}`,
+      `    API key     ${demo.apiKey}`,
+      "",
+      "  Try it",
+      `    curl -s ${url}/v1/tx/buy -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '${body}'`,
+      `    ${grpcurl} ${host} list`,
+      `    ${grpcurl} -H 'Authorization: Bearer ${demo.apiKey}' -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${host} tradewire.v1.TradeService/Buy`,
+    );
+  }
+  return `${lines.join("\n")}\n\n`;
+}

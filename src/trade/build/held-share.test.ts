@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { viewOf } from "../../primitives/bytes.ts";
+import { createRandom } from "../../primitives/random.ts";
+import type { Account } from "../../solana/account.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { heldAccount } from "./assembly.ts";
+import { readHeldShare } from "./held-share.ts";
+
+const random = createRandom(47);
+const [WALLET, MINT, OTHER] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) =>
+  Address.from(bytes),
+) as [Address, Address, Address];
+const LAMPORTS = 2_039_280n;
+
+interface Holding {
+  readonly closeAuthority?: Address;
+  /** Withheld of transfers to the account: it is one of Token-2022 then. */
+  readonly withheld?: bigint;
+}
+
+/** The share of a balance of `held`, as the chain shows it after it was asked for anew. */
+function share(held: bigint, percent: number, { closeAuthority, withheld }: Holding = {}) {
+  const program = withheld === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
+  const mint = { address: MINT, program, decimals: 6 } as Mint;
+  const data = new Uint8Array(withheld === undefined ? 165 : 178);
+  const view = viewOf(data);
+  data.set(MINT.bytes);
+  data.set(WALLET.bytes, 32);
+  view.setBigUint64(64, held, true);
+  data[108] = 1;
+  if (closeAuthority !== undefined) {
+    view.setUint32(129, 1, true);
+    data.set(closeAuthority.bytes, 133);
+  }
+  if (withheld !== undefined) {
+    data[165] = 2;
+    view.setUint16(166, 2, true);
+    view.setUint16(168, 8, true);
+    view.setBigUint64(170, withheld, true);
+  }
+  const { address } = heldAccount(WALLET, mint)!;
+  const account: Account = { address, owner: program, lamports: LAMPORTS, data, executable: false, slot: 1n };
+  let isRead = false;
+  const markets = {
+    async refresh() {
+      isRead = true;
+    },
+    account: () => (isRead ? account : undefined),
+  };
+  return readHeldShare(markets, WALLET, mint, percent);
+}
+
+describe("a share of what the wallet holds", () => {
+  test.each([
+    [1_000n, 50, 500n],
+    [999n, 50, 499n],
+    [1_000_000_000n, 33.3, 333_000_000n],
+    [10_000_000_000n, 0.07, 7_000_000n],
+    [100_000_000_000n, 0.000000001, 1n],
+    [(1n << 64n) - 1n, 99.999999999, 18_446_744_073_525_084_174n],
+  ])("of %i, %f %% are %i: decimals are exact, and a part of a unit is not sold", async (held, percent, amount) => {
+    expect(await share(held, percent)).toEqual({ amount, emptied: undefined });
+  });
+
+  test("of everything, the account goes with it", async () => {
+    const { amount, emptied } = await share(1_001n, 100);
+    expect(amount).toBe(1_001n);
+    expect(emptied?.lamports).toBe(LAMPORTS);
+    expect((await share(1_001n, 100, { closeAuthority: WALLET })).emptied).toBeDefined();
+    expect((await share(1_001n, 100, { withheld: 0n })).emptied).toBeDefined();
+  });
+
+  test("but stays where somebody else may close it, or something was withheld in it", async () => {
+    expect(await share(1_001n, 100, { closeAuthority: OTHER })).toEqual({ amount: 1_001n, emptied: undefined });
+    expect(await share(1_001n, 100, { withheld: 1n })).toEqual({ amount: 1_001n, emptied: undefined });
+  });
+
+  test("that is nothing is refused, and so is one of SOL", async () => {
+    await expect(share(0n, 100)).rejects.toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
+    await expect(share(1n, 99)).rejects.toMatchObject({ message: expect.stringContaining("too little") });
+    const sol = { address: SOL_MINT, program: TOKEN_PROGRAM, decimals: 9 } as Mint;
+    const none = { account: () => undefined, refresh: async () => {} };
+    await expect(readHeldShare(none, WALLET, sol, 50)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});

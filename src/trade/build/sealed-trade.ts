@@ -1,0 +1,113 @@
+import { Address } from "../../primitives/address.ts";
+import { ByteReader } from "../../primitives/byte-reader.ts";
+import type { ByteWriter } from "../../primitives/byte-writer.ts";
+import type { Costs, RouteLeg, TradeSides } from "../trade.ts";
+import type { CreatedAccount } from "./assembly.ts";
+
+/** Everything a submit needs to know of its build: the plain text of a submission token. */
+export interface SealedTrade extends TradeSides {
+  readonly wallet: Address;
+  /** SHA-256 of the message bytes. */
+  readonly messageHash: Uint8Array;
+  readonly messageLength: number;
+  readonly lastValidBlockHeight: bigint;
+  /** Slot of the blockhash, and of the oldest state priced: a bad quote can be explained. */
+  readonly buildSlot: bigint;
+  readonly stateSlot: bigint;
+  readonly expiresAtMs: number;
+  readonly costs: Costs;
+  /** Each leg takes what the one before it gave: the first the input of the trade, and the last gives its output. */
+  readonly route: readonly RouteLeg[];
+  /** Accounts the transaction may bring into being: their rent is not part of the trade. */
+  readonly creates: readonly CreatedAccount[];
+  /** The wallet's token account that the transaction closes: its rent is not part of the trade either. */
+  readonly closes: Address | undefined;
+  /** Lanes it may be sent on: those whose tips are in the message, and those that ask for none. */
+  readonly lanes: readonly string[];
+}
+
+const VERSION = 3;
+
+/** Writes a trade in the token's fixed binary form. */
+export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
+  out
+    .u8(VERSION)
+    .bytes(trade.wallet.bytes)
+    .bytes(trade.messageHash)
+    .u16(trade.messageLength)
+    .u64(trade.lastValidBlockHeight)
+    .u64(trade.buildSlot)
+    .u64(trade.stateSlot)
+    .u64(BigInt(trade.expiresAtMs))
+    .bytes(trade.inMint.bytes)
+    .bytes(trade.outMint.bytes)
+    .u8(trade.inDecimals)
+    .u8(trade.outDecimals)
+    .u64(trade.costs.baseFee)
+    .u64(trade.costs.priorityFee)
+    .u64(trade.costs.tip)
+    .u64(trade.costs.rentPaid)
+    .u64(trade.costs.rentReturned);
+  const { route } = trade;
+  out.u8(route.length);
+  for (let index = 0; index < route.length; index++) {
+    const { venue, market, outMint, inAmount, outAmount } = route[index]!;
+    out.text(venue).bytes(market.bytes).u64(inAmount).u64(outAmount);
+    if (index < route.length - 1) out.bytes(outMint.bytes);
+  }
+  out.u8(trade.creates.length);
+  for (const { address, space, rent } of trade.creates) out.bytes(address.bytes).u32(space).u64(rent);
+  out.u8(trade.closes === undefined ? 0 : 1);
+  if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
+  out.u8(trade.lanes.length);
+  for (const lane of trade.lanes) out.text(lane);
+}
+
+/** Reads what `writeSealedTrade` wrote. @throws RangeError for another version or a cut text */
+export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
+  const from = new ByteReader(bytes);
+  const address = () => Address.from(from.bytes(32));
+  if (from.u8() !== VERSION) throw new RangeError("unknown version");
+  const head = {
+    wallet: address(),
+    messageHash: from.bytes(32).slice(),
+    messageLength: from.u16(),
+    lastValidBlockHeight: from.u64(),
+    buildSlot: from.u64(),
+    stateSlot: from.u64(),
+    expiresAtMs: Number(from.u64()),
+    inMint: address(),
+    outMint: address(),
+    inDecimals: from.u8(),
+    outDecimals: from.u8(),
+    costs: {
+      baseFee: from.u64(),
+      priorityFee: from.u64(),
+      tip: from.u64(),
+      rentPaid: from.u64(),
+      rentReturned: from.u64(),
+    },
+  };
+  return {
+    ...head,
+    route: readRoute(from, head),
+    creates: Array.from({ length: from.u8() }, () => ({ address: address(), space: from.u32(), rent: from.u64() })),
+    closes: from.u8() === 0 ? undefined : address(),
+    lanes: Array.from({ length: from.u8() }, () => from.text()),
+  };
+}
+
+function readRoute(from: ByteReader, sides: TradeSides): readonly RouteLeg[] {
+  const route: RouteLeg[] = [];
+  const length = from.u8();
+  let inMint = sides.inMint;
+  for (let index = 0; index < length; index++) {
+    const venue = from.text();
+    const market = Address.from(from.bytes(32));
+    const [inAmount, outAmount] = [from.u64(), from.u64()];
+    const outMint = index === length - 1 ? sides.outMint : Address.from(from.bytes(32));
+    route.push({ venue, market, inMint, outMint, inAmount, outAmount });
+    inMint = outMint;
+  }
+  return route;
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import type { SealedTrade } from "./sealed-trade.ts";
+import { createTokenSealer, type SealingKey } from "./submission-token.ts";
+
+const random = createRandom(5);
+const address = () => Address.from(random.bytes(32));
+const ACCOUNT = "acc_1";
+const key = (id: string, seals = true): SealingKey => ({ id, secret: random.bytes(32), seals });
+const now = () => 1_795_000_000_000;
+
+function sealedTrade(): SealedTrade {
+  const mints = Array.from({ length: 2 + (random.u32() % 2) }, address);
+  return {
+    wallet: address(),
+    messageHash: random.bytes(32),
+    messageLength: random.u32() % 1200,
+    lastValidBlockHeight: random.below(1n << 40n),
+    buildSlot: random.below(1n << 40n),
+    stateSlot: random.below(1n << 40n),
+    expiresAtMs: 1_795_000_030_123,
+    inMint: mints[0]!,
+    outMint: mints.at(-1)!,
+    inDecimals: 9,
+    outDecimals: 6,
+    costs: { baseFee: 5000n, priorityFee: 77n, tip: 0n, rentPaid: 1_488_440n, rentReturned: 3n },
+    route: mints.slice(1).map((outMint, index) => ({
+      venue: "raydium_cpmm",
+      market: address(),
+      inMint: mints[index]!,
+      outMint,
+      inAmount: random.below(1n << 64n),
+      outAmount: random.below(1n << 64n),
+    })),
+    lanes: ["rpc", "relé"],
+    creates: [{ address: address(), space: 165, rent: 1_488_440n }],
+    closes: random.chance(0.5) ? address() : undefined,
+  };
+}
+
+const refusal = (open: () => unknown): string => {
+  try {
+    open();
+  } catch (error) {
+    if (error instanceof TradewireError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  return "accepted";
+};
+
+describe("submission tokens", () => {
+  const keys = [key("k2"), key("k1", false)];
+  const sealer = createTokenSealer({ keys, genesisHash: "genesis", now });
+
+  test("open to what was sealed", () => {
+    for (let round = 0; round < 50; round++) {
+      const trade = sealedTrade();
+      expect(sealer.open(sealer.seal(trade, ACCOUNT), ACCOUNT)).toEqual(trade);
+    }
+  });
+
+  test("no changed character opens, and none crashes", () => {
+    const trade = sealedTrade();
+    const token = sealer.seal(trade, ACCOUNT);
+    for (let at = 0; at < token.length; at++) {
+      for (const other of ["A", "_", "."]) {
+        if (token[at] === other) continue;
+        expect(refusal(() => sealer.open(token.slice(0, at) + other + token.slice(at + 1), ACCOUNT))).toMatch(
+          /^INVALID_SUBMISSION_TOKEN/,
+        );
+      }
+      expect(refusal(() => sealer.open(token.slice(0, at), ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    }
+    expect(refusal(() => sealer.open(`${token}A`, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    expect(() => sealer.open(`${token}A`, ACCOUNT)).toThrow(
+      expect.objectContaining({ facts: { field: "submissionToken" } }),
+    );
+  });
+
+  test("a token is written in one way only", () => {
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const leftOver = new Set<number>();
+    for (const length of [1, 2, 3]) {
+      const token = sealer.seal({ ...sealedTrade(), lanes: ["x".repeat(length)], closes: undefined }, ACCOUNT);
+      leftOver.add(token.split(".")[2]!.length % 4);
+      // Where bits of the last letter are left over, other letters stand for the same bytes.
+      for (const last of letters) {
+        const other = token.slice(0, -1) + last;
+        if (other !== token) expect(refusal(() => sealer.open(other, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+      }
+      for (const more of ["=", "==", ".", ".x", " ", "\n"])
+        expect(refusal(() => sealer.open(token + more, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    }
+    expect(leftOver).toContain(2);
+  });
+
+  test("another account, another network and garbage are answered alike", () => {
+    const trade = sealedTrade();
+    const token = sealer.seal(trade, ACCOUNT);
+    const elsewhere = createTokenSealer({ keys, genesisHash: "other", now });
+    const answers = [
+      refusal(() => sealer.open(token, "acc_other")),
+      refusal(() => elsewhere.open(token, ACCOUNT)),
+      refusal(() => sealer.open("garbage", ACCOUNT)),
+      refusal(() => sealer.open("", ACCOUNT)),
+      refusal(() => sealer.open("a".repeat(100_000), ACCOUNT)),
+    ];
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test("keys rotate: an old key still opens, a removed one no longer", () => {
+    const trade = sealedTrade();
+    const old = key("k0");
+    const token = createTokenSealer({ keys: [old], genesisHash: "genesis", now }).seal(trade, ACCOUNT);
+    const rotated = createTokenSealer({ keys: [key("k9"), { ...old, seals: false }], genesisHash: "genesis", now });
+    expect(rotated.open(token, ACCOUNT)).toEqual(trade);
+    expect(rotated.seal(trade, ACCOUNT)).toMatch(/^tw1\.k9\./);
+    expect(refusal(() => sealer.open(token, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    expect(() => createTokenSealer({ keys: [{ ...old, seals: false }], genesisHash: "genesis", now })).toThrow(
+      RangeError,
+    );
+  });
+
+  test("nonces do not repeat", () => {
+    const trade = sealedTrade();
+    const tokens = new Set(Array.from({ length: 1000 }, () => sealer.seal(trade, ACCOUNT)));
+    expect(tokens.size).toBe(1000);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import { Address } from "../../primitives/address.ts";
+import { ceilDiv } from "../../primitives/integer.ts";
+import { createRandom, type Random } from "../../primitives/random.ts";
+import type { Ask, Quote, SwapMode, Venue } from "../../venues/venue.ts";
+import { compareCandidates, rankMarkets } from "./ranking.ts";
+
+const random = createRandom(11);
+const address = () => Address.from(random.bytes(32));
+const [A, B] = [address(), address()];
+const clock = { slot: 100n, epoch: 1n, unixTimestamp: 1n };
+
+interface Pool {
+  readonly a: bigint;
+  readonly b: bigint;
+}
+
+/** A constant-product venue that counts how often it is asked. */
+function countingVenue() {
+  let asked = 0;
+  const venue = {
+    id: "raydium_cpmm",
+    quote(state: unknown, ask: Ask): Quote {
+      asked++;
+      const pool = state as Pool;
+      const [reserveIn, reserveOut] = ask.inMint === A ? [pool.a, pool.b] : [pool.b, pool.a];
+      if (ask.mode === "exactOut" && ask.amount >= reserveOut)
+        throw new TradewireError("INSUFFICIENT_LIQUIDITY", "too small");
+      const inAmount = ask.mode === "exactIn" ? ask.amount : ceilDiv(reserveIn * ask.amount, reserveOut - ask.amount);
+      const outAmount = ask.mode === "exactIn" ? (reserveOut * ask.amount) / (reserveIn + ask.amount) : ask.amount;
+      if (outAmount === 0n) throw new TradewireError("VALIDATION_ERROR", "rounds to nothing");
+      return { ...ask, inAmount, outAmount, priceImpact: 0, fill: undefined };
+    },
+  } as unknown as Venue;
+  return { venue, asked: () => asked };
+}
+
+function marketsOf(venue: Venue, pools: readonly Pool[]): PairMarkets {
+  const markets = pools.map(
+    (state): HotMarket => ({
+      venue,
+      market: { venue: "raydium_cpmm", address: address(), mints: [A, B], nativeSol: false },
+      state,
+      slot: 1n,
+    }),
+  );
+  return { markets, faults: [], searched: [] };
+}
+
+/** A few living pools around one price, and many dead ones at any price. */
+function deadAndAlive(source: Random, count: number): Pool[] {
+  return Array.from({ length: count }, (_, index) =>
+    index % 40 === 0
+      ? { a: source.between(10n ** 12n, 10n ** 13n), b: source.between(10n ** 12n, 10n ** 13n) }
+      : { a: source.magnitude(10n ** 7n), b: source.magnitude(10n ** 7n) },
+  );
+}
+
+describe("ranking", () => {
+  test("finds the same best market as asking every one, in both modes and directions", () => {
+    const { venue } = countingVenue();
+    for (let round = 0; round < 60; round++) {
+      const pair = marketsOf(venue, deadAndAlive(random, 5 + (random.u32() % 200)));
+      for (const mode of ["exactIn", "exactOut"] as SwapMode[]) {
+        const forwards = random.chance(0.5);
+        const ask: Ask = {
+          mode,
+          inMint: forwards ? A : B,
+          outMint: forwards ? B : A,
+          amount: random.magnitude(10n ** 11n),
+          clock,
+        };
+        const all = pair.markets.flatMap((hot) => {
+          try {
+            return [{ hot, quote: venue.quote(hot.state, ask) }];
+          } catch {
+            return [];
+          }
+        });
+        const best = all.sort(compareCandidates)[0];
+        expect(rankMarkets(pair, ask, round % 2 === 0).candidates[0]?.quote).toEqual(best?.quote);
+      }
+    }
+  });
+
+  test("with thousands of dead markets, a warm ask prices a handful", () => {
+    const { venue, asked } = countingVenue();
+    const pair = marketsOf(
+      venue,
+      deadAndAlive(random, 4_000)
+        .map((pool, index) => (index < 3_990 && index % 40 === 0 ? { a: 5n, b: 5n } : pool))
+        .concat({ a: 10n ** 13n, b: 10n ** 13n }),
+    );
+    const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock };
+    rankMarkets(pair, ask, false);
+    const before = asked();
+    rankMarkets(pair, { ...ask, amount: ask.amount + 12_345n }, false);
+    expect(asked() - before).toBeLessThanOrEqual(6);
+  });
+
+  test("bounds are computed anew once they are old: time alone may change fees", () => {
+    const { venue, asked } = countingVenue();
+    const pair = marketsOf(venue, deadAndAlive(random, 50));
+    const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 6n, clock };
+    rankMarkets(pair, ask, false);
+    const before = asked();
+    rankMarkets(pair, { ...ask, clock: { ...clock, slot: clock.slot + 26n } }, false);
+    expect(asked() - before).toBeGreaterThan(50);
+  });
+
+  test("every refusal is reported with its market", () => {
+    const { venue } = countingVenue();
+    const pair = marketsOf(venue, [{ a: 10n, b: 10n }]);
+    const ranking = rankMarkets(pair, { mode: "exactOut", inMint: A, outMint: B, amount: 11n, clock }, false);
+    expect(ranking.candidates).toEqual([]);
+    expect(ranking.faults).toEqual([
+      { venue: "raydium_cpmm", market: pair.markets[0]!.market.address.toString(), reason: "too small" },
+    ]);
+  });
+});

@@ -1,0 +1,79 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Markets, PairMarkets } from "../../market/port.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { ChainClock } from "../../solana/account.ts";
+import { HUB_MINTS } from "../../solana/hub-mints.ts";
+import type { Mint } from "../../solana/mint.ts";
+import type { Intent } from "../intent.ts";
+import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
+
+/** A hub with its mint: a trade through it may need the wallet's account of that mint. */
+interface KnownHub extends HubMarkets {
+  readonly mint: Mint;
+}
+
+/** The markets a trade can be made on, as they stand at one moment. */
+export interface Snapshot {
+  readonly direct: PairMarkets;
+  readonly hubs: readonly KnownHub[];
+}
+
+type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint">;
+
+/**
+ * The snapshot from memory, or undefined when the pair itself is not known yet. Hubs not known yet are left out and found
+ * in the background: a trade that can be made without them does not wait for them.
+ * @throws TradewireError STATE_STALE
+ */
+export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Snapshot | undefined {
+  const direct = markets.marketsOf({ a: inMint, b: outMint });
+  if (direct instanceof Promise) return undefined;
+  const hubs: KnownHub[] = [];
+  let isWaiting = false;
+  for (const hub of hubsOf(inMint, outMint)) {
+    const mint = markets.mint(hub);
+    const toHub = markets.knownMarkets({ a: inMint, b: hub });
+    const fromHub = markets.knownMarkets({ a: hub, b: outMint });
+    if (mint instanceof Promise || toHub === undefined || fromHub === undefined) isWaiting = true;
+    else if (mint !== null) hubs.push({ hub, mint, toHub, fromHub });
+  }
+  return isWaiting && direct.markets.length === 0 ? undefined : { direct, hubs };
+}
+
+/**
+ * The ways to make the trade on the snapshot. When there is none the pair is searched again: a market may have closed for
+ * another to open.
+ * @throws TradewireError as `chooseRoutes`
+ */
+export function routesOf(
+  markets: Pick<Markets, "searchSoon">,
+  intent: Intent,
+  { direct, hubs }: Snapshot,
+  clock: ChainClock,
+): Routes {
+  try {
+    return chooseRoutes(intent, direct, hubs, clock);
+  } catch (error) {
+    if (error instanceof TradewireError && error.code === "NO_ROUTE")
+      markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
+    throw error;
+  }
+}
+
+/** The same where something has to be read first: everything is waited for, all of it at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
+export async function awaitSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Promise<Snapshot> {
+  const hubs = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
+    const [mint, toHub, fromHub] = await Promise.all([
+      markets.mint(hub),
+      markets.marketsOf({ a: inMint, b: hub }),
+      markets.marketsOf({ a: hub, b: outMint }),
+    ]);
+    return mint === null ? undefined : { hub, mint, toHub, fromHub };
+  });
+  const [direct, ...known] = await Promise.all([markets.marketsOf({ a: inMint, b: outMint }), ...hubs]);
+  return { direct, hubs: known.filter((hub) => hub !== undefined) };
+}
+
+function hubsOf(inMint: Address, outMint: Address): readonly Address[] {
+  return HUB_MINTS.filter((hub) => hub !== inMint && hub !== outMint);
+}

@@ -1,0 +1,61 @@
+import { ERRORS, type ErrorCode, type ErrorFacts, TradewireError } from "../../errors/tradewire-error.ts";
+import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { Costs, SubmittedTrade, TradeAmounts, TradeStatus } from "../trade.ts";
+
+/** How a submit ended for good: stored once as JSON text and replayed to everybody who asks again. */
+export type Outcome =
+  | {
+      readonly kind: "landed";
+      readonly slot: bigint;
+      readonly status: TradeStatus;
+      readonly result: TradeAmounts;
+      readonly costs: Costs;
+    }
+  | {
+      readonly kind: "failed";
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly facts: Omit<ErrorFacts, "cause">;
+    };
+
+const BIGINT = /^-?\d+n$/;
+
+/** JSON text of an outcome; amounts are written as integers followed by `n`. */
+export function formatOutcome(outcome: Outcome): string {
+  return JSON.stringify(outcome, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+}
+
+/** Reads what `formatOutcome` wrote; with `isFinalized`, a trade that landed is that. @throws SyntaxError, TypeError for anything else */
+export function parseOutcome(text: string, isFinalized = false): Outcome {
+  const value: Outcome = JSON.parse(text, (_key, held: unknown) =>
+    typeof held === "string" && BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held,
+  );
+  if (value.kind !== "landed" && !(value.kind === "failed" && value.code in ERRORS))
+    throw new TypeError("not an outcome");
+  return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;
+}
+
+/** The answer an outcome stands for. @throws TradewireError when the trade failed */
+export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {
+  if (outcome.kind === "failed") throw new TradewireError(outcome.code, outcome.message, outcome.facts);
+  const { slot, status, result, costs } = outcome;
+  return { ...unsettled(sealed, signature), slot, status, result, costs };
+}
+
+/** The answer while nothing is decided. */
+export function unsettled(sealed: SealedTrade, signature: string): SubmittedTrade {
+  const { inMint, outMint, inDecimals, outDecimals, costs, route } = sealed;
+  return {
+    inMint,
+    outMint,
+    inDecimals,
+    outDecimals,
+    signature,
+    status: "pending",
+    slot: undefined,
+    platform: route.map(({ venue }) => venue).join("+"),
+    result: undefined,
+    costs,
+    route,
+  };
+}

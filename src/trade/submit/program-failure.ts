@@ -1,0 +1,57 @@
+import type { ProgramErrorCode, Venue } from "../../venues/venue.ts";
+
+/** The deepest program that failed, as the logs tell it. */
+interface ProgramFailure {
+  /** Base58 program id. */
+  readonly program: string;
+  /** Custom error number, where there is one. */
+  readonly number: number | undefined;
+  /** Anchor error name, where the program logs one. */
+  readonly name: string | undefined;
+}
+
+const FAILED = /^Program (\w+) failed: (?:custom program error: 0x([0-9a-f]+))?/;
+const ANCHOR = /Error Code: (\w+)\. Error Number: (\d+)/;
+
+/**
+ * Reads from a transaction's logs which program failed and with what. The first "failed" line is the deepest program:
+ * callers fail after the program they called.
+ */
+export function parseProgramFailure(logs: readonly string[]): ProgramFailure | undefined {
+  let name: string | undefined;
+  let named: number | undefined;
+  for (const line of logs) {
+    const anchor = ANCHOR.exec(line);
+    if (anchor !== null) {
+      name = anchor[1];
+      named = Number(anchor[2]);
+    }
+    const failed = FAILED.exec(line);
+    if (failed !== null) {
+      const number = failed[2] === undefined ? undefined : Number.parseInt(failed[2], 16);
+      return { program: failed[1]!, number, name: named === number ? name : undefined };
+    }
+  }
+  return undefined;
+}
+
+const TOKEN_PROGRAMS = new Set([
+  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
+]);
+const SYSTEM = "11111111111111111111111111111111";
+const INSUFFICIENT = 1;
+
+/** The public code of a failure, by the failing program's error name first, by number second; PROGRAM_ERROR when unknown. */
+export function classifyFailure(failure: ProgramFailure, venues: readonly Venue[]): ProgramErrorCode | "PROGRAM_ERROR" {
+  const { program, number, name } = failure;
+  if (program === SYSTEM) return number === INSUFFICIENT ? "INSUFFICIENT_SOL" : "PROGRAM_ERROR";
+  if (TOKEN_PROGRAMS.has(program)) return number === INSUFFICIENT ? "INSUFFICIENT_TOKEN_BALANCE" : "PROGRAM_ERROR";
+  const venue = venues.find(({ programs }) => programs.some((id) => id.toString() === program));
+  if (venue === undefined) return "PROGRAM_ERROR";
+  return (
+    (name === undefined ? undefined : venue.errors.byName[name]) ??
+    (number === undefined ? undefined : venue.errors.byNumber[number]) ??
+    "PROGRAM_ERROR"
+  );
+}

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import type { TokenBalanceRecord, TransactionRecord } from "../../chain/port.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { SealedTrade } from "../build/sealed-trade.ts";
+import { readReceipt } from "./receipt.ts";
+
+const random = createRandom(31);
+const address = () => Address.from(random.bytes(32));
+const [WALLET, OTHER, TOKEN, HUB, VAULT, HELD] = [address(), address(), address(), address(), address(), address()];
+
+const FEE = 5_077n;
+const COSTS = { baseFee: 1n, priorityFee: 77n, tip: 900n, rentPaid: 2n, rentReturned: 3n };
+
+const sealedTrade = (change: Partial<SealedTrade>): SealedTrade =>
+  ({
+    wallet: WALLET,
+    inMint: SOL_MINT,
+    outMint: TOKEN,
+    costs: COSTS,
+    route: [],
+    creates: [],
+    ...change,
+  }) as SealedTrade;
+
+/** The record of a transaction that the wallet, second in the list, had part in; balances are before and after. */
+function recordOf(
+  wallet: readonly [bigint, bigint],
+  others: readonly (readonly [Address, bigint, bigint])[] = [],
+  tokens: readonly (readonly [mint: Address, owner: Address, before: bigint, after: bigint])[] = [],
+): TransactionRecord {
+  const accounts = [[OTHER, 7n, 7n] as const, [WALLET, ...wallet] as const, ...others];
+  const balances = (side: 2 | 3): TokenBalanceRecord[] =>
+    tokens.map((one, accountIndex) => ({ accountIndex, mint: one[0], owner: one[1], amount: one[side] }));
+  return {
+    slot: 1n,
+    error: null,
+    feeLamports: FEE,
+    accounts: accounts.map(([of]) => of),
+    preBalances: accounts.map(([, before]) => before),
+    postBalances: accounts.map(([, , after]) => after),
+    preTokenBalances: balances(2),
+    postTokenBalances: balances(3),
+    logs: [],
+    computeUnitsConsumed: undefined,
+  };
+}
+
+test("a purchase: lamports with fee and tip taken out, tokens of the wallet alone", () => {
+  const record = recordOf(
+    [1_000_000n, 1_000_000n - 40_000n - FEE - 900n],
+    [],
+    [
+      [TOKEN, WALLET, 10n, 52n],
+      [TOKEN, OTHER, 1_000n, 958n],
+      [HUB, WALLET, 5n, 5n],
+    ],
+  );
+  const { result, costs } = readReceipt(sealedTrade({}), record);
+  expect(result).toEqual({ inAmount: 40_000n, outAmount: 42n });
+  expect(costs).toEqual({ baseFee: FEE - 77n, priorityFee: 77n, tip: 900n, rentPaid: 0n, rentReturned: 0n });
+});
+
+test("tokens in several accounts of the wallet count together, and an account that is new held none", () => {
+  const record = recordOf([9n, 9n - FEE - 900n], [], [[TOKEN, WALLET, 10n, 20n]]);
+  const appeared = { accountIndex: 7, mint: TOKEN, owner: WALLET, amount: 3n };
+  const { result } = readReceipt(sealedTrade({}), {
+    ...record,
+    postTokenBalances: [...record.postTokenBalances, appeared],
+  });
+  expect(result).toEqual({ inAmount: 0n, outAmount: 13n });
+});
+
+test("rent of an account that came into being is no part of the trade, and what else it was given is", () => {
+  const creates = [{ address: VAULT, space: 0, rent: 500n }];
+  // 500 are rent; 60 more went into the account with the trade.
+  const record = recordOf([1_000_000n, 1_000_000n - 40_060n - 500n - FEE - 900n], [[VAULT, 0n, 560n]]);
+  const { result, costs } = readReceipt(sealedTrade({ creates }), record);
+  expect(costs.rentPaid).toBe(500n);
+  expect(result.inAmount).toBe(40_060n);
+});
+
+test("rent is not paid for an account that was there before, is in no list, or did not come into being", () => {
+  const creates = [{ address: VAULT, space: 0, rent: 500n }];
+  const paid = (others: Parameters<typeof recordOf>[1]) =>
+    readReceipt(sealedTrade({ creates }), recordOf([1n, 1n], others)).costs.rentPaid;
+  expect(paid([[VAULT, 1n, 560n]])).toBe(0n);
+  expect(paid([])).toBe(0n);
+  expect(paid([[VAULT, 0n, 0n]])).toBe(0n);
+  expect(paid([[VAULT, 0n, 499n]])).toBe(499n);
+});
+
+test("a sale that closes its account: the rent that came back is no part of what was sold for", () => {
+  const sealed = sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, closes: HELD });
+  const record = recordOf(
+    [1_000n, 1_000n + 70_000n + 2_039n - FEE - 900n],
+    [[HELD, 2_039n, 0n]],
+    [[TOKEN, WALLET, 42n, 0n]],
+  );
+  const { result, costs } = readReceipt(sealed, record);
+  expect(costs.rentReturned).toBe(2_039n);
+  expect(result).toEqual({ inAmount: 42n, outAmount: 70_000n });
+});
+
+test("an account that was to be closed and stands gave nothing back", () => {
+  const sealed = sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, closes: HELD });
+  const left = recordOf([1n, 1n], [[HELD, 2_039n, 2_039n]]);
+  expect(readReceipt(sealed, left).costs.rentReturned).toBe(0n);
+  expect(readReceipt(sealed, recordOf([1n, 1n])).costs.rentReturned).toBe(0n);
+});
+
+test("over two markets, what stays in the mint between them is told beside both sides", () => {
+  const leg = { venue: "raydium_cpmm", market: address(), inAmount: 1n, outAmount: 1n };
+  const route = [
+    { ...leg, inMint: TOKEN, outMint: HUB },
+    { ...leg, inMint: HUB, outMint: SOL_MINT },
+  ];
+  const record = recordOf(
+    [1_000n, 1_000n + 70_000n - FEE - 900n],
+    [],
+    [
+      [TOKEN, WALLET, 42n, 0n],
+      [HUB, WALLET, 3n, 20n],
+      [HUB, OTHER, 100n, 83n],
+    ],
+  );
+  const { result } = readReceipt(sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, route }), record);
+  expect(result).toEqual({ inAmount: 42n, outAmount: 70_000n, remainder: 17n });
+});

@@ -1,0 +1,52 @@
+import type { TokenBalanceRecord, TransactionRecord } from "../../chain/port.ts";
+import type { Address } from "../../primitives/address.ts";
+import { minOf } from "../../primitives/integer.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { Costs, TradeAmounts } from "../trade.ts";
+
+/** What a landed transaction moved and cost, from the chain's own record. */
+interface Receipt {
+  readonly result: TradeAmounts;
+  readonly costs: Costs;
+}
+
+/**
+ * Measures a trade on the record of its transaction: token sides by the wallet's token balances, the SOL side by its
+ * lamports with fee, tip and rent taken out; what stays in the mint between two markets likewise. Exact to the base unit.
+ */
+export function readReceipt(sealed: SealedTrade, record: TransactionRecord): Receipt {
+  const costs = measureCosts(sealed, record);
+  const gained = (mint: Address): bigint =>
+    mint === SOL_MINT ? gainedLamports(sealed, record, costs) : gainedTokens(sealed.wallet, mint, record);
+  const amounts = { inAmount: -gained(sealed.inMint), outAmount: gained(sealed.outMint) };
+  const [first, second] = sealed.route;
+  if (first === undefined || second === undefined) return { result: amounts, costs };
+  return { result: { ...amounts, remainder: gained(first.outMint) }, costs };
+}
+
+function gainedTokens(wallet: Address, mint: Address, record: TransactionRecord): bigint {
+  const held = (balances: readonly TokenBalanceRecord[]) =>
+    balances.reduce((sum, entry) => (entry.owner === wallet && entry.mint === mint ? sum + entry.amount : sum), 0n);
+  return held(record.postTokenBalances) - held(record.preTokenBalances);
+}
+
+function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: Costs): bigint {
+  const payer = record.accounts.indexOf(sealed.wallet);
+  const change = record.postBalances[payer]! - record.preBalances[payer]!;
+  return change + record.feeLamports + costs.tip + costs.rentPaid - costs.rentReturned;
+}
+
+function measureCosts({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
+  // A new account may hold more than its rent: cashback, a creator's fee. Only the rent is no part of the trade.
+  let rentPaid = 0n;
+  for (const { address, rent } of creates) {
+    const index = record.accounts.indexOf(address);
+    if (index < 0 || record.preBalances[index] !== 0n) continue;
+    const held = record.postBalances[index]!;
+    rentPaid += minOf(held, rent);
+  }
+  const closed = closes === undefined ? -1 : record.accounts.indexOf(closes);
+  const rentReturned = closed < 0 ? 0n : record.preBalances[closed]! - record.postBalances[closed]!;
+  return { ...costs, baseFee: record.feeLamports - costs.priorityFee, rentPaid, rentReturned };
+}

@@ -1,0 +1,32 @@
+import type { Address } from "../../primitives/address.ts";
+import type { MarketSearch, MintPair } from "../venue.ts";
+
+/** How a venue's markets are told among the accounts of its program. */
+interface MarketAccounts {
+  readonly program: Address;
+  /** Bytes of a market account, where all are of one size. */
+  readonly dataSize?: number;
+  /** Where in its data the mints stand, in the venue's own order. */
+  readonly mintOffsets: readonly [number, number];
+}
+
+/** Markets whose accounts name these two mints in this order. */
+export function filterByMints(
+  { program, dataSize, mintOffsets }: MarketAccounts,
+  [first, second]: readonly [Address, Address],
+): MarketSearch {
+  return {
+    kind: "filter",
+    program,
+    ...(dataSize === undefined ? {} : { dataSize }),
+    memcmp: [
+      { offset: mintOffsets[0], bytes: first.bytes },
+      { offset: mintOffsets[1], bytes: second.bytes },
+    ],
+  };
+}
+
+/** Markets whose accounts name the two mints in either order. */
+export function filterEitherWay(accounts: MarketAccounts, { a, b }: MintPair): readonly MarketSearch[] {
+  return [filterByMints(accounts, [a, b]), filterByMints(accounts, [b, a])];
+}

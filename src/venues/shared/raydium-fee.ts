@@ -1,0 +1,14 @@
+import { ceilDiv } from "../../primitives/integer.ts";
+
+/** Fee rates of Raydium's programs are in millionths. */
+const RATE_DENOMINATOR = 1_000_000n;
+
+/** The fee on an amount, rounded up. */
+export function feeOn(amount: bigint, rate: bigint): bigint {
+  return ceilDiv(amount * rate, RATE_DENOMINATOR);
+}
+
+/** The amount of which `net` is left after the fee, rounded up; undefined when the fee takes everything. */
+export function beforeFee(net: bigint, rate: bigint): bigint | undefined {
+  return rate >= RATE_DENOMINATOR ? undefined : ceilDiv(net * RATE_DENOMINATOR, RATE_DENOMINATOR - rate);
+}

@@ -1,0 +1,25 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Market } from "../venue.ts";
+
+/** A trade that rounds to nothing. */
+export function tooSmall(): TradewireError {
+  return new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
+}
+
+/** A trade larger than the market can give. */
+export function tooLarge({ venue, address }: Market): TradewireError {
+  return new TradewireError("INSUFFICIENT_LIQUIDITY", `${venue} market ${address} does not hold enough for this trade`);
+}
+
+/** A trade beyond the part of the market that the accounts of one swap reach. */
+export function outOfReach({ venue, address }: Market): TradewireError {
+  return new TradewireError(
+    "INSUFFICIENT_LIQUIDITY",
+    `${venue} market ${address} does not hold enough within reach of one swap`,
+  );
+}
+
+/** A market that does not trade now; `why` completes "the market …". */
+export function notTrading({ venue, address }: Market, why: string): TradewireError {
+  return new TradewireError("NO_ROUTE", `${venue} market ${address} ${why}`);
+}

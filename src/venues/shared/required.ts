@@ -1,0 +1,45 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Account, AccountView } from "../../solana/account.ts";
+import { decodeMint, isMint, type Mint } from "../../solana/mint.ts";
+import type { VenueId } from "../venue.ts";
+
+/** Those of `addresses` that have not been read yet. */
+export function unread(have: AccountView, addresses: readonly Address[]): Address[] {
+  return addresses.filter((address) => have.get(address) === undefined);
+}
+
+/** An account a market cannot be read without. @throws TradewireError VENUE_DEGRADED when it is not there */
+export function requireAccount(have: AccountView, address: Address, venue: VenueId, what: string): Account {
+  const account = have.get(address);
+  if (account === undefined || account === null) {
+    throw new TradewireError("VENUE_DEGRADED", `${venue}: the ${what} ${address} does not exist`);
+  }
+  return account;
+}
+
+/** The mint of a market. @throws TradewireError VENUE_DEGRADED when it is not there or not a mint */
+export function requireMint(have: AccountView, address: Address, venue: VenueId): Mint {
+  const account = requireAccount(have, address, venue, "mint");
+  if (!isMint(account)) throw new TradewireError("VENUE_DEGRADED", `${venue}: ${address} is not a mint`);
+  return decodeMint(account);
+}
+
+/** Refuses a token that cannot be traded here. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION with the reason */
+export function rejectUnsupported(mint: Mint): void {
+  if (mint.unsupported !== undefined) {
+    throw new TradewireError(
+      "UNSUPPORTED_TOKEN_EXTENSION",
+      `token ${mint.address} is not tradable: ${mint.unsupported}`,
+    );
+  }
+}
+
+/** Refuses a token that keeps a fee of transfers, on a venue that cannot trade such. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION */
+export function rejectTransferFee({ address, transferFees }: Mint, venue: VenueId): void {
+  if (transferFees === undefined) return;
+  throw new TradewireError(
+    "UNSUPPORTED_TOKEN_EXTENSION",
+    `token ${address} is not tradable on ${venue}: it has a transfer fee`,
+  );
+}

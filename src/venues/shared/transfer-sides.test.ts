@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { U64_MAX } from "../../primitives/integer.ts";
+import { arriving, sending } from "./transfer-sides.ts";
+
+const fee = { epoch: 0n, maximumFee: U64_MAX, bps: 150n };
+
+test("what is sent and what arrives answer to each other", () => {
+  expect([arriving(10_000n, fee), sending(9_850n, fee)]).toEqual([9_850n, 10_000n]);
+  expect([arriving(7n, undefined), sending(7n, undefined)]).toEqual([7n, 7n]);
+});
+
+test("nothing is sent that 64 bits do not hold", () => {
+  const most = arriving(U64_MAX, fee);
+  expect(sending(most, fee)).toBeLessThanOrEqual(U64_MAX);
+  expect(sending(most + 1n, fee)).toBeUndefined();
+  expect([sending(U64_MAX, undefined), sending(U64_MAX + 1n, undefined)]).toEqual([U64_MAX, undefined]);
+});

@@ -1,0 +1,400 @@
+import { execFile } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { promisify } from "node:util";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { createTestWallet, type TestWallet } from "../../support/wallet.ts";
+import { findChromium, launch } from "./browser.ts";
+import { injectWallet, type WalletConduct } from "./standard-wallet.ts";
+
+const chromium = findChromium();
+if (chromium === undefined) {
+  process.stderr.write("No Chromium found (set CHROMIUM to its path): the pages are not tested in a browser.\n");
+}
+
+const SHOTS = "test/slow/browser/screenshots";
+const FIVE_MINUTES_MS = 300_000;
+
+describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
+  let clockMs = 0;
+  let service: TestService;
+  let mainnet: TestService;
+  let browser: Browser;
+  const troubles: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    service = await startTestService({}, { now: () => Date.now() + clockMs });
+    // The same chain under the name of mainnet, for wallets on another network.
+    const { rpcUrl, wsUrl } = service.app.sandbox!;
+    mainnet = await startTestService({ SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, SIGN_IN_CHAIN_ID: "mainnet" });
+    browser = await launch(chromium!);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await mainnet?.close();
+    await service?.close();
+  });
+
+  afterEach(() => {
+    clockMs = 0;
+    expect(troubles.splice(0)).toEqual([]);
+  });
+
+  async function open(path: string, options: BrowserContextOptions = {}, url = service.url): Promise<Page> {
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+    const page = await context.newPage();
+    watch(page, url);
+    await page.goto(url + path);
+    return page;
+  }
+
+  /** Notes what no page may do: fail in a script, be stopped by its own policy, ask another host. */
+  function watch(page: Page, url: string): void {
+    page.on("pageerror", (error) => troubles.push(error.message));
+    page.on("console", (message) => {
+      if (/Content Security Policy|Uncaught/.test(message.text())) troubles.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith("data:")) troubles.push(request.url());
+    });
+  }
+
+  async function openWith(wallet: TestWallet, conduct: WalletConduct = {}, url = service.url): Promise<Page> {
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
+    watch(page, url);
+    await injectWallet(page, wallet, conduct);
+    await page.goto(`${url}/register`);
+    await page.getByRole("button", { name: "Test Wallet" }).click();
+    return page;
+  }
+
+  const sign = (page: Page) => page.getByRole("button", { name: "Sign and receive a key" }).click();
+  const notice = (page: Page) => page.locator("#notice");
+
+  it("registers, builds, signs and submits: a trade without leaving the pages", async () => {
+    const wallet = createTestWallet();
+    await service.rpc("requestAirdrop", [wallet.address.toString(), 5e9]);
+    const page = await openWith(wallet);
+    await page.getByLabel("Name of the key").fill("from the page");
+    await sign(page);
+    await page.getByText("Shown this once.").waitFor();
+    const key = (await page.locator("#key").textContent())!;
+    expect(key).toMatch(/^api_[0-9A-Za-z]{38}$/);
+    expect(await page.locator("#curl").textContent()).toContain(`Authorization: Bearer ${key}`);
+    await page.getByRole("button", { name: "Copy the key" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
+    await page.getByRole("cell", { name: "from the page", exact: true }).waitFor();
+    await page.screenshot({ path: `${SHOTS}/registered.png`, fullPage: true });
+
+    await page.getByRole("link", { name: "Try it in the reference" }).click();
+    expect(await page.getByLabel("API key").inputValue()).toBe(key);
+    expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
+    const buy = page.locator("#buy");
+    await buy.getByText("Try it").click();
+    await buy.getByRole("button", { name: "Send" }).click();
+    await buy.getByText(/^Status 200/).waitFor();
+    const built = JSON.parse((await buy.locator("pre.answer").textContent())!).data;
+    await page.screenshot({ path: `${SHOTS}/docs-buy.png` });
+
+    const signed = await page.evaluate(async (unsigned: string) => {
+      const { testWallet } = window as unknown as { testWallet: SigningWallet };
+      const transaction = Uint8Array.from(atob(unsigned), (character) => character.charCodeAt(0));
+      const [{ signedTransaction }] = await testWallet.features["solana:signTransaction"].signTransaction({
+        account: testWallet.accounts[0],
+        transaction,
+      });
+      return btoa(String.fromCharCode(...signedTransaction));
+    }, built.unsignedTransaction);
+
+    const submit = page.locator("#submit");
+    await submit.getByText("Try it").click();
+    await submit
+      .getByLabel("Body")
+      .fill(JSON.stringify({ submissionToken: built.submissionToken, signedTransaction: signed }));
+    await submit.getByRole("button", { name: "Send" }).click();
+    await submit.getByText(/^Status 200/).waitFor();
+    const { data } = JSON.parse((await submit.locator("pre.answer").textContent())!);
+    expect(data.status).toBe("confirmed");
+    expect(data.tradeResult.outputAmountRaw).toBe(built.estimates.outputAmountRaw);
+    await page.context().close();
+  });
+
+  it("registers a hardware wallet by a transaction that is never sent", async () => {
+    const page = await openWith(createTestWallet(), { hardware: true });
+    await sign(page);
+    await notice(page).getByText('Tick "Hardware wallet"').waitFor();
+    await page.getByLabel("Hardware wallet").check();
+    await sign(page);
+    await page.getByText("Shown this once.").waitFor();
+    expect(await page.locator("#key").textContent()).toMatch(/^api_/);
+    await page.context().close();
+  });
+
+  it("lists the keys of the account and revokes one, which stops at once", async () => {
+    const page = await openWith(createTestWallet());
+    await page.getByLabel("Name of the key").fill("first");
+    await sign(page);
+    await page.getByRole("cell", { name: "first", exact: true }).waitFor();
+    const first = (await page.locator("#key").textContent())!;
+    await page.getByLabel("Name of the key").fill("second");
+    await sign(page);
+    await page.getByRole("cell", { name: "second", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Revoke: first" }).click();
+    await page.getByText(/^revoked /).waitFor();
+    expect((await service.call("/v1/auth/profile", undefined, first)).status).toBe(401);
+    await page.reload();
+    await page.getByLabel("Any key of the account").fill(first);
+    await page.getByRole("button", { name: "List keys" }).click();
+    await page.locator("#keys-notice").getByText("has been revoked").waitFor();
+    await page.context().close();
+  });
+
+  it("says so when the wallet's owner declines, and lets them try again", async () => {
+    for (const rejects of ["connect", "sign"] as const) {
+      const page = await openWith(createTestWallet(), { rejects });
+      if (rejects === "sign") await sign(page);
+      await notice(page).getByText("The wallet declined").waitFor();
+      if (rejects === "sign") {
+        expect(await page.getByRole("button", { name: "Sign and receive a key" }).isEnabled()).toBe(true);
+        await page.screenshot({ path: `${SHOTS}/declined.png`, fullPage: true });
+      }
+      expect(await page.locator("#result").isVisible()).toBe(false);
+      await page.context().close();
+    }
+  });
+
+  it("refuses a wallet that is on another network", async () => {
+    const page = await openWith(createTestWallet(), { chains: ["solana:devnet"] }, mainnet.url);
+    await notice(page).getByText("Test Wallet is on another network: this service trades on mainnet").waitFor();
+    expect(await page.getByRole("button", { name: "Sign and receive a key" }).isDisabled()).toBe(true);
+    await page.context().close();
+    const right = await openWith(createTestWallet(), { chains: ["solana:mainnet"] }, mainnet.url);
+    await sign(right);
+    await right.getByText("Shown this once.").waitFor();
+    await right.context().close();
+  });
+
+  it("says so when the challenge has expired while the wallet was open", async () => {
+    const slow = createTestWallet();
+    const wallet: TestWallet = {
+      address: slow.address,
+      sign: (message) => {
+        clockMs = FIVE_MINUTES_MS + 1_000;
+        return slow.sign(message);
+      },
+    };
+    const page = await openWith(wallet);
+    await sign(page);
+    await notice(page).getByText("This challenge has expired").waitFor();
+    clockMs = 0;
+    expect(await page.locator("#result").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  it("shows live status", async () => {
+    const page = await open("/");
+    await page.getByText("Serving", { exact: true }).waitFor();
+    const slot = () => page.locator("#chain dd").nth(1).textContent();
+    const before = await slot();
+    await expect.poll(slot, { timeout: 10_000 }).not.toBe(before);
+    expect(await page.locator("#first").textContent()).toContain("/v1/tx/buy");
+    await page.context().close();
+  });
+
+  it("tells of each venue how many markets it has live, and how its last search went", async () => {
+    const mint = service.mintOn("pump_fun");
+    const client = await service.newClient();
+    await client.quote({ inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: "exactIn", slippage: 0.05 });
+    const page = await open("/");
+    const pump = page.locator("#venues li").filter({ hasText: "pump_fun" });
+    await pump.getByText("ready", { exact: true }).waitFor();
+    await pump.getByText(/^[1-9]\d* markets? live, searched \d+ s ago$/).waitFor();
+    await page.context().close();
+    const fresh = await open("/", {}, mainnet.url);
+    await fresh.locator("#venues li").getByText("not asked yet").first().waitFor();
+    await fresh.context().close();
+  });
+
+  it("describes every operation of the document, and sends what the reader writes", async () => {
+    const page = await open("/docs");
+    const document = await (await fetch(`${service.url}/v1/openapi.json`)).json();
+    const operations = Object.values<Record<string, { operationId: string }>>(document.paths)
+      .flatMap((verbs) => Object.values(verbs))
+      .map(({ operationId }) => operationId);
+    for (const id of operations) await page.locator(`article#${id}`).waitFor();
+    const priority = page.locator("#getPriority");
+    await priority.getByText("Try it").click();
+    await priority.getByRole("button", { name: "Send" }).click();
+    await priority.getByText(/^Status 200/).waitFor();
+    expect(JSON.parse((await priority.locator("pre.answer").textContent())!).data.levels).toHaveLength(4);
+    await page.context().close();
+  });
+
+  it("shows a first build that a shell runs as it stands", async () => {
+    const client = await service.newClient();
+    const page = await open("/");
+    await expect.poll(() => page.locator("#first").textContent()).toContain("curl");
+    const command = (await page.locator("#first").textContent())!;
+    const env = { PATH: process.env.PATH, API_KEY: client.apiKey };
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ success: true });
+    await page.context().close();
+  });
+
+  it("names every field of an answer, those within others too", async () => {
+    const page = await open("/docs");
+    await page.locator("#buy").getByText("Answer").click();
+    for (const name of ["estimates.otherAmountThresholdRaw", "costs.rentPaid", "route[].venue"]) {
+      await page.locator("#buy td code").getByText(name, { exact: true }).waitFor();
+    }
+    await page.locator("#submit").getByText("Answer").click();
+    await page.locator("#submit td code").getByText("tradeResult.outputAmountRaw", { exact: true }).waitFor();
+    await page.locator("#submit td").getByText("TradeResult or null", { exact: true }).waitFor();
+    expect(await page.locator("#operations").textContent()).not.toContain("`");
+    await page.context().close();
+  });
+
+  it("selects what the browser does not let it copy", async () => {
+    const page = await open("/");
+    await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await page.reload();
+    await expect.poll(() => page.locator("#first").textContent()).toContain("curl");
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Selected: copy it by hand" }).waitFor();
+    const selected = await page.evaluate(() => getSelection()!.toString());
+    expect(selected).toBe(await page.locator("#first").textContent());
+    await page.context().close();
+  });
+
+  it("offers wallets before the service has answered, and takes no network for granted", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    watch(page, service.url);
+    await injectWallet(page, createTestWallet());
+    let isAway = true;
+    await page.route("**/status.json", (route) => (isAway ? route.abort() : route.continue()));
+    await page.goto(`${service.url}/register`);
+    const button = page.getByRole("button", { name: "Test Wallet" });
+    await button.click();
+    await notice(page).getByText("The service cannot be reached").waitFor();
+    expect(await page.locator("#network").textContent()).not.toContain("trades on");
+    isAway = false;
+    await button.click();
+    await page.getByText("Connected with Test Wallet").waitFor();
+    expect(await page.locator("#network").textContent()).toBe("This service trades on localnet.");
+    await context.close();
+  });
+
+  it("tells of two wallets which one is connected", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    watch(page, service.url);
+    await injectWallet(page, createTestWallet());
+    await page.addInitScript(() => {
+      const { testWallet } = window as unknown as { testWallet: object };
+      const other = { ...testWallet, name: "Other Wallet" };
+      window.addEventListener("wallet-standard:app-ready", (event) =>
+        (event as CustomEvent<{ register(wallet: object): void }>).detail.register(other),
+      );
+    });
+    await page.goto(`${service.url}/register`);
+    for (const name of ["Test Wallet", "Other Wallet", "Test Wallet"]) {
+      await page.getByRole("button", { name }).click();
+      await page.getByText(`Connected with ${name}`).waitFor();
+    }
+    await sign(page);
+    await page.getByText("Shown this once.").waitFor();
+    await context.close();
+  });
+
+  it("says what is wrong with a key that no header can carry, and with an answer that is not the service's", async () => {
+    const page = await open("/docs");
+    const profile = page.locator("#getProfile");
+    await profile.getByText("Try it").click();
+    await page.getByLabel("API key").fill("api_…");
+    await profile.getByRole("button", { name: "Send" }).click();
+    await profile.getByText("This is not an API key").waitFor();
+    await page.getByLabel("API key").fill("api_wrong");
+    await page.route("**/v1/auth/profile", (route) => route.fulfill({ status: 502, body: "<h1>Bad Gateway</h1>" }));
+    await profile.getByRole("button", { name: "Send" }).click();
+    await profile.getByText(/^Status 502/).waitFor();
+    expect(await profile.locator("pre.answer").textContent()).toBe("<h1>Bad Gateway</h1>");
+    await page.context().close();
+  });
+
+  it("says so when the service has stopped answering, until it answers again", async () => {
+    const page = await open("/");
+    await page.getByText("Serving", { exact: true }).waitFor();
+    await page.route("**/status.json", (route) => route.abort());
+    await page.getByText("No answer. What it said last:").waitFor();
+    await page.unroute("**/status.json");
+    await page.getByText("Serving", { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it("fits a screen of 360 pixels, in light and in dark", async () => {
+    for (const [name, path] of [
+      ["home", "/"],
+      ["docs", "/docs"],
+      ["register", "/register"],
+    ] as const) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        for (const width of [360, 1280]) {
+          const page = await open(path, { colorScheme, viewport: { width, height: width === 360 ? 740 : 860 } });
+          await page.waitForLoadState("networkidle");
+          if (name === "docs") {
+            await page.locator("#buy").getByText("Answer").click();
+            await page.locator("#buy").getByText("Try it").click();
+          }
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+          expect({ name, width, overflow }).toEqual({ name, width, overflow: 0 });
+          const clip = name === "docs" ? { clip: { x: 0, y: 0, width, height: 2400 } } : {};
+          await page.screenshot({ path: `${SHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true, ...clip });
+          await page.context().close();
+        }
+      }
+    }
+  });
+
+  it("can be used by keyboard and read aloud: every control has a name, every page one heading and a main", async () => {
+    for (const path of ["/", "/docs", "/register"]) {
+      const page = await open(path);
+      await page.waitForLoadState("networkidle");
+      expect(await page.locator("h1").count()).toBe(1);
+      expect(await page.locator("main").count()).toBe(1);
+      const nameless = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>("button, a, input, textarea")]
+          .filter((control) => {
+            const label = control.id === "" ? null : document.querySelector(`label[for="${CSS.escape(control.id)}"]`);
+            return !(
+              control.getAttribute("aria-label") ??
+              label?.textContent ??
+              control.closest("label")?.textContent ??
+              control.textContent
+            )?.trim();
+          })
+          .map((control) => control.outerHTML),
+      );
+      expect(nameless).toEqual([]);
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
+      await page.context().close();
+    }
+  });
+});
+
+interface SigningWallet {
+  readonly accounts: readonly unknown[];
+  readonly features: {
+    readonly "solana:signTransaction": {
+      signTransaction(input: {
+        account: unknown;
+        transaction: Uint8Array;
+      }): Promise<[{ signedTransaction: Uint8Array }]>;
+    };
+  };
+}

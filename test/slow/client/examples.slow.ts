@@ -1,0 +1,93 @@
+import { execFile, execFileSync } from "node:child_process";
+import { createPrivateKey } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import bs58 from "bs58";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toWallet } from "../../../src/client/wallet.ts";
+import { concatBytes, hex } from "../../../src/primitives/bytes.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+const run = promisify(execFile);
+const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
+/** What stands before a 32-byte Ed25519 seed in its DER form. @see RFC 8410 section 7 */
+const PKCS8_PREFIX = hex("302e020100300506032b657004220420");
+
+interface Example {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  /** Ends without failure where the example can run. */
+  readonly needs: readonly (readonly [string, ...string[]])[];
+}
+
+const EXAMPLE_LIST: readonly Example[] = [
+  {
+    name: "curl",
+    command: ["./trade.sh"],
+    needs: [
+      ["openssl", "version"],
+      ["jq", "--version"],
+      ["xxd", "-v"],
+      ["bc", "--version"],
+    ],
+  },
+  { name: "python", command: ["python3", "trade.py"], needs: [["python3", "-c", "import cryptography"]] },
+  { name: "go", command: ["go", "run", "."], needs: [["go", "version"]] },
+  { name: "rust", command: ["cargo", "run", "-q"], needs: [["cargo", "--version"]] },
+];
+
+let service: TestService;
+let folder: string;
+beforeAll(async () => {
+  service = await startTestService();
+  folder = mkdtempSync(join(tmpdir(), "tradewire-examples-"));
+});
+afterAll(async () => {
+  await service?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function isThere([command, ...args]: readonly [string, ...string[]]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("the examples trade against the running service", () => {
+  for (const { name, command, needs } of EXAMPLE_LIST) {
+    const missing = needs.find((need) => !isThere(need));
+    const title = missing === undefined ? name : `${name} (not run: ${missing[0]} is not installed here)`;
+    test.runIf(missing === undefined)(title, { timeout: 500_000 }, async () => {
+      const seed = crypto.getRandomValues(new Uint8Array(32));
+      const key = bs58.encode(seed);
+      const pem = join(folder, `${name}.pem`);
+      const der = Buffer.from(concatBytes(PKCS8_PREFIX, seed));
+      writeFileSync(
+        pem,
+        createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({ format: "pem", type: "pkcs8" }),
+      );
+      await service.rpc("requestAirdrop", [toWallet(key).publicKey.toString(), 5e9]);
+      const env = {
+        ...process.env,
+        TRADEWIRE_URL: service.url,
+        TRADEWIRE_KEY: key,
+        KEY_PEM: pem,
+        MINT: service.mintOn("raydium_cpmm", "EMBER"),
+      };
+      const [file, ...args] = command;
+      const { stdout } = await run(file, args, { cwd: join(EXAMPLES, name), env });
+      const lines = stdout.trim().split("\n");
+      expect(lines.length).toBe(2);
+      const [bought, sold] = lines.map((line) =>
+        line.match(/^confirmed [a-z_]+: ([\d.]+) -> ([\d.]+) \([1-9A-HJ-NP-Za-km-z]{80,88}\)$/),
+      );
+      expect(bought?.[1]).toBe("0.1");
+      expect(sold?.[1]).toBe(bought?.[2]);
+    });
+  }
+});

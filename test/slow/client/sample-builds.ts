@@ -1,0 +1,131 @@
+import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
+import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import { Address } from "../../../src/primitives/address.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { associatedTokenAddress } from "../../../src/solana/pda.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
+import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import { memoryPorts } from "../../support/memory-ports.ts";
+import { readSampleMarkets } from "../../support/sample-markets.ts";
+import { answerOf, type HonestBuild } from "./honest-builds.ts";
+
+const { mint, clock, markets } = readSampleMarkets();
+const wallet = Address.from(createRandom(77).bytes(32));
+const held = { address: associatedTokenAddress(wallet, mint, TOKEN_PROGRAM), amount: 1n << 50n };
+const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
+const TABLE = Address.from(createRandom(78).bytes(32));
+
+/** How a build differs from the plainest one. */
+type Form = "plain" | "first buy" | "tip" | "version 1" | "lookup table" | "own wrapped SOL" | "sell everything";
+const FORMS: readonly Form[] = [
+  "plain",
+  "first buy",
+  "tip",
+  "version 1",
+  "lookup table",
+  "own wrapped SOL",
+  "sell everything",
+];
+
+export interface SampleBuild extends HonestBuild {
+  readonly form: Form;
+}
+
+/** The venues there are samples of. */
+export const sampleVenues: readonly string[] = [...new Set(markets.map(({ venue }) => venue.id))];
+
+/** The addresses worth a place in a lookup table: those of every plain build of a market. */
+const tableEntries = new Map<Address, readonly Address[]>();
+
+/** A random trade on a random market of the venue, built by the service's own builder; undefined when it refuses the amount. */
+export async function buildSample(random: Random, venue: string): Promise<SampleBuild | undefined> {
+  const { hot } = random.pick(markets.filter((sample) => sample.venue.id === venue));
+  const form = random.pick(FORMS);
+  const ports = portsFor(form, hot, random);
+  const selling = form === "sell everything" || random.chance(0.5);
+  const exactIn = form === "sell everything" || random.chance(0.6);
+  const amount = Number(random.magnitude(1_000_000_000_000n)) / 1e9;
+  const slippage = random.pick([0, 0.000000001, 0.001, 0.01, 0.05, 0.333333333, 0.99]);
+  const inMint = selling ? mint : SOL_MINT;
+  const outMint = selling ? SOL_MINT : mint;
+  const swapMode = exactIn ? "exactIn" : "exactOut";
+  const sellPercent = form === "sell everything" ? 100 : undefined;
+  const request: TradeRequest = {
+    principal: { accountId: "test", keyId: "test", wallet },
+    inMint,
+    outMint,
+    mode: swapMode,
+    amount,
+    sellPercent,
+    amountField: "amount",
+    mintFields: { in: "inputMint", out: "outputMint" },
+    slippage,
+    priority: "fast",
+    maxPriceImpact: undefined,
+    maxPriorityCost: undefined,
+  };
+  let built: BuiltTrade;
+  try {
+    built = await buildTrade(ports, request);
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+  const order = {
+    inputMint: inMint.toString(),
+    outputMint: outMint.toString(),
+    swapMode,
+    amount: sellPercent === undefined ? amount : undefined,
+    slippage,
+    sellPercent,
+  } as const;
+  const lookupTables = new Map(ports.lookupTables().map(({ address, entries }) => [address, entries]));
+  return { venue, wallet, order, answer: answerOf(built), wire: built.unsignedTransaction, form, lookupTables };
+}
+
+/** Ports are costly to make, and the same for every build of a market in a form. */
+const knownPorts = new Map<string, BuildPorts>();
+/** What a wallet that sells everything may hold. */
+const BALANCES = [1_000_003n, 123_456_789_012n, 1n << 38n];
+
+function portsFor(form: Form, hot: (typeof markets)[number]["hot"], random: Random): BuildPorts {
+  const amount = form === "sell everything" ? random.pick(BALANCES) : form === "first buy" ? undefined : held.amount;
+  const key = `${hot.market.address} ${amount}`;
+  const tokens = amount === undefined ? {} : { tokens: { ...held, amount } };
+  const ports = knownPorts.get(key) ?? memoryPorts({ mint, clock, wallet, markets: [hot], ...tokens });
+  knownPorts.set(key, ports);
+  switch (form) {
+    case "tip":
+      return {
+        ...ports,
+        lanes: {
+          choose: () => ({
+            lanes: ["relay"],
+            tips: [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 5_000_000n) }],
+          }),
+        },
+      };
+    case "version 1":
+      return { ...ports, settings: { ...ports.settings, transactionV1: true } };
+    case "lookup table":
+      return { ...ports, lookupTables: () => [{ address: TABLE, entries: entriesOf(hot) }] };
+    default:
+      return ports;
+  }
+}
+
+function entriesOf({ market, state, venue }: (typeof markets)[number]["hot"]): readonly Address[] {
+  const known = tableEntries.get(market.address);
+  if (known !== undefined) return known;
+  const quote = venue.quote(state, { mode: "exactIn", inMint: SOL_MINT, outMint: mint, amount: 1_000_000n, clock });
+  const terms = { wallet, source: held.address, destination: held.address, threshold: 0n, salt: 1, exists: () => true };
+  const { instructions } = venue.swap(state, quote, terms);
+  const entries = new Set(instructions.flatMap(({ accounts }) => accounts.map(({ address }) => address)));
+  const list = [...entries].filter((address) => address !== wallet);
+  tableEntries.set(market.address, list);
+  return list;
+}
+
+/** What the build is held against. */
+export const expectationOf = ({ wallet: owner, order, answer }: HonestBuild) => expectTrade(owner, order, answer);

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
+import { describeProblem, findProblems } from "../../../src/client/verify/verify-transaction.ts";
+import { createRandom } from "../../../src/primitives/random.ts";
+import { venues } from "../../../src/venues/registry.ts";
+import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
+import { buildSample, expectationOf, sampleVenues } from "./sample-builds.ts";
+
+/** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run test:client`. */
+const COUNT = Number(process.env.HONEST_BUILDS ?? 1_500);
+
+/** Why a build is refused; undefined when it is accepted. */
+function refusal(build: HonestBuild): string | undefined {
+  const problems = findProblems(readTransaction(build.wire, build.lookupTables), expectationOf(build));
+  return problems.length === 0 ? undefined : problems.map(describeProblem).join("; ");
+}
+
+function count(kinds: Map<string, number>, kind: string): void {
+  kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+}
+
+test("honest builds on every venue, in every mode and form, are accepted, all of them", {
+  timeout: 1_200_000,
+}, async () => {
+  expect(sampleVenues.toSorted()).toEqual(venues.map(({ id }) => id).toSorted());
+  const random = createRandom(20261120);
+  const accepted = new Map<string, number>();
+  const refused: string[] = [];
+  for (let done = 0; done < COUNT; ) {
+    const build = await buildSample(random, sampleVenues[done % sampleVenues.length]!);
+    if (build === undefined) continue;
+    done += 1;
+    const { venue, order, form } = build;
+    const reason = refusal(build);
+    if (reason !== undefined) refused.push(`${venue} ${order.swapMode} ${form}: ${reason}`);
+    else for (const kind of [`${venue} ${order.swapMode}`, form]) count(accepted, kind);
+  }
+  expect(refused.slice(0, 5)).toEqual([]);
+  for (const { id, supports } of venues) {
+    expect(accepted.get(`${id} exactIn`), id).toBeGreaterThan(0);
+    if (supports.exactOut) expect(accepted.get(`${id} exactOut`), id).toBeGreaterThan(0);
+  }
+  process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
+});
+
+describe("a running service", () => {
+  let builder: Builder;
+  beforeAll(async () => {
+    builder = await startBuilder();
+  }, 120_000);
+  afterAll(() => builder?.close());
+
+  test("honest builds of a running service, over one market and over two, are accepted, all of them", {
+    timeout: 1_200_000,
+  }, async () => {
+    const random = createRandom(6);
+    const accepted = new Map<string, number>();
+    const refused: string[] = [];
+    for (let done = 0; done < COUNT / 2; ) {
+      const build = await builder.build(random);
+      if (build === undefined) continue;
+      done += 1;
+      const reason = refusal(build);
+      if (reason !== undefined) refused.push(`${build.venue} ${build.order.swapMode}: ${reason}`);
+      else count(accepted, `${build.venue} ${build.order.swapMode}`);
+    }
+    expect(refused.slice(0, 5)).toEqual([]);
+    expect([...accepted.keys()].filter((kind) => kind.includes("+")).length).toBeGreaterThan(0);
+    process.stdout.write(`accepted: ${JSON.stringify(Object.fromEntries([...accepted].sort()))}\n`);
+  });
+});

@@ -1,0 +1,138 @@
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { Address } from "../../../src/primitives/address.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { tokenBalance } from "../../../src/solana/token-account.ts";
+import { decodePumpSwapMarket, PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
+import { pumpSwap } from "../../../src/venues/pump-swap/venue.ts";
+import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
+import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { Svm } from "../../support/svm.ts";
+import { newTradedMint } from "./support/metadata-mint.ts";
+import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
+import { metadataOf, newKey, newWallet } from "./support/random-keys.ts";
+
+/** Copies of `artifacts/pump_amm.so` and `artifacts/pump_fees.so` of the crate pump-rust-client 0.2.0. */
+const PROGRAM = ".venues/pump_swap_2026.so";
+const FEES_PROGRAM = ".venues/pump_fees_2026.so";
+const present = existsSync(PROGRAM) && existsSync(FEES_PROGRAM);
+if (!present) console.log(`pump_swap on the real program: skipped, ${PROGRAM} or ${FEES_PROGRAM} is not there`);
+
+const USDC = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+const POOLS = 48;
+/** Each trades on every pool, new to the program at first. */
+const WALLETS = 4;
+const TRADES_PER_WALLET = 14;
+const POOL_SIZES = [211, 243, 244, 245, 261, 271, 300, 300, 300, 300, 300, 300];
+
+describe.skipIf(!present)(`pump_swap on the real program (${PROGRAM})`, () => {
+  const all: TradeOutcome[] = [];
+
+  for (let seed = 1; seed <= POOLS; seed++) {
+    it(`is exact: pool ${seed}`, () => {
+      const random = createRandom(seed);
+      const svm = new Svm();
+      svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAM);
+      svm.addProgram(PUMP_FEE_PROGRAM, FEES_PROGRAM);
+      const quote = newQuote(svm, seed, random);
+      writePumpSwapSettings(svm, {
+        creatorFeeConfigurable: random.chance(0.5),
+        buybackBps: random.below(10_001n),
+        quoteMint: quote.mint,
+      });
+      const { mint, pool } = newPool(svm, quote, random);
+      const held = (index: 0 | 1): bigint =>
+        tokenBalance(svm.get(decodePumpSwapMarket(svm.get(pool)!)!.vaults[index])!);
+      const outcomes = Array.from({ length: WALLETS }, () => {
+        const wallet = newWallet(svm, random);
+        return runTrades({
+          svm,
+          venue: pumpSwap,
+          market: pool,
+          wallet,
+          random,
+          count: TRADES_PER_WALLET,
+          limit: (side, mode) => {
+            const most = held(side === mint ? 0 : 1);
+            return mode === "exactIn" ? most : (most * 9n) / 10n;
+          },
+          before: () => {
+            svm.setTokens(wallet, mint, 1n << 62n);
+            svm.setTokens(wallet, quote.mint, 1n << 62n);
+          },
+        });
+      }).flat();
+      const verdict = judge(outcomes);
+      expect(verdict.faults).toEqual([]);
+      all.push(...outcomes);
+    });
+  }
+
+  it("made at least 2 000 trades in all, with a tight bound on compute units", () => {
+    const verdict = judge(all);
+    console.log(`pump_swap: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
+    expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
+    expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.22);
+  });
+});
+
+interface QuoteToken {
+  readonly mint: Address;
+  readonly unit: bigint;
+}
+
+/** SOL most often; USDC, which has fee tiers of its own; other tokens under both token programs. */
+function newQuote(svm: Svm, seed: number, random: Random): QuoteToken {
+  switch (seed % 6) {
+    case 3:
+      return { mint: svm.newMint({ decimals: 6, address: USDC }), unit: 1_000_000n };
+    case 4:
+      return { mint: svm.newMint({ decimals: 8, address: newKey(random) }), unit: 100_000_000n };
+    case 5:
+      return {
+        mint: newTradedMint(svm, {
+          decimals: 6,
+          program: TOKEN_2022_PROGRAM,
+          address: newKey(random),
+          metadata: random.chance(0.5),
+        }),
+        unit: 1_000_000n,
+      };
+    default:
+      return { mint: SOL_MINT, unit: 1_000_000_000n };
+  }
+}
+
+/** Canonical pools of every kind of coin, and pools made by others, from small to large. */
+function newPool(svm: Svm, quote: QuoteToken, random: Random): { readonly mint: Address; readonly pool: Address } {
+  const supply = random.between(400_000_000_000_000n, 1_000_000_000_000_000n);
+  const program = random.chance(0.5) ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
+  const mint = newTradedMint(svm, {
+    decimals: 6,
+    supply,
+    program,
+    address: newKey(random),
+    metadata: metadataOf(program, random),
+  });
+  const size = random.pick(POOL_SIZES);
+  const canonical = random.chance(0.8);
+  const quoteAmount = random.between(1n, 90n) * quote.unit * 10n ** random.below(4n) + random.below(quote.unit);
+  const cashback = canonical && size >= 245 && random.chance(0.3);
+  const pool = writePumpPool(svm, {
+    base: mint,
+    quote: quote.mint,
+    baseAmount: random.between(1_000_000_000n, 206_900_000_000_000n),
+    quoteAmount,
+    size,
+    ...(canonical ? {} : { creator: newKey(random) }),
+    ...(canonical && size >= 243 && (cashback || random.chance(0.8)) ? { coinCreator: newKey(random) } : {}),
+    mayhem: canonical && size >= 244 && random.chance(0.25),
+    cashback,
+    virtualQuote: size >= 261 && canonical && random.chance(0.4) ? random.below(quoteAmount) : 0n,
+    creatorFeeBps: size >= 271 && canonical && !cashback && random.chance(0.5) ? random.between(1n, 500n) : 0n,
+    holderReward: size >= 271 && canonical && !cashback && random.chance(0.3),
+    withoutVault: random.chance(0.3),
+  });
+  return { mint, pool };
+}

@@ -1,17 +1,46 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
-export default defineConfig({
+const tests: TestProjectInlineConfiguration = {
   test: {
+    name: "tests",
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: [
-      "test/slow/venues/**",
-      "test/slow/browser/**",
-      "test/slow/edge/**",
-      "test/slow/operations/**",
-      "test/oracles/**",
-      "**/node_modules/**",
-    ],
+    exclude: ["test/slow/{browser,edge,operations,venues}/**", "test/oracles/**", "**/node_modules/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
-});
+};
+
+const slowSuites = [
+  slow("browser", 1),
+  slow("client", 10, {
+    include: ["test/slow/client/**/*.{test,slow}.ts", "test/integration/client-*.test.ts"],
+    env: { HONEST_BUILDS: "10000" },
+    hookTimeout: 300_000,
+  }),
+  slow("edge", 4, { globalSetup: ["test/slow/edge/table.ts"], hookTimeout: 60_000 }),
+  slow("operations", 3),
+  slow("venues", 3, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
+];
+
+/** The suite in `test/slow/<name>`, one file at a time, with this many minutes for each test. */
+function slow(
+  name: string,
+  minutes: number,
+  more: TestProjectInlineConfiguration["test"] = {},
+): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      include: [`test/slow/${name}/**/*.test.ts`],
+      testTimeout: minutes * 60_000,
+      hookTimeout: 120_000,
+      fileParallelism: false,
+      ...more,
+    },
+  };
+}
+
+// `vitest` alone, in a terminal or an editor, runs the fast tests; slow suites run only when named: `--project edge`.
+const named = process.argv.some((argument) => argument.startsWith("--project"));
+
+export default defineConfig({ test: { projects: named ? [tests, ...slowSuites] : [tests] } });

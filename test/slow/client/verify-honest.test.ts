@@ -6,7 +6,7 @@ import { venues } from "../../../src/venues/registry.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
 import { buildSample, expectationOf, sampleVenues } from "./sample-builds.ts";
 
-/** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run test:client`. */
+/** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run slow:client`. */
 const COUNT = Number(process.env.HONEST_BUILDS ?? 1_500);
 
 /** Why a build is refused; undefined when it is accepted. */

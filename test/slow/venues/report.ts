@@ -35,14 +35,7 @@ if (!process.argv.includes("--last")) {
   rmSync(RUNS, { recursive: true, force: true });
   spawnSync(
     process.execPath,
-    [
-      "node_modules/vitest/vitest.mjs",
-      "run",
-      "--config",
-      "vitest.venues.config.ts",
-      "--reporter=json",
-      `--outputFile=${RESULTS}`,
-    ],
+    ["node_modules/vitest/vitest.mjs", "run", "--project", "venues", "--reporter=json", `--outputFile=${RESULTS}`],
     { stdio: ["ignore", "ignore", "inherit"] },
   );
 }

@@ -1,8 +1,8 @@
-import { listSettings } from "../src/process/config.ts";
+import { listSettings } from "../src/process/config/config.ts";
 
 const HEAD = `# Settings
 
-<!-- Written by \`npm run generate\` from the table in src/process/config.ts. -->
+<!-- Written by \`npm run generate\` from the table in src/process/config/config.ts. -->
 
 Everything is set by environment variables, and nothing has to be. An empty variable counts as absent. \`npm start -- --help\` prints this table,
 \`npm start -- --check\` looks at what is set and at what it names (files, folders, ports) and says everything that is wrong; a start refuses the same.

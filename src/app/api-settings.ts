@@ -1,5 +1,5 @@
 import type { ApiSettings } from "../api/settings.ts";
-import type { Config } from "../process/config.ts";
+import type { Config } from "../process/config/config.ts";
 
 /** How often it is looked for requests that have taken too long. Their limits are whole seconds. */
 const TIMEOUT_CHECK_MS = 500;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseCommandLine } from "./command-line.ts";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config/config.ts";
 
 function problemsOf(argv: readonly string[]): readonly string[] {
   try {

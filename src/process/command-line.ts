@@ -1,4 +1,4 @@
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config/config.ts";
 
 /** What the command was asked to do. */
 export interface Command {

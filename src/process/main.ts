@@ -4,7 +4,7 @@ import { type App, startApp } from "../app/app.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/embedded-chain.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseCommandLine } from "./command-line.ts";
-import { type Config, ConfigError, describeSettings, parseConfig } from "./config.ts";
+import { type Config, ConfigError, describeSettings, parseConfig } from "./config/config.ts";
 import { findObstacles } from "./preflight.ts";
 import { describeStartFailure } from "./start-failure.ts";
 import { createDemoWallet, describeStart } from "./start-page.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { parseConfig } from "./config.ts";
+import { parseConfig } from "./config/config.ts";
 import { findObstacles } from "./preflight.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-surroundings-"));

@@ -1,5 +1,5 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./config/config.ts";
 
 /** Why the service could not start, for whoever started it, in words; what can only be a fault of the program with its stack. */
 export function describeStartFailure(error: unknown): string {

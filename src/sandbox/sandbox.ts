@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { type ChainOptions, DEFAULT_START_SLOT, type GenesisAccount } from "./chain.ts";
+import { type ChainOptions, DEFAULT_START_SLOT, type GenesisAccount } from "./chain/chain.ts";
 import { type SandboxOrder, type SandboxReply, type SandboxWorkerData, toPlainAccount } from "./sandbox-protocol.ts";
 import { createWorld, type World } from "./world/world.ts";
 

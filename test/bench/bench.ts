@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/process/config.ts";
+import { parseConfig } from "../../src/process/config/config.ts";
 import { createDemoWallet } from "../../src/process/start-page.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";

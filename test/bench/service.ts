@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/process/config.ts";
+import { parseConfig } from "../../src/process/config/config.ts";
 import { createDemoWallet } from "../../src/process/start-page.ts";
 
 const app = await startApp({

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { Address } from "../../src/primitives/address.ts";
 import { readU64 } from "../../src/primitives/bytes.ts";
-import { migrateCurve } from "../../src/sandbox/migration.ts";
+import { migrateCurve } from "../../src/sandbox/world/migration.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
 import type { WorldToken } from "../../src/sandbox/world/world.ts";
 import { compileMessage } from "../../src/solana/message.ts";

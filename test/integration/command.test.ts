@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { requirePepper } from "../../src/accounts/require-pepper.ts";
+import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
 import { openStore } from "../../src/accounts/store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));

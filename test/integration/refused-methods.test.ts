@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/process/config.ts";
+import { parseConfig } from "../../src/process/config/config.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { type Faults, type RpcProxy, startRpcProxy } from "../slow/faults/rpc-proxy.ts";
 import { type History, Trader } from "../slow/faults/trader.ts";

@@ -3,7 +3,7 @@ import { Address } from "../../src/primitives/address.ts";
 import { readU64 } from "../../src/primitives/bytes.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
 import { createRandom } from "../../src/primitives/random.ts";
-import { canonicalPool, migrateCurve } from "../../src/sandbox/migration.ts";
+import { canonicalPool, migrateCurve } from "../../src/sandbox/world/migration.ts";
 import { BUYBACK_RATE } from "../../src/sandbox/world/pump-fees.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";

@@ -1,6 +1,6 @@
 import type { ApiSettings } from "../../src/api/settings.ts";
 import { apiSettings } from "../../src/app/api-settings.ts";
-import { parseConfig } from "../../src/process/config.ts";
+import { parseConfig } from "../../src/process/config/config.ts";
 
 /** The edge as it is where nothing is set. */
 export const DEFAULT_API_SETTINGS: ApiSettings = apiSettings(parseConfig({}), {

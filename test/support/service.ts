@@ -6,7 +6,7 @@ import { type App, type AppLogger, startApp } from "../../src/app/app.ts";
 import { type ConnectOptions, Tradewire } from "../../src/client/tradewire.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
-import { type Environment, parseConfig } from "../../src/process/config.ts";
+import { type Environment, parseConfig } from "../../src/process/config/config.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
 
 /** A REST answer: the status and the whole envelope. */

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
-import { SLOTS_PER_EPOCH } from "../bank.ts";
-import type { Chain } from "../chain.ts";
-import type { Block, Commitment } from "../ledger.ts";
+import { SLOTS_PER_EPOCH } from "../chain/bank.ts";
+import type { Chain } from "../chain/chain.ts";
+import type { Block, Commitment } from "../chain/ledger.ts";
 import { encodeTransaction, parseTransactionFormat } from "./encode-transaction.ts";
 import type { Method } from "./method.ts";
 import { parseAddresses, parseCommitment, parseContext, parseOptionalInteger } from "./params.ts";

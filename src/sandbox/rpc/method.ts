@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import type { Chain } from "../chain.ts";
+import type { Chain } from "../chain/chain.ts";
 import type { Params } from "./params.ts";
 
 /** What the methods answer from. */

@@ -1,8 +1,8 @@
 import bs58 from "bs58";
 import { Address } from "../../primitives/address.ts";
-import type { Chain } from "../chain.ts";
-import type { Commitment } from "../ledger.ts";
-import { decodeTransaction, MalformedTransaction, type WireTransaction } from "../wire-transaction.ts";
+import type { Chain } from "../chain/chain.ts";
+import type { Commitment } from "../chain/ledger.ts";
+import { decodeTransaction, MalformedTransaction, type WireTransaction } from "../chain/wire-transaction.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 /** The members of a configuration object, not yet checked. */

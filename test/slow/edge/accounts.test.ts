@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { createAccounts } from "../../../src/accounts/accounts.ts";
-import { createKeyDirectory } from "../../../src/accounts/key-directory.ts";
+import { createKeyDirectory } from "../../../src/accounts/keys/key-directory.ts";
 import type { Accounts } from "../../../src/accounts/port.ts";
 import { openStore, type Store } from "../../../src/accounts/store/store.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";

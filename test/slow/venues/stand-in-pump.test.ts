@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
-import { canonicalPool, migrateCurve } from "../../../src/sandbox/migration.ts";
+import { canonicalPool, migrateCurve } from "../../../src/sandbox/world/migration.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/sandbox/world/pump-fees.ts";
 import { PUMP_PROGRAM } from "../../../src/sandbox/world/pump-fun.ts";
 import { PUMP_SWAP_PROGRAM } from "../../../src/sandbox/world/pump-swap.ts";

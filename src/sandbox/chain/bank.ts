@@ -10,9 +10,9 @@ import {
   TransactionErrorProgramExecutionTemporarilyRestricted,
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
-import { Address } from "../primitives/address.ts";
-import type { Account, ChainClock } from "../solana/account.ts";
-import { SYSTEM_PROGRAM } from "../solana/programs.ts";
+import { Address } from "../../primitives/address.ts";
+import type { Account, ChainClock } from "../../solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErrorJson } from "./transaction-error.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
 

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
-import { concatBytes, hex } from "../primitives/bytes.ts";
+import { concatBytes, hex } from "../../primitives/bytes.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
 
 /** DER wrapping of a raw 32-byte Ed25519 public key. @see RFC 8410 */

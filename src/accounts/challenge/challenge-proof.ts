@@ -1,6 +1,6 @@
-import { Address } from "../primitives/address.ts";
-import { concatBytes, textBytes } from "../primitives/bytes.ts";
-import { verifySignature } from "../primitives/ed25519.ts";
+import { Address } from "../../primitives/address.ts";
+import { concatBytes, textBytes } from "../../primitives/bytes.ts";
+import { verifySignature } from "../../primitives/ed25519.ts";
 
 const MEMO_PROGRAM = Address.of("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { TradewireError } from "../errors/tradewire-error.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 
 const PREFIX = "api_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,6 +1,6 @@
-import { Address } from "../primitives/address.ts";
-import { readU64, viewOf } from "../primitives/bytes.ts";
-import type { Account } from "../solana/account.ts";
+import { Address } from "../../primitives/address.ts";
+import { readU64, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
 import type { TableLookup } from "./wire-transaction.ts";
 
 const LOOKUP_TABLE_PROGRAM = Address.of("AddressLookupTab1e1111111111111111111111111");

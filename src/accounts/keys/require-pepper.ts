@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Store } from "./store/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** Says which pepper made a database's key hashes, and nothing of what it is. */
 const markOf = (pepper: Uint8Array): string =>

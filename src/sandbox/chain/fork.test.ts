@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import { describe, expect, it } from "vitest";
-import { signTransfer } from "../../test/support/transfer.ts";
-import { createTestWallet } from "../../test/support/wallet.ts";
+import { signTransfer } from "../../../test/support/transfer.ts";
+import { createTestWallet } from "../../../test/support/wallet.ts";
 import { Chain, type SlotAdvance } from "./chain.ts";
 import { decodeTransaction } from "./wire-transaction.ts";
 

@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { TradewireError } from "../errors/tradewire-error.ts";
-import { Address } from "../primitives/address.ts";
-import type { Now } from "../primitives/clock.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { KeyDirectory, Principal } from "../port.ts";
+import type { Store } from "../store/store.ts";
 import { checkApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
-import type { KeyDirectory, Principal } from "./port.ts";
-import type { Store } from "./store/store.ts";
 
 /** How often other processes' revocations are looked for. Twice this is the longest a revoked key is accepted anywhere. */
 const POLL_MS = 1_000;

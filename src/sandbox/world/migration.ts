@@ -1,10 +1,10 @@
-import type { Address } from "../primitives/address.ts";
-import { hex } from "../primitives/bytes.ts";
-import { type Instruction, readonly, writable, writableSigner } from "../solana/instruction.ts";
-import { associatedTokenAddress, derive } from "../solana/pda.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from "../solana/programs.ts";
-import { PUMP_PROGRAM } from "./world/pump-fun.ts";
-import { PUMP_SWAP_PROGRAM } from "./world/pump-swap.ts";
+import type { Address } from "../../primitives/address.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
+import { associatedTokenAddress, derive } from "../../solana/pda.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from "../../solana/programs.ts";
+import { PUMP_PROGRAM } from "./pump-fun.ts";
+import { PUMP_SWAP_PROGRAM } from "./pump-swap.ts";
 
 const MIGRATE_V2 = hex("bbcb121fceedfe29");
 

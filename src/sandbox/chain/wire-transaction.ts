@@ -1,5 +1,5 @@
-import { Address } from "../primitives/address.ts";
-import { concatBytes, readU64, viewOf } from "../primitives/bytes.ts";
+import { Address } from "../../primitives/address.ts";
+import { concatBytes, readU64, viewOf } from "../../primitives/bytes.ts";
 
 /** Largest wire form of a legacy or version 0 transaction, and of version 1. @see SIMD-0385 */
 export const MAX_TRANSACTION_SIZE = 1_232;

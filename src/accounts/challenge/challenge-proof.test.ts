@@ -1,6 +1,6 @@
 import { PublicKey, Transaction, TransactionInstruction } from "@solana/web3.js";
 import { describe, expect, it } from "vitest";
-import { createTestWallet } from "../../test/support/wallet.ts";
+import { createTestWallet } from "../../../test/support/wallet.ts";
 import { memoMessage, provesWallet } from "./challenge-proof.ts";
 import { writeChallenge } from "./challenge-text.ts";
 

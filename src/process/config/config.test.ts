@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { Address } from "../primitives/address.ts";
+import { Address } from "../../primitives/address.ts";
 import { type Config, ConfigError, describeSettings, parseConfig, priorityBounds, websocketUrl } from "./config.ts";
 
 const SECRET = "0b".repeat(32);

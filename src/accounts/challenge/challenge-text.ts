@@ -1,5 +1,5 @@
-import type { Address } from "../primitives/address.ts";
-import { isoMillis } from "../primitives/clock.ts";
+import type { Address } from "../../primitives/address.ts";
+import { isoMillis } from "../../primitives/clock.ts";
 
 interface ChallengeFields {
   /** Host, with its port where it has one. */

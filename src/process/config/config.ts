@@ -1,7 +1,7 @@
-import type { TokenKey } from "../accounts/secrets.ts";
-import { parseRelays, type RelayConfig } from "../chain/landing/sender-config.ts";
-import { Address } from "../primitives/address.ts";
-import { hex } from "../primitives/bytes.ts";
+import type { TokenKey } from "../../accounts/secrets.ts";
+import { parseRelays, type RelayConfig } from "../../chain/landing/sender-config.ts";
+import { Address } from "../../primitives/address.ts";
+import { hex } from "../../primitives/bytes.ts";
 
 /** The greatest price of priority that may be set, in micro-lamports per compute unit. */
 const MAX_PRICE = 1_000_000_000n;

@@ -1,7 +1,7 @@
 import type { DeleteResult } from "kysely";
-import type { Now } from "../primitives/clock.ts";
-import type { Database } from "./store/schema.ts";
-import type { Store } from "./store/store.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { Database } from "./schema.ts";
+import type { Store } from "./store.ts";
 
 /** How long the one terminal answer of a submission can be asked for again. */
 const OUTCOME_LIFE_MS = 24 * 3_600_000;

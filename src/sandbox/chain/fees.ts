@@ -1,7 +1,7 @@
-import { Address } from "../primitives/address.ts";
-import { readU64, viewOf } from "../primitives/bytes.ts";
-import { ceilDiv } from "../primitives/integer.ts";
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../solana/programs.ts";
+import { Address } from "../../primitives/address.ts";
+import { readU64, viewOf } from "../../primitives/bytes.ts";
+import { ceilDiv } from "../../primitives/integer.ts";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;

@@ -1,6 +1,6 @@
 import bs58 from "bs58";
-import type { Address } from "../primitives/address.ts";
-import type { Account } from "../solana/account.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
 import type { Execution } from "./bank.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
 

@@ -24,8 +24,8 @@ import { createPriorityFees } from "../chain/fees/priority-fees.ts";
 import { createTipFloor } from "../chain/fees/tip-floor.ts";
 import { createChainHead } from "../chain/head/chain-head.ts";
 import { createLanding } from "../chain/landing/landing.ts";
-import { createNodeLane, createRelayLane } from "../chain/landing/sender.ts";
-import { createLanePlan } from "../chain/landing/sender-plan.ts";
+import { createNodeSender, createRelaySender } from "../chain/landing/sender.ts";
+import { createSenderPlan } from "../chain/landing/sender-plan.ts";
 import { createAccountReader } from "../chain/rpc/account-reader.ts";
 import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
 import { networkName } from "../chain/rpc/network-name.ts";
@@ -168,11 +168,11 @@ async function compose(parts: {
   onClose(() => {
     for (const tipFloor of tipFloors.values()) tipFloor.close();
   });
-  const lanes = [
-    ...pool.endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now, warn })),
-    ...relays.map((relay) => createRelayLane(relay, { ...relay, now, warn })),
+  const senders = [
+    ...pool.endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now, warn })),
+    ...relays.map((relay) => createRelaySender(relay, { ...relay, now, warn })),
   ];
-  const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
+  const landing = createLanding({ pool, senders, subscriptions, head, now, warn });
   onClose(() => landing.close());
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
   const source = await openStateSource(config, { reader, subscriptions, now, warn, headSlot: head.slot });
@@ -209,7 +209,7 @@ async function compose(parts: {
       markets,
       head,
       fees,
-      lanes: createLanePlan(relays, tipFloors),
+      senders: createSenderPlan(relays, tipFloors),
       sealer,
       now,
       lookupTables: () => lookupTables.tables(),
@@ -306,7 +306,7 @@ async function compose(parts: {
     readiness,
   });
   metrics.watch(
-    serviceGauges({ api, head, keys, markets, source, landing, lanes, isReady: () => serving() && !draining }),
+    serviceGauges({ api, head, keys, markets, source, landing, senders, isReady: () => serving() && !draining }),
   );
   onClose(() => admin.close());
   onClose(() => api.close());
@@ -320,7 +320,7 @@ async function compose(parts: {
       slotAgeMs: head.slotAgeMs(),
     },
     venues: markets.report().map((report) => venueStatus(report, serving(), now())),
-    lanes: lanes.map((lane) => ({ name: lane.name, state: lane.isCooling() ? "down" : "up" })),
+    senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
     tokens: chain?.tokens ?? [],
   }));
   const { host, port } = await api.listen();

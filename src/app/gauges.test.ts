@@ -20,7 +20,7 @@ const gauges = () =>
     markets: { size: () => ({ pairs: 9, markets: 10 }) },
     source: { counts: () => counts },
     landing: { counts: () => ({ underWay: 11, repeated: 12, shed: 13 }) },
-    lanes: [{ isCooling: () => true }, { isCooling: () => false }],
+    senders: [{ isCooling: () => true }, { isCooling: () => false }],
     isReady: () => true,
   } as unknown as Parameters<typeof serviceGauges>[0]);
 

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { Gauge } from "../api/observe/metrics.ts";
 import type { Api } from "../api/server.ts";
 import type { LiveLanding } from "../chain/landing/landing.ts";
-import type { Lane } from "../chain/landing/sender.ts";
+import type { Sender } from "../chain/landing/sender.ts";
 import type { LiveStateSource } from "../chain/state/state-source.ts";
 import type { LiveMarkets } from "../market/markets.ts";
 
@@ -13,13 +13,13 @@ interface ServiceParts {
   readonly markets: Pick<LiveMarkets, "size">;
   readonly source: Pick<LiveStateSource, "counts">;
   readonly landing: Pick<LiveLanding, "counts">;
-  readonly lanes: readonly Pick<Lane, "isCooling">[];
+  readonly senders: readonly Pick<Sender, "isCooling">[];
   readonly isReady: () => boolean;
 }
 
 /** What the metrics of a running service tell beside its calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, markets, source, landing, lanes, isReady } = parts;
+  const { api, head, keys, markets, source, landing, senders, isReady } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
@@ -48,19 +48,19 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       () => source.counts().auditDifferences,
     ),
     gauge(
-      "tradewire_lanes_up",
-      "Lanes that transactions are broadcast on.",
-      () => lanes.filter((lane) => !lane.isCooling()).length,
+      "tradewire_senders_up",
+      "Senders that transactions are broadcast on.",
+      () => senders.filter((sender) => !sender.isCooling()).length,
     ),
     gauge("tradewire_landing", "Transactions followed on their way.", () => landing.counts().underWay),
     counter(
       "tradewire_rebroadcasts_total",
-      "Broadcasts after the first of each lane.",
+      "Broadcasts after the first of each sender.",
       () => landing.counts().repeated,
     ),
     counter(
       "tradewire_rebroadcasts_shed_total",
-      "Broadcasts left out because a lane takes no more.",
+      "Broadcasts left out because a sender takes no more.",
       () => landing.counts().shed,
     ),
     gauge("tradewire_ready", "1 while trades can be built.", () => (isReady() ? 1 : 0)),

@@ -118,10 +118,10 @@ export interface TransactionProgress {
 
 /** Something that happened to a transaction on its way. */
 export type LandingEvent =
-  /** The lane took it, for the first time. */
-  | { readonly kind: "sent"; readonly lane: string }
-  /** The lane did not take it, for the first time; that decides nothing. */
-  | { readonly kind: "refused"; readonly lane: string; readonly reason: string }
+  /** The sender took it, for the first time. */
+  | { readonly kind: "sent"; readonly sender: string }
+  /** The sender did not take it, for the first time; that decides nothing. */
+  | { readonly kind: "refused"; readonly sender: string; readonly reason: string }
   /** Seen in a block that may still be dropped; told again when it is seen in another. */
   | { readonly kind: "processed"; readonly slot: bigint };
 
@@ -132,14 +132,14 @@ export interface LandingOrder {
   readonly signature: string;
   readonly lastValidBlockHeight: bigint;
   readonly deadlineMs: number;
-  /** Names of the lanes it may be sent on. One that is not configured here is left out. */
-  readonly lanes: readonly string[];
+  /** Names of the senders it may be sent on. One that is not configured here is left out. */
+  readonly senders: readonly string[];
   readonly onEvent?: (event: LandingEvent) => void;
 }
 
 export interface Landing {
   /**
-   * Sends the bytes on every lane allowed, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
+   * Sends the bytes on every sender allowed, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
    * once the block height has passed the last valid one. A fate of `landed` is at least confirmed.
    */
   land(order: LandingOrder): Promise<TransactionFate>;
@@ -158,14 +158,14 @@ export interface Tip {
 }
 
 /** The ways a message may be sent, decided when it is built: what they ask for has to be in it. */
-export interface LaneChoice {
-  readonly lanes: readonly string[];
+export interface SenderChoice {
+  readonly senders: readonly string[];
   readonly tips: readonly Tip[];
 }
 
-export interface LanePlan {
-  /** The lanes of a level now. `turn` varies from build to build: tips go to the accounts of a lane in turn. */
-  choose(level: Priority, turn: number): LaneChoice;
+export interface SenderPlan {
+  /** The senders of a level now. `turn` varies from build to build: tips go to the accounts of a sender in turn. */
+  choose(level: Priority, turn: number): SenderChoice;
 }
 
 /** One token balance of a transaction's record. */

@@ -124,9 +124,9 @@ export interface TradeEvent {
   readonly kind: "sent" | "refused" | Exclude<TradeStatus, "pending">;
   readonly atMs: number;
   /** Where it was sent, for `sent` and `refused`. */
-  readonly lane?: string;
+  readonly sender?: string;
   readonly slot?: bigint;
-  /** Why a lane did not take it. */
+  /** Why a sender did not take it. */
   readonly reason?: string;
 }
 

@@ -35,7 +35,7 @@ export function createTrades(
         return {
           level,
           microLamportsPerCu,
-          typicalCostLamports: ports.lanes
+          typicalCostLamports: ports.senders
             .choose(level, 0)
             .tips.reduce(
               (sum, { lamports }) => sum + lamports,

@@ -126,7 +126,7 @@ test("no confirmation is missed while the connection is cut again and again", as
         ...signed,
         lastValidBlockHeight,
         deadlineMs: Date.now() + 10_000,
-        lanes: [OWN_NODES],
+        senders: [OWN_NODES],
       });
     }),
   );

@@ -52,7 +52,7 @@ test("a transfer lands, its record can be read, and landing it again tells the s
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const signed = signTransfer({ from: wallet, to, lamports: LAMPORTS_PER_SOL, blockhash });
   const seen: bigint[] = [];
-  const order = { ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000), lanes: [OWN_NODES] };
+  const order = { ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000), senders: [OWN_NODES] };
   const fate = await chain.landing.land({
     ...order,
     onEvent: (event) => event.kind === "processed" && seen.push(event.slot),
@@ -84,7 +84,7 @@ test("a transaction that fails on the chain has landed, with its error", async (
     ...signed,
     lastValidBlockHeight,
     deadlineMs: inMs(20_000),
-    lanes: [OWN_NODES],
+    senders: [OWN_NODES],
   });
   expect(fate).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
 });
@@ -101,7 +101,7 @@ test("one endpoint that is gone and one that never answers stop nothing", async 
     ...signed,
     lastValidBlockHeight,
     deadlineMs: inMs(20_000),
-    lanes: [OWN_NODES],
+    senders: [OWN_NODES],
   });
   expect(fate).toMatchObject({ kind: "landed", error: null });
   several.close();
@@ -116,7 +116,7 @@ test("without any subscription, polling alone follows head and landing", async (
     ...signed,
     lastValidBlockHeight,
     deadlineMs: inMs(20_000),
-    lanes: [OWN_NODES],
+    senders: [OWN_NODES],
   });
   expect(fate).toMatchObject({ kind: "landed", error: null });
   polled.close();
@@ -128,7 +128,7 @@ test("what is never taken expires, but only once the finalized height is past th
   const signed = signTransfer({ from: stranger, to: wallet.address, lamports: 1n, blockhash });
   let fate: string | undefined;
   const landing = chain.landing
-    .land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000), lanes: [OWN_NODES] })
+    .land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000), senders: [OWN_NODES] })
     .then((told) => {
       fate = told.kind;
     });

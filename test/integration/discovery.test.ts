@@ -26,7 +26,7 @@ const tokenNamed = (symbol: string): WorldToken => sandbox.world.tokens.find((to
 /** What a quote reads beside markets and clock, none of which decides anything here. */
 const QUOTING = {
   fees: { priceMicroLamportsPerCu: () => 0n, expectedSlots: () => 1 },
-  lanes: { choose: () => ({ lanes: [], tips: [] }) },
+  senders: { choose: () => ({ senders: [], tips: [] }) },
   lookupTables: () => [],
   baseFee: () => 5_000n,
   settings: { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20, expiryMarginMs: 0, transactionV1: false },

@@ -80,10 +80,10 @@ it("counts calls by method and code, and times their stages", async () => {
   }
 });
 
-it("counts what became of submissions, and the lanes they were sent on", async () => {
+it("counts what became of submissions, and the senders they were sent on", async () => {
   const { text } = await admin("/metrics");
   expect(text).toContain('tradewire_submissions_total{code="OK"} 1');
-  expect(text).toContain('tradewire_lane_broadcasts_total{lane="rpc-1",result="sent"} 1');
+  expect(text).toContain('tradewire_sender_broadcasts_total{sender="rpc-1",result="sent"} 1');
   expect(text).toContain('tradewire_landing_seconds_count{event="sent"} 1');
   expect(text).toContain('tradewire_landing_seconds_count{event="confirmed"} 1');
   expect(text).toContain("tradewire_undurable_broadcasts_total 0");

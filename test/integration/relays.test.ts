@@ -166,7 +166,7 @@ test("the price list tells tips and slots to wait", async () => {
   for (const { expectedSlots } of levels) expect(expectedSlots).toBeGreaterThanOrEqual(1);
 });
 
-test("a tip by what lands now is in the trade, its price and its lanes; a spike ends at the cap", async () => {
+test("a tip by what lands now is in the trade, its price and its senders; a spike ends at the cap", async () => {
   const told = async () => {
     const { body } = await service.call("/v1/priority");
     const levels = body.data!.levels as { priority: string; expectedCostRaw: string }[];

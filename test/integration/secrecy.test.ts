@@ -128,7 +128,7 @@ test.each(["error", "html", "hang-up"] as const)(
   },
 );
 
-test("events of a trade name lanes by number, and tell a refusal by its kind", async () => {
+test("events of a trade name senders by number, and tell a refusal by its kind", async () => {
   failing = undefined;
   const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
   const trader = new Trader(0x7711, history);

@@ -149,7 +149,7 @@ export function createFakeTrades(): FakeTrades {
 
     async *watch(principal, signature, signal) {
       const trade = find(principal, signature);
-      const sent = { kind: "sent", atMs: 1_795_000_000_000, lane: "rpc-1" } as const;
+      const sent = { kind: "sent", atMs: 1_795_000_000_000, sender: "rpc-1" } as const;
       yield { ...trade, status: "pending", slot: undefined, result: undefined, events: [sent] };
       if (!signal.aborted) yield { ...trade, events: [] };
     },

@@ -1,6 +1,6 @@
 import { createChainHead, type LiveChainHead } from "../../src/chain/head/chain-head.ts";
 import { createLanding, type LiveLanding } from "../../src/chain/landing/landing.ts";
-import { createNodeLane } from "../../src/chain/landing/sender.ts";
+import { createNodeSender } from "../../src/chain/landing/sender.ts";
 import type { AccountReader, TransactionReader } from "../../src/chain/port.ts";
 import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
 import { createRpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
@@ -50,8 +50,8 @@ export async function connectChain({ rpcUrls, wsUrls }: LiveChainOptions): Promi
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
   const headSlot = head.slot;
   const source = createRpcStateSource({ reader, subscriptions, now, warn, headSlot, commitment: "processed" });
-  const lanes = endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now, warn: () => {} }));
-  const landing = createLanding({ pool, lanes, subscriptions, head, now, warn });
+  const senders = endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now, warn: () => {} }));
+  const landing = createLanding({ pool, senders, subscriptions, head, now, warn });
   return {
     pool,
     subscriptions,

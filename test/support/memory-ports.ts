@@ -54,7 +54,7 @@ export function memoryPorts(options: {
       genesisHash: () => "memory",
     },
     fees: { priceMicroLamportsPerCu: () => 10_000n, expectedSlots: () => 1 },
-    lanes: { choose: () => ({ lanes: ["rpc"], tips: [] }) },
+    senders: { choose: () => ({ senders: ["rpc"], tips: [] }) },
     sealer: createTokenSealer({
       keys: [{ id: "k", secret: hex("07".repeat(32)), seals: true }],
       genesisHash: "memory",

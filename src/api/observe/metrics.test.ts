@@ -53,8 +53,8 @@ function recorded(): Metrics {
     metrics.record({ method, code, durationMs, stages, requestId: "req_1", keyId: "abcdefgh", traceparent: undefined });
   }
   const events = [
-    { kind: "sent", atMs: 1_010, lane: "rpc-1" },
-    { kind: "refused", atMs: 1_011, lane: "jito" },
+    { kind: "sent", atMs: 1_010, sender: "rpc-1" },
+    { kind: "refused", atMs: 1_011, sender: "jito" },
     { kind: "confirmed", atMs: 1_900 },
   ];
   metrics.recordSubmission({ code: "OK", startedAtMs: 1_000, events, durable: false });
@@ -98,7 +98,7 @@ it("writes what Prometheus reads: each family once, its samples together, bucket
 it("has no label that grows with callers: not their keys, requests or trades", () => {
   const text = recorded().describe();
   expect(new Set(Array.from(text.matchAll(/[{,](\w+)="/g), ([, label]) => label))).toEqual(
-    new Set(["method", "code", "le", "stage", "lane", "result", "event"]),
+    new Set(["method", "code", "le", "stage", "sender", "result", "event"]),
   );
   for (const secret of ["req_1", "abcdefgh"]) expect(text).not.toContain(secret);
 });

@@ -19,7 +19,7 @@ class Histogram {
 interface SubmissionReport {
   readonly code: string;
   readonly startedAtMs: number;
-  readonly events: readonly { readonly kind: string; readonly atMs: number; readonly lane?: string }[];
+  readonly events: readonly { readonly kind: string; readonly atMs: number; readonly sender?: string }[];
   /** False: the first broadcast did not wait for the claim to be written. */
   readonly durable: boolean;
 }
@@ -74,8 +74,8 @@ export class Metrics {
     count(this.#submissions, `code="${code}"`);
     if (!durable) this.#undurable++;
     const told = new Set<string>();
-    for (const { kind, lane, atMs } of events) {
-      if (lane !== undefined) count(this.#broadcasts, `lane="${lane}",result="${kind}"`);
+    for (const { kind, sender, atMs } of events) {
+      if (sender !== undefined) count(this.#broadcasts, `sender="${sender}",result="${kind}"`);
       if (kind === "refused" || told.has(kind)) continue;
       told.add(kind);
       histogramOf(this.#landing, kind).observe(Math.max(0, atMs - startedAtMs) / 1_000);
@@ -109,8 +109,8 @@ export class Metrics {
     );
     describeCounters(
       lines,
-      "tradewire_lane_broadcasts_total",
-      "Submissions that a lane has taken or refused.",
+      "tradewire_sender_broadcasts_total",
+      "Submissions that a sender has taken or refused.",
       this.#broadcasts,
     );
     describeHistograms(

@@ -27,7 +27,7 @@ export interface ServiceStatus {
   };
   readonly venues: readonly VenueStatus[];
   /** Nodes, numbered: their names and URLs stay inside. */
-  readonly lanes: readonly { readonly name: string; readonly state: "up" | "down" }[];
+  readonly senders: readonly { readonly name: string; readonly state: "up" | "down" }[];
   /** Tokens of the embedded chain, for examples; empty on a public network. */
   readonly tokens: readonly {
     readonly symbol: string;

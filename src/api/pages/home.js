@@ -31,7 +31,7 @@ function say(words, kind) {
   overall.textContent = words;
 }
 
-function show({ serving, network, chain, venues, lanes }) {
+function show({ serving, network, chain, venues, senders }) {
   if (serving) say("Serving", "good");
   else say("Not serving: the chain's state is old", "bad");
   byId("chain").replaceChildren(
@@ -42,7 +42,9 @@ function show({ serving, network, chain, venues, lanes }) {
     ...row("Last slot seen", `${chain.slotAgeMs} ms ago`),
   );
   byId("venues").replaceChildren(...venues.map(venueLine));
-  byId("lanes").replaceChildren(...lanes.map(({ name, state }) => line(name, state, state === "up" ? "good" : "bad")));
+  byId("senders").replaceChildren(
+    ...senders.map(({ name, state }) => line(name, state, state === "up" ? "good" : "bad")),
+  );
 }
 
 let example = false;

@@ -139,11 +139,11 @@ const EVENT_KINDS: Readonly<Record<TradeEvent["kind"], TradeEventKind>> = {
   finalized: TradeEventKind.FINALIZED,
 };
 
-function fromEvent({ kind, atMs, lane, slot, reason }: TradeEvent) {
+function fromEvent({ kind, atMs, sender, slot, reason }: TradeEvent) {
   return {
     kind: EVENT_KINDS[kind],
     at: isoMillis(atMs),
-    ...(lane === undefined ? {} : { lane }),
+    ...(sender === undefined ? {} : { lane: sender }),
     ...(slot === undefined ? {} : { slot }),
     ...(reason === undefined ? {} : { reason }),
   } satisfies MessageInitShape<typeof TradeEventSchema>;

@@ -12,7 +12,7 @@ import type { LandingEvent, LandingOrder, TransactionFate } from "../port.ts";
 import { RpcError } from "../rpc/rpc-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
-import { createNodeLane, OWN_NODES } from "./sender.ts";
+import { createNodeSender, OWN_NODES } from "./sender.ts";
 
 const SIGNATURE = "5".repeat(88);
 const LAST_VALID = 150n;
@@ -69,7 +69,7 @@ function start(count: number): void {
   subscriptions = fakeSubscriptions();
   landing = createLanding({
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
-    lanes: endpoints.map((endpoint, i) => createNodeLane(endpoint, i, { now: Date.now })),
+    senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now: Date.now })),
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
@@ -87,7 +87,7 @@ function land(order: Partial<LandingOrder> = {}): { fate: TransactionFate | unde
       signature: SIGNATURE,
       lastValidBlockHeight: LAST_VALID,
       deadlineMs: Date.now() + 25_000,
-      lanes: [OWN_NODES],
+      senders: [OWN_NODES],
       ...order,
     })
     .then((fate) => {
@@ -412,17 +412,17 @@ test("a slot outside the message's life is not believed", async () => {
   expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n });
 });
 
-test("a lane that limits its callers is sent first broadcasts, and the repetitions it has room for: the newest first", async () => {
+test("a sender that limits its callers is sent first broadcasts, and the repetitions it has room for: the newest first", async () => {
   start(1);
   const sent: string[] = [];
   const warnings: string[] = [];
-  const lane = createNodeLane(fakeEndpoint({ sendTransaction: (bytes: string) => void sent.push(bytes) }), 0, {
+  const sender = createNodeSender(fakeEndpoint({ sendTransaction: (bytes: string) => void sent.push(bytes) }), 0, {
     now: Date.now,
     perSecond: 3,
   });
   landing = createLanding({
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
-    lanes: [lane],
+    senders: [sender],
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
@@ -446,15 +446,15 @@ test("a lane that limits its callers is sent first broadcasts, and the repetitio
 test("a relay that repeats by itself is sent each transaction once, and only what allows it", async () => {
   start(1);
   const relay = fakeEndpoint({ sendTransaction: () => "taken" });
-  const lane = {
-    ...createNodeLane(relay, 0, { now: Date.now }),
+  const sender = {
+    ...createNodeSender(relay, 0, { now: Date.now }),
     name: "relay",
     allowedAs: "relay",
     repeats: true,
   };
   landing = createLanding({
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
-    lanes: [createNodeLane(endpoints[0]!, 0, { now: Date.now }), lane],
+    senders: [createNodeSender(endpoints[0]!, 0, { now: Date.now }), sender],
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
@@ -462,13 +462,13 @@ test("a relay that repeats by itself is sent each transaction once, and only wha
     random: () => 0.5,
   });
   const events: LandingEvent[] = [];
-  land({ lanes: [OWN_NODES, "relay"], onEvent: (event) => void events.push(event) });
-  land({ signature: "another", lanes: [OWN_NODES] });
+  land({ senders: [OWN_NODES, "relay"], onEvent: (event) => void events.push(event) });
+  land({ signature: "another", senders: [OWN_NODES] });
   await vi.advanceTimersByTimeAsync(2_000);
   expect(relay.countOf("sendTransaction")).toBe(1);
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(12);
   expect(events).toEqual([
-    { kind: "sent", lane: "rpc-1" },
-    { kind: "sent", lane: "relay" },
+    { kind: "sent", sender: "rpc-1" },
+    { kind: "sent", sender: "relay" },
   ]);
 });

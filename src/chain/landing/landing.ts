@@ -7,10 +7,10 @@ import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import { ruleOnExpiry } from "./expiry.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
-import type { Lane } from "./sender.ts";
+import type { Sender } from "./sender.ts";
 
 export interface LiveLanding extends Landing {
-  /** For metrics: transactions on their way, broadcasts after the first of each lane, and those left out for want of turns. */
+  /** For metrics: transactions on their way, broadcasts after the first of each sender, and those left out for want of turns. */
   counts(): { readonly underWay: number; readonly repeated: number; readonly shed: number };
   /** Ends all waiting; what is undecided is pending. */
   close(): void;
@@ -18,7 +18,7 @@ export interface LiveLanding extends Landing {
 
 interface LandingOptions {
   readonly pool: RpcPool;
-  readonly lanes: readonly Lane[];
+  readonly senders: readonly Sender[];
   readonly subscriptions: Subscriptions;
   readonly head: { blockHeight(): bigint; slot(): bigint; slotMs(): number };
   readonly now: Now;
@@ -54,12 +54,12 @@ interface Flight {
   readonly blockhash: string | undefined;
   readonly lastValidBlockHeight: bigint;
   readonly waiters: Set<Waiter>;
-  readonly lanes: readonly Lane[];
-  /** Lanes that have not yet answered the previous broadcast: they get no second one. */
-  readonly sending: Set<Lane>;
-  /** Lanes that took it, and those that have refused it. */
-  readonly taken: Set<Lane>;
-  readonly refused: Set<Lane>;
+  readonly senders: readonly Sender[];
+  /** Senders that have not yet answered the previous broadcast: they get no second one. */
+  readonly sending: Set<Sender>;
+  /** Senders that took it, and those that have refused it. */
+  readonly taken: Set<Sender>;
+  readonly refused: Set<Sender>;
   /** What a waiter that comes later is told first. */
   readonly events: LandingEvent[];
   /** Broadcasts after the first, and when the next is due (monotonic milliseconds). */
@@ -73,14 +73,14 @@ interface Flight {
 }
 
 /**
- * Broadcasts on every lane allowed in parallel, again and again on its own schedule, and finds out what became of it: by
+ * Broadcasts on every sender allowed in parallel, again and again on its own schedule, and finds out what became of it: by
  * subscription and by polling, whichever comes first. Sending identical bytes more than once is safe: the chain executes
- * a message at most once. No lane's refusal of a broadcast decides anything; only blocks do. When there is more to send than
- * the lanes take, what has been sent most often waits.
+ * a message at most once. No sender's refusal of a broadcast decides anything; only blocks do. When there is more to send than
+ * the senders take, what has been sent most often waits.
  */
 export function createLanding({
   pool,
-  lanes,
+  senders,
   subscriptions,
   head,
   now,
@@ -145,22 +145,22 @@ export function createLanding({
     }
   }
 
-  async function send(flight: Flight, lane: Lane): Promise<void> {
-    flight.sending.add(lane);
+  async function send(flight: Flight, sender: Sender): Promise<void> {
+    flight.sending.add(sender);
     try {
-      await lane.send(flight.encoded);
-      if (!flight.taken.has(lane)) {
-        flight.taken.add(lane);
-        tell(flight, { kind: "sent", lane: lane.name });
+      await sender.send(flight.encoded);
+      if (!flight.taken.has(sender)) {
+        flight.taken.add(sender);
+        tell(flight, { kind: "sent", sender: sender.name });
       }
     } catch (error) {
-      // Not final, whatever it says: the same bytes may land on another lane, or have landed already.
-      if (!flight.refused.has(lane)) {
-        flight.refused.add(lane);
-        tell(flight, { kind: "refused", lane: lane.name, reason: refusalOf(error) });
+      // Not final, whatever it says: the same bytes may land on another sender, or have landed already.
+      if (!flight.refused.has(sender)) {
+        flight.refused.add(sender);
+        tell(flight, { kind: "refused", sender: sender.name, reason: refusalOf(error) });
       }
     } finally {
-      flight.sending.delete(lane);
+      flight.sending.delete(sender);
     }
   }
 
@@ -178,16 +178,16 @@ export function createLanding({
     for (const flight of due.sort((a, b) => a.retries - b.retries)) {
       flight.retries += 1;
       scheduleRetry(flight);
-      const ready = flight.lanes.filter((lane) => !lane.isCooling());
-      for (const lane of ready.length === 0 ? flight.lanes : ready) {
-        if (flight.sending.has(lane) || (lane.repeats && flight.taken.has(lane))) continue;
-        if (lane.takeTurn()) {
+      const ready = flight.senders.filter((sender) => !sender.isCooling());
+      for (const sender of ready.length === 0 ? flight.senders : ready) {
+        if (flight.sending.has(sender) || (sender.repeats && flight.taken.has(sender))) continue;
+        if (sender.takeTurn()) {
           repeatedInAll += 1;
-          void send(flight, lane);
+          void send(flight, sender);
         } else shed += 1;
       }
     }
-    if (shed > 0 && !shedding) warn("More to send again than the lanes take: what was sent most often waits.");
+    if (shed > 0 && !shedding) warn("More to send again than the senders take: what was sent most often waits.");
     if (due.length > 0) shedding = shed > 0;
     shedInAll += shed;
   }
@@ -268,7 +268,7 @@ export function createLanding({
       blockhash: recentBlockhash(order.transaction),
       lastValidBlockHeight: order.lastValidBlockHeight,
       waiters: new Set(),
-      lanes: lanes.filter(({ allowedAs }) => order.lanes.includes(allowedAs)),
+      senders: senders.filter(({ allowedAs }) => order.senders.includes(allowedAs)),
       sending: new Set(),
       taken: new Set(),
       refused: new Set(),
@@ -283,10 +283,10 @@ export function createLanding({
     scheduleRetry(flight);
     retryTimer ??= setInterval(retryDue, RETRY_TICK_MS);
     if (canLand(flight)) {
-      for (const lane of flight.lanes) {
+      for (const sender of flight.senders) {
         // The first time counts as a turn, and is taken whether there is one or not.
-        lane.takeTurn();
-        void send(flight, lane);
+        sender.takeTurn();
+        void send(flight, sender);
       }
     }
     flight.cancelSubscription = subscriptions.subscribe({

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { parseRelays } from "./sender-config.ts";
-import { createLanePlan } from "./sender-plan.ts";
+import { createSenderPlan } from "./sender-plan.ts";
 
 const ACCOUNT = "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5";
 const OTHER = "HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe";
@@ -67,13 +67,13 @@ describe("relays in the settings", () => {
 });
 
 test("a level has the own nodes and its relays, with a tip to one account of each in turn", () => {
-  const plan = createLanePlan(
+  const plan = createSenderPlan(
     parse(relay(), relay({ name: "staked", tipAccounts: [], leastTip: 0, levels: { fast: 0, faster: 0 } }))!,
   );
-  expect(plan.choose("economy", 0)).toEqual({ lanes: ["rpc"], tips: [] });
-  expect(plan.choose("fast", 0)).toEqual({ lanes: ["rpc", "staked"], tips: [] });
+  expect(plan.choose("economy", 0)).toEqual({ senders: ["rpc"], tips: [] });
+  expect(plan.choose("fast", 0)).toEqual({ senders: ["rpc", "staked"], tips: [] });
   const faster = [0, 1, 2].map((turn) => plan.choose("faster", turn));
-  expect(faster[0]!.lanes).toEqual(["rpc", "jito", "staked"]);
+  expect(faster[0]!.senders).toEqual(["rpc", "jito", "staked"]);
   expect(faster.map(({ tips }) => tips.map(({ to, lamports }) => [to.toString(), lamports]))).toEqual([
     [[ACCOUNT, 2_000n]],
     [[OTHER, 2_000n]],
@@ -82,10 +82,12 @@ test("a level has the own nodes and its relays, with a tip to one account of eac
 });
 
 test("a relay that wants its transactions to itself gets them alone", () => {
-  const plan = createLanePlan(parse(relay(), relay({ name: "guarded", exclusive: true, levels: { fastest: 9_000 } }))!);
-  expect(plan.choose("fastest", 0).lanes).toEqual(["guarded"]);
+  const plan = createSenderPlan(
+    parse(relay(), relay({ name: "guarded", exclusive: true, levels: { fastest: 9_000 } }))!,
+  );
+  expect(plan.choose("fastest", 0).senders).toEqual(["guarded"]);
   expect(plan.choose("fastest", 0).tips).toHaveLength(1);
-  expect(plan.choose("faster", 0).lanes).toEqual(["rpc", "jito"]);
+  expect(plan.choose("faster", 0).senders).toEqual(["rpc", "jito"]);
 });
 
 test("a tip is what lands now, between the least and the cap, and as configured while that is not known", () => {
@@ -95,7 +97,7 @@ test("a tip is what lands now, between the least and the cap, and as configured 
     asked.push(percentile);
     return landed;
   };
-  const plan = createLanePlan(parse(relay({ tipFloor: floor }))!, new Map([[floor.url, { lamports }]]));
+  const plan = createSenderPlan(parse(relay({ tipFloor: floor }))!, new Map([[floor.url, { lamports }]]));
   const tipNow = () => plan.choose("faster", 0).tips[0]!.lamports;
   expect(tipNow()).toBe(2_000n);
   landed = 5_555n;

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
 import type { TipFloor, TipPercentile } from "../fees/tip-floor.ts";
-import type { LaneChoice, LanePlan, Priority, Tip } from "../port.ts";
+import type { Priority, SenderChoice, SenderPlan, Tip } from "../port.ts";
 import { OWN_NODES } from "./sender.ts";
 import type { RelayConfig } from "./sender-config.ts";
 
@@ -21,7 +21,7 @@ interface Stop {
 }
 
 interface Way {
-  readonly lanes: readonly string[];
+  readonly senders: readonly string[];
   readonly stops: readonly Stop[];
 }
 
@@ -29,17 +29,17 @@ interface Way {
  * The own nodes and every relay of the level; a relay that wants a transaction to itself gets it, the first such one named.
  * A tip is what lands now, between the relay's least and the level's cap, where that is known; else what is configured.
  */
-export function createLanePlan(relays: readonly Relay[], floors: TipFloors = new Map()): LanePlan {
+export function createSenderPlan(relays: readonly Relay[], floors: TipFloors = new Map()): SenderPlan {
   const byLevel: Readonly<Record<Priority, Way>> = {
     economy: wayOf("economy", relays, floors),
     fast: wayOf("fast", relays, floors),
     faster: wayOf("faster", relays, floors),
     fastest: wayOf("fastest", relays, floors),
   };
-  const untipped: LaneChoice = { lanes: [OWN_NODES], tips: [] };
+  const untipped: SenderChoice = { senders: [OWN_NODES], tips: [] };
   return {
     choose(level, turn) {
-      const { lanes, stops } = byLevel[level];
+      const { senders, stops } = byLevel[level];
       if (stops.length === 0) return untipped;
       const tips: Tip[] = [];
       for (const stop of stops) {
@@ -47,7 +47,7 @@ export function createLanePlan(relays: readonly Relay[], floors: TipFloors = new
         const lamports = tipAt(stop);
         if (to !== undefined && lamports > 0n) tips.push({ to, lamports });
       }
-      return { lanes, tips };
+      return { senders, tips };
     },
   };
 }
@@ -63,7 +63,7 @@ function wayOf(level: Priority, relays: readonly Relay[], floors: TipFloors): Wa
   const chosen = exclusive === undefined ? all : [exclusive];
   const names = chosen.map(({ name }) => name);
   return {
-    lanes: exclusive === undefined ? [OWN_NODES, ...names] : names,
+    senders: exclusive === undefined ? [OWN_NODES, ...names] : names,
     stops: chosen.map(({ tipAccounts, levels, leastTip, tipFloor }) => ({
       tipAccounts,
       tip: levels[level]!,

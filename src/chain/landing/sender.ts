@@ -2,11 +2,11 @@ import type { Now } from "../../primitives/clock.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { isRefusal } from "../rpc/rpc-error.ts";
 
-/** The lane every message may use: the configured nodes, which ask for nothing in it. */
+/** The sender every message may use: the configured nodes, which ask for nothing in it. */
 export const OWN_NODES = "rpc";
 
 /** One way to send a transaction towards the leaders. */
-export interface Lane {
+export interface Sender {
   /** Shown to callers. Never a host name: those of some providers are secrets. */
   readonly name: string;
   /** The name messages allow it by: `rpc` for the configured nodes, its own for any other. */
@@ -15,16 +15,16 @@ export interface Lane {
   readonly repeats: boolean;
   /** True for a while after failures, a long one after it said that it takes no transactions at all: repetitions go to the others. */
   isCooling(): boolean;
-  /** True when one more may be sent now; a lane that limits its callers is not sent more than it takes. */
+  /** True when one more may be sent now; a sender that limits its callers is not sent more than it takes. */
   takeTurn(): boolean;
-  /** Resolves when the lane has taken the transaction. @throws TradewireError UPSTREAM_ERROR */
+  /** Resolves when the sender has taken the transaction. @throws TradewireError UPSTREAM_ERROR */
   send(encoded: string): Promise<void>;
 }
 
-interface LaneOptions {
+interface SenderOptions {
   readonly now: Now;
   readonly warn?: (message: string) => void;
-  /** Longest wait for the lane to take a transaction. */
+  /** Longest wait for the sender to take a transaction. */
   readonly timeoutMs?: number;
   /** Transactions sent in a second, at most. */
   readonly perSecond?: number;
@@ -34,9 +34,9 @@ const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_PER_SECOND = 1_000;
 const REFUSAL_MS = 600_000;
 
-/** A configured node as a lane; `index` counts from 0. */
-export function createNodeLane(endpoint: RpcEndpoint, index: number, options: LaneOptions): Lane {
-  return laneTo(endpoint, { ...options, name: `${OWN_NODES}-${index + 1}`, allowedAs: OWN_NODES, repeats: false });
+/** A configured node as a sender; `index` counts from 0. */
+export function createNodeSender(endpoint: RpcEndpoint, index: number, options: SenderOptions): Sender {
+  return senderTo(endpoint, { ...options, name: `${OWN_NODES}-${index + 1}`, allowedAs: OWN_NODES, repeats: false });
 }
 
 /** Where a relay or block engine is reached. */
@@ -48,12 +48,12 @@ interface RelayAddress {
 }
 
 /** A relay or block engine that takes `sendTransaction`. */
-export function createRelayLane({ name, url, headers, repeats }: RelayAddress, options: LaneOptions): Lane {
+export function createRelaySender({ name, url, headers, repeats }: RelayAddress, options: SenderOptions): Sender {
   const endpoint = createRpcEndpoint({ url, headers, now: options.now });
-  return laneTo(endpoint, { ...options, name, allowedAs: name, repeats });
+  return senderTo(endpoint, { ...options, name, allowedAs: name, repeats });
 }
 
-function laneTo(
+function senderTo(
   endpoint: RpcEndpoint,
   {
     name,
@@ -63,8 +63,8 @@ function laneTo(
     warn = () => {},
     timeoutMs = DEFAULT_TIMEOUT_MS,
     perSecond = DEFAULT_PER_SECOND,
-  }: LaneOptions & Pick<Lane, "name" | "allowedAs" | "repeats">,
-): Lane {
+  }: SenderOptions & Pick<Sender, "name" | "allowedAs" | "repeats">,
+): Sender {
   let turns = perSecond;
   let countedAtMs = now();
   let refusedUntilMs = 0;
@@ -92,7 +92,7 @@ function laneTo(
       } catch (error) {
         if (isRefusal(error)) {
           if (now() >= refusedUntilMs)
-            warn(`The lane ${name} (${endpoint.name}) does not serve sendTransaction: nothing lands through it.`);
+            warn(`The sender ${name} (${endpoint.name}) does not serve sendTransaction: nothing lands through it.`);
           refusedUntilMs = now() + REFUSAL_MS;
         }
         throw error;

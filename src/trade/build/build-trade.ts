@@ -1,4 +1,4 @@
-import type { ChainHead, LaneChoice, LanePlan, Lifetime, PriorityFees, Tip } from "../../chain/port.ts";
+import type { ChainHead, Lifetime, PriorityFees, SenderChoice, SenderPlan, Tip } from "../../chain/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -46,7 +46,7 @@ export interface BuildPorts {
   readonly markets: Markets;
   readonly head: ChainHead;
   readonly fees: PriorityFees;
-  readonly lanes: LanePlan;
+  readonly senders: SenderPlan;
   readonly sealer: TokenSealer;
   readonly now: Now;
   /** Lookup tables the operator offers, as they stand on the chain. */
@@ -180,7 +180,7 @@ function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: boolean): BuiltTrade 
   const { request, intent, accounts } = ready;
   const lifetime = head.lifetime();
   request.stages?.mark("snapshot");
-  const { route, assembly, costs, message, lanes } = composeBest(ports, ready, lifetime);
+  const { route, assembly, costs, message, senders } = composeBest(ports, ready, lifetime);
   if (mayAsk && assembly.unknown.length > 0) return new Unknown(assembly.unknown);
   request.stages?.mark("route");
   checkLimits(request, route, costs);
@@ -215,7 +215,7 @@ function tryBuild(ports: BuildPorts, ready: Ready, mayAsk: boolean): BuiltTrade 
     route: legs,
     creates: assembly.creates,
     closes: assembly.closes?.address,
-    lanes,
+    senders,
   };
   const submissionToken = sealer.seal(sealed, request.principal.accountId);
   request.stages?.mark("seal");
@@ -240,8 +240,8 @@ interface Composed {
   readonly assembly: Assembly;
   readonly costs: Costs;
   readonly message: Uint8Array;
-  /** The lanes whose tips are in the message. */
-  readonly lanes: readonly string[];
+  /** The senders whose tips are in the message. */
+  readonly senders: readonly string[];
 }
 
 /** The best route whose transaction fits into what the network takes. */
@@ -250,7 +250,7 @@ function composeBest(ports: BuildPorts, ready: Ready, lifetime: Lifetime): Compo
   const { intent, snapshot } = ready;
   const { routes } = routesOf(ports.markets, intent, snapshot, head.clock());
   const nonce = ports.nextNonce();
-  const choice = ports.lanes.choose(ready.request.priority, nonce);
+  const choice = ports.senders.choose(ready.request.priority, nonce);
   let least = Number.POSITIVE_INFINITY;
   for (const route of routes) {
     const composed = compose(ports, ready, lifetime, route, nonce, choice);
@@ -282,7 +282,7 @@ export function compose(
   { blockhash }: Pick<Lifetime, "blockhash">,
   route: Route,
   nonce: number,
-  { lanes, tips }: LaneChoice,
+  { senders, tips }: SenderChoice,
 ): Composed | number {
   const { markets, head, settings } = ports;
   const { request, intent } = parts;
@@ -301,7 +301,7 @@ export function compose(
     lookupTables: NO_TABLES,
   };
   const message = compileMessage(plan);
-  if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly: seeded, costs, message, lanes };
+  if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly: seeded, costs, message, senders };
 
   const forms = [{ assembly: seeded, costs, plan }];
   if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
@@ -317,7 +317,7 @@ export function compose(
   for (const lookupTables of tables.length === 0 ? [NO_TABLES] : [NO_TABLES, tables]) {
     for (const { assembly, costs, plan } of forms) {
       const message = compileMessage({ ...plan, lookupTables });
-      if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly, costs, message, lanes };
+      if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly, costs, message, senders };
       least = Math.min(least, message.length);
     }
   }
@@ -327,7 +327,7 @@ export function compose(
   const { computeUnitLimit, loadedBytesLimit } = budget;
   const inHead = { priorityFeeLamports: costs.priorityFee, computeUnitLimit, loadedBytesLimit };
   const large = largeMessage({ ...plan, instructions: seeded.instructions }, inHead);
-  return large === undefined ? leastBytes : { route, assembly: seeded, costs, message: large, lanes };
+  return large === undefined ? leastBytes : { route, assembly: seeded, costs, message: large, senders };
 }
 
 /** The message as version 1; undefined where it has more accounts than that can name, or more bytes. */
@@ -400,7 +400,7 @@ function budgetFor(
   };
 }
 
-/** The trade with what its lanes ask for, paid last: a trade that fails pays no tip. */
+/** The trade with what its senders ask for, paid last: a trade that fails pays no tip. */
 function withTips(assembly: Assembly, payer: Address, tips: readonly Tip[]): Assembly {
   if (tips.length === 0) return assembly;
   return {

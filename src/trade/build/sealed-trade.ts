@@ -22,8 +22,8 @@ export interface SealedTrade extends TradeSides {
   readonly creates: readonly CreatedAccount[];
   /** The wallet's token account that the transaction closes: its rent is not part of the trade either. */
   readonly closes: Address | undefined;
-  /** Lanes it may be sent on: those whose tips are in the message, and those that ask for none. */
-  readonly lanes: readonly string[];
+  /** Senders it may be sent on: those whose tips are in the message, and those that ask for none. */
+  readonly senders: readonly string[];
 }
 
 const VERSION = 3;
@@ -59,8 +59,8 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   for (const { address, space, rent } of trade.creates) out.bytes(address.bytes).u32(space).u64(rent);
   out.u8(trade.closes === undefined ? 0 : 1);
   if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
-  out.u8(trade.lanes.length);
-  for (const lane of trade.lanes) out.text(lane);
+  out.u8(trade.senders.length);
+  for (const sender of trade.senders) out.text(sender);
 }
 
 /** Reads what `writeSealedTrade` wrote. @throws RangeError for another version or a cut text */
@@ -93,7 +93,7 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
     route: readRoute(from, head),
     creates: Array.from({ length: from.u8() }, () => ({ address: address(), space: from.u32(), rent: from.u64() })),
     closes: from.u8() === 0 ? undefined : address(),
-    lanes: Array.from({ length: from.u8() }, () => from.text()),
+    senders: Array.from({ length: from.u8() }, () => from.text()),
   };
 }
 

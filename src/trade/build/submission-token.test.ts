@@ -34,7 +34,7 @@ function sealedTrade(): SealedTrade {
       inAmount: random.below(1n << 64n),
       outAmount: random.below(1n << 64n),
     })),
-    lanes: ["rpc", "relé"],
+    senders: ["rpc", "relé"],
     creates: [{ address: address(), space: 165, rent: 1_488_440n }],
     closes: random.chance(0.5) ? address() : undefined,
   };
@@ -83,7 +83,7 @@ describe("submission tokens", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const leftOver = new Set<number>();
     for (const length of [1, 2, 3]) {
-      const token = sealer.seal({ ...sealedTrade(), lanes: ["x".repeat(length)], closes: undefined }, ACCOUNT);
+      const token = sealer.seal({ ...sealedTrade(), senders: ["x".repeat(length)], closes: undefined }, ACCOUNT);
       leftOver.add(token.split(".")[2]!.length % 4);
       // Where bits of the last letter are left over, other letters stand for the same bytes.
       for (const last of letters) {

@@ -95,6 +95,6 @@ function measured(
 const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
 
 /** The tips of the priority that asks for most of them. */
-function mostTips({ lanes }: QuotePorts): readonly Tip[] {
-  return PRIORITIES.map((priority) => lanes.choose(priority, 0).tips).reduce((a, b) => (b.length > a.length ? b : a));
+function mostTips({ senders }: QuotePorts): readonly Tip[] {
+  return PRIORITIES.map((priority) => senders.choose(priority, 0).tips).reduce((a, b) => (b.length > a.length ? b : a));
 }

@@ -46,7 +46,7 @@ export function fitOf(
   const accounts = walletAccounts({ wallet: WALLET }, intent.inMint, intent.outMint);
   const parts = { request: { priority: "fastest" }, intent, accounts, snapshot } as const;
   const measure = (markets: ComposePorts["markets"], tips: readonly Tip[]) =>
-    compose({ ...ports, markets }, parts, NO_LIFETIME, route, 0, { lanes: [], tips });
+    compose({ ...ports, markets }, parts, NO_LIFETIME, route, 0, { senders: [], tips });
   if (typeof measure(NOTHING_OPEN, tips) === "object") return "always";
   const least = measure(ALL_OPEN, []);
   return typeof least === "object" ? "openAccounts" : least;

@@ -276,7 +276,7 @@ class RunningAttempt implements Attempt {
       signature,
       lastValidBlockHeight: this.claim.lastValidBlockHeight,
       deadlineMs: this.#ports.now() + FOLLOW_MS,
-      lanes: this.sealed.lanes,
+      senders: this.sealed.senders,
       onEvent: (event) => this.#hear(event),
     });
     return { signature, fate };

@@ -62,7 +62,7 @@ function startProcess(owner: string, warn: (message: string) => void = () => {},
     land: (order) =>
       new Promise((resolve) => {
         flights.set(`${owner} ${order.signature}`, { order, end: resolve });
-        order.onEvent?.({ kind: "sent", lane: "rpc-1" });
+        order.onEvent?.({ kind: "sent", sender: "rpc-1" });
       }),
     async fetchProgress() {
       looks++;
@@ -125,7 +125,7 @@ function signedTrade(seal = sealer) {
     route: [],
     creates: [],
     closes: undefined,
-    lanes: ["rpc"],
+    senders: ["rpc"],
   };
   const submissionToken = seal.seal(sealed, principal.accountId);
   return { principal, submissionToken, signedTransaction: transaction, signature };
@@ -564,7 +564,7 @@ describe("a process that is lost", () => {
     await rest(LEASE_MS - 1_000);
     expect(flights.size).toBe(0);
     await rest(2_100);
-    expect(flights.get(`b ${trade.signature}`)?.order).toMatchObject({ lanes: ["rpc"], lastValidBlockHeight: 150n });
+    expect(flights.get(`b ${trade.signature}`)?.order).toMatchObject({ senders: ["rpc"], lastValidBlockHeight: 150n });
     land("b", trade.signature);
     await rest(100);
     expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });

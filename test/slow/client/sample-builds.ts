@@ -99,9 +99,9 @@ function portsFor(form: Form, hot: (typeof markets)[number]["hot"], random: Rand
     case "tip":
       return {
         ...ports,
-        lanes: {
+        senders: {
           choose: () => ({
-            lanes: ["relay"],
+            senders: ["relay"],
             tips: [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 5_000_000n) }],
           }),
         },

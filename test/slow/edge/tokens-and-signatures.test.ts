@@ -57,7 +57,7 @@ function sealedTrade(): SealedTrade {
     route: [{ venue: "raydium_cpmm", market: mint, inMint: mint, outMint, inAmount: 1n, outAmount: 1n }],
     creates: [],
     closes: undefined,
-    lanes: ["rpc"],
+    senders: ["rpc"],
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TransactionRecord } from "../../src/chain/port.ts";
 import type { ErrorCode } from "../../src/errors/tradewire-error.ts";
 import { ERRORS, TradewireError } from "../../src/errors/tradewire-error.ts";
-import { failedOutcome } from "../../src/trade/submit/landed-failure.ts";
+import { failedOutcome } from "../../src/trade/submit/outcome/landed-failure.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
 

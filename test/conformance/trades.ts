@@ -7,7 +7,7 @@ import type { Instruction } from "../../src/solana/instruction.ts";
 import { decodeMint } from "../../src/solana/mint.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
-import { classifyFailure, parseProgramFailure } from "../../src/trade/submit/program-failure.ts";
+import { classifyFailure, parseProgramFailure } from "../../src/trade/submit/outcome/program-failure.ts";
 import type { Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
 import type { Executed, Svm } from "../support/svm.ts";
 import { recordRun } from "./run-record.ts";

@@ -34,9 +34,9 @@ import {
   type WalletAccounts,
   walletAccounts,
 } from "./assembly.ts";
+import { readHeldShare } from "./balance-share.ts";
 import { checkBalances } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
-import { readHeldShare } from "./held-share.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import type { SealedTrade } from "./sealed-trade.ts";
 import type { TokenSealer } from "./submission-token.ts";

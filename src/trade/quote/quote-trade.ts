@@ -1,10 +1,10 @@
 import type { Priority, Tip } from "../../chain/port.ts";
 import type { MarketFault } from "../../market/port.ts";
 import { type BuildPorts, checkPriceImpact, estimatesOf, tooLarge } from "../build/build-trade.ts";
+import { fitOf } from "../build/route-fit.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
 import { legsOf, type Route } from "./route.ts";
-import { fitOf } from "./route-fit.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 type QuotePorts = Omit<BuildPorts, "nextNonce" | "sealer" | "now">;

@@ -3,11 +3,11 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { SealedTrade } from "../build/sealed-trade.ts";
 import type { TokenSealer } from "../build/submission-token.ts";
 import type { SubmittedTrade, TradeEvent, Trades } from "../trade.ts";
-import { type Attempt, type AttemptPorts, type AttemptSettings, startAttempt } from "./attempt.ts";
-import { EndsElsewhere } from "./ends-elsewhere.ts";
-import { Finality } from "./finality.ts";
-import { answerOf, parseOutcome, unsettled } from "./outcome.ts";
-import { ProgressLooks } from "./progress-looks.ts";
+import { type Attempt, type AttemptPorts, type AttemptSettings, startAttempt } from "./attempt/attempt.ts";
+import { EndsElsewhere } from "./attempt/outcome-poll.ts";
+import { Finality } from "./outcome/finality.ts";
+import { answerOf, parseOutcome, unsettled } from "./outcome/outcome.ts";
+import { ProgressLooks } from "./outcome/progress-cache.ts";
 import { verifySignedBytes } from "./signed-bytes.ts";
 import { aborted, sleep, within } from "./waiting.ts";
 

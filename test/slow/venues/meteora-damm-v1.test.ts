@@ -4,7 +4,7 @@ import { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/program-failure.ts";
+import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";

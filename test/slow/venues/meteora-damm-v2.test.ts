@@ -4,7 +4,7 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/program-failure.ts";
+import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DAMM_V2_PROGRAM } from "../../../src/venues/meteora-damm-v2/layout.ts";
 import { meteoraDammV2 } from "../../../src/venues/meteora-damm-v2/venue.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";

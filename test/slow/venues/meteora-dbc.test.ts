@@ -9,7 +9,7 @@ import type { Instruction } from "../../../src/solana/instruction.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { createTokenAccount } from "../../../src/solana/token-instructions.ts";
-import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/program-failure.ts";
+import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DBC_PROGRAM } from "../../../src/venues/meteora-dbc/layout.ts";
 import { meteoraDbc } from "../../../src/venues/meteora-dbc/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";

@@ -5,7 +5,7 @@ import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/program-failure.ts";
+import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DLMM_PROGRAM } from "../../../src/venues/meteora-dlmm/layout.ts";
 import { meteoraDlmm } from "../../../src/venues/meteora-dlmm/venue.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";

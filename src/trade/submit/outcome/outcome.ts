@@ -1,6 +1,6 @@
-import { ERRORS, type ErrorCode, type ErrorFacts, TradewireError } from "../../errors/tradewire-error.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
-import type { Costs, SubmittedTrade, TradeAmounts, TradeStatus } from "../trade.ts";
+import { ERRORS, type ErrorCode, type ErrorFacts, TradewireError } from "../../../errors/tradewire-error.ts";
+import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { Costs, SubmittedTrade, TradeAmounts, TradeStatus } from "../../trade.ts";
 
 /** How a submit ended for good: stored once as JSON text and replayed to everybody who asks again. */
 export type Outcome =

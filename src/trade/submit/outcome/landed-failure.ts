@@ -1,6 +1,6 @@
-import type { TransactionRecord } from "../../chain/port.ts";
-import type { ErrorCode } from "../../errors/tradewire-error.ts";
-import type { Venue } from "../../venues/venue.ts";
+import type { TransactionRecord } from "../../../chain/port.ts";
+import type { ErrorCode } from "../../../errors/tradewire-error.ts";
+import type { Venue } from "../../../venues/venue.ts";
 import type { Outcome } from "./outcome.ts";
 import { classifyFailure, parseProgramFailure } from "./program-failure.ts";
 

@@ -1,14 +1,20 @@
-import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../../accounts/port.ts";
-import type { Landing, LandingEvent, TransactionFate, TransactionReader, TransactionRecord } from "../../chain/port.ts";
-import type { Now } from "../../primitives/clock.ts";
-import type { Venue } from "../../venues/venue.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
-import type { SubmitStage, SubmittedTrade, TradeEvent } from "../trade.ts";
-import type { EndsElsewhere } from "./ends-elsewhere.ts";
-import { failedOutcome } from "./landed-failure.ts";
-import { formatOutcome, type Outcome, parseOutcome, unsettled } from "./outcome.ts";
-import { readReceipt } from "./receipt.ts";
-import { sleep, within } from "./waiting.ts";
+import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
+import type {
+  Landing,
+  LandingEvent,
+  TransactionFate,
+  TransactionReader,
+  TransactionRecord,
+} from "../../../chain/port.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { Venue } from "../../../venues/venue.ts";
+import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SubmitStage, SubmittedTrade, TradeEvent } from "../../trade.ts";
+import { failedOutcome } from "../outcome/landed-failure.ts";
+import { formatOutcome, type Outcome, parseOutcome, unsettled } from "../outcome/outcome.ts";
+import { readReceipt } from "../outcome/receipt.ts";
+import { sleep, within } from "../waiting.ts";
+import type { EndsElsewhere } from "./outcome-poll.ts";
 
 export interface AttemptPorts {
   readonly submissions: Submissions;

@@ -6,7 +6,7 @@ import type { Account } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { heldAccount } from "./assembly.ts";
-import { readHeldShare } from "./held-share.ts";
+import { readHeldShare } from "./balance-share.ts";
 
 const random = createRandom(47);
 const [WALLET, MINT, OTHER] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) =>

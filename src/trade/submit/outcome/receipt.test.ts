@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { TokenBalanceRecord, TransactionRecord } from "../../chain/port.ts";
-import { Address } from "../../primitives/address.ts";
-import { createRandom } from "../../primitives/random.ts";
-import { SOL_MINT } from "../../solana/programs.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.ts";
+import { Address } from "../../../primitives/address.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import { SOL_MINT } from "../../../solana/programs.ts";
+import type { SealedTrade } from "../../build/sealed-trade.ts";
 import { readReceipt } from "./receipt.ts";
 
 const random = createRandom(31);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { EndsElsewhere } from "./ends-elsewhere.ts";
+import { EndsElsewhere } from "./outcome-poll.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

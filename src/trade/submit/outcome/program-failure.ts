@@ -1,4 +1,4 @@
-import type { ProgramErrorCode, Venue } from "../../venues/venue.ts";
+import type { ProgramErrorCode, Venue } from "../../../venues/venue.ts";
 
 /** The deepest program that failed, as the logs tell it. */
 interface ProgramFailure {

@@ -1,5 +1,5 @@
-import type { Landing, TransactionProgress } from "../../chain/port.ts";
-import type { Now } from "../../primitives/clock.ts";
+import type { Landing, TransactionProgress } from "../../../chain/port.ts";
+import type { Now } from "../../../primitives/clock.ts";
 
 interface Look {
   readonly atMs: number;

@@ -4,11 +4,11 @@ import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { tokenAccountOf } from "../../solana/pda-memo.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { walletAccounts } from "../build/assembly.ts";
-import { type ComposePorts, compose } from "../build/build-trade.ts";
 import type { Intent } from "../intent.ts";
-import type { Route } from "./route.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Route } from "../quote/route.ts";
+import type { Snapshot } from "../quote/snapshot.ts";
+import { walletAccounts } from "./assembly.ts";
+import { type ComposePorts, compose } from "./build-trade.ts";
 
 /**
  * Whether a route fits into a transaction. `always`: for every wallet. `openAccounts`: only for one that has its accounts

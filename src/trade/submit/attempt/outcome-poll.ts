@@ -1,4 +1,4 @@
-import type { Submissions } from "../../accounts/port.ts";
+import type { Submissions } from "../../../accounts/port.ts";
 
 const LOOK_MS = 5;
 /** Asked for at once; with more waiting than that, the others have the next turn. */

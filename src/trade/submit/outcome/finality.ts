@@ -1,7 +1,7 @@
-import type { Submissions } from "../../accounts/port.ts";
-import type { SubmittedTrade } from "../trade.ts";
-import type { ProgressLooks } from "./progress-looks.ts";
-import { within } from "./waiting.ts";
+import type { Submissions } from "../../../accounts/port.ts";
+import type { SubmittedTrade } from "../../trade.ts";
+import { within } from "../waiting.ts";
+import type { ProgressLooks } from "./progress-cache.ts";
 
 /** An answer waits this long for the database. */
 const WAIT_MS = 2_000;

@@ -1,9 +1,9 @@
-import type { TokenBalanceRecord, TransactionRecord } from "../../chain/port.ts";
-import type { Address } from "../../primitives/address.ts";
-import { minOf } from "../../primitives/integer.ts";
-import { SOL_MINT } from "../../solana/programs.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
-import type { Costs, TradeAmounts } from "../trade.ts";
+import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { minOf } from "../../../primitives/integer.ts";
+import { SOL_MINT } from "../../../solana/programs.ts";
+import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { Costs, TradeAmounts } from "../../trade.ts";
 
 /** What a landed transaction moved and cost, from the chain's own record. */
 interface Receipt {

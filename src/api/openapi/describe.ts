@@ -13,8 +13,8 @@ import { ERRORS } from "../../errors/tradewire-error.ts";
 import { needsKey } from "../call/access.ts";
 import { restEnumName } from "../rest/rest-enum.ts";
 import { restBindingOf } from "../rest/rest-routes.ts";
-import { failuresOf, HEADERS, headersOf } from "./answers.ts";
 import type { Comments } from "./comments.ts";
+import { failuresOf, HEADERS, headersOf } from "./responses.ts";
 
 type Json = Record<string, unknown>;
 

@@ -5,7 +5,7 @@ import type { Accounts } from "../../accounts/port.ts";
 import { invalidField } from "../../errors/tradewire-error.ts";
 import { isoMillis } from "../../primitives/clock.ts";
 import { principalOf } from "../call/call.ts";
-import { parseAddress } from "./messages.ts";
+import { parseAddress } from "./answers.ts";
 
 /** AccountService on the account store. */
 export function createAccountService(accounts: Accounts): ServiceImpl<typeof AccountService> {

@@ -15,7 +15,7 @@ import {
   SOL_MINT,
   toPriority,
   toSwapMode,
-} from "./messages.ts";
+} from "./answers.ts";
 
 /**
  * TradeService on the product. Requests have passed the rules of their definition, so what these make required is there.

@@ -1,15 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { RegisterRequestSchema } from "../../gen/tradewire/v1/account_pb.ts";
+import { RegisterRequestSchema } from "../../../gen/tradewire/v1/account_pb.ts";
 import {
   PriorityLevelSchema,
   SubmitRequestSchema,
   SubmitResponseSchema,
   SwapRequestSchema,
-} from "../../gen/tradewire/v1/trade_pb.ts";
-import { Priority, SwapMode, TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
-import { createJsonDecoder } from "./rest/json-decoder.ts";
-import { createJsonEncoder } from "./rest/json-encoder.ts";
+} from "../../../gen/tradewire/v1/trade_pb.ts";
+import { Priority, SwapMode, TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
+import { createJsonDecoder } from "./json-decoder.ts";
+import { createJsonEncoder } from "./json-encoder.ts";
 
 describe("the JSON encoder", () => {
   const encode = createJsonEncoder(SubmitResponseSchema);

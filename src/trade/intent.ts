@@ -14,17 +14,15 @@ export interface Intent {
   readonly mode: SwapMode;
   /** Base units of the exact side. */
   readonly amount: bigint;
-  /** What the request calls it. */
-  readonly amountField: string;
   readonly slippagePpb: bigint;
   /** The wallet's token account that this trade empties, where it can be closed with it, and the lamports that come back. */
   readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
 }
 
 /** What a request for a share of the balance comes to. */
-export type HeldShare = Pick<Intent, "amount" | "emptied">;
+export type BalanceShare = Pick<Intent, "amount" | "emptied">;
 
-type Asked = Pick<TradeRequest, "mode" | "amount" | "amountField" | "mintFields" | "slippage">;
+type Asked = Pick<TradeRequest, "inMint" | "outMint" | "mode" | "amount" | "slippage">;
 
 /** The mint a request means: SOL under any of its names is the wrapped-SOL mint. */
 export function canonicalMint(mint: Address): Address {
@@ -36,36 +34,36 @@ export function canonicalMint(mint: Address): Address {
  * @param share in place of the request's amount
  * @throws TradewireError TOKEN_NOT_FOUND, UNSUPPORTED_TOKEN_EXTENSION, VALIDATION_ERROR
  */
-export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint | null, share?: HeldShare): Intent {
-  if (inMint === null) throw unknownToken(asked.mintFields.in);
-  if (outMint === null) throw unknownToken(asked.mintFields.out);
+export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint | null, share?: BalanceShare): Intent {
+  if (inMint === null) throw unknownToken("inMint", asked.inMint);
+  if (outMint === null) throw unknownToken("outMint", asked.outMint);
   if (inMint.address === outMint.address) {
-    throw invalidField(asked.mintFields.out, "A trade needs two different mints; both are the same.");
+    throw invalidField("outMint", "A trade needs two different mints; both are the same.");
   }
-  refuseUnsupported(inMint, asked.mintFields.in);
-  refuseUnsupported(outMint, asked.mintFields.out);
+  refuseUnsupported("inMint", inMint);
+  refuseUnsupported("outMint", outMint);
   const slippagePpb = parseSlippage(asked.slippage);
   if (slippagePpb === undefined)
     throw invalidField("slippage", "slippage is a fraction: 0 ≤ slippage < 1 (0.05 is 5 %).");
-  const { mode, amountField } = asked;
-  if (share !== undefined) return { inMint, outMint, mode, amountField, slippagePpb, ...share };
+  const { mode } = asked;
+  if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share };
   const exact = mode === "exactIn" ? inMint : outMint;
   const amount = parseAmount(asked.amount, exact.decimals);
   if (amount === undefined) {
     const least = toWholeUnits(1n, exact.decimals);
     throw invalidField(
-      amountField,
-      `${amountField} must be at least ${least} (one base unit) and fit 64 bits of base units.`,
+      "amount",
+      `The amount must be at least ${least}, one base unit, and at most 2^64 - 1 base units.`,
     );
   }
-  return { inMint, outMint, mode, amountField, amount, slippagePpb, emptied: undefined };
+  return { inMint, outMint, mode, amount, slippagePpb, emptied: undefined };
 }
 
-function unknownToken(field: string): TradewireError {
-  return new TradewireError("TOKEN_NOT_FOUND", `There is no token mint at the address given as ${field}.`, { field });
+function unknownToken(field: "inMint" | "outMint", address: Address): TradewireError {
+  return new TradewireError("TOKEN_NOT_FOUND", `There is no token mint at ${address}.`, { field });
 }
 
-function refuseUnsupported(mint: Mint, field: string): void {
+function refuseUnsupported(field: "inMint" | "outMint", mint: Mint): void {
   if (mint.unsupported === undefined) return;
   throw new TradewireError(
     "UNSUPPORTED_TOKEN_EXTENSION",

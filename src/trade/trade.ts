@@ -3,7 +3,10 @@ import type { Priority } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { SwapMode } from "../venues/venue.ts";
 
-/** What a caller asks for, parsed but not yet resolved against the chain. */
+/**
+ * What a caller asks for, parsed but not yet resolved against the chain. An error about an argument has the argument's name
+ * here as its `field`.
+ */
 export interface TradeRequest {
   readonly principal: Principal;
   readonly inMint: Address;
@@ -13,10 +16,6 @@ export interface TradeRequest {
   readonly amount: number;
   /** In place of `amount`: percent of what the wallet holds of the mint that goes in, 0 < p ≤ 100. */
   readonly sellPercent?: number | undefined;
-  /** The request field `amount` came from, for errors. */
-  readonly amountField: string;
-  /** The request fields the mints came from, for errors; SOL of a buy or sell has none. */
-  readonly mintFields: { readonly in: string; readonly out: string };
   /** Decimal fraction, 0 ≤ slippage < 1. */
   readonly slippage: number;
   readonly priority: Priority;

@@ -49,8 +49,6 @@ async function benchBuild(): Promise<void> {
         outMint: token.mint,
         mode: "exactIn",
         amount: 0.1,
-        amountField: "solAmount",
-        mintFields: { in: "mint", out: "mint" },
         slippage: 0.05,
         priority: "fast",
         maxPriceImpact: undefined,

@@ -196,8 +196,6 @@ function request(mint: Address): TradeRequest {
     outMint: mint,
     mode: "exactIn",
     amount: 0.1,
-    amountField: "solAmount",
-    mintFields: { in: "mint", out: "mint" },
     slippage: 0.05,
     priority: "fast",
     maxPriceImpact: undefined,

@@ -103,8 +103,6 @@ const REQUEST: TradeRequest = {
   outMint: mint,
   mode: "exactIn",
   amount: Number(AMOUNT) / 1e9,
-  amountField: "solAmount",
-  mintFields: { in: "mint", out: "mint" },
   slippage: 0.01,
   priority: "fast",
   maxPriceImpact: undefined,

@@ -130,7 +130,6 @@ describe("the price impact of a route", () => {
           inMint: mints.get(mint)!,
           outMint: mints.get(other)!,
           amount: random.between(TINY, 1_000_000_000_000n),
-          amountField: "amount",
           slippagePpb: 0n,
           emptied: undefined,
         };

@@ -42,8 +42,6 @@ async function askBuy(mint: Address, rpcUrl = sandbox.rpcUrl, again?: () => Prom
       outMint: mint,
       mode: "exactIn",
       amount: 0.1,
-      amountField: "amount",
-      mintFields: { in: "inputMint", out: "outputMint" },
       slippage: 0.01,
       maxPriceImpact: undefined,
       maxPriorityCost: undefined,

@@ -22,8 +22,6 @@ test("a warm build waits for nothing: no RPC call, no database call, no promise"
       outMint: mint,
       mode: "exactIn",
       amount: 0.05,
-      amountField: "solAmount",
-      mintFields: { in: "mint", out: "mint" },
       slippage: 0.05,
       priority: "fast",
       maxPriceImpact: undefined,

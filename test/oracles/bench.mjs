@@ -274,8 +274,6 @@ const REQUEST = {
   outMint: mint,
   mode: "exactIn",
   amount: Number(AMOUNT) / 1e9,
-  amountField: "solAmount",
-  mintFields: { in: "mint", out: "mint" },
   slippage: SLIPPAGE_BPS / 10_000,
   priority: "fast",
   maxPriceImpact: undefined,

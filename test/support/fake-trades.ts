@@ -36,10 +36,10 @@ export function createFakeTrades(): FakeTrades {
   const submitted = new Map<string, { readonly principal: Principal; readonly trade: SubmittedTrade }>();
 
   const quote = (request: Omit<TradeRequest, "principal" | "priority">) => {
-    const inDecimals = decimalsOf(request.inMint, request.mintFields.in);
-    const outDecimals = decimalsOf(request.outMint, request.mintFields.out);
+    const inDecimals = decimalsOf(request.inMint, "inMint");
+    const outDecimals = decimalsOf(request.outMint, "outMint");
     const exact = parseAmount(request.amount, request.mode === "exactIn" ? inDecimals : outDecimals);
-    if (exact === undefined) throw invalidField(request.amountField, `${request.amountField} is out of range.`);
+    if (exact === undefined) throw invalidField("amount", "The amount is out of range.");
     // 1 SOL is 10^9 base units and 1,000 tokens are 10^9 base units, so both sides are equal.
     if (request.outMint === TOKEN && exact > POOL_TOKENS) {
       throw new TradewireError("INSUFFICIENT_LIQUIDITY", "The pool holds less than that.");

@@ -16,6 +16,12 @@ import {
   toPriority,
   toSwapMode,
 } from "./answers.ts";
+import { namingFields, type TradeFields } from "./trade-fields.ts";
+
+const BUY_FIELDS: TradeFields = { amount: "solAmount", inMint: undefined, outMint: "mint" };
+const SELL_FIELDS: TradeFields = { amount: "tokenAmount", inMint: "mint", outMint: undefined };
+const SELL_PERCENT_FIELDS: TradeFields = { ...SELL_FIELDS, amount: "sellPercent" };
+const SWAP_FIELDS: TradeFields = { amount: "amount", inMint: "inputMint", outMint: "outputMint" };
 
 /**
  * TradeService on the product. Requests have passed the rules of their definition, so what these make required is there.
@@ -30,51 +36,53 @@ export function createTradeService(
   return {
     async buy(request, context) {
       return fromBuilt(
-        await trades.build({
-          principal: principalOf(context),
-          inMint: SOL_MINT,
-          outMint: parseToken(request.mint),
-          mode: "exactIn",
-          amount: request.solAmount!,
-          amountField: "solAmount",
-          mintFields: { in: "", out: "mint" },
-          slippage: request.slippage!,
-          priority: toPriority(request.priority),
-          maxPriceImpact: request.maxPriceImpact,
-          maxPriorityCost: request.maxPriorityCost,
-          stages: stateOf(context).stages,
-        }),
+        await namingFields(BUY_FIELDS, () =>
+          trades.build({
+            principal: principalOf(context),
+            inMint: SOL_MINT,
+            outMint: parseToken(request.mint),
+            mode: "exactIn",
+            amount: request.solAmount!,
+            slippage: request.slippage!,
+            priority: toPriority(request.priority),
+            maxPriceImpact: request.maxPriceImpact,
+            maxPriorityCost: request.maxPriorityCost,
+            stages: stateOf(context).stages,
+          }),
+        ),
       );
     },
 
     async sell(request, context) {
       return fromBuilt(
-        await trades.build({
-          principal: principalOf(context),
-          inMint: parseToken(request.mint),
-          outMint: SOL_MINT,
-          mode: "exactIn",
-          amount: request.tokenAmount ?? Number.NaN,
-          sellPercent: request.sellPercent,
-          amountField: request.sellPercent === undefined ? "tokenAmount" : "sellPercent",
-          mintFields: { in: "mint", out: "" },
-          slippage: request.slippage!,
-          priority: toPriority(request.priority),
-          maxPriceImpact: request.maxPriceImpact,
-          maxPriorityCost: request.maxPriorityCost,
-          stages: stateOf(context).stages,
-        }),
+        await namingFields(request.sellPercent === undefined ? SELL_FIELDS : SELL_PERCENT_FIELDS, () =>
+          trades.build({
+            principal: principalOf(context),
+            inMint: parseToken(request.mint),
+            outMint: SOL_MINT,
+            mode: "exactIn",
+            amount: request.tokenAmount ?? Number.NaN,
+            sellPercent: request.sellPercent,
+            slippage: request.slippage!,
+            priority: toPriority(request.priority),
+            maxPriceImpact: request.maxPriceImpact,
+            maxPriorityCost: request.maxPriorityCost,
+            stages: stateOf(context).stages,
+          }),
+        ),
       );
     },
 
     async swap(request, context) {
       return fromBuilt(
-        await trades.build({
-          ...toSwap(request),
-          principal: principalOf(context),
-          priority: toPriority(request.priority),
-          stages: stateOf(context).stages,
-        }),
+        await namingFields(SWAP_FIELDS, () =>
+          trades.build({
+            ...toSwap(request),
+            principal: principalOf(context),
+            priority: toPriority(request.priority),
+            stages: stateOf(context).stages,
+          }),
+        ),
       );
     },
 
@@ -90,7 +98,7 @@ export function createTradeService(
     },
 
     async quote(request) {
-      return fromQuoted(await trades.quote(toSwap(request)));
+      return fromQuoted(await namingFields(SWAP_FIELDS, () => trades.quote(toSwap(request))));
     },
 
     async getTrade(request, context) {
@@ -127,8 +135,6 @@ function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
     outMint: parseMint(request.outputMint, "outputMint"),
     mode: toSwapMode(request.swapMode),
     amount: request.amount!,
-    amountField: "amount",
-    mintFields: { in: "inputMint", out: "outputMint" },
     slippage: request.slippage!,
     maxPriceImpact: request.maxPriceImpact,
     maxPriorityCost: request.maxPriorityCost,

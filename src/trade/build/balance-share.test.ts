@@ -6,7 +6,7 @@ import type { Account } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { heldAccount } from "./assembly.ts";
-import { readHeldShare } from "./balance-share.ts";
+import { readBalanceShare } from "./balance-share.ts";
 
 const random = createRandom(47);
 const [WALLET, MINT, OTHER] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) =>
@@ -49,7 +49,7 @@ function share(held: bigint, percent: number, { closeAuthority, withheld }: Hold
     },
     account: () => (isRead ? account : undefined),
   };
-  return readHeldShare(markets, WALLET, mint, percent);
+  return readBalanceShare(markets, WALLET, mint, percent);
 }
 
 describe("a share of what the wallet holds", () => {
@@ -82,6 +82,6 @@ describe("a share of what the wallet holds", () => {
     await expect(share(1n, 99)).rejects.toMatchObject({ message: expect.stringContaining("too little") });
     const sol = { address: SOL_MINT, program: TOKEN_PROGRAM, decimals: 9 } as Mint;
     const none = { account: () => undefined, refresh: async () => {} };
-    await expect(readHeldShare(none, WALLET, sol, 50)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    await expect(readBalanceShare(none, WALLET, sol, 50)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

@@ -5,7 +5,7 @@ import { readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { extensionsOf, type Mint } from "../../solana/mint.ts";
 import { isTokenAccount, TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token-account.ts";
-import type { HeldShare } from "../intent.ts";
+import type { BalanceShare } from "../intent.ts";
 import { heldAccount } from "./assembly.ts";
 
 /** Percents are held in billionths, so that every decimal with up to nine digits is exact. */
@@ -23,14 +23,14 @@ const EXTENSION_TRANSFER_FEE_AMOUNT = 2;
  * @param percent 0 < percent ≤ 100
  * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR
  */
-export async function readHeldShare(
+export async function readBalanceShare(
   markets: Pick<Markets, "account" | "refresh">,
   wallet: Address,
   mint: Mint,
   percent: number,
-): Promise<HeldShare> {
+): Promise<BalanceShare> {
   const source = heldAccount(wallet, mint);
-  if (source === undefined) throw invalidField("mint", "A share of SOL cannot be sold for SOL.");
+  if (source === undefined) throw invalidField("inMint", "sellPercent sells a token: it cannot be used with SOL.");
   await markets.refresh([source.address]);
   const account = markets.account(source.address);
   const held = account == null || !isTokenAccount(account) ? 0n : tokenBalance(account);

@@ -34,7 +34,7 @@ import {
   type WalletAccounts,
   walletAccounts,
 } from "./assembly.ts";
-import { readHeldShare } from "./balance-share.ts";
+import { readBalanceShare } from "./balance-share.ts";
 import { checkBalances } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
 import { nativeSha256 } from "./native-sha256.ts";
@@ -127,7 +127,7 @@ async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<Buil
   const share =
     sellPercent === undefined || inMint === null || outMint === null
       ? undefined
-      : await readHeldShare(markets, request.principal.wallet, inMint, sellPercent);
+      : await readBalanceShare(markets, request.principal.wallet, inMint, sellPercent);
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   const [snapshot] = await Promise.all([

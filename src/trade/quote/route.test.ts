@@ -48,7 +48,6 @@ function intent(mode: SwapMode, amount: bigint, slippagePpb: bigint, inMint = A,
     outMint: mint(outMint),
     mode,
     amount,
-    amountField: "amount",
     slippagePpb,
     emptied: undefined,
   };

@@ -82,7 +82,7 @@ export function chooseRoutes(
     if (hub.toHub.markets.length === 0 || hub.fromHub.markets.length === 0) continue;
     routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
-  if (routes.length === 0) throw noRoute(intent, refusals, faults, direct.searched);
+  if (routes.length === 0) throw noRoute(refusals, faults, direct.searched);
   if (hubs.length > 0) routes.sort((a, b) => compareRoutes(intent, a, b));
   return { routes, faults };
 }
@@ -188,7 +188,6 @@ function compareRoutes(intent: Intent, a: Route, b: Route): number {
 }
 
 function noRoute(
-  { amountField }: Intent,
   refusals: readonly TradewireError[],
   faults: readonly MarketFault[],
   searched: readonly string[],
@@ -199,8 +198,7 @@ function noRoute(
   for (const code of ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const) {
     const first = refusals.find((refusal) => refusal.code === code);
     if (first !== undefined && refusals.every((refusal) => refusal.code === code)) {
-      // Markets know an amount, and not what the request called it.
-      const field = code === "VALIDATION_ERROR" ? { field: amountField } : {};
+      const field = code === "VALIDATION_ERROR" ? { field: "amount" } : {};
       const message =
         code === "INSUFFICIENT_LIQUIDITY"
           ? "No market holds enough for this trade. Trade less."

@@ -78,8 +78,6 @@ export async function startBuilder(): Promise<Builder> {
           outMint,
           mode: swapMode,
           amount,
-          amountField: "amount",
-          mintFields: { in: "inputMint", out: "outputMint" },
           slippage,
           priority: random.pick(PRIORITIES),
           maxPriceImpact: undefined,

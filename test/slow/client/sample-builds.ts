@@ -58,8 +58,6 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
     mode: swapMode,
     amount,
     sellPercent,
-    amountField: "amount",
-    mintFields: { in: "inputMint", out: "outputMint" },
     slippage,
     priority: "fast",
     maxPriceImpact: undefined,

@@ -1,5 +1,5 @@
+import { RpcError } from "../../src/chain/rpc/node-error.ts";
 import type { RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
-import { RpcError } from "../../src/chain/rpc/rpc-error.ts";
 import type { SlotListener, SubscriptionRequest, Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
 
 export type FakeMethods = Record<string, (...params: never[]) => unknown>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RpcError } from "../rpc/rpc-error.ts";
+import { RpcError } from "../rpc/node-error.ts";
 import type { ReadOptions } from "../rpc/rpc-pool.ts";
 import { type BaseFee, createBaseFee } from "./base-fee.ts";
 

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Priority } from "../port.ts";
-import { RpcError } from "../rpc/rpc-error.ts";
+import { RpcError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { Address } from "../../primitives/address.ts";
-import { RpcError } from "../rpc/rpc-error.ts";
+import { RpcError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { expectedSlots, middlePrice, pricesOf } from "./fee-samples.ts";
 import { createPercentileFees, createStockFees } from "./fee-sources.ts";

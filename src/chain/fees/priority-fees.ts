@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
 import type { Priority, PriorityFees } from "../port.ts";
-import { isRefusal } from "../rpc/rpc-error.ts";
+import { isRefusal } from "../rpc/node-error.ts";
 import { expectedSlots, NO_PRICES, type Prices, type Samples } from "./fee-samples.ts";
 import type { FeeReading, FeeSource } from "./fee-sources.ts";
 

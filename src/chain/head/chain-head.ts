@@ -6,7 +6,7 @@ import { ceilDiv } from "../../primitives/integer.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { CLOCK_SYSVAR } from "../../solana/programs.ts";
 import type { ChainHead, Lifetime } from "../port.ts";
-import { RpcError } from "../rpc/rpc-error.ts";
+import { RpcError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asAccount, asContext, asInteger, asList, asRecord, asText } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";

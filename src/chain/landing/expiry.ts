@@ -1,6 +1,6 @@
 import { maxOf } from "../../primitives/integer.ts";
+import { isRefusal } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import { isRefusal } from "../rpc/rpc-error.ts";
 import { asContext, asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
 

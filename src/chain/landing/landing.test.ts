@@ -9,7 +9,7 @@ import {
 import { signTransfer } from "../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
 import type { LandingEvent, LandingOrder, TransactionFate } from "../port.ts";
-import { RpcError } from "../rpc/rpc-error.ts";
+import { RpcError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
 import { createNodeSender, OWN_NODES } from "./sender.ts";

@@ -1,6 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
 import type { Landing, LandingEvent, LandingOrder, TransactionFate } from "../port.ts";
-import { RpcError } from "../rpc/rpc-error.ts";
+import { RpcError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asList, asRecord } from "../rpc/rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";

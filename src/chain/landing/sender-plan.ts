@@ -1,9 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
-import type { TipFloor, TipPercentile } from "../fees/tip-floor.ts";
 import type { Priority, SenderChoice, SenderPlan, Tip } from "../port.ts";
+import type { RelayConfig } from "./relay-config.ts";
 import { OWN_NODES } from "./sender.ts";
-import type { RelayConfig } from "./sender-config.ts";
+import type { TipFloor, TipPercentile } from "./tip-floor.ts";
 
 type Relay = Pick<RelayConfig, "name" | "tipAccounts" | "levels" | "exclusive" | "leastTip" | "tipFloor">;
 /** What landed tips are, as told at these URLs. */

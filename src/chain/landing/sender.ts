@@ -1,6 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
+import { isRefusal } from "../rpc/node-error.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import { isRefusal } from "../rpc/rpc-error.ts";
 
 /** The sender every message may use: the configured nodes, which ask for nothing in it. */
 export const OWN_NODES = "rpc";

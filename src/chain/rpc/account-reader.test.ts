@@ -4,7 +4,7 @@ import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { Address } from "../../primitives/address.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { createAccountReader } from "./account-reader.ts";
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "./node-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
 const addresses = Array.from({ length: 250 }, (_, i) => Address.from(Uint8Array.from({ length: 32 }, () => i + 1)));

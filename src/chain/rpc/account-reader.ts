@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../port.ts";
-import { isRefusal } from "./rpc-error.ts";
+import { isRefusal } from "./node-error.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
 

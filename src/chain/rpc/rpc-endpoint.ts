@@ -1,5 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "./node-error.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
 
 /** One Solana node, spoken to over JSON-RPC. */

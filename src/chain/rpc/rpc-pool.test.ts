@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "./node-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
 const down = () => {

@@ -1,6 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
+import { isRefusal, RpcError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
-import { isRefusal, RpcError } from "./rpc-error.ts";
 
 export interface ReadOptions {
   readonly timeoutMs?: number;

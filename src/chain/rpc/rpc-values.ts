@@ -1,6 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "./node-error.ts";
 
 /** Integers above 2^53 where a node writes balances; anything else that large (rent epochs) is never looked at. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;

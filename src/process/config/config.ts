@@ -1,5 +1,5 @@
 import type { TokenKey } from "../../accounts/secrets.ts";
-import { parseRelays, type RelayConfig } from "../../chain/landing/sender-config.ts";
+import { parseRelays, type RelayConfig } from "../../chain/landing/relay-config.ts";
 import { Address } from "../../primitives/address.ts";
 import { hex } from "../../primitives/bytes.ts";
 

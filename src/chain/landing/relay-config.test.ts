@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { parseRelays } from "./sender-config.ts";
+import { parseRelays } from "./relay-config.ts";
 import { createSenderPlan } from "./sender-plan.ts";
 
 const ACCOUNT = "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5";

@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
-import { TIP_PERCENTILES, type TipPercentile } from "../fees/tip-floor.ts";
 import type { Priority } from "../port.ts";
+import { TIP_PERCENTILES, type TipPercentile } from "./tip-floor.ts";
 
 /** A relay or block engine, as described by whoever runs the service. */
 export interface RelayConfig {

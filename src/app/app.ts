@@ -29,7 +29,7 @@ import { createSenderPlan } from "../chain/landing/sender-plan.ts";
 import { createTipFloor } from "../chain/landing/tip-floor.ts";
 import { createAccountReader } from "../chain/rpc/account-reader.ts";
 import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
-import { RpcError } from "../chain/rpc/node-error.ts";
+import { NodeError } from "../chain/rpc/node-error.ts";
 import { createRpcEndpoint } from "../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../chain/rpc/rpc-pool.ts";
 import { createSubscriptions } from "../chain/rpc/subscriptions.ts";
@@ -109,7 +109,7 @@ export async function startApp(options: {
   } catch (error) {
     await closeAll();
     // Whoever starts the service may know which node it is, and what that said.
-    throw error instanceof RpcError ? new Error(String(error)) : error;
+    throw error instanceof NodeError ? new Error(String(error)) : error;
   }
 }
 

@@ -102,7 +102,7 @@ export interface PriorityFees {
 }
 
 /** The life of one broadcast transaction, as proven by the chain. */
-export type TransactionFate =
+export type LandingOutcome =
   | ({ readonly kind: "landed" } & TransactionProgress)
   /** Proven: finalized height passed the last valid height and the signature is in no block. */
   | { readonly kind: "expired" }
@@ -142,7 +142,7 @@ export interface Landing {
    * Sends the bytes on every sender allowed, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
    * once the block height has passed the last valid one. A fate of `landed` is at least confirmed.
    */
-  land(order: LandingOrder): Promise<TransactionFate>;
+  land(order: LandingOrder): Promise<LandingOutcome>;
   /**
    * Asks the chain once how far a transaction got; undefined when it is in no block. With the last valid height of a message
    * that may still be on its way, a block outside its life is not believed.

@@ -1,4 +1,4 @@
-import { RpcError } from "../../src/chain/rpc/node-error.ts";
+import { NodeError } from "../../src/chain/rpc/node-error.ts";
 import type { RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import type { SlotListener, SubscriptionRequest, Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
 
@@ -23,7 +23,7 @@ export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint 
     async call(method, params) {
       calls.push({ method, params });
       const run = methods[method];
-      if (run === undefined) throw new RpcError("refused", `${name} refused ${method}`, { rpcCode: -32601 });
+      if (run === undefined) throw new NodeError("refused", `${name} refused ${method}`, { rpcCode: -32601 });
       return run(...(params as never[]));
     },
   };

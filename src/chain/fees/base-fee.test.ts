@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RpcError } from "../rpc/node-error.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import type { ReadOptions } from "../rpc/rpc-pool.ts";
-import { type BaseFee, createBaseFee } from "./base-fee.ts";
+import { createBaseFee, type LiveBaseFee } from "./base-fee.ts";
 
 /** A pool whose answer is the test's; an error is thrown. */
 function poolOf(answers: unknown[]) {
@@ -22,7 +22,7 @@ function poolOf(answers: unknown[]) {
 describe("createBaseFee", () => {
   const head = { lifetime: () => ({ blockhash: new Uint8Array(32).fill(1), lastValidBlockHeight: 1n, slot: 1n }) };
   let warnings: string[];
-  let fee: BaseFee | undefined;
+  let fee: LiveBaseFee | undefined;
   const create = async (answers: unknown[]) => {
     const pool = poolOf(answers);
     fee = await createBaseFee({ pool, head, warn: (message) => warnings.push(message) });
@@ -59,7 +59,7 @@ describe("createBaseFee", () => {
   });
 
   it.each([
-    ["a node that refuses", new RpcError("refused", "not served")],
+    ["a node that refuses", new NodeError("refused", "not served")],
     ["nonsense", "five thousand"],
     ["more than anybody takes", 10n ** 12n],
   ])("falls back for %s, and says so once", async (_, answer) => {

@@ -6,7 +6,7 @@ import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asInteger } from "../rpc/rpc-values.ts";
 
 /** What the chain takes for a transaction with one signature, priority apart. Answers from memory. */
-export interface BaseFee {
+export interface LiveBaseFee {
   /** Lamports. */
   lamports(): bigint;
   close(): void;
@@ -28,7 +28,7 @@ export async function createBaseFee(options: {
   readonly pool: Pick<RpcPool, "read">;
   readonly head: Pick<ChainHead, "lifetime">;
   readonly warn: (message: string) => void;
-}): Promise<BaseFee> {
+}): Promise<LiveBaseFee> {
   const { pool, head, warn } = options;
   let lamports = USUAL_LAMPORTS;
   let told = false;

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Priority } from "../port.ts";
-import { RpcError } from "../rpc/node-error.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import {
@@ -58,7 +58,7 @@ export function createPercentileFees(
       isServed = most.some((price, i) => price !== least[i]);
       if (isServed || most.every((price) => price === 0n)) return;
     } catch (error) {
-      if (!(error instanceof RpcError) || error.kind === "unreachable") throw error;
+      if (!(error instanceof NodeError) || error.kind === "unreachable") throw error;
     }
     probeAtMs = now() + RETRY_MS;
     if (!told)

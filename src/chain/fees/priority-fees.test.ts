@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { Address } from "../../primitives/address.ts";
-import { RpcError } from "../rpc/node-error.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { expectedSlots, middlePrice, pricesOf } from "./fee-samples.ts";
 import { createPercentileFees, createStockFees } from "./fee-sources.ts";
@@ -111,7 +111,7 @@ test.each([
   [
     "refuses the parameter",
     () => {
-      throw new RpcError("answered", "Invalid params", { rpcCode: -32602 });
+      throw new NodeError("answered", "Invalid params", { rpcCode: -32602 });
     },
   ],
 ])("a node that %s is not asked for percentiles again, and that is said once", async (_name, answer) => {

@@ -6,7 +6,7 @@ import { ceilDiv } from "../../primitives/integer.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { CLOCK_SYSVAR } from "../../solana/programs.ts";
 import type { ChainHead, Lifetime } from "../port.ts";
-import { RpcError } from "../rpc/node-error.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asAccount, asContext, asInteger, asList, asRecord, asText } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
@@ -114,7 +114,7 @@ export async function createChainHead({
         ]);
         const one = decodeLifetime(blockhash);
         if (!isHeightOf(one.lastValidBlockHeight - one.slot, decodeHeight(info)))
-          throw new RpcError(
+          throw new NodeError(
             "malformed",
             `The Solana node ${endpoint.name} contradicts itself about its block height.`,
           );
@@ -174,7 +174,7 @@ export async function createChainHead({
     );
     const account = asAccount(CLOCK_SYSVAR, asList(value, "the clock")[0] ?? null, at);
     if (account === null || account.data.length < 40)
-      throw new RpcError("malformed", "A Solana node has no clock account.");
+      throw new NodeError("malformed", "A Solana node has no clock account.");
     noteSlot(at);
     const seen = {
       slot: readU64(account.data, 0),
@@ -213,7 +213,7 @@ export async function createChainHead({
       await Promise.all([refreshLifetime(), refreshClock()]);
       contradictions = 0;
     } catch (error) {
-      contradictions += error instanceof RpcError && error.kind === "malformed" ? 1 : 0;
+      contradictions += error instanceof NodeError && error.kind === "malformed" ? 1 : 0;
       if (contradictions < CONTRADICTIONS) throw error;
       contradictions = 0;
       await takeBearings();
@@ -309,7 +309,7 @@ function decodeLifetime(result: unknown): Lifetime {
   const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
   const bytes = bs58.decodeUnsafe(asText(blockhash, "a blockhash"));
   if (bytes?.length !== 32)
-    throw new RpcError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
+    throw new NodeError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
   return { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot };
 }
 
@@ -353,7 +353,7 @@ async function until(condition: () => boolean): Promise<void> {
   const startedAt = performance.now();
   while (!condition()) {
     if (performance.now() - startedAt > START_PATIENCE_MS)
-      throw new RpcError("unreachable", "The Solana node's slot does not move. Check that it is running and in step.");
+      throw new NodeError("unreachable", "The Solana node's slot does not move. Check that it is running and in step.");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -8,8 +8,8 @@ import {
 } from "../../../test/support/fake-chain.ts";
 import { signTransfer } from "../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
-import type { LandingEvent, LandingOrder, TransactionFate } from "../port.ts";
-import { RpcError } from "../rpc/node-error.ts";
+import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
 import { createNodeSender, OWN_NODES } from "./sender.ts";
@@ -79,8 +79,8 @@ function start(count: number): void {
 }
 
 /** Sends it off; the returned box holds the fate once there is one. */
-function land(order: Partial<LandingOrder> = {}): { fate: TransactionFate | undefined } {
-  const box: { fate: TransactionFate | undefined } = { fate: undefined };
+function land(order: Partial<LandingOrder> = {}): { fate: LandingOutcome | undefined } {
+  const box: { fate: LandingOutcome | undefined } = { fate: undefined };
   void landing
     .land({
       transaction: Uint8Array.of(1, 2, 3),
@@ -147,7 +147,7 @@ test("no refusal of a broadcast is final", async () => {
   start(2);
   for (const { methods } of endpoints)
     methods.sendTransaction = () => {
-      throw new RpcError("answered", "Blockhash not found", { rpcCode: -32002 });
+      throw new NodeError("answered", "Blockhash not found", { rpcCode: -32002 });
     };
   const box = land();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -294,7 +294,7 @@ test.each([
 });
 
 /** Past the last valid height, with what each node says then. */
-async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly fate: TransactionFate | undefined }> {
+async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly fate: LandingOutcome | undefined }> {
   start(told.length);
   const box = land();
   height = LAST_VALID + 40n;

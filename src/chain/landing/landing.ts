@@ -1,6 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
-import type { Landing, LandingEvent, LandingOrder, TransactionFate } from "../port.ts";
-import { RpcError } from "../rpc/node-error.ts";
+import type { Landing, LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asList, asRecord } from "../rpc/rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
@@ -44,7 +44,7 @@ const READS_AFTER_NOTICE = 5;
 
 interface Waiter {
   readonly onEvent: ((event: LandingEvent) => void) | undefined;
-  resolve(fate: TransactionFate): void;
+  resolve(fate: LandingOutcome): void;
 }
 
 /** One transaction on its way, waited for by one caller or several. */
@@ -103,7 +103,7 @@ export function createLanding({
   let repeatedInAll = 0;
   let shedInAll = 0;
 
-  function settle(flight: Flight, fate: TransactionFate): void {
+  function settle(flight: Flight, fate: LandingOutcome): void {
     if (flights.get(flight.signature) !== flight) return;
     flights.delete(flight.signature);
     flight.cancelSubscription();
@@ -349,7 +349,7 @@ export function createLanding({
 }
 
 function refusalOf(error: unknown): string {
-  return error instanceof RpcError ? error.kind : "failed";
+  return error instanceof NodeError ? error.kind : "failed";
 }
 
 function firstStatus(result: unknown): SignatureStatus | null {

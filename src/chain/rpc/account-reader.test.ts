@@ -4,7 +4,7 @@ import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { Address } from "../../primitives/address.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { createAccountReader } from "./account-reader.ts";
-import { RpcError } from "./node-error.ts";
+import { NodeError } from "./node-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
 const addresses = Array.from({ length: 250 }, (_, i) => Address.from(Uint8Array.from({ length: 32 }, () => i + 1)));
@@ -79,7 +79,7 @@ test("a node that does not serve searches says refused; one that is down throws"
   expect(await readerOf({}).reader.fetchProgramAccounts(filter)).toBe("refused");
   const { reader } = readerOf({
     getProgramAccounts: () => {
-      throw new RpcError("unreachable", "down");
+      throw new NodeError("unreachable", "down");
     },
   });
   await expect(reader.fetchProgramAccounts(filter)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
@@ -144,7 +144,7 @@ test("so many searches are under way at once at most, and the others follow in t
 
 test("a search that fails hands its place on", async () => {
   const { reader } = readerOf({
-    getProgramAccounts: () => Promise.reject(new RpcError("unreachable", "The node is away.")),
+    getProgramAccounts: () => Promise.reject(new NodeError("unreachable", "The node is away.")),
   });
   const found = await Promise.allSettled(
     addresses.slice(0, 130).map((program) => reader.fetchProgramAccounts({ program, memcmp: [] })),

@@ -4,10 +4,10 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
  * unreachable: no proper answer (connection, time-out, overload). refused: the node does not serve this method.
  * answered: the node answered with an error. malformed: the node answered with something else.
  */
-type RpcErrorKind = "unreachable" | "refused" | "answered" | "malformed";
+type NodeErrorKind = "unreachable" | "refused" | "answered" | "malformed";
 
 /** All that callers hear of a node that failed, by kind: no name, no address, nothing of what it said. */
-const PUBLIC_MESSAGES: Readonly<Record<RpcErrorKind, string>> = {
+const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
   unreachable: "No Solana node answered in time. Try again shortly.",
   refused: "No Solana node here serves what this call needs. Report the request id if it lasts.",
   answered: "A Solana node refused what this call needs. Try again shortly.",
@@ -18,15 +18,15 @@ const PUBLIC_MESSAGES: Readonly<Record<RpcErrorKind, string>> = {
  * A failed call to a Solana node. Its message is for callers and always one of four; what happened, with the node's name
  * and words, is for the log alone: in `cause`, and in what `String` makes of it.
  */
-export class RpcError extends TradewireError {
-  readonly kind: RpcErrorKind;
+export class NodeError extends TradewireError {
+  readonly kind: NodeErrorKind;
   /** JSON-RPC error number, where the node gave one. */
   readonly rpcCode: number | undefined;
   readonly #privateMessage: string;
 
   /** @param privateMessage what happened, for the log */
   constructor(
-    kind: RpcErrorKind,
+    kind: NodeErrorKind,
     privateMessage: string,
     facts: { readonly rpcCode?: number; readonly cause?: unknown } = {},
   ) {
@@ -44,5 +44,5 @@ export class RpcError extends TradewireError {
 
 /** True when the failure says that the node does not serve this method at all. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof RpcError && error.kind === "refused";
+  return error instanceof NodeError && error.kind === "refused";
 }

@@ -1,12 +1,12 @@
 import type { Now } from "../../primitives/clock.ts";
-import { RpcError } from "./node-error.ts";
+import { NodeError } from "./node-error.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
 
 /** One Solana node, spoken to over JSON-RPC. */
 export interface RpcEndpoint {
   /** Host of the node. Never the whole URL: those carry keys. */
   readonly name: string;
-  /** One call. @throws TradewireError UPSTREAM_ERROR, as an RpcError */
+  /** One call. @throws TradewireError UPSTREAM_ERROR, as an NodeError */
   call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
   /** Its answer contradicts what is known of the chain: others go first for a while. */
   doubt(): void;
@@ -69,10 +69,10 @@ export function createRpcEndpoint({
     if (failures > 0) coolUntilMs = 0;
     failures = 0;
   };
-  const missed = (message: string, cause?: unknown): RpcError => {
+  const missed = (message: string, cause?: unknown): NodeError => {
     coolUntilMs = now() + Math.min(FIRST_COOLING_MS * 2 ** failures, LONGEST_COOLING_MS);
     failures += 1;
-    return new RpcError("unreachable", message, { cause });
+    return new NodeError("unreachable", message, { cause });
   };
 
   async function call(method: string, params: readonly unknown[], callTimeoutMs = timeoutMs): Promise<unknown> {
@@ -97,7 +97,7 @@ export function createRpcEndpoint({
       waiting.delete(id);
     }
     if (text === undefined)
-      throw new RpcError(
+      throw new NodeError(
         "malformed",
         `The Solana node ${name} answered ${method} with more than ${maxResponseBytes} bytes.`,
       );
@@ -109,8 +109,8 @@ export function createRpcEndpoint({
       answer = asRecord(parseRpcJson(text), "an answer");
     } catch (cause) {
       if (REFUSAL_STATUSES.has(status))
-        throw new RpcError("refused", `The Solana node ${name} does not serve ${method}: HTTP ${status}.`);
-      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with HTTP ${status} and no JSON.`, {
+        throw new NodeError("refused", `The Solana node ${name} does not serve ${method}: HTTP ${status}.`);
+      throw new NodeError("malformed", `The Solana node ${name} answered ${method} with HTTP ${status} and no JSON.`, {
         cause,
       });
     }
@@ -119,7 +119,7 @@ export function createRpcEndpoint({
       throw answeredError(name, method, status, asRecord(answer.error, "an error"));
     }
     if (answer.id !== id || !("result" in answer))
-      throw new RpcError("malformed", `The Solana node ${name} answered ${method} with another call's answer.`);
+      throw new NodeError("malformed", `The Solana node ${name} answered ${method} with another call's answer.`);
     reached();
     return answer.result;
   }
@@ -139,14 +139,14 @@ function answeredError(
   method: string,
   status: number,
   error: Readonly<Record<string, unknown>>,
-): RpcError {
+): NodeError {
   const rpcCode = typeof error.code === "number" ? error.code : 0;
   const words = typeof error.message === "string" ? error.message.slice(0, 300) : "no message";
   const refused =
     REFUSAL_CODES.has(rpcCode) ||
     REFUSAL_STATUSES.has(status) ||
     (method !== "sendTransaction" && !PLAIN_CODES.has(rpcCode) && REFUSAL_WORDS.test(words));
-  return new RpcError(
+  return new NodeError(
     refused ? "refused" : "answered",
     `The Solana node ${name} refused ${method}: ${words} (${rpcCode}).`,
     { rpcCode },

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
-import { RpcError } from "./node-error.ts";
+import { NodeError } from "./node-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
 const down = () => {
-  throw new RpcError("unreachable", "down");
+  throw new NodeError("unreachable", "down");
 };
 
 test("the next endpoint is asked when one fails", async () => {

@@ -1,5 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
-import { isRefusal, RpcError } from "./node-error.ts";
+import { isRefusal, NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 
 export interface ReadOptions {
@@ -19,7 +19,7 @@ export interface RpcPool {
   readonly endpoints: readonly RpcEndpoint[];
   /**
    * Asks one endpoint, and the next when that fails; beside it, when it is slow. The first proper answer counts.
-   * @throws TradewireError UPSTREAM_ERROR, as the RpcError of the last one asked; of kind "refused" when no endpoint serves the method
+   * @throws TradewireError UPSTREAM_ERROR, as the NodeError of the last one asked; of kind "refused" when no endpoint serves the method
    */
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
 }
@@ -76,7 +76,7 @@ export function createRpcPool({
     let running = 0;
     let settled = false;
     let hedge: NodeJS.Timeout | undefined;
-    let failure: unknown = new RpcError("refused", `No configured Solana node serves ${method}.`);
+    let failure: unknown = new NodeError("refused", `No configured Solana node serves ${method}.`);
     let lacking: { readonly result: unknown } | undefined;
 
     const settle = (finish: () => void) => {
@@ -101,7 +101,7 @@ export function createRpcPool({
         const result = await endpoints[index]!.call(method, params, options.timeoutMs);
         if (options.isWrong?.(result) === true) {
           endpoints[index]!.doubt();
-          failure = new RpcError(
+          failure = new NodeError(
             "malformed",
             `The Solana node ${endpoints[index]!.name} answered ${method} with what contradicts the chain.`,
           );

@@ -1,6 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { RpcError } from "./node-error.ts";
+import { NodeError } from "./node-error.ts";
 
 /** Integers above 2^53 where a node writes balances; anything else that large (rent epochs) is never looked at. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
@@ -21,8 +21,8 @@ function keepLargeIntegers(_key: string, value: unknown, context?: { readonly so
   return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-function malformed(what: string): RpcError {
-  return new RpcError("malformed", `A Solana node answered with ${what} that cannot be read.`);
+function malformed(what: string): NodeError {
+  return new NodeError("malformed", `A Solana node answered with ${what} that cannot be read.`);
 }
 
 /** The value as an object with unknown fields. @throws TradewireError UPSTREAM_ERROR */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMemorySubmissions, type MemorySubmissions } from "../../../test/support/memory-submissions.ts";
 import { signTransfer } from "../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
-import type { Landing, LandingOrder, TransactionFate, TransactionProgress } from "../../chain/port.ts";
+import type { Landing, LandingOrder, LandingOutcome, TransactionProgress } from "../../chain/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, hex } from "../../primitives/bytes.ts";
@@ -30,7 +30,7 @@ const sealer = sealerOf("07");
 
 let submissions: MemorySubmissions;
 /** Orders on their way, and how to end them. */
-let flights: Map<string, { readonly order: LandingOrder; end(fate: TransactionFate): void }>;
+let flights: Map<string, { readonly order: LandingOrder; end(fate: LandingOutcome): void }>;
 /** How far the chain shows every transaction. */
 let progress: TransactionProgress | undefined;
 let isNodeDown = false;

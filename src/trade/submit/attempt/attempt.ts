@@ -2,7 +2,7 @@ import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../.
 import type {
   Landing,
   LandingEvent,
-  TransactionFate,
+  LandingOutcome,
   TransactionReader,
   TransactionRecord,
 } from "../../../chain/port.ts";
@@ -105,7 +105,7 @@ export function startAttempt(
 /** One signature's way. */
 interface Flight {
   readonly signature: string;
-  readonly fate: TransactionFate;
+  readonly fate: LandingOutcome;
 }
 
 class RunningAttempt implements Attempt {
@@ -345,7 +345,7 @@ class RunningAttempt implements Attempt {
   }
 
   /** What a fate means for the caller; undefined while the chain's record of it cannot be had. */
-  async #outcomeOf(signature: string, fate: TransactionFate): Promise<Outcome | undefined> {
+  async #outcomeOf(signature: string, fate: LandingOutcome): Promise<Outcome | undefined> {
     if (fate.kind === "pending") return undefined;
     if (fate.kind === "expired") {
       return {

@@ -5,25 +5,13 @@ import type { Venue } from "../venues/venue.ts";
 import { discoverMarkets, type FoundMarket } from "./discovery.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
 import { completeWatches, type MarketWatch, watchMarket } from "./market-watch.ts";
-import type { MarketFault } from "./port.ts";
 import { chooseBest, type Examined, examineMarkets, neededBy } from "./selection.ts";
-import type { WatchedPair } from "./watched-pairs.ts";
+import type { WatchedPair } from "./watched-pair.ts";
 
 /** How a search of one venue went, and when it ended (epoch milliseconds). */
 export interface SearchOutcome {
   readonly ok: boolean;
   readonly atMs: number;
-}
-
-/** The search for markets of a pair, on every venue. */
-interface PairSearch {
-  /**
-   * Watches the markets that are new, as far as they are among the best, and lets go of those that are closed.
-   * @throws TradewireError UPSTREAM_ERROR
-   */
-  search(pair: WatchedPair): Promise<void>;
-  /** The last search that ended; undefined before the first. */
-  lastOutcome(venueId: string): SearchOutcome | undefined;
 }
 
 interface PairSearchOptions {
@@ -33,13 +21,14 @@ interface PairSearchOptions {
   readonly venues: readonly Venue[];
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** Asked when a search has ended: false where nobody is there any more to watch its markets for. */
+  /** Called after a search: false if the pair was dropped meanwhile. */
   readonly isWanted: (pair: WatchedPair) => boolean;
+  /** Older state is not answered. Milliseconds. */
   readonly maxAgeMs: number;
-  readonly negativeMs: number;
-  readonly researchMs: number;
+  /** How long a market that was passed over is left alone. Milliseconds. */
   readonly reexamineMs: number;
   readonly maxMarketsPerPair: number;
+  /** More markets of one pair than this are not examined. */
   readonly maxFound: number;
 }
 
@@ -50,140 +39,114 @@ interface Change {
 
 const NONE: ReadonlySet<MarketWatch> = new Set();
 
-/** Searches pairs and keeps their watches. */
-export function createPairSearch({
-  reader,
-  live,
-  head,
-  venues,
-  now,
-  warn,
-  isWanted,
-  maxAgeMs,
-  negativeMs,
-  researchMs,
-  reexamineMs,
-  maxMarketsPerPair,
-  maxFound,
-}: PairSearchOptions): PairSearch {
-  const outcomes = new Map<string, SearchOutcome>();
+/** Searches every venue for the markets of a pair, and watches the best of them. */
+export class PairSearch {
+  readonly #options: PairSearchOptions;
+  readonly #outcomes = new Map<string, SearchOutcome>();
 
-  async function search(entry: WatchedPair): Promise<void> {
-    entry.searchedAtMs = now();
-    const discovering = discoverMarkets(entry.pair, { reader, venues, now, warn, maxFound });
-    const { found, faults, searched, isComplete } = await discovering.catch((error: unknown) => {
-      noteOutcome([]);
-      throw error;
-    });
-    noteOutcome(searched);
-    const watched = new Set(entry.watches.map(({ address }) => address));
-    const fresh = found.filter(({ account }) => {
-      if (watched.has(account.address)) return false;
-      const passed = entry.passedOver.get(account.address);
-      return passed === undefined || passed.atMs + reexamineMs <= now();
-    });
-    const isCrowded = watched.size + fresh.length > maxMarketsPerPair;
-    const { added, dropped } = isCrowded ? await addBest(entry, fresh) : await addAll(entry, fresh);
-    if (!isWanted(entry)) {
-      for (const watch of added) watch.release();
-      return;
-    }
-    const kept = entry.watches.filter((watch) => {
-      const reading = watch.read();
-      const isGone = dropped.has(watch) || (reading.kind === "fault" && reading.closed);
-      if (isGone) watch.release();
-      return !isGone;
-    });
-    entry.watches = [...kept, ...added];
-    entry.searchFaults = [...faults, ...passedOverFaults(entry)];
-    entry.searched = searched;
-    entry.partialSearches = isComplete ? 0 : entry.partialSearches + 1;
-    entry.searchAgainAtMs = now() + againAfterMs(entry);
-    entry.answer = undefined;
+  constructor(options: PairSearchOptions) {
+    this.#options = options;
   }
 
-  function noteOutcome(searched: readonly string[]): void {
-    for (const { id } of venues) outcomes.set(id, { ok: searched.includes(id), atMs: now() });
+  /** The last search of a venue that ended; undefined before the first. */
+  lastOutcome(venueId: string): SearchOutcome | undefined {
+    return this.#outcomes.get(venueId);
   }
 
-  /** Soon where nothing was found, or a part failed: less and less soon where it fails again, for searches are what nodes mind most. */
-  function againAfterMs({ watches, partialSearches }: WatchedPair): number {
-    if (watches.length === 0) return negativeMs;
-    return partialSearches === 0 ? researchMs : Math.min(researchMs, negativeMs * 2 ** (partialSearches - 1));
+  /**
+   * Watches new markets that are among the best, and releases closed ones.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  async search(pair: WatchedPair): Promise<void> {
+    const { now, isWanted, maxMarketsPerPair } = this.#options;
+    pair.schedule.begin(now());
+    const { found, faults, searched, isComplete } = await discoverMarkets(pair.pair, this.#options).catch(
+      (error: unknown) => {
+        this.#noteOutcome([]);
+        throw error;
+      },
+    );
+    this.#noteOutcome(searched);
+    const fresh = this.#freshOf(pair, found);
+    const isCrowded = pair.watches.length + fresh.length > maxMarketsPerPair;
+    const { added, dropped } = isCrowded ? await this.#addBest(pair, fresh) : await this.#addAll(pair, fresh);
+    if (isWanted(pair)) pair.accept({ added, dropped, faults, searched, isComplete });
+    else for (const watch of added) watch.release();
   }
 
-  function watch(entry: WatchedPair, found: FoundMarket): MarketWatch {
-    const onChange = () => {
-      entry.answer = undefined;
-    };
-    return watchMarket({ found, live, onChange });
+  #noteOutcome(searched: readonly string[]): void {
+    const { venues, now } = this.#options;
+    for (const { id } of venues) this.#outcomes.set(id, { ok: searched.includes(id), atMs: now() });
   }
 
-  async function addAll(entry: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {
-    const added = found.map((one) => watch(entry, one));
-    try {
-      await completeWatches(added);
-    } catch (error) {
-      for (const one of added) one.release();
-      throw error;
-    }
+  /** Markets neither watched nor passed over of late. */
+  #freshOf(pair: WatchedPair, found: readonly FoundMarket[]): readonly FoundMarket[] {
+    const { now, reexamineMs } = this.#options;
+    const watched = new Set(pair.watches.map(({ address }) => address));
+    const sinceMs = now() - reexamineMs;
+    return found.filter(({ account: { address } }) => !watched.has(address) && !pair.passedOver.has(address, sinceMs));
+  }
+
+  #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {
+    return watchMarket({ found, live: this.#options.live, onChange: () => pair.invalidate() });
+  }
+
+  async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {
+    const added = found.map((one) => this.#watch(pair, one));
+    await orRelease(added, completeWatches(added));
     return { added, dropped: NONE };
   }
 
-  /** Reads the markets without following them, and watches those that are among the best with those watched already. */
-  async function addBest(entry: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {
+  /** Reads the markets without following them, and watches those among the best of these and the ones watched already. */
+  async #addBest(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {
+    const { reader, live, head, now, maxMarketsPerPair } = this.#options;
     const { examined, known } = await examineMarkets(found, { reader, now });
-    const hot = entry.watches.flatMap((one) => {
-      const reading = one.read();
-      return reading.kind === "hot" ? [{ ...reading.hot, watch: one }] : [];
+    const hot = pair.watches.flatMap((watch) => {
+      const reading = watch.read();
+      return reading.kind === "hot" ? [{ ...reading.hot, watch }] : [];
     });
     const view: AccountView = { get: (address) => known.get(address)?.account ?? live.get(address) };
     const chosen = await chooseBest<Examined | (typeof hot)[number]>([...hot, ...examined], {
-      pair: entry.pair,
+      pair: pair.pair,
       limit: maxMarketsPerPair,
       clock: head.clock(),
       view,
     });
-    const added: MarketWatch[] = [];
-    const holds: Promise<void>[] = [];
     const atMs = now();
-    for (const { account, venue } of found) entry.passedOver.set(account.address, { venue: venue.id, atMs });
-    for (const one of examined) {
-      if (!chosen.has(one)) continue;
-      const { found: origin } = one;
-      entry.passedOver.delete(origin.account.address);
-      const created = watch(entry, origin);
-      added.push(created);
-      holds.push(created.hold([origin.account.address, ...neededBy(one, known)], known));
-    }
-    try {
-      await Promise.all(holds);
-      // Reading and pricing very many took its time.
-      const isOld = found.some(({ readAtMs }) => readAtMs + maxAgeMs / 2 < now());
-      if (isOld) await live.refresh(added.flatMap((one) => [...one.held]));
-    } catch (error) {
-      for (const one of added) one.release();
-      throw error;
-    }
+    for (const { account, venue } of found) pair.passedOver.add(account.address, venue.id, atMs);
+    const entering = examined.filter((one) => chosen.has(one));
+    for (const { found: origin } of entering) pair.passedOver.delete(origin.account.address);
+    const added = entering.map((one) => this.#watch(pair, one.found));
+    const holding = entering.map((one, i) =>
+      added[i]!.hold([one.found.account.address, ...neededBy(one, known)], known),
+    );
+    await orRelease(
+      added,
+      Promise.all(holding).then(() => this.#refreshOld(found, added)),
+    );
     const dropped = new Set<MarketWatch>();
     for (const one of hot) {
       if (chosen.has(one)) continue;
       dropped.add(one.watch);
-      entry.passedOver.set(one.market.address, { venue: one.venue.id, atMs });
+      pair.passedOver.add(one.market.address, one.venue.id, atMs);
     }
     return { added, dropped };
   }
 
-  return { search, lastOutcome: (venueId) => outcomes.get(venueId) };
+  /** Reads the markets again if examining very many took so long that what was read is old. */
+  async #refreshOld(found: readonly FoundMarket[], watches: readonly MarketWatch[]): Promise<void> {
+    const { live, now, maxAgeMs } = this.#options;
+    const isOld = found.some(({ readAtMs }) => readAtMs + maxAgeMs / 2 < now());
+    if (isOld) await live.refresh(watches.flatMap((one) => [...one.held]));
+  }
 }
 
-/** Says how many markets of each venue are not kept live because others give more. */
-function passedOverFaults({ passedOver }: WatchedPair): readonly MarketFault[] {
-  const counts = new Map<string, number>();
-  for (const { venue } of passedOver.values()) counts.set(venue, (counts.get(venue) ?? 0) + 1);
-  return [...counts].map(([venue, count]) => ({
-    venue,
-    market: undefined,
-    reason: `${count} of its markets give less than those kept live, or cannot be traded`,
-  }));
+/** Awaits the reads; releases the watches if they fail. */
+async function orRelease(watches: readonly MarketWatch[], reads: Promise<unknown>): Promise<void> {
+  try {
+    await reads;
+  } catch (error) {
+    for (const watch of watches) watch.release();
+    throw error;
+  }
 }

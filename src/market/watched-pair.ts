@@ -1,0 +1,207 @@
+import { TradewireError } from "../errors/tradewire-error.ts";
+import type { Now } from "../primitives/clock.ts";
+import type { MintPair } from "../venues/venue.ts";
+import type { LiveAccounts } from "./live-accounts.ts";
+import { completeWatches, type MarketWatch } from "./market-watch.ts";
+import { PassedOver } from "./passed-over.ts";
+import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
+import { type SearchPace, SearchSchedule } from "./search-schedule.ts";
+
+/** What every watched pair shares. */
+export interface PairContext {
+  readonly live: LiveAccounts;
+  readonly head: { slotAgeMs(): number };
+  readonly now: Now;
+  /** Older state is not answered. Milliseconds. */
+  readonly maxAgeMs: number;
+  readonly pace: SearchPace;
+}
+
+/** The result of one search for markets of a pair. */
+export interface PairFindings {
+  readonly added: readonly MarketWatch[];
+  /** Watches that are no longer among the best. */
+  readonly dropped: ReadonlySet<MarketWatch>;
+  readonly faults: readonly MarketFault[];
+  /** Venues that were searched without a failure. */
+  readonly searched: readonly string[];
+  /** False if a part failed that may succeed soon. */
+  readonly isComplete: boolean;
+}
+
+/** A pair of mints in use: its markets, the answer made of them, how fresh that is, and the reads in flight for it. */
+export class WatchedPair {
+  /** The lower mint first. */
+  readonly pair: MintPair;
+  readonly schedule: SearchSchedule;
+  readonly passedOver = new PassedOver();
+  /** Epoch milliseconds. */
+  lastUsedMs: number;
+  readonly #context: PairContext;
+  #watches: readonly MarketWatch[] = [];
+  #searchFaults: readonly MarketFault[] = [];
+  #searched: readonly string[] = [];
+  /** Kept until an account behind it changes. */
+  #answer: PairMarkets | undefined;
+  /** Until then `#answer` is fresh without another look at its accounts. Epoch milliseconds. */
+  #freshUntilMs = 0;
+  /** Shared by all callers that wait. */
+  #reads: Promise<PairMarkets> | undefined;
+  #isResearching = false;
+
+  constructor(pair: MintPair, context: PairContext) {
+    this.pair = pair;
+    this.#context = context;
+    this.schedule = new SearchSchedule(context.pace);
+    this.lastUsedMs = context.now();
+  }
+
+  get watches(): readonly MarketWatch[] {
+    return this.#watches;
+  }
+
+  get isEmpty(): boolean {
+    return this.#watches.length === 0;
+  }
+
+  /** The reads in flight that callers wait for; undefined if there are none. */
+  get reads(): Promise<PairMarkets> | undefined {
+    return this.#reads;
+  }
+
+  /** True while a search runs in the background. */
+  get isResearching(): boolean {
+    return this.#isResearching;
+  }
+
+  /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
+  answer(): PairMarkets | undefined {
+    if (this.#answer === undefined) {
+      this.#answer = this.#lacksAccounts() ? undefined : this.#compose();
+      this.#freshUntilMs = 0;
+    }
+    return this.#answer;
+  }
+
+  /** Runs `search`; callers share its answer. @throws TradewireError UPSTREAM_ERROR, STATE_STALE */
+  readBySearch(search: (pair: WatchedPair) => Promise<void>): Promise<PairMarkets> {
+    return this.#share(search(this));
+  }
+
+  /** Reads the accounts its markets lack; callers share the answer. @throws TradewireError UPSTREAM_ERROR, STATE_STALE */
+  readMissing(): Promise<PairMarkets> {
+    return this.#share(completeWatches(this.#watches));
+  }
+
+  #share(reading: Promise<void>): Promise<PairMarkets> {
+    const reads = reading.then(() => {
+      const answer = this.#compose();
+      this.#answer = answer;
+      this.#freshUntilMs = 0;
+      this.assertFresh();
+      return answer;
+    });
+    this.#reads = reads;
+    const done = () => {
+      if (this.#reads === reads) this.#reads = undefined;
+    };
+    reads.then(done, done);
+    return reads;
+  }
+
+  /** Searches again in the background; a failure is passed to `onError`, and the search is due again soon. */
+  research(search: (pair: WatchedPair) => Promise<void>, onError: (error: unknown) => void): void {
+    this.#isResearching = true;
+    search(this)
+      .catch((error: unknown) => {
+        onError(error);
+        this.schedule.fail(this.#context.now());
+      })
+      .finally(() => {
+        this.#isResearching = false;
+      });
+  }
+
+  /** Takes over the result of a search: releases closed and dropped markets, and schedules the next search. */
+  accept({ added, dropped, faults, searched, isComplete }: PairFindings): void {
+    const kept = this.#watches.filter((watch) => {
+      const reading = watch.read();
+      const isGone = dropped.has(watch) || (reading.kind === "fault" && reading.closed);
+      if (isGone) watch.release();
+      return !isGone;
+    });
+    this.#watches = [...kept, ...added];
+    this.#searchFaults = [...faults, ...this.passedOver.faults()];
+    this.#searched = searched;
+    this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete });
+    this.#answer = undefined;
+  }
+
+  /** An account behind the answer has changed. */
+  invalidate(): void {
+    this.#answer = undefined;
+  }
+
+  /** Releases all its markets. */
+  release(): void {
+    for (const watch of this.#watches) watch.release();
+    this.#watches = [];
+  }
+
+  isFresh(): boolean {
+    return this.#staleAgeMs() === 0;
+  }
+
+  /** @throws TradewireError STATE_STALE */
+  assertFresh(): void {
+    const ageMs = this.#staleAgeMs();
+    if (ageMs === 0) return;
+    throw new TradewireError(
+      "STATE_STALE",
+      `The newest known state of the chain is ${Math.round(ageMs)} ms old, too old to build on. Try again shortly.`,
+      { retryAfterMs: 400 },
+    );
+  }
+
+  /**
+   * Age of the oldest account, or of the chain's head; 0 if fresh. Milliseconds. Each look at the accounts reports them to the
+   * source as used.
+   */
+  #staleAgeMs(): number {
+    const { live, head, now, maxAgeMs } = this.#context;
+    const headAgeMs = head.slotAgeMs();
+    if (headAgeMs > maxAgeMs) return headAgeMs;
+    const atMs = now();
+    if (atMs <= this.#freshUntilMs) return 0;
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (const { held } of this.#watches) {
+      live.use(held);
+      for (const address of held) oldestMs = Math.min(oldestMs, live.currentAtMs(address));
+    }
+    if (oldestMs + maxAgeMs < atMs) return atMs - oldestMs;
+    this.#freshUntilMs = Math.min(oldestMs, atMs) + maxAgeMs;
+    return 0;
+  }
+
+  #lacksAccounts(): boolean {
+    return this.#watches.some((watch) => watch.read().kind === "lacking");
+  }
+
+  /** The answer of all watches; one that still lacks accounts is a fault. */
+  #compose(): PairMarkets {
+    const markets: HotMarket[] = [];
+    const faults: MarketFault[] = [...this.#searchFaults];
+    for (const watch of this.#watches) {
+      const reading = watch.read();
+      if (reading.kind === "hot") markets.push(reading.hot);
+      else if (reading.kind === "fault") faults.push(reading.fault);
+      else
+        faults.push({
+          venue: watch.venue.id,
+          market: watch.address.toString(),
+          reason: "needs more rounds of reads than are allowed",
+        });
+    }
+    return { markets, faults, searched: this.#searched };
+  }
+}

@@ -21,7 +21,7 @@ interface Discovery {
   readonly faults: readonly MarketFault[];
   /** Venues that were searched without a failure. */
   readonly searched: readonly string[];
-  /** False when a search failed that may succeed soon. */
+  /** False if a search failed that may succeed soon. */
   readonly isComplete: boolean;
 }
 
@@ -29,107 +29,129 @@ interface DiscoveryOptions {
   readonly reader: AccountReader;
   readonly venues: readonly Venue[];
   readonly now: Now;
-  /** Told what went wrong, in the words that callers do not get. */
+  /** Receives the details of failures, which callers of the API do not get. */
   readonly warn: (message: string) => void;
-  /** More markets of one pair than this are not looked at. */
+  /** More markets of one pair than this are not examined. */
   readonly maxFound: number;
 }
 
-/** Rounds of reads after the search: what a market needs, and what that shows to be needed. */
+/** Rounds of reads after the search: what a market needs, and what those accounts show to be needed. */
 export const ROUNDS_AFTER_SEARCH = 2;
 
 type Probe = Extract<MarketSearch, { kind: "probe" }>;
 type Filter = Extract<MarketSearch, { kind: "filter" }>;
 
-/**
- * Looks for markets of the pair on every venue: one read of all probed addresses, and beside it the filtered searches. A
- * venue or search that fails is a fault of its own and takes nothing else with it. Deriving the addresses takes its time:
- * other work gets a turn before each venue.
- *
- * @throws TradewireError UPSTREAM_ERROR when the probed addresses cannot be read
- */
-export async function discoverMarkets(
-  pair: MintPair,
-  { reader, venues, now, warn, maxFound }: DiscoveryOptions,
-): Promise<Discovery> {
-  const faults: MarketFault[] = [];
-  const note = (venue: Venue, market: string | undefined, error: unknown) => {
-    faults.push({ venue: venue.id, market, reason: reasonOf(error) });
-    // A market that says itself what is wrong with it is no news.
-    if (market !== undefined && error instanceof TradewireError) return;
-    warn(`Search of ${venue.id} for ${pair.a} and ${pair.b}, ${market ?? "no market"}: ${String(error)}`);
-  };
-  let isComplete = true;
-  const probes: { readonly venue: Venue; readonly search: Probe }[] = [];
-  const filters: { readonly venue: Venue; readonly search: Filter }[] = [];
-  const failed = new Set<string>();
-  for (const venue of venues) {
-    await nextTurn();
-    try {
-      for (const search of venue.search(pair)) {
-        if (search.kind === "probe") probes.push({ venue, search });
-        else filters.push({ venue, search });
-      }
-    } catch (error) {
-      failed.add(venue.id);
-      note(venue, undefined, error);
-    }
-  }
-
-  const readAtMs = now();
-  const addresses = [...new Set(probes.flatMap(({ search }) => search.addresses))];
-  const filtering = Promise.all(
-    filters.map(async ({ venue, search }) => {
-      try {
-        const accounts = await reader.fetchProgramAccounts(search);
-        if (accounts !== "refused") return { venue, accounts };
-        failed.add(venue.id);
-        faults.push({
-          venue: venue.id,
-          market: undefined,
-          reason: "refused: the Solana node does not serve searches of this program's accounts",
-        });
-      } catch (error) {
-        isComplete = false;
-        failed.add(venue.id);
-        note(venue, undefined, error);
-      }
-      return { venue, accounts: [] };
-    }),
-  );
-  const [probed, filtered] = await Promise.all([readAll(reader, addresses), filtering]);
-
-  const candidates = [
-    ...probes.map(({ venue, search }) => ({
-      venue,
-      accounts: search.addresses.flatMap((address) => probed.get(address) ?? []),
-    })),
-    ...filtered,
-  ];
-  const found = new Map<Address, FoundMarket>();
-  let count = 0;
-  for (const { venue, accounts } of candidates) {
-    for (const account of accounts) {
-      if (found.has(account.address)) continue;
-      try {
-        const market = venue.decode(account, pair);
-        if (market === undefined || !tradesPair(market, pair)) continue;
-        count += 1;
-        if (count <= maxFound) found.set(account.address, { venue, market, account, readAtMs });
-      } catch (error) {
-        note(venue, account.address.toString(), error);
-      }
-    }
-  }
-  if (count > maxFound) {
-    const reason = `only ${maxFound} of ${count} markets for this pair are looked at`;
-    faults.push({ venue: "all", market: undefined, reason });
-  }
-  const searched = venues.map(({ id }) => id).filter((id) => !failed.has(id));
-  return { found: [...found.values()], faults, searched, isComplete };
+/** A venue, and accounts that may be markets of it. */
+interface Candidates {
+  readonly venue: Venue;
+  readonly accounts: readonly Account[];
 }
 
-/** A failure in words, for the caller's list of what was found wanting: only messages that are meant for callers. */
+/**
+ * Searches every venue for markets of the pair: one read of all probed addresses, and the filtered searches beside it. If a
+ * venue or a search fails, the others go on and the failure is a fault. Deriving addresses takes time, so other work gets a
+ * turn before each venue.
+ *
+ * @throws TradewireError UPSTREAM_ERROR if the probed addresses cannot be read
+ */
+export function discoverMarkets(pair: MintPair, options: DiscoveryOptions): Promise<Discovery> {
+  return new MarketDiscovery(pair, options).run();
+}
+
+/** One search of every venue for one pair, with the faults it meets. */
+class MarketDiscovery {
+  readonly #pair: MintPair;
+  readonly #options: DiscoveryOptions;
+  readonly #faults: MarketFault[] = [];
+  readonly #failed = new Set<string>();
+  #isComplete = true;
+
+  constructor(pair: MintPair, options: DiscoveryOptions) {
+    this.#pair = pair;
+    this.#options = options;
+  }
+
+  async run(): Promise<Discovery> {
+    const { venues, reader, now } = this.#options;
+    const { probes, filters } = await this.#plan();
+    const readAtMs = now();
+    const addresses = [...new Set(probes.flatMap(({ search }) => search.addresses))];
+    const filtering = Promise.all(filters.map(({ venue, search }) => this.#filter(venue, search)));
+    const [probed, filtered] = await Promise.all([readAll(reader, addresses), filtering]);
+    const accountsAt = ({ addresses }: Probe) => addresses.flatMap((address) => probed.get(address) ?? []);
+    const candidates = probes.map(({ venue, search }) => ({ venue, accounts: accountsAt(search) }));
+    const found = this.#decode([...candidates, ...filtered], readAtMs);
+    const searched = venues.map(({ id }) => id).filter((id) => !this.#failed.has(id));
+    return { found, faults: this.#faults, searched, isComplete: this.#isComplete };
+  }
+
+  async #plan() {
+    const probes: { readonly venue: Venue; readonly search: Probe }[] = [];
+    const filters: { readonly venue: Venue; readonly search: Filter }[] = [];
+    for (const venue of this.#options.venues) {
+      await nextTurn();
+      try {
+        for (const search of venue.search(this.#pair)) {
+          if (search.kind === "probe") probes.push({ venue, search });
+          else filters.push({ venue, search });
+        }
+      } catch (error) {
+        this.#failed.add(venue.id);
+        this.#note(venue, undefined, error);
+      }
+    }
+    return { probes, filters };
+  }
+
+  async #filter(venue: Venue, search: Filter): Promise<Candidates> {
+    try {
+      const accounts = await this.#options.reader.fetchProgramAccounts(search);
+      if (accounts !== "refused") return { venue, accounts };
+      this.#failed.add(venue.id);
+      const reason = "refused: the Solana node does not serve searches of this program's accounts";
+      this.#faults.push({ venue: venue.id, market: undefined, reason });
+    } catch (error) {
+      this.#isComplete = false;
+      this.#failed.add(venue.id);
+      this.#note(venue, undefined, error);
+    }
+    return { venue, accounts: [] };
+  }
+
+  #decode(candidates: readonly Candidates[], readAtMs: number): readonly FoundMarket[] {
+    const { maxFound } = this.#options;
+    const found = new Map<Address, FoundMarket>();
+    let count = 0;
+    for (const { venue, accounts } of candidates) {
+      for (const account of accounts) {
+        if (found.has(account.address)) continue;
+        try {
+          const market = venue.decode(account, this.#pair);
+          if (market === undefined || !tradesPair(market, this.#pair)) continue;
+          count += 1;
+          if (count <= maxFound) found.set(account.address, { venue, market, account, readAtMs });
+        } catch (error) {
+          this.#note(venue, account.address.toString(), error);
+        }
+      }
+    }
+    if (count > maxFound) {
+      const reason = `only ${maxFound} of ${count} markets for this pair are examined`;
+      this.#faults.push({ venue: "all", market: undefined, reason });
+    }
+    return [...found.values()];
+  }
+
+  #note(venue: Venue, market: string | undefined, error: unknown): void {
+    this.#faults.push({ venue: venue.id, market, reason: reasonOf(error) });
+    // A market that names its own fault is no cause for a warning.
+    if (market !== undefined && error instanceof TradewireError) return;
+    const { a, b } = this.#pair;
+    this.#options.warn(`Search of ${venue.id} for ${a} and ${b}, ${market ?? "no market"}: ${String(error)}`);
+  }
+}
+
+/** A failure as callers of the API may read it: the message of a TradewireError, nothing of any other. */
 export function reasonOf(error: unknown): string {
   return error instanceof TradewireError ? error.message : "cannot be read";
 }

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
 import { Address } from "../primitives/address.ts";
-import { type AccountHolder, createLiveAccounts, type LiveAccounts } from "./live-accounts.ts";
+import { type AccountHolder, LiveAccounts } from "./live-accounts.ts";
 
 const [a, b] = [1, 2].map((fill) => Address.from(new Uint8Array(32).fill(fill))) as [Address, Address];
 let state: FakeState;
@@ -11,7 +11,7 @@ let holder: AccountHolder;
 
 beforeEach(() => {
   state = fakeState(() => 0);
-  live = createLiveAccounts(state);
+  live = new LiveAccounts(state);
   changes = [];
   holder = { onChange: (address) => changes.push(address) };
 });

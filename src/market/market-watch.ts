@@ -6,24 +6,11 @@ import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./discovery.ts"
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { HotMarket, MarketFault } from "./port.ts";
 
-/** What is known of a watched market: ready to trade on, at fault, or short of accounts still to be read. */
+/** A watched market: ready to trade on, at fault, or short of accounts that are still to be read. */
 type MarketReading =
   | { readonly kind: "hot"; readonly hot: HotMarket }
   | { readonly kind: "fault"; readonly fault: MarketFault; readonly closed: boolean }
   | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
-
-/** One market kept live: its accounts held, its state decoded once per change. */
-export interface MarketWatch {
-  readonly venue: Venue;
-  readonly address: Address;
-  /** The accounts behind the state. */
-  readonly held: ReadonlySet<Address>;
-  /** From memory; decodes only what has changed since the last call. */
-  read(): MarketReading;
-  /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
-  hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
-  release(): void;
-}
 
 interface MarketWatchOptions {
   readonly found: FoundMarket;
@@ -32,86 +19,108 @@ interface MarketWatchOptions {
 }
 
 /**
- * Watches a market from the account it was found by. That account serves until it is live itself, so that the accounts the
- * market needs can be read together with it.
+ * One market kept live: its accounts held, its state decoded once per change. The account it was found by serves until it is
+ * live itself, so that the accounts the market needs can be read together with it.
  */
-export function watchMarket({ found, live, onChange }: MarketWatchOptions): MarketWatch {
-  const venue: Venue = found.venue;
-  const { address } = found.account;
-  const held = new Set<Address>();
-  let market: Market | undefined = found.market;
-  let decodedFrom: Account = found.account;
-  let wasLive = false;
-  let reading: MarketReading | undefined;
+export class MarketWatch {
+  readonly venue: Venue;
+  readonly address: Address;
+  readonly #live: LiveAccounts;
+  readonly #held = new Set<Address>();
+  readonly #found: FoundMarket;
+  readonly #holder: AccountHolder;
+  /** Only what this market holds: an account held for another alone could change, or go, without notice. */
+  readonly #view: AccountView = { get: (address) => this.#accountAt(address) };
+  #market: Market | undefined;
+  #decodedFrom: Account;
+  #wasLive = false;
+  #reading: MarketReading | undefined;
 
-  /** Only what this market holds: an account that is live for somebody else alone would change, or go, without a word. */
-  const view: AccountView = {
-    get(wanted) {
-      const account = held.has(wanted) ? live.get(wanted) : undefined;
-      if (wanted !== address) return account;
-      if (account !== undefined) wasLive = true;
-      return account === undefined && !wasLive ? found.account : account;
-    },
-  };
-  const holder: AccountHolder = {
-    onChange() {
-      reading = undefined;
-      onChange();
-    },
-  };
-  const fault = (reason: string, closed = false): MarketReading => ({
-    kind: "fault",
-    fault: { venue: venue.id, market: address.toString(), reason },
-    closed,
-  });
+  constructor({ found, live, onChange }: MarketWatchOptions) {
+    this.venue = found.venue;
+    this.address = found.account.address;
+    this.#live = live;
+    this.#found = found;
+    this.#market = found.market;
+    this.#decodedFrom = found.account;
+    this.#holder = {
+      onChange: () => {
+        this.#reading = undefined;
+        onChange();
+      },
+    };
+  }
 
-  function derive(): MarketReading {
+  /** The accounts behind the state. */
+  get held(): ReadonlySet<Address> {
+    return this.#held;
+  }
+
+  /** From memory; decodes only what has changed since the last call. */
+  read(): MarketReading {
+    this.#reading ??= this.#derive();
+    return this.#reading;
+  }
+
+  /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
+  async hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
+    this.#reading = undefined;
+    for (const one of addresses) this.#held.add(one);
+    await this.#live.hold(this.#holder, addresses, known);
+  }
+
+  release(): void {
+    this.#live.release(this.#holder, this.#held);
+    this.#held.clear();
+  }
+
+  #accountAt(wanted: Address): Account | null | undefined {
+    const account = this.#held.has(wanted) ? this.#live.get(wanted) : undefined;
+    if (wanted !== this.address) return account;
+    if (account !== undefined) this.#wasLive = true;
+    return account === undefined && !this.#wasLive ? this.#found.account : account;
+  }
+
+  #derive(): MarketReading {
+    const { venue, address } = this;
+    const view = this.#view;
     const own = view.get(address);
     if (own === undefined) return { kind: "lacking", addresses: [address] };
-    if (own === null) return fault("the market was closed", true);
+    if (own === null) return this.#fault("the market was closed", true);
     try {
-      if (own !== decodedFrom) {
-        market = venue.decode(own, { a: found.market.mints[0], b: found.market.mints[1] });
-        decodedFrom = own;
-      }
-      if (market === undefined) return fault("the account is no longer a market", true);
+      const market = this.#decode(own);
+      if (market === undefined) return this.#fault("the account is no longer a market", true);
       const lacking = venue.needs(market, view);
-      if (!held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
+      if (!this.#held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
       if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
       const state = venue.read(market, view);
-      return { kind: "hot", hot: { venue, market, state, slot: newestSlot() } };
+      return { kind: "hot", hot: { venue, market, state, slot: this.#newestSlot() } };
     } catch (error) {
-      return fault(reasonOf(error));
+      return this.#fault(reasonOf(error));
     }
   }
 
-  function newestSlot(): bigint {
+  #decode(own: Account): Market | undefined {
+    if (own !== this.#decodedFrom) {
+      const [a, b] = this.#found.market.mints;
+      this.#market = this.venue.decode(own, { a, b });
+      this.#decodedFrom = own;
+    }
+    return this.#market;
+  }
+
+  #fault(reason: string, closed = false): MarketReading {
+    return { kind: "fault", fault: { venue: this.venue.id, market: this.address.toString(), reason }, closed };
+  }
+
+  #newestSlot(): bigint {
     let newest = 0n;
-    for (const one of held) {
-      const slot = live.get(one)?.slot;
+    for (const one of this.#held) {
+      const slot = this.#live.get(one)?.slot;
       if (slot !== undefined && slot > newest) newest = slot;
     }
     return newest;
   }
-
-  return {
-    venue,
-    address,
-    held,
-    read() {
-      reading ??= derive();
-      return reading;
-    },
-    async hold(addresses, known) {
-      reading = undefined;
-      for (const one of addresses) held.add(one);
-      await live.hold(holder, addresses, known);
-    },
-    release() {
-      live.release(holder, held);
-      held.clear();
-    },
-  };
 }
 
 /**

@@ -2,11 +2,11 @@ import type { AccountReader, StateSource } from "../chain/port.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
-import { createLiveAccounts } from "./live-accounts.ts";
+import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
 import { PairSearch, type SearchOutcome } from "./pair-search.ts";
 import type { Markets } from "./port.ts";
-import { createSingleAccounts } from "./single-accounts.ts";
+import { SingleAccounts } from "./single-accounts.ts";
 import { WatchedPairs } from "./watched-pairs.ts";
 
 export interface LiveMarkets extends Markets {
@@ -90,9 +90,9 @@ export function createMarkets({
   reexamineMs = DEFAULT_REEXAMINE_MS,
   sweepMs = DEFAULT_SWEEP_MS,
 }: MarketsOptions): LiveMarkets {
-  const live = createLiveAccounts(source);
+  const live = new LiveAccounts(source);
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
-  const singles = createSingleAccounts({ live, now, maxAgeMs, idleMs, negativeMs, maxSingles });
+  const singles = new SingleAccounts({ live, now, maxAgeMs, idleMs, negativeMs, maxSingles });
   let closed = false;
   const search = new PairSearch({
     reader,
@@ -119,10 +119,10 @@ export function createMarkets({
     marketsOf: (pair) => livePairs.marketsOf(pair),
     knownMarkets: (pair) => livePairs.knownMarkets(pair),
     searchSoon: (pair) => livePairs.searchSoon(pair),
-    mint: singles.mint,
-    account: singles.account,
-    warm: singles.warm,
-    refresh: singles.refresh,
+    mint: (address) => singles.mint(address),
+    account: (address) => singles.account(address),
+    warm: (addresses) => singles.warm(addresses),
+    refresh: (addresses) => singles.refresh(addresses),
     size: () => ({ pairs: pairs.size(), accounts: live.size() }),
     report() {
       const counts = new Map<string, number>();

@@ -4,7 +4,7 @@ import type { AccountView, ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
 import { discoverMarkets, type FoundMarket } from "./discovery.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
-import { completeWatches, type MarketWatch, watchMarket } from "./market-watch.ts";
+import { completeWatches, MarketWatch } from "./market-watch.ts";
 import { chooseBest, type Examined, examineMarkets, neededBy } from "./selection.ts";
 import type { WatchedPair } from "./watched-pair.ts";
 
@@ -88,7 +88,7 @@ export class PairSearch {
   }
 
   #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {
-    return watchMarket({ found, live: this.#options.live, onChange: () => pair.invalidate() });
+    return new MarketWatch({ found, live: this.#options.live, onChange: () => pair.invalidate() });
   }
 
   async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {

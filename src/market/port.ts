@@ -12,7 +12,7 @@ export interface HotMarket {
   readonly slot: bigint;
 }
 
-/** What was looked at for a pair and found wanting: told to the caller with NO_ROUTE. */
+/** A market or venue that cannot serve a pair, and why: callers get these with NO_ROUTE. */
 export interface MarketFault {
   readonly venue: string;
   readonly market: string | undefined;
@@ -26,26 +26,26 @@ export interface PairMarkets {
   readonly searched: readonly string[];
 }
 
-/** The live account view, as the trade stages use it. A warm answer is synchronous: no promise, no I/O. */
+/** The live account view as the trade stages see it. A warm answer is synchronous: no promise, no I/O. */
 export interface Markets {
-  /** Markets where the pair trades. Cold pairs are discovered, read and kept fresh from then on. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
+  /** Markets where the pair trades. A cold pair is discovered and read first, and kept fresh afterwards. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
   marketsOf(pair: MintPair): PairMarkets | Promise<PairMarkets>;
   /**
-   * What is in memory of a pair; undefined while that is nothing. Never waits: asking makes the pair hot, and what is missing
-   * or old is read in the background.
+   * What is in memory of a pair; undefined if nothing is, or it is stale. Never waits: the call makes the pair hot, and missing
+   * accounts are read in the background.
    */
   knownMarkets(pair: MintPair): PairMarkets | undefined;
-  /** Told when no market of a pair could make a trade: it is searched again in the background, not more often than once a second. */
+  /** Reports that no market of the pair can make a trade: it is searched again in the background, at most once a second. */
   searchSoon(pair: MintPair): void;
   /** The mint, or null when there is no such mint. @throws TradewireError UPSTREAM_ERROR */
   mint(address: Address): Mint | null | Promise<Mint | null>;
   /**
-   * The wallet's own accounts (SOL balance, token accounts): kept live once asked for. `undefined` where not known yet;
-   * asking makes them hot. Whoever has to know waits with `warm`.
+   * One of the wallet's own accounts (SOL balance, token accounts), kept live from the first call. `undefined` while it is not
+   * in memory; to wait for it, call `warm`.
    */
   account(address: Address): Account | null | undefined;
-  /** Makes accounts hot and waits for their first read. */
+  /** Makes accounts hot and resolves after their first read. */
   warm(addresses: readonly Address[]): Promise<void>;
-  /** Reads accounts again across the network, as when an answer is about to be refused on what is remembered. */
+  /** Reads accounts again across the network, such as before a request is refused because of what is in memory. */
   refresh(addresses: readonly Address[]): Promise<void>;
 }

@@ -15,7 +15,7 @@ interface Contender {
   readonly state: unknown;
 }
 
-/** A market that was read without being kept live, and what was read for it. */
+/** A market that was read but is not kept live. */
 export interface Examined extends Contender {
   readonly found: FoundMarket;
 }
@@ -38,8 +38,7 @@ const SOL_SIZES = [100_000_000n, 20_000_000_000n] as const;
 const TOKEN_SIZES = [10n, 10_000n] as const;
 
 /**
- * Reads what each market needs, all markets together in each round. A market that cannot be read, or needs more rounds, is
- * left out.
+ * Reads what each market needs, all markets together in each round. Leaves out markets that cannot be read or need more rounds.
  *
  * @throws TradewireError UPSTREAM_ERROR
  */
@@ -67,7 +66,7 @@ export async function examineMarkets(
           for (const address of needs) lacking.add(address);
         }
       } catch {
-        // A market that cannot be read now is none of the best; it is looked at again with the next search.
+        // A market that cannot be read now is not among the best; the next search examines it again.
       }
     }
     waiting = next;
@@ -83,7 +82,7 @@ export async function examineMarkets(
   return { examined, known };
 }
 
-/** The accounts a market's state was read from: asked for one after another, as with nothing but what is needed so far. */
+/** The accounts a market's state was read from, found round by round as a first read would. */
 export function neededBy({ venue, market }: Examined, known: ReadonlyMap<Address, KnownAccount>): readonly Address[] {
   const have = new Set<Address>([market.address]);
   const view: AccountView = { get: (address) => (have.has(address) ? known.get(address)?.account : undefined) };
@@ -93,8 +92,8 @@ export function neededBy({ venue, market }: Examined, known: ReadonlyMap<Address
 }
 
 /**
- * The best `limit` markets of a pair, by what they give for a small and for a large amount in both directions: each of the four
- * asks in turn names the best market not named yet. Markets that refuse an ask are not named by it.
+ * The best `limit` markets of a pair, ranked by what they give for a small and for a large amount in both directions. The four
+ * rankings take turns in naming their best market that is not chosen yet; a market that refuses an ask is not in its ranking.
  */
 export async function chooseBest<T extends Contender>(
   contenders: readonly T[],
@@ -106,7 +105,7 @@ export async function chooseBest<T extends Contender>(
   for (const size of sizesOf(base, view)) {
     const there = await rank(contenders, base, quote, size, clock);
     rankings.push(there.ranked);
-    // The way back is asked for what the best market gives on the way there.
+    // The way back trades what the best market gives on the way there.
     if (there.best > 0n) rankings.push((await rank(contenders, quote, base, there.best, clock)).ranked);
   }
   const chosen = new Set<T>();
@@ -141,7 +140,7 @@ async function rank<T extends Contender>(
       const { outAmount } = contender.venue.quote(contender.state, { mode: "exactIn", inMint, outMint, amount, clock });
       if (outAmount > 0n) offers.push({ contender, out: outAmount });
     } catch {
-      // It cannot make this trade.
+      // This market cannot make the trade.
     }
   }
   offers.sort((x, y) => (x.out === y.out ? 0 : x.out > y.out ? -1 : 1));

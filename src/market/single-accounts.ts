@@ -6,55 +6,103 @@ import { leastUsed } from "./least-used.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { Markets } from "./port.ts";
 
-/** Accounts that are asked for by themselves, as mints and wallet accounts are: live from then on, until long unused. */
-interface SingleAccounts extends Pick<Markets, "mint" | "account" | "warm" | "refresh"> {
-  /** Lets go of what was not asked for during its time, and of the longest unused above the limit. */
-  sweep(): void;
-}
-
+/** Durations are in milliseconds. */
 interface SingleAccountsOptions {
   readonly live: LiveAccounts;
   readonly now: Now;
   /** Older state is not answered. */
   readonly maxAgeMs: number;
+  /** How long an unused account is kept. */
   readonly idleMs: number;
-  /** The same for what was asked for as a mint and does not exist. */
+  /** The same for an address requested as a mint at which there is no account. */
   readonly negativeMs: number;
   readonly maxSingles: number;
 }
 
 interface Single {
   lastUsedMs: number;
-  /** Asked for as a mint, by anybody: not kept for long where there is none. */
+  /** Requested as a mint, so not kept for long if there is none. */
   isMint: boolean;
   decodedFrom: Account | undefined;
   mint: Mint | null;
 }
 
-/** Keeps single accounts live from the first time they are asked for. */
-export function createSingleAccounts({
-  live,
-  now,
-  maxAgeMs,
-  idleMs,
-  negativeMs,
-  maxSingles,
-}: SingleAccountsOptions): SingleAccounts {
-  const singles = new Map<Address, Single>();
-  const holder: AccountHolder = { onChange() {} };
+/** Accounts requested by themselves, such as mints and wallet accounts: kept live from the first request until long unused. */
+export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm" | "refresh"> {
+  readonly #options: SingleAccountsOptions;
+  readonly #singles = new Map<Address, Single>();
+  readonly #holder: AccountHolder = { onChange() {} };
 
-  function single(address: Address): Single {
-    let entry = singles.get(address);
+  constructor(options: SingleAccountsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TradewireError UPSTREAM_ERROR */
+  mint(address: Address): Mint | null | Promise<Mint | null> {
+    const { live } = this.#options;
+    const account = live.get(address);
+    if (account !== undefined && this.#singles.has(address)) return this.#mintOf(address, account);
+    const read = this.warm([address]).then(() => this.#mintOf(address, live.get(address) ?? null));
+    // Callers that only look into memory drop the promise.
+    read.catch(() => {});
+    return read;
+  }
+
+  account(address: Address): Account | null | undefined {
+    const { live, now, maxAgeMs } = this.#options;
+    const entry = this.#singles.get(address);
+    if (entry === undefined) {
+      // Nobody waits for this one; the source keeps trying.
+      this.warm([address]).catch(() => {});
+      return undefined;
+    }
+    const atMs = now();
+    entry.lastUsedMs = atMs;
+    const account = live.get(address);
+    return account !== undefined && live.currentAtMs(address) + maxAgeMs >= atMs ? account : undefined;
+  }
+
+  /** @throws TradewireError UPSTREAM_ERROR */
+  warm(addresses: readonly Address[]): Promise<void> {
+    for (const address of addresses) this.#single(address);
+    return this.#options.live.hold(this.#holder, addresses);
+  }
+
+  /** @throws TradewireError UPSTREAM_ERROR */
+  async refresh(addresses: readonly Address[]): Promise<void> {
+    await this.warm(addresses);
+    await this.#options.live.refresh(addresses);
+  }
+
+  /** Releases accounts that were unused for too long, and the longest unused above the limit. */
+  sweep(): void {
+    const { live, now, idleMs, negativeMs, maxSingles } = this.#options;
+    const idleSinceMs = now() - idleMs;
+    const noneSinceMs = now() - negativeMs;
+    const kept: { readonly address: Address; readonly lastUsedMs: number }[] = [];
+    const unused: Address[] = [];
+    for (const [address, { lastUsedMs, isMint }] of this.#singles) {
+      const isUnused = lastUsedMs < (isMint && live.get(address) === null ? noneSinceMs : idleSinceMs);
+      if (isUnused) unused.push(address);
+      else kept.push({ address, lastUsedMs });
+    }
+    for (const { address } of leastUsed(kept, maxSingles)) unused.push(address);
+    for (const address of unused) this.#singles.delete(address);
+    live.release(this.#holder, unused);
+  }
+
+  #single(address: Address): Single {
+    let entry = this.#singles.get(address);
     if (entry === undefined) {
       entry = { lastUsedMs: 0, isMint: false, decodedFrom: undefined, mint: null };
-      singles.set(address, entry);
+      this.#singles.set(address, entry);
     }
-    entry.lastUsedMs = now();
+    entry.lastUsedMs = this.#options.now();
     return entry;
   }
 
-  function mintOf(address: Address, account: Account | null): Mint | null {
-    const entry = single(address);
+  #mintOf(address: Address, account: Account | null): Mint | null {
+    const entry = this.#single(address);
     entry.isMint = true;
     if (account === null) return null;
     if (entry.decodedFrom !== account) {
@@ -63,51 +111,4 @@ export function createSingleAccounts({
     }
     return entry.mint;
   }
-
-  function warm(addresses: readonly Address[]): Promise<void> {
-    for (const address of addresses) single(address);
-    return live.hold(holder, addresses);
-  }
-
-  return {
-    warm,
-    mint(address) {
-      const account = live.get(address);
-      if (account !== undefined && singles.has(address)) return mintOf(address, account);
-      const read = warm([address]).then(() => mintOf(address, live.get(address) ?? null));
-      // Whoever only wants to know whether it is in memory does not wait for it.
-      read.catch(() => {});
-      return read;
-    },
-    account(address) {
-      const entry = singles.get(address);
-      if (entry === undefined) {
-        // Nobody waits for this one; the source goes on trying.
-        warm([address]).catch(() => {});
-        return undefined;
-      }
-      const atMs = now();
-      entry.lastUsedMs = atMs;
-      const account = live.get(address);
-      return account !== undefined && live.currentAtMs(address) + maxAgeMs >= atMs ? account : undefined;
-    },
-    async refresh(addresses) {
-      await warm(addresses);
-      await live.refresh(addresses);
-    },
-    sweep() {
-      const idleSinceMs = now() - idleMs;
-      const noneSinceMs = now() - negativeMs;
-      const kept: { readonly address: Address; readonly lastUsedMs: number }[] = [];
-      const unused: Address[] = [];
-      for (const [address, { lastUsedMs, isMint }] of singles) {
-        const isUnused = lastUsedMs < (isMint && live.get(address) === null ? noneSinceMs : idleSinceMs);
-        if (isUnused) unused.push(address);
-        else kept.push({ address, lastUsedMs });
-      }
-      for (const { address } of leastUsed(kept, maxSingles)) unused.push(address);
-      for (const address of unused) singles.delete(address);
-      live.release(holder, unused);
-    },
-  };
 }

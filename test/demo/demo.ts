@@ -1,6 +1,7 @@
 /**
- * The demo: starts the embedded chain and the service, registers wallets, trades over HTTP as a bot would, and holds every
- * estimate against what the chain says happened. Exits 0 only when all of them are equal to the base unit.
+ * The demo: starts the embedded chain and the service, registers wallets, trades over HTTP as a bot would, and compares every
+ * estimate with the chain's own record. Exits 0 only if all of them are equal to the base unit. `npm run demo`; with
+ * `-- --json`, the last line of the output is every trade as JSON.
  */
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -69,7 +70,7 @@ interface Submitted extends Omit<DemoTrade, "inputAmount" | "outputAmount" | "in
   readonly tradeResult: Pick<DemoTrade, "inputAmount" | "outputAmount" | "inputAmountRaw" | "outputAmountRaw"> | null;
 }
 
-/** What is asked of the service in one step of the demo. */
+/** One request to the service. */
 interface Step {
   readonly what: string;
   readonly path: "buy" | "sell" | "swap";
@@ -114,11 +115,10 @@ try {
 
   say(`\n${table(rows)}\n`);
   const unequal = rows.filter(({ equal }) => !equal);
-  process.stdout.write(`${JSON.stringify({ trades })}\n`);
+  say(`${rows.length - unequal.length} of ${rows.length} trades equal, amounts and costs`);
+  if (process.argv.includes("--json")) say(JSON.stringify({ trades }));
   if (unequal.length > 0) {
-    process.stderr.write(
-      `${unequal.length} of ${rows.length} estimates differ from the chain's result: ${unequal.map(({ what }) => what).join(", ")}\n`,
-    );
+    process.stderr.write(`Estimate and chain differ: ${unequal.map(({ what }) => what).join(", ")}\n`);
     process.exitCode = 1;
   }
 } catch (error) {
@@ -133,7 +133,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Builds, signs and submits one trade, and notes what was estimated and what happened. */
+/** Builds, signs and submits one trade; records estimate and result. */
 async function trade({ url, sandbox }: App, wallet: DemoWallet, step: Step): Promise<void> {
   const built = await call<Built>(url, `/v1/tx/${step.path}`, { ...step.body, slippage: SLIPPAGE }, wallet.apiKey);
   const signedTransaction = signWire(wallet.key, built.unsignedTransaction);
@@ -159,12 +159,12 @@ async function trade({ url, sandbox }: App, wallet: DemoWallet, step: Step): Pro
   say(`  ${step.what.padEnd(34)} ${landed.platform.padEnd(16)} ${landed.status} in slot ${landed.slot}`);
 }
 
-/** Lamports for fees and tip, rent paid, rent that came back. */
+/** Lamports: fees and tip, rent paid, rent returned. */
 function describeCosts({ baseFee, priorityFee, tip, rentPaid, rentReturned }: Costs): string {
   return `${BigInt(baseFee) + BigInt(priorityFee) + BigInt(tip)} + ${rentPaid} - ${rentReturned}`;
 }
 
-/** Lamports the chain's record says the transaction was charged. */
+/** The transaction fee in the chain's record. Lamports. */
 async function readCharged(rpcUrl: string, signature: string): Promise<bigint> {
   const { meta } = await callNode<{ meta: { fee: number } }>(rpcUrl, "getTransaction", [
     signature,
@@ -173,7 +173,7 @@ async function readCharged(rpcUrl: string, signature: string): Promise<bigint> {
   return BigInt(meta.fee);
 }
 
-/** Two wallets buy a coin until its curve completes; one of them migrates it; the next buy is made on the pool. */
+/** Two wallets buy a coin until its curve completes; one of them migrates it; the next buy trades on the pool. */
 async function showGraduation(app: App): Promise<void> {
   const { rpcUrl, world } = app.sandbox!;
   const coin = world.tokens.find(({ symbol }) => symbol === GRADUATE)!;
@@ -201,7 +201,7 @@ async function showGraduation(app: App): Promise<void> {
     body: { mint, solAmount: 0.1, priority: "fast" },
   };
   const between = await trade(app, first, buy).then(
-    () => "a trade, where none was possible",
+    () => "traded, although no market was open",
     (error: Error) => error.message,
   );
   if (!between.includes("NO_ROUTE")) throw new Error(`Between curve and pool: ${between}`);
@@ -210,7 +210,7 @@ async function showGraduation(app: App): Promise<void> {
   await tradeOnceFound(app, first, buy);
 }
 
-/** The pool is looked for when nothing else trades: the first refusal starts it. */
+/** Retries until the pool is found: the first refusal starts the search. */
 async function tradeOnceFound(app: App, wallet: DemoWallet, step: Step): Promise<void> {
   for (const end = Date.now() + FOUND_WITHIN_MS; ; await sleep(250)) {
     try {
@@ -222,7 +222,7 @@ async function tradeOnceFound(app: App, wallet: DemoWallet, step: Step): Promise
   }
 }
 
-/** One token's round: bought exactly in and out, sold exactly in and out. */
+/** Buys and sells one token, exact in and exact out. */
 function stepsOf(mint: string, symbol: string): Step[] {
   return [
     { what: `buy ${symbol} for 0.1 SOL`, path: "buy", body: { mint, solAmount: 0.1, priority: "fast" } },
@@ -245,7 +245,7 @@ function stepsOf(mint: string, symbol: string): Step[] {
   ];
 }
 
-/** Trades over two markets that fit into a transaction only through a lookup table: the wallet has none of the accounts. */
+/** Trades over two markets, from a wallet without token accounts: they fit into a transaction only with a lookup table. */
 async function showLargeTrades(app: App): Promise<void> {
   const mintOf = (symbol: string): string =>
     app.sandbox!.world.tokens.find((token) => token.symbol === symbol)!.mint.toString();
@@ -301,7 +301,7 @@ async function airdrop(rpcUrl: string, address: string): Promise<void> {
   throw new Error("The faucet of the embedded chain gave nothing.");
 }
 
-/** Puts the wallet's signature into the transaction's one slot; the message stays as it is. */
+/** Writes the wallet's signature into the transaction's only signature slot; the message stays unchanged. */
 function signWire(key: KeyObject, unsignedTransaction: string): string {
   const wire = Buffer.from(unsignedTransaction, "base64");
   wire.set(sign(null, wire.subarray(65), key), 1);

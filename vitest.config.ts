@@ -4,6 +4,7 @@ const tests: TestProjectInlineConfiguration = {
   test: {
     name: "tests",
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: ["test/support/temp-folder.ts"],
     exclude: ["test/slow/{browser,edge,operations,venues}/**", "test/oracles/**", "**/node_modules/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
@@ -17,7 +18,7 @@ const slowSuites = [
     env: { HONEST_BUILDS: "10000" },
     hookTimeout: 300_000,
   }),
-  slow("edge", 4, { globalSetup: ["test/slow/edge/table.ts"], hookTimeout: 60_000 }),
+  slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),
   slow("operations", 3),
   slow("venues", 3, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
 ];
@@ -34,6 +35,7 @@ function slow(
       include: [`test/slow/${name}/**/*.test.ts`],
       testTimeout: minutes * 60_000,
       hookTimeout: 120_000,
+      globalSetup: ["test/support/temp-folder.ts"],
       fileParallelism: false,
       ...more,
     },

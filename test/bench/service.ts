@@ -1,18 +1,19 @@
-/** The service on the embedded chain with one registered, funded wallet. Prints where it is and what to ask. */
-import { mkdtempSync } from "node:fs";
+/** The service on the embedded chain with one registered, funded wallet. Prints its port, the API key and a mint. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp } from "../../src/app/app.ts";
 import { parseConfig } from "../../src/process/config/config.ts";
 import { createDemoWallet } from "../../src/process/start-page.ts";
 
+const dataDir = mkdtempSync(join(tmpdir(), "tradewire-bench-"));
 const app = await startApp({
   config: parseConfig({
     PORT: "0",
     ADMIN_PORT: "0",
     SANDBOX_PORT: "0",
-    DATA_DIR: mkdtempSync(join(tmpdir(), "tradewire-bench-")),
-    // One key and one address ask for all of it; they are counted, and never too many.
+    DATA_DIR: dataDir,
+    // All requests come from one key and one address: limits are counted but never reached.
     BUILD_PER_SECOND: "1000000",
     ADDRESS_BUILD_PER_SECOND: "1000000",
   }),
@@ -21,4 +22,8 @@ const app = await startApp({
 const demo = await createDemoWallet(app);
 const token = app.sandbox!.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!;
 process.stdout.write(`${JSON.stringify({ port: app.port, apiKey: demo!.apiKey, mint: token.mint })}\n`);
-process.on("SIGTERM", () => void app.close().then(() => process.exit(0)));
+process.on("SIGTERM", async () => {
+  await app.close();
+  rmSync(dataDir, { recursive: true, force: true });
+  process.exit(0);
+});

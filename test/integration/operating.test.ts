@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -51,6 +51,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.close();
   collector.close();
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const health = async () => {

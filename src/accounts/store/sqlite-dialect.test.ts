@@ -1,6 +1,6 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Kysely, sql } from "kysely";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
@@ -32,6 +32,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((db) => db.destroy()));
+  rmSync(dirname(file), { recursive: true, force: true });
 });
 
 it("writes what comes in together, and fails alone what is wrong", async () => {

@@ -1,0 +1,26 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Time for a server that ends with its test to remove its own files. */
+const PATIENCE_MS = 30_000;
+/** Traversable by the account that PostgreSQL runs under. */
+const MODE = 0o711;
+
+/** Gives the run a temporary folder of its own and fails it if a test leaves a file there. */
+export default function setup(): () => Promise<void> {
+  const before = process.env.TMPDIR;
+  const folder = mkdtempSync(join(tmpdir(), "tradewire-tests-"));
+  chmodSync(folder, MODE);
+  process.env.TMPDIR = folder;
+  return async () => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    const left = () => readdirSync(folder).filter((name) => name.startsWith("tradewire-"));
+    for (const endMs = Date.now() + PATIENCE_MS; left().length > 0 && Date.now() < endMs; ) await sleep(100);
+    const names = left();
+    rmSync(folder, { recursive: true, force: true });
+    if (names.length > 0) throw new Error(`Temporary folders left behind by tests: ${names.join(", ")}`);
+  };
+}

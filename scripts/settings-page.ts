@@ -1,8 +1,8 @@
-import { listSettings } from "../src/process/config/config.ts";
+import { listSettings } from "../src/process/config/describe-settings.ts";
 
 const HEAD = `# Settings
 
-<!-- Written by \`npm run generate\` from the table in src/process/config/config.ts. -->
+<!-- Written by \`npm run generate\` from the tables in src/process/config. -->
 
 Everything is set by environment variables, and nothing has to be. An empty variable counts as absent. \`npm start -- --help\` prints this table,
 \`npm start -- --check\` looks at what is set and at what it names (files, folders, ports) and says everything that is wrong; a start refuses the same.
@@ -10,7 +10,6 @@ Everything is set by environment variables, and nothing has to be. An empty vari
 `;
 
 const inCells = (text: string): string => text.replaceAll("|", "\\|");
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The page \`docs/settings.md\`, from the one table of settings. */
 export function settingsPage(): string {
@@ -18,7 +17,7 @@ export function settingsPage(): string {
     const lines = settings.map(({ names, about, bound, unit, fallback }) => {
       const name = names.map((one) => `\`${one}\``).join(" or ");
       const ending = fallback === undefined ? "–" : fallback === "" ? "none" : `\`${fallback}\``;
-      return `| ${name} | ${inCells(about)} | ${inCells(capitalized(bound))} (${unit}) | ${ending} |`;
+      return `| ${name} | ${inCells(about)} | ${inCells(bound)} (${unit}) | ${ending} |`;
     });
     return [
       `## ${title}`,

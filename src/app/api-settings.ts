@@ -1,5 +1,5 @@
 import type { ApiSettings } from "../api/settings.ts";
-import type { Config } from "../process/config/config.ts";
+import type { Config } from "../process/config/settings.ts";
 
 /** How often it is looked for requests that have taken too long. Their limits are whole seconds. */
 const TIMEOUT_CHECK_MS = 500;
@@ -19,7 +19,7 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
     headersTimeoutMs: config.headersTimeoutMs,
     requestTimeoutMs: config.requestTimeoutMs,
     timeoutCheckMs: TIMEOUT_CHECK_MS,
-    drainMs: config.drainMs,
+    drainMs: config.drainTimeoutMs,
     maxConnections: config.maxConnections,
     maxConnectionsPerAddress: config.maxConnectionsPerAddress,
     maxStreamsPerKey: config.maxStreamsPerKey,
@@ -38,10 +38,10 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
       burstSeconds: config.limitBurstSeconds,
     },
     admission: {
-      buildsAtOnce: config.buildsAtOnce,
-      submitsAtOnce: config.submitsAtOnce,
-      buildTurnMs: config.buildTurnMs,
-      buildWaitMs: config.buildWaitMs,
+      buildsAtOnce: config.maxConcurrentBuilds,
+      submitsAtOnce: config.maxConcurrentSubmits,
+      buildTurnMs: config.buildSliceMs,
+      buildWaitMs: config.buildQueueMs,
     },
   };
 }

@@ -40,7 +40,8 @@ import { createStreamFees } from "../chain/yellowstone/stream-fees.ts";
 import { createMarkets, type VenueReport } from "../market/markets.ts";
 import { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
-import { type Config, priorityBounds, priorityTrims, websocketUrl } from "../process/config/config.ts";
+import { priorityBounds, priorityTrims } from "../process/config/priority-settings.ts";
+import type { Config } from "../process/config/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createTokenSealer } from "../trade/build/submission-token.ts";
 import type { Trades } from "../trade/trade.ts";
@@ -50,6 +51,7 @@ import { apiSettings } from "./api-settings.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "./embedded-chain.ts";
 import { serviceGauges } from "./gauges.ts";
 import { shareLimits } from "./share-limits.ts";
+import { websocketUrl } from "./websocket-url.ts";
 
 /** Where the service reports. A pino logger is one. */
 export interface AppLogger {
@@ -186,8 +188,8 @@ async function compose(parts: {
     warn,
     maxAgeMs: config.stateMaxAgeMs,
     maxMarketsPerPair: config.marketsPerPair,
-    researchMs: config.marketSearchMs,
-    researchPaceMs: config.marketSearchPaceMs,
+    researchMs: config.marketSearchIntervalMs,
+    researchPaceMs: config.marketSearchSpacingMs,
   });
   onClose(() => markets.close());
 
@@ -231,7 +233,7 @@ async function compose(parts: {
       warn,
       owner,
       observe: (report) => metrics.recordSubmission(report),
-      settings: { answerMs: config.submitAnswerMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
+      settings: { answerMs: config.submitTimeoutMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
     },
   );
   onClose(() => trades.close());
@@ -296,8 +298,8 @@ async function compose(parts: {
     serving,
     settings: apiSettings(config, { tls, publicUrl }),
   });
-  if (config.databaseUrl !== undefined && config.limitShareMs > 0) {
-    onClose(shareLimits(api.limits, createLimitUsage(store, owner, now), config.limitShareMs));
+  if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
+    onClose(shareLimits(api.limits, createLimitUsage(store, owner, now), config.limitSyncMs));
   }
   const admin = await startAdminSomewhere(logger, {
     host: config.adminHost,

@@ -1,4 +1,4 @@
-import type { Config } from "../process/config/config.ts";
+import type { Config } from "../process/config/settings.ts";
 import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 
 /** A token of the embedded chain: once, whatever the number of its markets. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
-import type { Config } from "./config/config.ts";
+import type { Config } from "./config/settings.ts";
 
 /** What is to be started: the service with this many processes, or the embedded chain alone. */
 interface Start {

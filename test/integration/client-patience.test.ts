@@ -3,7 +3,7 @@ import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ SUBMIT_ANSWER_MS: "1000" });
+  service = await startTestService({ SUBMIT_TIMEOUT_MS: "1000" });
 });
 afterAll(() => service?.close());
 

@@ -63,7 +63,7 @@ it("runs on Kubernetes without root, told apart when ready, with time to drain",
     container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
   );
   const config = parseConfig(env);
-  expect(spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(config.lameDuckMs + config.drainMs);
+  expect(spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(config.lameDuckMs + config.drainTimeoutMs);
   expect(container.ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([
     config.port,
     config.adminPort,

@@ -71,7 +71,7 @@ async function serviceOn(...faults: Partial<Faults>[]) {
       ADMIN_PORT: "0",
       DATA_DIR: dataDir,
       SIGN_IN_CHAIN_ID: "localnet",
-      SUBMIT_ANSWER_MS: "10000",
+      SUBMIT_TIMEOUT_MS: "10000",
       SOLANA_RPC_URLS: proxies.map(({ url }) => url).join(","),
       SOLANA_WS_URLS: proxies.map(({ wsUrl }) => wsUrl).join(","),
     }),

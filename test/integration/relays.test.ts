@@ -25,7 +25,7 @@ beforeAll(async () => {
   floored = await startFakeRelay();
   tipFloor = await startFakeTipFloor();
   service = await startTestService({
-    SUBMIT_ANSWER_MS: "1500",
+    SUBMIT_TIMEOUT_MS: "1500",
     RELAYS: JSON.stringify([
       {
         name: "relay",

@@ -51,7 +51,7 @@ beforeAll(async () => {
       SOLANA_RPC_URL: `http://127.0.0.1:${port}/${URL_SECRET}`,
       SOLANA_WS_URL: sandbox.wsUrl,
       SIGN_IN_CHAIN_ID: "localnet",
-      SUBMIT_ANSWER_MS: "1500",
+      SUBMIT_TIMEOUT_MS: "1500",
     },
     { logger: { info: log, warn: log, error: log } },
   );

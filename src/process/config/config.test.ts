@@ -1,6 +1,8 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
-import { type Config, ConfigError, describeSettings, parseConfig, priorityBounds, websocketUrl } from "./config.ts";
+import { ConfigError, parseConfig } from "./config.ts";
+import { priorityBounds } from "./priority-settings.ts";
+import type { Config } from "./settings.ts";
 
 const SECRET = "0b".repeat(32);
 
@@ -25,7 +27,7 @@ describe("parseConfig", () => {
       keepAliveMs: 70_000,
       maxRequestsPerConnection: 10_000,
       bodyLimitBytes: 16_384,
-      submitAnswerMs: 25_000,
+      submitTimeoutMs: 25_000,
       lookupTables: undefined,
       logLevel: "info",
     });
@@ -111,7 +113,7 @@ describe("parseConfig", () => {
       problemsOf({
         PORT: "70000",
         BODY_LIMIT_BYTES: "16KB",
-        SUBMIT_ANSWER_MS: "30000",
+        SUBMIT_TIMEOUT_MS: "30000",
         LOG_LEVEL: "loud",
         PUBLIC_URL: "https://trade.example/api",
         DATABASE_URL: "mysql://db",
@@ -126,7 +128,7 @@ describe("parseConfig", () => {
       "DATABASE_URL must be a URL that starts with postgres:// or postgresql:// (URL).",
       "KEY_PEPPER must be at least 32 bytes (hexadecimal).",
       "LOOKUP_TABLES must be addresses, or none (base58, comma between).",
-      "SUBMIT_ANSWER_MS must be a whole number from 1000 to 29000 (ms).",
+      "SUBMIT_TIMEOUT_MS must be a whole number from 1000 to 29000 (ms).",
       "PRIORITY_FAST_CAP must be a whole number from 0 to 1000000000 (micro-lamports per compute unit).",
       "BODY_LIMIT_BYTES must be a whole number from 1024 to 1048576 (bytes).",
     ]);
@@ -152,30 +154,5 @@ describe("parseConfig", () => {
   it("groups the bounds of priority by level", () => {
     const { fast } = priorityBounds(parseConfig({ PRIORITY_FAST_FLOOR: "7", PRIORITY_FAST_CAP: "9" }));
     expect(fast).toEqual({ floor: 7n, cap: 9n });
-  });
-});
-
-describe("describeSettings", () => {
-  it("tells name, meaning, bound, unit and default of every setting", () => {
-    const table = describeSettings();
-    expect(table).toContain(
-      "SUBMIT_ANSWER_MS\n    Longest time a submit takes to answer.\n    A whole number from 1000 to 29000 (ms). Default: 25000.",
-    );
-    expect(table).toContain("SOLANA_RPC_URLS, SOLANA_RPC_URL\n");
-    for (const name of Object.keys(parseConfig({}))) {
-      expect(table).toContain(name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase());
-    }
-  });
-});
-
-describe("websocketUrl", () => {
-  it.each([
-    ["http://127.0.0.1:8899", "ws://127.0.0.1:8900/"],
-    ["https://node.example", "wss://node.example/"],
-    ["https://node.example/?api-key=a:1", "wss://node.example/?api-key=a:1"],
-    ["https://node.example:443/path", "wss://node.example:444/path"],
-    ["http://[::1]:8899", "ws://[::1]:8900/"],
-  ])("%s → %s", (rpcUrl, expected) => {
-    expect(websocketUrl(rpcUrl)).toBe(expected);
   });
 });

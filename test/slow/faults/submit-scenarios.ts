@@ -279,7 +279,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
     promise: "confirmation slower than the caller waits",
     target: "answer ≤ 3 s (set so), 100 % not terminal; asked again: the one end",
     run: ({ seed, scale }) =>
-      onRig({ seed, environment: { SUBMIT_ANSWER_MS: "3000" } }, async (rig, expect) => {
+      onRig({ seed, environment: { SUBMIT_TIMEOUT_MS: "3000" } }, async (rig, expect) => {
         const builds = await Promise.all(
           Array.from({ length: 6 * scale }, (_, i) => rig.built(rig.traders[i % 2]!, rig.buy(i))),
         );

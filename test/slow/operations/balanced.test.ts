@@ -262,7 +262,7 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
   });
 
   it("hold a key to its limit together", async () => {
-    const limited = { ...settings, BUILD_PER_SECOND: "40", LIMIT_BURST_SECONDS: "1", LIMIT_SHARE_MS: "200" };
+    const limited = { ...settings, BUILD_PER_SECOND: "40", LIMIT_BURST_SECONDS: "1", LIMIT_SYNC_MS: "200" };
     const pair = await Promise.all([run(limited), run(limited)]);
     const wallet = createTestWallet();
     await fund(wallet.address.toString());

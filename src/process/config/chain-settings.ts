@@ -1,0 +1,78 @@
+import { addressesOrNone, relays } from "./chain-values.ts";
+import { choice, integer, text } from "./plain-values.ts";
+import { PRIORITY_SETTINGS } from "./priority-settings.ts";
+import { optional, type Setting } from "./setting.ts";
+import { url, urls } from "./url-values.ts";
+
+/** Nodes, streams and relays, and how fresh their data must be. */
+export const CHAIN_SETTINGS = {
+  SOLANA_RPC_URLS: {
+    ...optional(urls("Nodes to use; absent: the embedded chain", ["http", "https"])),
+    alias: "SOLANA_RPC_URL",
+  },
+  SOLANA_WS_URLS: {
+    ...optional(urls("Their WebSockets, in the same order; absent: derived from SOLANA_RPC_URLS", ["ws", "wss"])),
+    alias: "SOLANA_WS_URL",
+  },
+  YELLOWSTONE_URL: optional(
+    url("Yellowstone gRPC stream of market state; absent: WebSocket subscriptions", ["http", "https"]),
+  ),
+  YELLOWSTONE_TOKEN: optional(text("Token sent to it, as x-token")),
+  RELAYS: optional(
+    relays("Relays and block engines beside the nodes, each with its tips by priority level; docs/mainnet.md"),
+  ),
+  BLOCKHASH_MAX_AGE_MS: integer("Maximum age of the blockhash that a trade is built on", "ms", 2_000, 100, 30_000),
+  STATE_MAX_AGE_MS: integer("Maximum age of the market state that a trade is built on", "ms", 2_000, 100, 30_000),
+  MARKET_SEARCH_INTERVAL_MS: integer(
+    "How often to search for new markets of a pair in use; known ones stay live meanwhile",
+    "ms",
+    60_000,
+    1_000,
+    3_600_000,
+  ),
+  MARKET_SEARCH_SPACING_MS: integer(
+    "Minimum time between two such searches, across all pairs. Each asks the nodes for accounts a dozen times or so",
+    "ms",
+    500,
+    0,
+    60_000,
+  ),
+  MARKETS_PER_PAIR: integer("Markets of one pair kept live, the best of those found", "markets", 64, 1, 1_000),
+  TRANSACTION_V1: choice(
+    "Version 1 transactions, up to 4096 bytes, for routes that fit no other; wallets must support them",
+    "off",
+    ["off", "on"],
+  ),
+  LOOKUP_TABLES: optional(
+    addressesOrNone("Address lookup tables that make large trades fit, or none; absent: those of the embedded chain"),
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** The chain that runs without a node. */
+export const SANDBOX_SETTINGS = {
+  SANDBOX_PROGRAMS: optional(text("Folder of real programs that replace the embedded chain's stand-ins")),
+  SANDBOX_HOST: text("Address the embedded chain listens on; everyone who reaches it can use its faucet", "127.0.0.1"),
+  SANDBOX_SEED: integer("Seed of the embedded chain's world", "number", 1, 0, 4_294_967_295),
+  SANDBOX_PORT: integer(
+    "Port of the embedded chain; its WebSocket uses the next one; 0 picks free ones",
+    "port",
+    8_899,
+    0,
+    65_534,
+  ),
+  SANDBOX_SLOT_MS: integer("Duration of a slot of the embedded chain", "ms", 200, 10, 10_000),
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** Margins of a trade, and priority fees. */
+export const TRADE_SETTINGS = {
+  SUBMIT_TIMEOUT_MS: integer("Longest time a submit takes to answer", "ms", 25_000, 1_000, 29_000),
+  EXPIRY_MARGIN_MS: integer("Taken off a built trade's lifetime, for signing and landing", "ms", 2_000, 0, 20_000),
+  COMPUTE_UNIT_MARGIN_PERCENT: integer(
+    "Added to the compute units that a trade is known to need",
+    "percent",
+    10,
+    0,
+    100,
+  ),
+  ...PRIORITY_SETTINGS,
+} as const satisfies Record<string, Setting<unknown>>;

@@ -1,0 +1,63 @@
+import type { SettingWithDefault } from "./setting.ts";
+
+/** The highest priority fee that can be set, in micro-lamports per compute unit. */
+const MAX_PRICE = 1_000_000_000n;
+
+/** Any text. */
+export function text(about: string, fallback = ""): SettingWithDefault<string> {
+  return { about, unit: "text", bound: "not empty", fallback, parse: (written) => written };
+}
+
+/** A whole number between two bounds, both included. */
+export function integer(
+  about: string,
+  unit: string,
+  fallback: number,
+  min: number,
+  max: number,
+): SettingWithDefault<number> {
+  return {
+    about,
+    unit,
+    bound: `a whole number from ${min} to ${max}`,
+    fallback: `${fallback}`,
+    parse: (written) => {
+      const value = /^\d{1,15}$/.test(written) ? Number(written) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+/** A token bucket's refill rate, in calls per second. */
+export function limit(about: string, fallback: number): SettingWithDefault<number> {
+  return integer(`${about}; 0: no limit`, "calls per second", fallback, 0, 1_000_000);
+}
+
+/** A priority fee in micro-lamports per compute unit. */
+export function price(about: string, fallback: bigint): SettingWithDefault<bigint> {
+  return {
+    about,
+    unit: "micro-lamports per compute unit",
+    bound: `a whole number from 0 to ${MAX_PRICE}`,
+    fallback: `${fallback}`,
+    parse: (written) => {
+      const value = /^\d{1,15}$/.test(written) ? BigInt(written) : undefined;
+      return value !== undefined && value <= MAX_PRICE ? value : undefined;
+    },
+  };
+}
+
+/** One of several words. */
+export function choice<const T extends string>(
+  about: string,
+  fallback: NoInfer<T>,
+  of: readonly T[],
+): SettingWithDefault<T> {
+  return {
+    about,
+    unit: "one word",
+    bound: `one of ${of.join(", ")}`,
+    fallback,
+    parse: (written) => of.find((option) => option === written),
+  };
+}

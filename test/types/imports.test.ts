@@ -62,7 +62,7 @@ interface SourceFile {
 
 function readSources(): SourceFile[] {
   return readdirSync(SRC, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith("client/dist/"))
     .sort()
     .map((path) => {
       const code = withoutComments(readFileSync(join(SRC, path), "utf8"));

@@ -1,6 +1,6 @@
 /**
  * Builds src/client into src/client/dist: ESM that shares code between its entries, CommonJS, types for both, the command,
- * and nothing of the service. `npm pack` runs it for `tradewire`.
+ * and nothing of the service. `npm pack` runs it for `tradewire` and removes it.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Address } from "../primitives/address.ts";
 import { createRandom } from "../primitives/random.ts";
 import { associatedTokenAddress, derive, findPda, isOnCurve } from "./pda.ts";
-import { tokenAccountOf } from "./pda-memo.ts";
+import { tokenAccountOf } from "./derived-address.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { seededAddress } from "./wrapped-sol.ts";
 

@@ -14,7 +14,7 @@ import { createMarkets } from "../../src/market/markets.ts";
 import { Address, compareAddresses } from "../../src/primitives/address.ts";
 import { createWorld } from "../../src/sandbox/world/world.ts";
 import type { Account } from "../../src/solana/account.ts";
-import { tokenAccountOf } from "../../src/solana/pda-memo.ts";
+import { tokenAccountOf } from "../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { buildTrade } from "../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";

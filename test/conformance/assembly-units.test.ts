@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/primitives/random.ts";
 import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
-import { tokenAccountOf } from "../../src/solana/pda-memo.ts";
+import { tokenAccountOf } from "../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { closeTokenAccount, createTokenAccount, transferLamports } from "../../src/solana/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../src/solana/wrapped-sol.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { tokenAccountOf } from "../../src/solana/pda-memo.ts";
+import { tokenAccountOf } from "../../src/solana/derived-address.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { decodeBondingCurve } from "../../src/venues/pump-fun/layout.ts";
 import { pumpFun } from "../../src/venues/pump-fun/venue.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/mint.ts";
-import { type DerivedAddress, tokenAccountOf } from "../../solana/pda-memo.ts";
+import { type DerivedAddress, tokenAccountOf } from "../../solana/derived-address.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { closeTokenAccount, createTokenAccount } from "../../solana/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/wrapped-sol.ts";

@@ -16,7 +16,7 @@ import {
   SIGNATURE_SIZE,
   unsignedTransaction,
 } from "../../solana/message.ts";
-import { tokenAccountOf } from "../../solana/pda-memo.ts";
+import { tokenAccountOf } from "../../solana/derived-address.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token-instructions.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";

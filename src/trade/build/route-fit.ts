@@ -2,7 +2,7 @@ import type { Tip } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { tokenAccountOf } from "../../solana/pda-memo.ts";
+import { tokenAccountOf } from "../../solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";

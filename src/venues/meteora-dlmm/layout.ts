@@ -2,7 +2,7 @@ import { Address, compareAddresses } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
-import { memoByAddress } from "../../solana/pda-memo.ts";
+import { memoByAddress } from "../../solana/derived-address.ts";
 import type { Market, MintPair } from "../venue.ts";
 import { DLMM_LAUNCH_BASE, DLMM_PRESET_COUNT } from "./known-configs.ts";
 

@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
-import type { DerivedAddress } from "../../solana/pda-memo.ts";
+import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";

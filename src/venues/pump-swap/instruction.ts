@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
-import { type DerivedAddress, tokenAccountOf } from "../../solana/pda-memo.ts";
+import { type DerivedAddress, tokenAccountOf } from "../../solana/derived-address.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";

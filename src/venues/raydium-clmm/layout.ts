@@ -2,7 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
+import { type DerivedAddress, memoByAddress } from "../../solana/derived-address.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";

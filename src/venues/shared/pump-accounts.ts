@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { textBytes } from "../../primitives/bytes.ts";
 import { findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/pda-memo.ts";
+import { type DerivedAddress, memoByAddress } from "../../solana/derived-address.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 
 /** An address in an account of any age: the system program's (32 zeros) where the data is too short to hold one. */

@@ -1,7 +1,7 @@
 import { Address } from "../../../../src/primitives/address.ts";
 import { hex, writeU64 } from "../../../../src/primitives/bytes.ts";
 import { findPda } from "../../../../src/solana/pda.ts";
-import { tokenAccountOf } from "../../../../src/solana/pda-memo.ts";
+import { tokenAccountOf } from "../../../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../../../src/solana/programs.ts";
 import {
   bondingCurveOf,

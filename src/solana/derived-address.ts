@@ -1,12 +1,22 @@
 import type { Address } from "../primitives/address.ts";
+import { textBytes } from "../primitives/bytes.ts";
 import { findPda } from "./pda.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "./programs.ts";
 
+/** An address a program derives, and the bump that moves it off the curve. */
+export interface DerivedAddress {
+  readonly address: Address;
+  readonly bump: number;
+}
+
+/** Indexed addresses kept per kind and address; the tick or bin arrays around a price are far fewer. */
+const MAX_INDEXED = 512;
+
 /**
- * Remembers what a pure derivation gave for an address, for as long as that address itself is in use anywhere.
- * Derivations never change, so nothing ever has to be invalidated.
+ * Remembers the value derived for an address for as long as that address is in use anywhere. Derivations never change, so
+ * nothing is ever invalidated.
  */
-export function memoByAddress<T>(derive: (address: Address) => T): (address: Address) => T {
+function memoByAddress<T>(derive: (address: Address) => T): (address: Address) => T {
   const known = new WeakMap<Address, { readonly value: T }>();
   return (address) => {
     let entry = known.get(address);
@@ -18,18 +28,44 @@ export function memoByAddress<T>(derive: (address: Address) => T): (address: Add
   };
 }
 
-export interface DerivedAddress {
-  readonly address: Address;
-  readonly bump: number;
+/** Defines the address that `program` derives from a text seed and another address. Each is searched for once. */
+export function definePda(program: Address, seed: string): (address: Address) => DerivedAddress {
+  const prefix = textBytes(seed);
+  return memoByAddress((address) => findPda([prefix, address.bytes], program));
 }
 
-const associated = memoByAddress((owner: Address) =>
-  memoByAddress((mint: Address) =>
-    memoByAddress((program: Address) => findPda([owner.bytes, program.bytes, mint.bytes], ASSOCIATED_TOKEN_PROGRAM)),
+/**
+ * Defines the addresses that `program` derives from a text seed, another address and an index, such as the tick arrays of a
+ * pool. Each is searched for once; beyond 512 for one address, the oldest is forgotten.
+ *
+ * @param encode the index as it stands in the seeds
+ */
+export function defineIndexedPda(
+  program: Address,
+  seed: string,
+  encode: (index: number) => Uint8Array,
+): (address: Address, index: number) => DerivedAddress {
+  const prefix = textBytes(seed);
+  const knownOf = memoByAddress((_address) => new Map<number, DerivedAddress>());
+  return (address, index) => {
+    const known = knownOf(address);
+    let derived = known.get(index);
+    if (derived === undefined) {
+      derived = findPda([prefix, address.bytes, encode(index)], program);
+      if (known.size >= MAX_INDEXED) known.delete(known.keys().next().value!);
+      known.set(index, derived);
+    }
+    return derived;
+  };
+}
+
+const associated = memoByAddress((owner) =>
+  memoByAddress((mint) =>
+    memoByAddress((program) => findPda([owner.bytes, program.bytes, mint.bytes], ASSOCIATED_TOKEN_PROGRAM)),
   ),
 );
 
-/** The associated token account of `owner` for `mint`, derived once and remembered while the three are in use. */
-export function tokenAccountOf(owner: Address, mint: Address, tokenProgram: Address): DerivedAddress {
+/** The associated token account of `owner` for `mint` under its token program. Searched for once. */
+export function associatedTokenAccount(owner: Address, mint: Address, tokenProgram: Address): DerivedAddress {
   return associated(owner)(mint)(tokenProgram);
 }

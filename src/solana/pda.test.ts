@@ -2,8 +2,8 @@ import { PublicKey } from "@solana/web3.js";
 import { expect, test } from "vitest";
 import { Address } from "../primitives/address.ts";
 import { createRandom } from "../primitives/random.ts";
+import { associatedTokenAccount } from "./derived-address.ts";
 import { associatedTokenAddress, derive, findPda, isOnCurve } from "./pda.ts";
-import { tokenAccountOf } from "./derived-address.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { seededAddress } from "./wrapped-sol.ts";
 
@@ -30,8 +30,8 @@ test("token accounts and seeded accounts", async () => {
   const wallet = Address.from(random.bytes(32));
   const mint = Address.from(random.bytes(32));
   for (const program of [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]) {
-    expect(tokenAccountOf(wallet, mint, program).address).toBe(associatedTokenAddress(wallet, mint, program));
-    expect(tokenAccountOf(wallet, mint, program)).toBe(tokenAccountOf(wallet, mint, program));
+    expect(associatedTokenAccount(wallet, mint, program).address).toBe(associatedTokenAddress(wallet, mint, program));
+    expect(associatedTokenAccount(wallet, mint, program)).toBe(associatedTokenAccount(wallet, mint, program));
   }
   const theirs = await PublicKey.createWithSeed(
     new PublicKey(wallet.bytes),

@@ -14,7 +14,7 @@ import { createMarkets } from "../../src/market/markets.ts";
 import { Address, compareAddresses } from "../../src/primitives/address.ts";
 import { createWorld } from "../../src/sandbox/world/world.ts";
 import type { Account } from "../../src/solana/account.ts";
-import { tokenAccountOf } from "../../src/solana/derived-address.ts";
+import { associatedTokenAccount } from "../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { buildTrade } from "../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";
@@ -185,7 +185,7 @@ async function warmEverything(): Promise<void> {
   for (let at = 0; at < tokens.length; at += 50) {
     const some = tokens.slice(at, at + 50);
     await Promise.all(some.map((token) => buildTrade(buildPorts, request(token))));
-    await markets.warm(some.map((token) => tokenAccountOf(other, token, TOKEN_PROGRAM).address));
+    await markets.warm(some.map((token) => associatedTokenAccount(other, token, TOKEN_PROGRAM).address));
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/primitives/random.ts";
 import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
+import { associatedTokenAccount } from "../../src/solana/derived-address.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
-import { tokenAccountOf } from "../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { closeTokenAccount, createTokenAccount, transferLamports } from "../../src/solana/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../src/solana/wrapped-sol.ts";
@@ -42,7 +42,7 @@ describe("compute units of what surrounds a swap", () => {
     const made = tries(() => {
       const wallet = newWallet(svm, random);
       const mint = newTradedMint(svm, { decimals: 6, program, metadata, address: newKey(random), ...fee });
-      const { address, bump } = tokenAccountOf(wallet, mint, program);
+      const { address, bump } = associatedTokenAccount(wallet, mint, program);
       const created = used(wallet, [createTokenAccount(address, wallet, mint, program)]);
       const closed = used(wallet, [closeTokenAccount(address, wallet, program)]);
       const { base, token2022, perBump } = UNITS.createTokenAccount;
@@ -81,7 +81,7 @@ describe("compute units of what surrounds a swap", () => {
   it("wrapped SOL in the wallet's own account", () => {
     const made = tries(() => {
       const wallet = newWallet(svm, random);
-      const { address: account, bump } = tokenAccountOf(wallet, SOL_MINT, TOKEN_PROGRAM);
+      const { address: account, bump } = associatedTokenAccount(wallet, SOL_MINT, TOKEN_PROGRAM);
       const { base, perBump } = UNITS.createTokenAccount;
       const lamports = random.magnitude(1n << 36n);
       return {

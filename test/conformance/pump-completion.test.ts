@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { tokenAccountOf } from "../../src/solana/derived-address.ts";
+import { associatedTokenAccount } from "../../src/solana/derived-address.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { decodeBondingCurve } from "../../src/venues/pump-fun/layout.ts";
 import { pumpFun } from "../../src/venues/pump-fun/venue.ts";
@@ -23,7 +23,7 @@ it("sells the last token of a curve, refuses one more, and says why a completed 
   const wallet = svm.newWallet();
   const leg = pumpFun.swap(state, quote, {
     wallet,
-    source: tokenAccountOf(wallet, SOL_MINT, svm.get(SOL_MINT)!.owner).address,
+    source: associatedTokenAccount(wallet, SOL_MINT, svm.get(SOL_MINT)!.owner).address,
     destination: svm.setTokens(wallet, coin.mint, 0n),
     threshold: quote.inAmount,
     salt: 0,

@@ -7,9 +7,9 @@ import {
   setComputeUnitPrice,
   setLoadedAccountsDataSizeLimit,
 } from "../../solana/compute-budget.ts";
+import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/mint.ts";
-import { type DerivedAddress, tokenAccountOf } from "../../solana/derived-address.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { closeTokenAccount, createTokenAccount } from "../../solana/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/wrapped-sol.ts";
@@ -63,7 +63,7 @@ export function walletAccounts({ wallet }: Pick<Principal, "wallet">, inMint: Mi
 /** The wallet's associated token account of a mint; SOL has none, it is the wallet's own lamports. */
 export function heldAccount(wallet: Address, mint: Mint): HeldAccount | undefined {
   if (mint.address === SOL_MINT) return undefined;
-  const { address, bump } = tokenAccountOf(wallet, mint.address, mint.program);
+  const { address, bump } = associatedTokenAccount(wallet, mint.address, mint.program);
   return { address, bump, mint: mint.address };
 }
 
@@ -158,7 +158,7 @@ class AssemblyParts {
     const rent = this.#context.head.rentExemption(TOKEN_ACCOUNT_BYTES);
     this.#passingRent = rent;
     if (this.#context.wrapping === "associated") {
-      const { address, bump } = tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM);
+      const { address, bump } = associatedTokenAccount(this.#wallet, SOL_MINT, TOKEN_PROGRAM);
       this.#instructions.push(...fillWrappedSol({ account: address, wallet: this.#wallet, lamports }));
       this.#computeUnits +=
         UNITS.createTokenAccount.base + UNITS.createTokenAccount.perBump * (255 - bump) + UNITS.fillWrappedSol;
@@ -189,7 +189,8 @@ class AssemblyParts {
 
   /** Where the wallet keeps a side of a swap. A venue that moves lamports still names the wallet's wrapped-SOL address. */
   placeOf(mint: Address, accounts: WalletAccounts): Address {
-    if (mint === SOL_MINT) return this.#wrapped ?? tokenAccountOf(this.#wallet, SOL_MINT, TOKEN_PROGRAM).address;
+    if (mint === SOL_MINT)
+      return this.#wrapped ?? associatedTokenAccount(this.#wallet, SOL_MINT, TOKEN_PROGRAM).address;
     const { source, destination, passing } = accounts;
     if (source?.mint === mint) return source.address;
     if (destination?.mint === mint) return destination.address;

@@ -5,6 +5,7 @@ import type { Address } from "../../primitives/address.ts";
 import { formatAmount, LAMPORTS_PER_SOL, SOL_DECIMALS } from "../../primitives/amount.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeLamports } from "../../solana/compute-budget.ts";
+import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import {
   compileMessage,
   compileMessageV1,
@@ -16,7 +17,6 @@ import {
   SIGNATURE_SIZE,
   unsignedTransaction,
 } from "../../solana/message.ts";
-import { tokenAccountOf } from "../../solana/derived-address.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token-instructions.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
@@ -304,7 +304,10 @@ export function compose(
   if (message.length <= MAX_MESSAGE_SIZE) return { route, assembly: seeded, costs, message, senders };
 
   const forms = [{ assembly: seeded, costs, plan }];
-  if (seeded.passingRent > 0n && markets.account(tokenAccountOf(payer, SOL_MINT, TOKEN_PROGRAM).address) === null) {
+  if (
+    seeded.passingRent > 0n &&
+    markets.account(associatedTokenAccount(payer, SOL_MINT, TOKEN_PROGRAM).address) === null
+  ) {
     const inOwn: AssemblyContext = { markets, head, nonce, wrapping: "associated" };
     const assembly = withTips(assemble(intent, route, accounts, inOwn), payer, tips);
     const budget = budgetFor(ports, request, route, assembly, nonce);
@@ -421,7 +424,7 @@ function estimateCosts(baseFee: bigint, budget: Budget, assembly: Assembly, tips
 }
 
 function walletAddresses({ wallet, source, destination }: WalletAccounts) {
-  const wrapped = tokenAccountOf(wallet, SOL_MINT, TOKEN_PROGRAM).address;
+  const wrapped = associatedTokenAccount(wallet, SOL_MINT, TOKEN_PROGRAM).address;
   return [wallet, wrapped, ...(source ? [source.address] : []), ...(destination ? [destination.address] : [])];
 }
 

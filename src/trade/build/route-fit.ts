@@ -2,7 +2,7 @@ import type { Tip } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { tokenAccountOf } from "../../solana/derived-address.ts";
+import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
@@ -18,7 +18,7 @@ type RouteFit = "always" | "openAccounts" | number;
 
 /** Nobody's wallet, in whose name the transactions of a quote are measured. */
 const WALLET = Address.from(new Uint8Array(32).fill(7));
-const WRAPPED_SOL = tokenAccountOf(WALLET, SOL_MINT, TOKEN_PROGRAM).address;
+const WRAPPED_SOL = associatedTokenAccount(WALLET, SOL_MINT, TOKEN_PROGRAM).address;
 const OPEN: Account = {
   address: WALLET,
   owner: SYSTEM_PROGRAM,

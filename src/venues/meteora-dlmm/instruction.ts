@@ -3,7 +3,7 @@ import { type AccountMeta, type Instruction, readonly, readonlySigner, writable 
 import type { Mint } from "../../solana/mint.ts";
 import { MEMO_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
-import { DLMM_EVENT_AUTHORITY, DLMM_PROGRAM, type DlmmMarket, extensionAddress } from "./layout.ts";
+import { bitmapExtensionOf, DLMM_EVENT_AUTHORITY, DLMM_PROGRAM, type DlmmMarket } from "./layout.ts";
 
 const SWAP2 = hex("414b3f4ceb5b5b88");
 const SWAP_EXACT_OUT2 = hex("2bd7f784893cf351");
@@ -30,7 +30,7 @@ export interface DlmmAccounts {
 export function dlmmAccounts(market: DlmmMarket, mints: readonly [Mint, Mint], extended: boolean): DlmmAccounts {
   return {
     pair: writable(market.address),
-    extension: extended ? writable(extensionAddress(market.address)) : program,
+    extension: extended ? writable(bitmapExtensionOf(market.address).address) : program,
     reserveX: writable(market.reserves[0]),
     reserveY: writable(market.reserves[1]),
     mintX: readonly(market.mints[0]),

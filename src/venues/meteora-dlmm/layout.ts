@@ -1,8 +1,8 @@
 import { Address, compareAddresses } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
+import { defineIndexedPda, definePda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
-import { memoByAddress } from "../../solana/derived-address.ts";
 import type { Market, MintPair } from "../venue.ts";
 import { DLMM_LAUNCH_BASE, DLMM_PRESET_COUNT } from "./known-configs.ts";
 
@@ -177,22 +177,14 @@ const bitAt = (bytes: Uint8Array, offset: number, bit: number): boolean =>
   ((bytes[offset + (bit >> 3)]! >> (bit & 7)) & 1) === 1;
 
 /** Address of a pair's bitmap extension, whether it exists or not. */
-export const extensionAddress = memoByAddress((pair: Address) => derive(DLMM_PROGRAM, "bitmap", pair));
+export const bitmapExtensionOf = definePda(DLMM_PROGRAM, "bitmap");
 
-const arrayAddresses = memoByAddress((_pair: Address) => new Map<number, Address>());
-
-/** Address of a pair's bin array, derived once and remembered while the pair is in use. */
-export function arrayAddress(pair: Address, index: number): Address {
-  const known = arrayAddresses(pair);
-  let address = known.get(index);
-  if (address === undefined) {
-    const seed = new Uint8Array(8);
-    viewOf(seed).setBigInt64(0, BigInt(index), true);
-    address = derive(DLMM_PROGRAM, "bin_array", pair, seed);
-    known.set(index, address);
-  }
-  return address;
-}
+/** Address of a pair's bin array by its index. */
+export const binArrayOf = defineIndexedPda(DLMM_PROGRAM, "bin_array", (index) => {
+  const seed = new Uint8Array(8);
+  viewOf(seed).setBigInt64(0, BigInt(index), true);
+  return seed;
+});
 
 /** Address of a preset by its index. */
 export function presetAddress(index: number): Address {

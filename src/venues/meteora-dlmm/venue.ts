@@ -14,9 +14,10 @@ import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { type DlmmAccounts, dlmmAccounts, dlmmSwap } from "./instruction.ts";
 import {
-  arrayAddress,
   arraysWithLiquidity,
   type BinArray,
+  binArrayOf,
+  bitmapExtensionOf,
   DLMM_PAIR_SIZE,
   DLMM_PROGRAM,
   type DlmmMarket,
@@ -26,7 +27,6 @@ import {
   decodeDlmmMarket,
   decodeDlmmPair,
   dlmmPairAddresses,
-  extensionAddress,
   MINT_X_OFFSET,
   MINT_Y_OFFSET,
 } from "./layout.ts";
@@ -101,7 +101,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
 
   /** First the pair, its mints and its bitmap; then the arrays around the active bin that the bitmap says hold liquidity. */
   needs(market, have) {
-    const extension = extensionAddress(market.address);
+    const extension = bitmapExtensionOf(market.address).address;
     const missing = unread(have, [market.address, extension, ...market.mints]);
     const account = have.get(market.address);
     const held = have.get(extension);
@@ -116,7 +116,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
       ...missing,
       ...unread(
         have,
-        [...new Set(addresses)].map((index) => arrayAddress(market.address, index)),
+        [...new Set(addresses)].map((index) => binArrayOf(market.address, index).address),
       ),
     ];
   },
@@ -190,7 +190,7 @@ function readState(market: DlmmMarket, have: AccountView): DlmmState {
     requireMint(have, market.mints[0], "meteora_dlmm"),
     requireMint(have, market.mints[1], "meteora_dlmm"),
   ] as const;
-  const bitmap = decodeBitmap(account, have.get(extensionAddress(market.address)) ?? null);
+  const bitmap = decodeBitmap(account, have.get(bitmapExtensionOf(market.address).address) ?? null);
   const side = (upwards: boolean): Side => {
     const indices = arraysWithLiquidity(bitmap, activeArray(pair), upwards, ARRAYS_READ);
     const arrays = readArrays(market.address, indices, have);
@@ -214,7 +214,7 @@ function readState(market: DlmmMarket, have: AccountView): DlmmState {
 function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
   const arrays: BinArray[] = [];
   for (const index of indices) {
-    const account = have.get(arrayAddress(pair, index));
+    const account = have.get(binArrayOf(pair, index).address);
     const array = account === undefined || account === null ? undefined : decodeBinArray(account);
     if (array === undefined) break;
     arrays.push(array);

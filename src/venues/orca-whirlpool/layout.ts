@@ -1,8 +1,8 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { derive, findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/derived-address.ts";
+import { defineIndexedPda } from "../../solana/derived-address.ts";
+import { derive } from "../../solana/pda.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
@@ -197,19 +197,10 @@ export function isArrayStart(start: number, tickSpacing: number): boolean {
   return start + arraySpan(tickSpacing) > MIN_TICK && start <= MAX_TICK;
 }
 
-const tickArraysOf = memoByAddress((_pool: Address) => new Map<number, DerivedAddress>());
-const TICK_ARRAY = textBytes("tick_array");
-
 /** Address of the array of `pool` beginning at `start`, which is written as decimal text in its seeds. */
-export function tickArrayAddress(pool: Address, start: number): DerivedAddress {
-  const known = tickArraysOf(pool);
-  let array = known.get(start);
-  if (array === undefined) {
-    array = findPda([TICK_ARRAY, pool.bytes, textBytes(String(start))], WHIRLPOOL_PROGRAM);
-    known.set(start, array);
-  }
-  return array;
-}
+export const whirlpoolTickArrayOf = defineIndexedPda(WHIRLPOOL_PROGRAM, "tick_array", (start) =>
+  textBytes(String(start)),
+);
 
 function oracleAddress(pool: Address): Address {
   return derive(WHIRLPOOL_PROGRAM, "oracle", pool);

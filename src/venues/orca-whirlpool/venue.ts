@@ -2,8 +2,8 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
-import type { Mint } from "../../solana/mint.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
+import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -25,11 +25,11 @@ import {
   isWhirlpool,
   MINT_A_OFFSET,
   MINT_B_OFFSET,
-  tickArrayAddress,
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
   type WhirlpoolMarket,
   whirlpoolAddresses,
+  whirlpoolTickArrayOf,
 } from "./layout.ts";
 import { swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, type WhirlpoolFill, whirlpoolSqrtPrice } from "./math.ts";
 
@@ -101,7 +101,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     return missing.concat(
       unread(
         have,
-        arrays.map((start) => tickArrayAddress(market.address, start).address),
+        arrays.map((start) => whirlpoolTickArrayOf(market.address, start).address),
       ),
     );
   },
@@ -164,7 +164,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
   const ticks: number[] = [];
   const liquidityNet: bigint[] = [];
   for (const start of nearbyStarts(pool.tick, tickSpacing)) {
-    const derived = tickArrayAddress(market.address, start);
+    const derived = whirlpoolTickArrayOf(market.address, start);
     const array = have.get(derived.address) ?? undefined;
     const held = array && decodeWhirlpoolTicks(array, market.address, start, tickSpacing);
     if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {

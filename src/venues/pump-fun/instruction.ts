@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
-import { type DerivedAddress, tokenAccountOf } from "../../solana/derived-address.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
@@ -82,13 +82,13 @@ export function pumpAccounts(coin: {
   const recipient =
     (searches: number) =>
     (wallet: Address): PumpRecipient => {
-      const { address, bump } = tokenAccountOf(wallet, quoteMint, quoteProgram);
+      const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
       return { wallet: writable(wallet), tokenAccount: writable(address), bumpSteps: searches * (255 - bump) };
     };
-  const base = tokenAccountOf(coin.curve, coin.baseMint, coin.baseProgram);
-  const quote = tokenAccountOf(coin.curve, quoteMint, quoteProgram);
+  const base = associatedTokenAccount(coin.curve, coin.baseMint, coin.baseProgram);
+  const quote = associatedTokenAccount(coin.curve, quoteMint, quoteProgram);
   const vault = creatorVaultOf(coin.creator);
-  const vaultQuote = tokenAccountOf(vault.address, quoteMint, quoteProgram);
+  const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
   return {
     quoteMint,
@@ -134,7 +134,7 @@ export function pumpSwap(
   const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
   const volume = userVolumeOf(terms.wallet);
-  const volumeQuote = tokenAccountOf(volume.address, accounts.quoteMint, accounts.quoteProgram);
+  const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";
   const data = new Uint8Array(24);
   data.set(DISCRIMINATORS[kind]);

@@ -1,8 +1,9 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
+import { definePda } from "../../solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { addressAt, addressesAt, derivedFrom, flagAt } from "../shared/pump-accounts.ts";
+import { addressAt, addressesAt, flagAt } from "../shared/pump-accounts.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { Market, MintPair } from "../venue.ts";
 
@@ -84,13 +85,13 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
 }
 
 /** The curve of a coin, by its mint. */
-export const bondingCurveOf = derivedFrom(PUMP_PROGRAM, "bonding-curve");
+export const bondingCurveOf = definePda(PUMP_PROGRAM, "bonding-curve");
 /** Where a creator's fees gather, by the creator. */
-export const creatorVaultOf = derivedFrom(PUMP_PROGRAM, "creator-vault");
+export const creatorVaultOf = definePda(PUMP_PROGRAM, "creator-vault");
 /** A coin's fee sharing settings, by its mint. */
-export const sharingConfigOf = derivedFrom(PUMP_FEE_PROGRAM, "sharing-config");
+export const sharingConfigOf = definePda(PUMP_FEE_PROGRAM, "sharing-config");
 /** A wallet's volume account, by the wallet. */
-export const userVolumeOf = derivedFrom(PUMP_PROGRAM, "user_volume_accumulator");
+export const userVolumeOf = definePda(PUMP_PROGRAM, "user_volume_accumulator");
 
 /**
  * The market in a curve account. A curve does not name its coin: the coin is the mint of `pair` whose curve this is.

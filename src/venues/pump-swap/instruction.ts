@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
-import { type DerivedAddress, tokenAccountOf } from "../../solana/derived-address.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
@@ -76,11 +76,11 @@ export function pumpSwapAccounts(pool: {
   const recipient =
     (meta: (address: Address) => AccountMeta) =>
     (wallet: Address): PumpSwapRecipient => {
-      const { address, bump } = tokenAccountOf(wallet, quoteMint, quoteProgram);
+      const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
       return { wallet: meta(wallet), tokenAccount: writable(address), bumpSteps: 255 - bump };
     };
   const vault = creatorVaultOf(coinCreator);
-  const vaultQuote = tokenAccountOf(vault.address, quoteMint, quoteProgram);
+  const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const poolV2 = poolV2Of(baseMint);
   const hasCreator = coinCreator !== SYSTEM_PROGRAM;
   return {
@@ -129,7 +129,7 @@ export function pumpSwapCall(
   const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
   const volume = userVolumeOf(terms.wallet);
-  const volumeQuote = tokenAccountOf(volume.address, accounts.quoteMint, accounts.quoteProgram);
+  const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";
   const data = new Uint8Array(selling ? 24 : 25);
   data.set(DISCRIMINATORS[kind]);

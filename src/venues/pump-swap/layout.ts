@@ -1,9 +1,10 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readI128, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
+import { definePda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
 import { PUMP_PROGRAM } from "../pump-fun/layout.ts";
-import { addressAt, addressesAt, derivedFrom, flagAt } from "../shared/pump-accounts.ts";
+import { addressAt, addressesAt, flagAt } from "../shared/pump-accounts.ts";
 import type { Market } from "../venue.ts";
 
 export const PUMP_SWAP_PROGRAM = Address.of("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA");
@@ -103,13 +104,13 @@ export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal |
 }
 
 /** Who creates the pool a completed curve migrates to, by the coin's mint. */
-export const poolAuthorityOf = derivedFrom(PUMP_PROGRAM, "pool-authority");
+export const poolAuthorityOf = definePda(PUMP_PROGRAM, "pool-authority");
 /** Who holds a creator's fees, by the creator. */
-export const creatorVaultOf = derivedFrom(PUMP_SWAP_PROGRAM, "creator_vault");
+export const creatorVaultOf = definePda(PUMP_SWAP_PROGRAM, "creator_vault");
 /** An account every trade of a coin with a creator names, by the coin's mint; it need not exist. */
-export const poolV2Of = derivedFrom(PUMP_SWAP_PROGRAM, "pool-v2");
+export const poolV2Of = definePda(PUMP_SWAP_PROGRAM, "pool-v2");
 /** A wallet's volume account, by the wallet. */
-export const userVolumeOf = derivedFrom(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
+export const userVolumeOf = definePda(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
 
 const CANONICAL_INDEX = new Uint8Array(2);
 

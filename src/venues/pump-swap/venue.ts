@@ -1,8 +1,8 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
+import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import type { Mint } from "../../solana/mint.ts";
-import { tokenAccountOf } from "../../solana/derived-address.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -103,7 +103,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
     const quoteMint = have.get(mints[1]);
     if (!account || !quoteMint) return [];
     const vault = creatorVaultOf(decodePumpPool(account).coinCreator).address;
-    return unread(have, [tokenAccountOf(vault, mints[1], quoteMint.owner).address]);
+    return unread(have, [associatedTokenAccount(vault, mints[1], quoteMint.owner).address]);
   },
 
   read: readState,

@@ -1,8 +1,8 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
+import { type DerivedAddress, defineIndexedPda } from "../../solana/derived-address.ts";
 import { findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/derived-address.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import type { Market, MintPair } from "../venue.ts";
@@ -301,21 +301,12 @@ function bitsOf({ bitmap, extension }: ClmmBitmaps, index: number): number {
   return extension.negative[(block * BITMAP_REACH + (index & (BITMAP_REACH - 1))) >> 3] ?? 0;
 }
 
-const tickArraysOf = memoByAddress((_pool: Address) => new Map<number, Address>());
-const TICK_ARRAY = textBytes("tick_array");
-
 /** Address of the array of `pool` beginning at `start`, which is big-endian in its seeds. */
-export function tickArrayAddress(pool: Address, start: number): Address {
-  const known = tickArraysOf(pool);
-  let address = known.get(start);
-  if (address === undefined) {
-    const seed = new Uint8Array(4);
-    viewOf(seed).setInt32(0, start);
-    address = findPda([TICK_ARRAY, pool.bytes, seed], CLMM_PROGRAM).address;
-    known.set(start, address);
-  }
-  return address;
-}
+export const clmmTickArrayOf = defineIndexedPda(CLMM_PROGRAM, "tick_array", (start) => {
+  const seed = new Uint8Array(4);
+  viewOf(seed).setInt32(0, start);
+  return seed;
+});
 
 function extensionOf(pool: Address): DerivedAddress {
   return findPda([textBytes("pool_tick_array_bitmap_extension"), pool.bytes], CLMM_PROGRAM);

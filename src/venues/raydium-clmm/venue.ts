@@ -22,6 +22,7 @@ import {
   type ClmmMarket,
   type ClmmPool,
   clmmPoolAddresses,
+  clmmTickArrayOf,
   decodeClmmExtension,
   decodeClmmFeeRate,
   decodeClmmMarket,
@@ -32,7 +33,6 @@ import {
   isClmmPool,
   MINT_0_OFFSET,
   MINT_1_OFFSET,
-  tickArrayAddress,
 } from "./layout.ts";
 import { type ClmmCurve, type ClmmFill, clmmSqrtPrice, swapClmm } from "./math.ts";
 
@@ -109,7 +109,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
     return missing.concat(
       unread(
         have,
-        starts.map((start) => tickArrayAddress(market.address, start)),
+        starts.map((start) => clmmTickArrayOf(market.address, start).address),
       ),
     );
   },
@@ -186,7 +186,7 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
   const hasLiquidity: boolean[] = [];
   const orders: bigint[] = [];
   for (const start of nearbyStarts(bitmaps, pool.tick)) {
-    const array = requireAccount(have, tickArrayAddress(market.address, start), ID, "tick array");
+    const array = requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array");
     const held = decodeClmmTicks(array, market.address, start, market.tickSpacing);
     if (held === undefined) {
       throw new TradewireError("VENUE_DEGRADED", `${ID}: ${array.address} is not a tick array of ${market.address}`);
@@ -220,7 +220,7 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
 function path(market: ClmmMarket, bitmaps: ClmmBitmaps, tick: number, down: boolean): Path {
   const starts = initialisedStarts(bitmaps, tick, down, true, ARRAYS_PER_SWAP);
   const [behind] = initialisedStarts(bitmaps, tick, !down, false, 1);
-  const addressOf = (start: number): Address => tickArrayAddress(market.address, start);
+  const addressOf = (start: number): Address => clmmTickArrayOf(market.address, start).address;
   return { starts, addresses: starts.map(addressOf), behind: behind === undefined ? undefined : addressOf(behind) };
 }
 

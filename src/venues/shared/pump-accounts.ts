@@ -1,7 +1,4 @@
 import { Address } from "../../primitives/address.ts";
-import { textBytes } from "../../primitives/bytes.ts";
-import { findPda } from "../../solana/pda.ts";
-import { type DerivedAddress, memoByAddress } from "../../solana/derived-address.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 
 /** An address in an account of any age: the system program's (32 zeros) where the data is too short to hold one. */
@@ -19,10 +16,4 @@ export function addressesAt(data: Uint8Array, offset: number, count: number): re
   return Array.from({ length: count }, (_, index) => addressAt(data, offset + 32 * index)).filter(
     (address) => address !== SYSTEM_PROGRAM,
   );
-}
-
-/** The address a program derives from a seed and another address; each is searched for once. */
-export function derivedFrom(program: Address, seed: string): (address: Address) => DerivedAddress {
-  const prefix = textBytes(seed);
-  return memoByAddress((address) => findPda([prefix, address.bytes], program));
 }

@@ -5,13 +5,13 @@ import { type AccountMeta, readonly, writable, writableSigner } from "../../../.
 import { associatedTokenAddress, derive } from "../../../../src/solana/pda.ts";
 import { RENT_SYSVAR, SYSTEM_PROGRAM } from "../../../../src/solana/programs.ts";
 import {
-  arrayAddress,
   arrayIndexOf,
   BIN_SIZE,
   BINS_PER_ARRAY,
+  binArrayOf,
+  bitmapExtensionOf,
   DLMM_EVENT_AUTHORITY,
   DLMM_PROGRAM,
-  extensionAddress,
   FIRST_BIN_OFFSET,
   presetAddress,
 } from "../../../../src/venues/meteora-dlmm/layout.ts";
@@ -99,7 +99,7 @@ export function createDlmmPair(svm: Svm, wallet: Address, x: Address, y: Address
   const extended = Math.abs(arrayIndexOf(shape.activeId)) > 480;
   run({ svm, wallet }, "pair", concatBytes(INITIALIZE_LB_PAIR2, u32(shape.activeId), new Uint8Array(96)), [
     writable(pair),
-    extended ? writable(extensionAddress(pair)) : readonly(DLMM_PROGRAM),
+    extended ? writable(bitmapExtensionOf(pair).address) : readonly(DLMM_PROGRAM),
     readonly(x),
     readonly(y),
     writable(derive(DLMM_PROGRAM, pair, x)),
@@ -116,10 +116,10 @@ export function createDlmmPair(svm: Svm, wallet: Address, x: Address, y: Address
     readonly(DLMM_PROGRAM),
   ]);
   const bench = { svm, wallet, pair, x, y, extended };
-  if (extended && svm.get(extensionAddress(pair)) === null) {
+  if (extended && svm.get(bitmapExtensionOf(pair).address) === null) {
     run(bench, "extension", INITIALIZE_EXTENSION, [
       readonly(pair),
-      writable(extensionAddress(pair)),
+      writable(bitmapExtensionOf(pair).address),
       writableSigner(wallet),
       readonly(SYSTEM_PROGRAM),
       readonly(RENT_SYSVAR),
@@ -189,7 +189,7 @@ export function addLiquidity(
 export function emptyBins({ svm, pair }: DlmmBench, ids: readonly number[]): void {
   for (const id of ids) {
     const index = arrayIndexOf(id);
-    const account = svm.get(arrayAddress(pair, index));
+    const account = svm.get(binArrayOf(pair, index).address);
     if (account === null) continue;
     const at = FIRST_BIN_OFFSET + (id - index * BINS_PER_ARRAY) * BIN_SIZE;
     account.data.fill(0, at, at + 16);
@@ -243,13 +243,13 @@ const tokensOf = ({ svm, wallet }: DlmmBench, mint: Address): Address =>
   associatedTokenAddress(wallet, mint, svm.get(mint)!.owner);
 
 const extensionMeta = ({ extended, pair }: DlmmBench): AccountMeta =>
-  extended ? writable(extensionAddress(pair)) : readonly(DLMM_PROGRAM);
+  extended ? writable(bitmapExtensionOf(pair).address) : readonly(DLMM_PROGRAM);
 
 /** The arrays of these bins, created where they are missing. */
 function arraysFor(bench: DlmmBench, ids: readonly number[]): AccountMeta[] {
   const indices = [...new Set(ids.map(arrayIndexOf))].sort((a, b) => a - b);
   return indices.map((index) => {
-    const address = arrayAddress(bench.pair, index);
+    const address = binArrayOf(bench.pair, index).address;
     if (bench.svm.get(address) === null) {
       run(bench, "bin array", concatBytes(INITIALIZE_BIN_ARRAY, u64(BigInt(index))), [
         readonly(bench.pair),

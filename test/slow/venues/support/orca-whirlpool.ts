@@ -17,9 +17,9 @@ import {
 } from "../../../../src/solana/programs.ts";
 import {
   arrayStart,
-  tickArrayAddress,
   WHIRLPOOL_PROGRAM,
   whirlpoolAddress,
+  whirlpoolTickArrayOf,
 } from "../../../../src/venues/orca-whirlpool/layout.ts";
 import { sortMints } from "../../../../src/venues/shared/sort-mints.ts";
 import type { Svm } from "../../../support/svm.ts";
@@ -90,7 +90,7 @@ export function createWhirlpool(
 
 /** Initialises the tick array beginning at `start` through the program, if it is not there yet. */
 export function createTickArray(svm: Svm, creator: Address, pool: TestWhirlpool, start: number): Address {
-  const { address } = tickArrayAddress(pool.address, start);
+  const { address } = whirlpoolTickArrayOf(pool.address, start);
   if (svm.get(address) === null) {
     run(svm, creator, [
       anchorInstruction(

@@ -1,7 +1,7 @@
 import { Address } from "../../../../src/primitives/address.ts";
 import { hex, writeU64 } from "../../../../src/primitives/bytes.ts";
+import { associatedTokenAccount } from "../../../../src/solana/derived-address.ts";
 import { findPda } from "../../../../src/solana/pda.ts";
-import { tokenAccountOf } from "../../../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../../../src/solana/programs.ts";
 import {
   bondingCurveOf,
@@ -191,5 +191,5 @@ export function writeCoin(svm: Svm, coin: NewCoin): Address {
 
 /** The token account of `owner`, by its derivation. */
 export function accountOf(svm: Svm, owner: Address, mint: Address): Address {
-  return tokenAccountOf(owner, mint, svm.get(mint)!.owner).address;
+  return associatedTokenAccount(owner, mint, svm.get(mint)!.owner).address;
 }

@@ -14,7 +14,7 @@ import {
   CLMM_PROGRAM,
   clmmConfigAddress,
   clmmPoolAddress,
-  tickArrayAddress,
+  clmmTickArrayOf,
 } from "../../../../src/venues/raydium-clmm/layout.ts";
 import { sortMints } from "../../../../src/venues/shared/sort-mints.ts";
 import type { Svm } from "../../../support/svm.ts";
@@ -114,8 +114,8 @@ export function addClmmLiquidity(
         writable(svm.newAddress()),
         writable(pool.address),
         writable(derive(CLMM_PROGRAM, "position", pool.address, bigEndian(lower), bigEndian(upper))),
-        writable(tickArrayAddress(pool.address, starts[0]!)),
-        writable(tickArrayAddress(pool.address, starts[1]!)),
+        writable(clmmTickArrayOf(pool.address, starts[0]!).address),
+        writable(clmmTickArrayOf(pool.address, starts[1]!).address),
         writable(derive(CLMM_PROGRAM, "position", nft)),
         writable(associatedTokenAddress(owner, pool.mints[0], svm.get(pool.mints[0])!.owner)),
         writable(associatedTokenAddress(owner, pool.mints[1], svm.get(pool.mints[1])!.owner)),

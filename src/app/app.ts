@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { createAccounts } from "../accounts/accounts.ts";
@@ -235,6 +235,7 @@ async function compose(parts: {
       observe: (report) => metrics.recordSubmission(report),
       settings: { answerMs: config.submitTimeoutMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
     },
+    randomInt,
   );
   onClose(() => trades.close());
 

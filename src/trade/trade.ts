@@ -12,20 +12,23 @@ export interface TradeRequest {
   readonly inMint: Address;
   readonly outMint: Address;
   readonly mode: SwapMode;
-  /** Whole units of the exact side, as the JSON number came in. */
+  /** Whole units of the exact side, as the JSON number of the request. */
   readonly amount: number;
-  /** In place of `amount`: percent of what the wallet holds of the mint that goes in, 0 < p ≤ 100. */
+  /** In place of `amount`: percent of the wallet's balance of the input mint, 0 < p ≤ 100. */
   readonly sellPercent?: number | undefined;
   /** Decimal fraction, 0 ≤ slippage < 1. */
   readonly slippage: number;
   readonly priority: Priority;
-  /** Refuse above this fraction. */
+  /** Refuse a higher price impact. Fraction. */
   readonly maxPriceImpact: number | undefined;
-  /** Refuse above this many SOL. */
+  /** Refuse a higher priority cost. SOL. */
   readonly maxPriorityCost: number | undefined;
-  /** Told of the end of each stage, by whoever times them. */
+  /** Receives the end of each stage. */
   readonly stages?: { mark(stage: BuildStage): void } | undefined;
 }
+
+/** Every priority level, cheapest first. */
+export const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
 
 /** The stages of a build, in their order. */
 type BuildStage = "snapshot" | "route" | "seal";
@@ -43,7 +46,7 @@ export interface RouteLeg {
   readonly outAmount: bigint;
 }
 
-/** Lamports, by what they are paid for. */
+/** What a transaction costs, in lamports. */
 export interface Costs {
   readonly baseFee: bigint;
   readonly priorityFee: bigint;
@@ -52,14 +55,15 @@ export interface Costs {
   readonly rentReturned: bigint;
 }
 
-/** Both sides of a trade with their mints: what every answer about amounts is written from. */
+/** What a trade moves, in base units. */
 export interface TradeAmounts {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
-  /** Over two markets: base units of the mint passed through that stay with the wallet. */
+  /** Over two markets: what stays with the wallet of the mint between them. */
   readonly remainder?: bigint | undefined;
 }
 
+/** The mints of a trade and their decimals. */
 export interface TradeSides {
   readonly inMint: Address;
   readonly outMint: Address;
@@ -70,14 +74,14 @@ export interface TradeSides {
 /** A built transaction. */
 export interface BuiltTrade extends TradeSides {
   readonly submissionToken: string;
-  /** The wire transaction, its signature slots zero. */
+  /** The transaction in wire format, its signature zero. */
   readonly unsignedTransaction: Uint8Array;
   readonly expiresAtMs: number;
   /** Venue ids of the legs, joined with "+". */
   readonly platform: string;
   readonly estimates: TradeAmounts & {
     readonly priceImpact: number;
-    /** Least out for exactIn, most in for exactOut. */
+    /** exactIn: least output. exactOut: most input. */
     readonly threshold: bigint;
   };
   readonly costs: Costs;
@@ -85,12 +89,12 @@ export interface BuiltTrade extends TradeSides {
   readonly lastValidBlockHeight: bigint;
 }
 
-/** A quote without a transaction, and what else was considered. */
+/** A priced trade without a transaction, and the alternatives. */
 export interface QuotedTrade extends TradeSides {
   readonly platform: string;
   readonly estimates: BuiltTrade["estimates"];
   readonly route: readonly RouteLeg[];
-  /** True: only for a wallet whose token accounts are open already does the transaction fit. */
+  /** True if the transaction fits only for wallets whose token accounts are open already. */
   readonly needsOpenAccounts: boolean;
   readonly alternatives: readonly {
     readonly platform: string;
@@ -105,20 +109,20 @@ export interface QuotedTrade extends TradeSides {
 
 export type TradeStatus = "pending" | "processed" | "confirmed" | "finalized";
 
-/** What became of a submitted transaction. Failures are thrown, with the same facts. */
+/** A submitted trade. One that failed is thrown as an error, with the same facts. */
 export interface SubmittedTrade extends TradeSides {
   readonly signature: string;
   readonly status: TradeStatus;
   /** Absent while pending. */
   readonly slot: bigint | undefined;
   readonly platform: string;
-  /** Measured from the chain's record; absent when that cannot be read (yet). */
+  /** Measured on the chain's record; absent while there is none. */
   readonly result: TradeAmounts | undefined;
   readonly costs: Costs;
   readonly route: readonly RouteLeg[];
 }
 
-/** One step on the way of a submitted transaction. */
+/** Something that happened to a submitted transaction. */
 export interface TradeEvent {
   readonly kind: "sent" | "refused" | Exclude<TradeStatus, "pending">;
   readonly atMs: number;
@@ -129,12 +133,12 @@ export interface TradeEvent {
   readonly reason?: string;
 }
 
-/** A submitted transaction while it is watched, with what has happened since it was last told of. */
+/** A submitted trade with what happened since the previous answer of the same stream. */
 export interface WatchedTrade extends SubmittedTrade {
   readonly events: readonly TradeEvent[];
 }
 
-/** The product, as the edge calls it. */
+/** The product, as the API calls it. */
 export interface Trades {
   /** Warm builds answer synchronously. @throws TradewireError */
   build(request: TradeRequest): BuiltTrade | Promise<BuiltTrade>;
@@ -145,23 +149,23 @@ export interface Trades {
     readonly principal: Principal;
     readonly submissionToken: string;
     readonly signedTransaction: Uint8Array;
-    /** Told of the end of each stage, `agoMs` before now, by whoever times them. */
+    /** Receives the end of each stage, `agoMs` before now. */
     readonly stages?: { mark(stage: SubmitStage, agoMs?: number): void } | undefined;
   }): Promise<SubmittedTrade>;
-  /** A trade submitted by this account. @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in */
+  /** A trade that this account submitted. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
   find(principal: Principal, signature: string): Promise<SubmittedTrade>;
   /**
-   * The same, at once and again on every change with what happened, ending after "finalized" or when `signal` aborts.
-   * @throws TradewireError TRADE_NOT_FOUND, or the failure the trade ended in
+   * The trade now and after every change, until it is finalized or `signal` aborts.
+   * @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with
    */
   watch(principal: Principal, signature: string, signal: AbortSignal): AsyncIterable<WatchedTrade>;
-  /** What priority costs now, per level. */
+  /** The current cost of each priority level. */
   priorities(): readonly {
     readonly level: Priority;
     readonly microLamportsPerCu: bigint;
     /** Priority fee and tips of a typical trade. */
     readonly typicalCostLamports: bigint;
-    /** Slots until one comes in which the price is enough, as the recent ones went. */
+    /** Slots until the price is enough for a block, judged by recent ones. */
     readonly expectedSlots: number;
   }[];
 }

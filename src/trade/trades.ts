@@ -1,23 +1,26 @@
-import { randomInt } from "node:crypto";
-import type { Priority } from "../chain/port.ts";
 import { priorityFeeLamports } from "../solana/compute-budget.ts";
 import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
-import { quoteTrade } from "./quote/quote-trade.ts";
+import { measureRoutes } from "./build/route-fit.ts";
+import { type QuotePorts, quoteTrade } from "./quote/quote-trade.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
-import type { Trades } from "./trade.ts";
+import { PRIORITIES, type Trades } from "./trade.ts";
 
-const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
-
-/** Compute units of a typical trade: what the cost of a priority level is told for. */
+/** Compute units of a typical trade, for the typical cost of a priority level. */
 const TYPICAL_COMPUTE_UNITS = 100_000;
 
-/** Numbers a build may carry; see BuildPorts.nextNonce. */
+/** Nonces are below this; see BuildPorts.nextNonce. */
 const NONCES = 16_384;
 
-/** The product: building, quoting and submitting trades on the given ports. `close` hands over what is under way. */
+/**
+ * The product: building, quoting and submitting trades on the given ports. `close` hands pending submissions over to the
+ * other processes.
+ *
+ * @param randomInt a random integer from 0 up to, but not including, the given one
+ */
 export function createTrades(
   ports: Omit<BuildPorts, "nextNonce">,
   submitPorts: SubmitPorts,
+  randomInt: (below: number) => number,
 ): Trades & Pick<Submitter, "close"> {
   let nonce = randomInt(NONCES);
   const nextNonce = () => {
@@ -25,24 +28,29 @@ export function createTrades(
     return nonce;
   };
   const buildPorts: BuildPorts = { ...ports, nextNonce };
+  const quotePorts: QuotePorts = {
+    ...ports,
+    measureRoutes: (intent, snapshot, routes) => measureRoutes(ports, intent, snapshot, routes),
+  };
+  const submitter = createSubmitter(submitPorts);
   return {
     build: (request) => buildTrade(buildPorts, request),
-    quote: (request) => quoteTrade(ports, request),
-    ...createSubmitter(submitPorts),
-    priorities: () =>
-      PRIORITIES.map((level) => {
-        const microLamportsPerCu = ports.fees.priceMicroLamportsPerCu(level, []);
-        return {
-          level,
-          microLamportsPerCu,
-          typicalCostLamports: ports.senders
-            .choose(level, 0)
-            .tips.reduce(
-              (sum, { lamports }) => sum + lamports,
-              priorityFeeLamports(TYPICAL_COMPUTE_UNITS, microLamportsPerCu),
-            ),
-          expectedSlots: ports.fees.expectedSlots(level),
-        };
-      }),
+    quote: (request) => quoteTrade(quotePorts, request),
+    ...submitter,
+    priorities: () => prioritiesOf(ports),
   };
+}
+
+function prioritiesOf({ fees, senders }: Pick<BuildPorts, "fees" | "senders">): ReturnType<Trades["priorities"]> {
+  return PRIORITIES.map((level) => {
+    const microLamportsPerCu = fees.priceMicroLamportsPerCu(level, []);
+    const priorityFee = priorityFeeLamports(TYPICAL_COMPUTE_UNITS, microLamportsPerCu);
+    const { tips } = senders.choose(level, 0);
+    return {
+      level,
+      microLamportsPerCu,
+      typicalCostLamports: tips.reduce((sum, { lamports }) => sum + lamports, priorityFee),
+      expectedSlots: fees.expectedSlots(level),
+    };
+  });
 }

@@ -8,6 +8,7 @@ import { Address } from "../../src/primitives/address.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { WorldToken } from "../../src/sandbox/world/world.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { measureRoutes } from "../../src/trade/build/route-fit.ts";
 import { quoteTrade } from "../../src/trade/quote/quote-trade.ts";
 import type { QuotedTrade } from "../../src/trade/trade.ts";
 import { venues } from "../../src/venues/registry.ts";
@@ -36,8 +37,9 @@ const QUOTING = {
 async function askBuy(mint: Address, rpcUrl = sandbox.rpcUrl, again?: () => Promise<void>): Promise<QuotedTrade> {
   const chain = await connectChain({ rpcUrls: [rpcUrl], wsUrls: [sandbox.wsUrl] });
   const markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => undefined });
+  const ports = { ...QUOTING, markets, head: chain.head };
   const ask = async () =>
-    quoteTrade({ ...QUOTING, markets, head: chain.head }, {
+    quoteTrade({ ...ports, measureRoutes: (...asked) => measureRoutes(ports, ...asked) }, {
       inMint: SOL_MINT,
       outMint: mint,
       mode: "exactIn",
@@ -127,7 +129,7 @@ async function change(address: Address, edit: (data: Uint8Array) => void): Promi
 
 test("a mint that does not exist is TOKEN_NOT_FOUND", async () => {
   const { code, facts } = await refusal(askBuy(addressAt(201)));
-  expect([code, facts.field]).toEqual(["TOKEN_NOT_FOUND", "outputMint"]);
+  expect([code, facts.field]).toEqual(["TOKEN_NOT_FOUND", "outMint"]);
 });
 
 test("an account that is no mint is TOKEN_NOT_FOUND", async () => {

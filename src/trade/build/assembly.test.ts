@@ -8,7 +8,8 @@ import { closeTokenAccount } from "../../solana/token-instructions.ts";
 import type { Quote, SwapTerms, Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
-import { assemble, walletAccounts } from "./assembly.ts";
+import { assemble } from "./assembly.ts";
+import { walletAccounts } from "./wallet-accounts.ts";
 
 const random = createRandom(53);
 const [WALLET, COIN, POOL] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) =>
@@ -17,13 +18,13 @@ const [WALLET, COIN, POOL] = [random.bytes(32), random.bytes(32), random.bytes(3
 const mint = (address: Address) => ({ address, program: TOKEN_PROGRAM, decimals: 6, transferFees: undefined }) as Mint;
 const SWAP: Instruction = { program: POOL, accounts: [], data: new Uint8Array(1) };
 
-/** A sale of everything the wallet holds of a coin, of which the market takes `inAmount`. */
+/** A sale of the wallet's whole balance of a coin; the market takes `inAmount` of it. */
 function sale(held: bigint, inAmount: bigint) {
-  const told: SwapTerms[] = [];
+  const asked: SwapTerms[] = [];
   const venue = {
     id: "pump_fun",
     swap(_state: unknown, _quote: Quote, terms: SwapTerms) {
-      told.push(terms);
+      asked.push(terms);
       return { instructions: [SWAP], computeUnits: 1_000, creates: [] };
     },
   } as unknown as Venue;
@@ -39,17 +40,17 @@ function sale(held: bigint, inAmount: bigint) {
     nonce: 7,
     wrapping: "seeded",
   });
-  return { assembly, emptied, terms: told[0]! };
+  return { assembly, emptied, terms: asked[0]! };
 }
 
-test("an account that a sale empties is closed after the swap, and its lamports come back", () => {
+test("closes the account that a sale empties, after the swap, and returns its lamports", () => {
   const { assembly, emptied, terms } = sale(1_000n, 1_000n);
   expect(assembly.instructions).toEqual([SWAP, closeTokenAccount(emptied.address, WALLET, TOKEN_PROGRAM)]);
   expect(assembly.closes).toEqual(emptied);
   expect(terms).toMatchObject({ wallet: WALLET, source: emptied.address, threshold: 4n, salt: 7 });
 });
 
-test("an account is not closed where the market leaves a rest in it: the whole transaction would fail", () => {
+test("does not close an account that the market leaves tokens in: the whole transaction would fail", () => {
   const { assembly } = sale(1_000n, 999n);
   expect(assembly.instructions).toEqual([SWAP]);
   expect(assembly.closes).toBeUndefined();

@@ -1,13 +1,7 @@
-import type { Principal } from "../../accounts/port.ts";
 import type { ChainHead } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
-import {
-  setComputeUnitLimit,
-  setComputeUnitPrice,
-  setLoadedAccountsDataSizeLimit,
-} from "../../solana/compute-budget.ts";
-import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
+import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -16,60 +10,35 @@ import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/wrap
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
-/** An account the transaction brings into being at the wallet's expense, and the rent it will hold. */
+/** An account that the transaction creates at the wallet's expense. */
 export interface CreatedAccount {
   readonly address: Address;
-  /** Data bytes; 0 for a bare system account, of which only the rent share is rent. */
+  /** Data bytes; 0 for a system account. */
   readonly space: number;
+  /** Lamports it must hold to exist; what it receives beyond that is part of the trade. */
   readonly rent: bigint;
-}
-
-/** A token account of the wallet. */
-interface HeldAccount extends DerivedAddress {
-  readonly mint: Address;
-}
-
-/** The wallet's own accounts a trade touches. */
-export interface WalletAccounts {
-  readonly wallet: Address;
-  /** Associated token account of each side; undefined on the SOL side. */
-  readonly source: HeldAccount | undefined;
-  readonly destination: HeldAccount | undefined;
-  /** Those a route passes through between two markets. */
-  readonly passing: readonly { readonly mint: Mint; readonly account: HeldAccount }[];
 }
 
 /** The instructions of a trade, in order, without the compute budget. */
 export interface Assembly {
   readonly instructions: readonly Instruction[];
-  /** Upper bound of what they use, without margin. */
+  /** Upper bound of what the instructions use, without margin. */
   readonly computeUnits: number;
-  /** Accounts that may come into being, with their rent. Only those not known to exist. */
+  /** Accounts that may be created: all that are not known to exist. */
   readonly creates: readonly CreatedAccount[];
-  /** Lamports the wallet must have while the transaction runs, and gets back: rent of the passing wrapped-SOL account. */
-  readonly passingRent: bigint;
-  /** The wallet's token account that is closed, where one is, and the lamports that come back. */
+  /** Rent of the temporary wrapped-SOL account. Lamports the wallet needs while the transaction runs, and gets back. */
+  readonly temporaryRent: bigint;
+  /** The wallet's token account that is closed, if any, and the lamports it returns. */
   readonly closes: Intent["emptied"];
-  /** Accounts of which it is not known yet whether they exist. They are taken for missing: `creates` may name too many. */
+  /** Accounts that may or may not exist. They count as missing, so `creates` may name too many. */
   readonly unknown: readonly Address[];
 }
 
-/** Where the wallet keeps both sides of a trade. */
-export function walletAccounts({ wallet }: Pick<Principal, "wallet">, inMint: Mint, outMint: Mint): WalletAccounts {
-  return { wallet, source: heldAccount(wallet, inMint), destination: heldAccount(wallet, outMint), passing: [] };
-}
-
-/** The wallet's associated token account of a mint; SOL has none, it is the wallet's own lamports. */
-export function heldAccount(wallet: Address, mint: Mint): HeldAccount | undefined {
-  if (mint.address === SOL_MINT) return undefined;
-  const { address, bump } = associatedTokenAccount(wallet, mint.address, mint.program);
-  return { address, bump, mint: mint.address };
-}
-
 /**
- * Units each fixed piece uses, measured on the programs that run on mainnet since p-token.
- * The associated-token program searches its bump: one step per value below 255.
+ * Compute units of each fixed piece, measured on the programs that run on mainnet since p-token.
+ * The associated-token program searches for the bump: one step per value below 255.
  */
 export const UNITS = {
   computeBudget: 150,
@@ -81,27 +50,27 @@ export const UNITS = {
   createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500 },
 } as const;
 
-/** What an assembly reads beside the trade itself, and how it is to wrap SOL. */
+/** What an assembly reads beside the trade itself, and how it wraps SOL. */
 export interface AssemblyContext {
   readonly markets: Pick<Markets, "account">;
   readonly head: Pick<ChainHead, "rentExemption">;
-  /** A number that differs between builds: spreads fee recipients, names the passing account. */
+  /** A number that differs between builds: spreads fee recipients, and seeds the temporary wrapped-SOL account. */
   readonly nonce: number;
   /**
-   * Where SOL is wrapped. `seeded`: in an account of the transaction's own, which leaves wrapped SOL the wallet holds alone.
-   * `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets that have none.
+   * Where SOL is wrapped. `seeded`: in a temporary account at an address of its own; wrapped SOL that the wallet holds is
+   * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
    */
   readonly wrapping: "seeded" | "associated";
 }
 
 /**
- * The instructions the trade needs and nothing else: token accounts where they may be missing, SOL wrapped and unwrapped
- * where a venue needs it, and the swaps.
+ * The instructions the trade needs and nothing else: token accounts that may be missing, SOL wrapped and unwrapped for
+ * venues that need it, and the swaps.
  */
 export function assemble(intent: Intent, route: Route, accounts: WalletAccounts, context: AssemblyContext): Assembly {
   const parts = new AssemblyParts(accounts.wallet, context);
   if (accounts.destination !== undefined) parts.needTokenAccount(intent.outMint, accounts.destination);
-  for (const { mint, account } of accounts.passing) parts.needTokenAccount(mint, account);
+  for (const { mint, account } of accounts.intermediate) parts.needTokenAccount(mint, account);
   for (const step of route.steps) {
     const { quote, hot } = step;
     if (quote.inMint === SOL_MINT) {
@@ -110,16 +79,16 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
     } else if (quote.outMint === SOL_MINT && !hot.market.nativeSol) {
       parts.openWrapped(0n);
     }
-    parts.swap(step, parts.placeOf(quote.inMint, accounts), parts.placeOf(quote.outMint, accounts));
+    parts.swap(step, parts.accountOf(quote.inMint, accounts), parts.accountOf(quote.outMint, accounts));
   }
   parts.closeWrapped();
-  // A market may leave a rest of an exact input unspent; the account is then not empty.
+  // A market may leave part of an exact input unspent; the account is then not empty and cannot be closed.
   if (intent.emptied !== undefined && route.inAmount === intent.amount)
     parts.closeEmptied(intent.inMint, intent.emptied);
   return parts.finish();
 }
 
-/** The most a step may take of its input. */
+/** The most that a step may spend. */
 function mostIn({ quote, threshold }: RouteStep): bigint {
   return quote.mode === "exactIn" ? quote.inAmount : threshold;
 }
@@ -132,7 +101,7 @@ class AssemblyParts {
   readonly #creates: CreatedAccount[] = [];
   readonly #unknown: Address[] = [];
   #computeUnits = 0;
-  #passingRent = 0n;
+  #temporaryRent = 0n;
   #wrapped: Address | undefined;
   #closes: Intent["emptied"];
 
@@ -141,7 +110,7 @@ class AssemblyParts {
     this.#context = context;
   }
 
-  /** Creates the wallet's token account unless it is known to be there. */
+  /** Creates the wallet's token account unless it is known to exist. */
   needTokenAccount(mint: Mint, { address, bump }: DerivedAddress): void {
     if (this.#exists(address)) return;
     const units = UNITS.createTokenAccount;
@@ -152,13 +121,13 @@ class AssemblyParts {
     this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space) });
   }
 
-  /** Opens the passing wrapped-SOL account with `lamports` in it; one that is open already holds what the last swap put there. */
+  /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds the output of the previous swap. */
   openWrapped(lamports: bigint): void {
     if (this.#wrapped !== undefined) return;
     const rent = this.#context.head.rentExemption(TOKEN_ACCOUNT_BYTES);
-    this.#passingRent = rent;
+    this.#temporaryRent = rent;
     if (this.#context.wrapping === "associated") {
-      const { address, bump } = associatedTokenAccount(this.#wallet, SOL_MINT, TOKEN_PROGRAM);
+      const { address, bump } = wrappedSolAccount(this.#wallet);
       this.#instructions.push(...fillWrappedSol({ account: address, wallet: this.#wallet, lamports }));
       this.#computeUnits +=
         UNITS.createTokenAccount.base + UNITS.createTokenAccount.perBump * (255 - bump) + UNITS.fillWrappedSol;
@@ -172,7 +141,7 @@ class AssemblyParts {
     this.#wrapped = account;
   }
 
-  /** Closes the passing wrapped-SOL account, where there is one: its SOL is the wallet's again. */
+  /** Closes the temporary wrapped-SOL account, if one is open: its SOL and rent return to the wallet. */
   closeWrapped(): void {
     if (this.#wrapped === undefined) return;
     this.#instructions.push(closeTokenAccount(this.#wrapped, this.#wallet, TOKEN_PROGRAM));
@@ -180,24 +149,24 @@ class AssemblyParts {
     this.#wrapped = undefined;
   }
 
-  /** Closes the token account that the swap emptied: its rent is the wallet's again. */
+  /** Closes the token account that the swap emptied: its rent returns to the wallet. */
   closeEmptied({ program }: Mint, emptied: NonNullable<Intent["emptied"]>): void {
     this.#instructions.push(closeTokenAccount(emptied.address, this.#wallet, program));
     this.#computeUnits += program === TOKEN_2022_PROGRAM ? UNITS.closeEmptied.token2022 : UNITS.closeEmptied.base;
     this.#closes = emptied;
   }
 
-  /** Where the wallet keeps a side of a swap. A venue that moves lamports still names the wallet's wrapped-SOL address. */
-  placeOf(mint: Address, accounts: WalletAccounts): Address {
-    if (mint === SOL_MINT)
-      return this.#wrapped ?? associatedTokenAccount(this.#wallet, SOL_MINT, TOKEN_PROGRAM).address;
-    const { source, destination, passing } = accounts;
+  /** The wallet's account of one side of a swap. Venues that move lamports still name the wallet's wrapped-SOL account. */
+  accountOf(mint: Address, accounts: WalletAccounts): Address {
+    if (mint === SOL_MINT) return this.#wrapped ?? wrappedSolAccount(this.#wallet).address;
+    const { source, destination, intermediate } = accounts;
     if (source?.mint === mint) return source.address;
     if (destination?.mint === mint) return destination.address;
-    for (const { account } of passing) if (account.mint === mint) return account.address;
+    for (const { account } of intermediate) if (account.mint === mint) return account.address;
     throw new RangeError(`the trade does not touch ${mint}`);
   }
 
+  /** Appends the swap of a step. */
   swap({ hot, quote, threshold }: RouteStep, source: Address, destination: Address): void {
     const leg = hot.venue.swap(hot.state, quote, {
       wallet: this.#wallet,
@@ -219,7 +188,7 @@ class AssemblyParts {
       instructions: this.#instructions,
       computeUnits: this.#computeUnits,
       creates: this.#creates,
-      passingRent: this.#passingRent,
+      temporaryRent: this.#temporaryRent,
       closes: this.#closes,
       unknown: this.#unknown,
     };
@@ -234,24 +203,8 @@ class AssemblyParts {
 
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** Data bytes of an associated token account of the mint: Token-2022 marks its owner immutable, and keeps withheld fees. */
+/** Data bytes of an associated token account of the mint. Token-2022 adds an immutable owner and, for taxed mints, withheld fees. */
 function tokenAccountSpace(mint: Mint): number {
   if (mint.program !== TOKEN_2022_PROGRAM) return TOKEN_ACCOUNT_BYTES;
   return TOKEN_ACCOUNT_BYTES + 1 + 4 + (mint.transferFees === undefined ? 0 : 12);
-}
-
-/** What is asked of the scheduler for a priority level. */
-export interface Budget {
-  readonly computeUnitLimit: number;
-  readonly priceMicroLamports: bigint;
-  readonly loadedBytesLimit: number;
-}
-
-/** The compute-budget instructions, first in every message. */
-export function budgetInstructions(budget: Budget): readonly Instruction[] {
-  return [
-    setComputeUnitLimit(budget.computeUnitLimit),
-    setComputeUnitPrice(budget.priceMicroLamports),
-    setLoadedAccountsDataSizeLimit(budget.loadedBytesLimit),
-  ];
 }

@@ -5,8 +5,8 @@ import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { heldAccount } from "./assembly.ts";
 import { readBalanceShare } from "./balance-share.ts";
+import { walletTokenAccount } from "./wallet-accounts.ts";
 
 const random = createRandom(47);
 const [WALLET, MINT, OTHER] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) =>
@@ -40,7 +40,7 @@ function share(held: bigint, percent: number, { closeAuthority, withheld }: Hold
     view.setUint16(168, 8, true);
     view.setBigUint64(170, withheld, true);
   }
-  const { address } = heldAccount(WALLET, mint)!;
+  const { address } = walletTokenAccount(WALLET, mint)!;
   const account: Account = { address, owner: program, lamports: LAMPORTS, data, executable: false, slot: 1n };
   let isRead = false;
   const markets = {

@@ -6,19 +6,18 @@ import type { Account } from "../../solana/account.ts";
 import { extensionsOf, type Mint } from "../../solana/mint.ts";
 import { isTokenAccount, TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token-account.ts";
 import type { BalanceShare } from "../intent.ts";
-import { heldAccount } from "./assembly.ts";
+import { walletTokenAccount } from "./wallet-accounts.ts";
 
-/** Percents are held in billionths, so that every decimal with up to nine digits is exact. */
+/** Percents are counted in billionths, so that nine decimals are exact. */
 const PERCENT_PARTS = 1_000_000_000n;
 const WHOLE = 100n * PERCENT_PARTS;
 const CLOSE_AUTHORITY_OFFSET = 129;
-/** Token-2022: what was withheld of transfers to this account; it must be empty before the account can go. */
+/** Token-2022: fees withheld from transfers to this account; it cannot be closed while it holds any. */
 const EXTENSION_TRANSFER_FEE_AMOUNT = 2;
 
 /**
- * What a percentage of the wallet's balance comes to now, read from the chain: rounded down to base units, so that 100 % is
- * everything. With everything sold the token account is left empty, and can be closed unless a withheld fee or another
- * close authority stands against it.
+ * Reads the wallet's balance and returns a percentage of it in base units, rounded down: 100 % is everything. Selling
+ * everything empties the token account; it can be closed unless it holds withheld fees or has another close authority.
  *
  * @param percent 0 < percent ≤ 100
  * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR
@@ -29,7 +28,7 @@ export async function readBalanceShare(
   mint: Mint,
   percent: number,
 ): Promise<BalanceShare> {
-  const source = heldAccount(wallet, mint);
+  const source = walletTokenAccount(wallet, mint);
   if (source === undefined) throw invalidField("inMint", "sellPercent sells a token: it cannot be used with SOL.");
   await markets.refresh([source.address]);
   const account = markets.account(source.address);
@@ -38,7 +37,9 @@ export async function readBalanceShare(
   if (share === 0n) {
     throw new TradewireError(
       "INSUFFICIENT_TOKEN_BALANCE",
-      `The wallet holds ${held === 0n ? "nothing" : "too little"} of ${mint.address} to sell ${percent} % of it.`,
+      held === 0n
+        ? `The wallet holds no ${mint.address}.`
+        : `The wallet holds too little of ${mint.address}: ${percent} % of it is less than one base unit.`,
       { field: "sellPercent", details: { heldRaw: held.toString() } },
     );
   }
@@ -46,7 +47,7 @@ export async function readBalanceShare(
   return { amount: share, emptied: closes ? { address: source.address, lamports: account!.lamports } : undefined };
 }
 
-/** True when the account, once empty, can be closed by the wallet. */
+/** True if the wallet can close the account once it is empty. */
 function isClosable({ data }: Account, wallet: Address): boolean {
   const hasAuthority = viewOf(data).getUint32(CLOSE_AUTHORITY_OFFSET, true) === 1;
   if (hasAuthority && Address.from(data, CLOSE_AUTHORITY_OFFSET + 4) !== wallet) return false;

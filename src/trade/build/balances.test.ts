@@ -4,18 +4,18 @@ import { viewOf } from "../../primitives/bytes.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { checkBalances } from "./balances.ts";
+import { insufficientFunds, shortfallOf } from "./balances.ts";
 
 const random = createRandom(37);
 const address = () => Address.from(random.bytes(32));
 const [WALLET, SOURCE, MINT] = [address(), address(), address()];
 const RENT = 890_880n;
 const COSTS = { baseFee: 5_000n, priorityFee: 77n, tip: 900n, rentPaid: 2_000n, rentReturned: 50_000_000n };
-const PASSING = 2_039n;
-/** All that a trade takes beside its input. */
-const BESIDE = 5_000n + 77n + 900n + 2_000n + PASSING;
+const TEMPORARY = 2_039n;
+/** What a trade needs beside its input. */
+const BESIDE = 5_000n + 77n + 900n + 2_000n + TEMPORARY;
 
-type Check = Parameters<typeof checkBalances>[0];
+type Check = Parameters<typeof shortfallOf>[0];
 
 const account = (of: Address, lamports: bigint): Account => ({
   address: of,
@@ -35,25 +35,26 @@ function tokenAccount(amount: bigint): Account {
   return { ...account(SOURCE, 2_039_280n), owner: TOKEN_PROGRAM, data };
 }
 
-/** A trade of 1,000 for 900, or of 1,100 at most; with a source it sells tokens, without one SOL. */
+/** The error of a trade of 1,000 for at least 900, or of at most 1,100; it spends SOL, or sells tokens. */
 function refusal(mode: "exactIn" | "exactOut", known: readonly (Account | [Address, null])[], sellsTokens = false) {
   const accounts = new Map(known.map((one) => (Array.isArray(one) ? one : ([one.address, one] as const))));
-  return checkBalances({
+  const shortfall = shortfallOf({
     intent: { mode, inMint: { address: MINT, decimals: 2 } },
     route: { inAmount: 1_000n, threshold: mode === "exactIn" ? 900n : 1_100n },
     accounts: { wallet: WALLET, source: sellsTokens ? { address: SOURCE } : undefined },
-    assembly: { passingRent: PASSING },
+    assembly: { temporaryRent: TEMPORARY },
     costs: COSTS,
     markets: { account: (of: Address) => accounts.get(of) },
     rentExemption: RENT,
   } as unknown as Check);
+  return shortfall && insufficientFunds(shortfall);
 }
 
 describe("lamports", () => {
   test.each([
     ["exactIn", 1_000n],
     ["exactOut", 1_100n],
-  ] as const)("%s: the most that goes in, fees, tip and rent, and what a wallet must keep", (mode, given) => {
+  ] as const)("%s: the largest input, fees, tip and rent, and the rent of the wallet itself", (mode, given) => {
     const needed = given + BESIDE;
     expect(refusal(mode, [account(WALLET, needed + RENT)])).toBeUndefined();
     expect(refusal(mode, [account(WALLET, needed + RENT - 1n)])).toMatchObject({
@@ -62,13 +63,15 @@ describe("lamports", () => {
     });
   });
 
-  test("a wallet may be emptied to the last lamport, and not to a few", () => {
+  test("a wallet may keep nothing, or its rent, and no amount between", () => {
     expect(refusal("exactIn", [account(WALLET, 1_000n + BESIDE)])).toBeUndefined();
-    expect(refusal("exactIn", [account(WALLET, 1_000n + BESIDE + 1n)])).toMatchObject({ code: "INSUFFICIENT_SOL" });
+    const short = refusal("exactIn", [account(WALLET, 1_000n + BESIDE + 1n)]);
+    expect(short).toMatchObject({ code: "INSUFFICIENT_SOL" });
+    expect(short?.message).toContain("0.00089088 SOL must stay in the account as rent");
     expect(refusal("exactIn", [account(WALLET, 1_000n + BESIDE - 1n)])).toMatchObject({ code: "INSUFFICIENT_SOL" });
   });
 
-  test("where tokens are sold, only what the transaction costs", () => {
+  test("a sale of tokens needs only what the transaction costs", () => {
     const tokens = tokenAccount(1_000n);
     expect(refusal("exactOut", [tokens, account(WALLET, BESIDE + RENT)], true)).toBeUndefined();
     expect(refusal("exactOut", [tokens, account(WALLET, BESIDE + RENT - 1n)], true)).toMatchObject({
@@ -76,7 +79,7 @@ describe("lamports", () => {
     });
   });
 
-  test("a wallet that does not exist has none; one that is not known is not judged", () => {
+  test("a wallet that does not exist holds none; an unknown one is not checked", () => {
     expect(refusal("exactIn", [[WALLET, null]])).toMatchObject({ facts: { details: { heldLamports: "0" } } });
     expect(refusal("exactIn", [])).toBeUndefined();
   });
@@ -85,7 +88,7 @@ describe("lamports", () => {
 describe("tokens", () => {
   const rich = account(WALLET, 10n ** 12n);
 
-  test("the quoted input suffices, and one base unit less does not", () => {
+  test("the quoted input is enough, and one base unit less is not", () => {
     expect(refusal("exactIn", [rich, tokenAccount(1_000n)], true)).toBeUndefined();
     const refused = refusal("exactIn", [rich, tokenAccount(999n)], true);
     expect(refused).toMatchObject({
@@ -96,7 +99,7 @@ describe("tokens", () => {
     expect(refused?.message).toContain("needs 10.");
   });
 
-  test("no token account holds none; one that is not known is not judged", () => {
+  test("a missing token account holds none; an unknown one is not checked", () => {
     for (const none of [[SOURCE, null] as [Address, null], account(SOURCE, 5n)]) {
       expect(refusal("exactIn", [rich, none], true)).toMatchObject({ facts: { details: { heldRaw: "0" } } });
     }

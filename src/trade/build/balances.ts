@@ -1,11 +1,13 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
+import type { Mint } from "../../solana/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token-account.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";
-import type { Assembly, WalletAccounts } from "./assembly.ts";
+import type { Assembly } from "./assembly.ts";
+import type { WalletAccounts } from "./wallet-accounts.ts";
 
 interface BalanceCheck {
   readonly intent: Intent;
@@ -14,47 +16,56 @@ interface BalanceCheck {
   readonly assembly: Assembly;
   readonly costs: Costs;
   readonly markets: Pick<Markets, "account">;
-  /** Lamports a bare system account must keep. */
+  /** Lamports that a system account without data must hold. */
   readonly rentExemption: bigint;
 }
 
-/** Whether the wallet, where its balances are known, can pay for the trade; the error that says what is missing otherwise. */
-export function checkBalances(check: BalanceCheck): TradewireError | undefined {
-  return checkTokens(check) ?? checkLamports(check);
+/** What a wallet lacks for a trade. Tokens in base units of their mint, SOL in lamports. */
+export type Shortfall =
+  | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
+  /** `rent` must stay in the wallet's account, beside what the trade needs. */
+  | { readonly kind: "sol"; readonly held: bigint; readonly needed: bigint; readonly rent: bigint };
+
+/** What the wallet lacks to pay for the trade, as far as its balances are known. */
+export function shortfallOf(check: BalanceCheck): Shortfall | undefined {
+  return tokenShortfall(check) ?? solShortfall(check);
 }
 
-function checkTokens({ intent, route, accounts, markets }: BalanceCheck): TradewireError | undefined {
+function tokenShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
   if (accounts.source === undefined) return undefined;
   const account = markets.account(accounts.source.address);
   if (account === undefined) return undefined;
   const held = account === null || !isTokenAccount(account) ? 0n : tokenBalance(account);
-  if (held >= route.inAmount) return undefined;
-  const { decimals, address } = intent.inMint;
-  return new TradewireError(
-    "INSUFFICIENT_TOKEN_BALANCE",
-    `The wallet holds ${formatAmount(held, decimals)} of ${address}; the trade needs ${formatAmount(route.inAmount, decimals)}.`,
-    { details: { heldRaw: held.toString(), neededRaw: route.inAmount.toString() } },
-  );
+  return held >= route.inAmount ? undefined : { kind: "token", mint: intent.inMint, held, needed: route.inAmount };
 }
 
-function checkLamports({
-  intent,
-  route,
-  accounts,
-  assembly,
-  costs,
-  markets,
-  rentExemption,
-}: BalanceCheck): TradewireError | undefined {
+function solShortfall(check: BalanceCheck): Shortfall | undefined {
+  const { intent, route, accounts, assembly, costs, markets, rentExemption } = check;
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
   const held = account?.lamports ?? 0n;
   const given = accounts.source !== undefined ? 0n : intent.mode === "exactIn" ? route.inAmount : route.threshold;
-  const needed = given + costs.baseFee + costs.priorityFee + costs.tip + costs.rentPaid + assembly.passingRent;
+  const needed = given + costs.baseFee + costs.priorityFee + costs.tip + costs.rentPaid + assembly.temporaryRent;
+  // The chain lets an account hold nothing, or its rent and more.
   if (held === needed || held >= needed + rentExemption) return undefined;
+  return { kind: "sol", held, needed, rent: rentExemption };
+}
+
+/** INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts. */
+export function insufficientFunds(shortfall: Shortfall): TradewireError {
+  const { held, needed } = shortfall;
+  if (shortfall.kind === "token") {
+    const { address, decimals } = shortfall.mint;
+    return new TradewireError(
+      "INSUFFICIENT_TOKEN_BALANCE",
+      `The wallet holds ${formatAmount(held, decimals)} of ${address}; the trade needs ${formatAmount(needed, decimals)}. Trade less, or add tokens.`,
+      { details: { heldRaw: held.toString(), neededRaw: needed.toString() } },
+    );
+  }
+  const sol = (lamports: bigint) => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
   return new TradewireError(
     "INSUFFICIENT_SOL",
-    `The wallet holds ${formatAmount(held, SOL_DECIMALS)} SOL; the trade needs ${formatAmount(needed, SOL_DECIMALS)} with fees and rent, and ${formatAmount(rentExemption, SOL_DECIMALS)} must stay.`,
-    { details: { heldLamports: held.toString(), neededLamports: (needed + rentExemption).toString() } },
+    `The wallet holds ${sol(held)}; the trade needs ${sol(needed)} with fees and rent, and ${sol(shortfall.rent)} must stay in the account as rent. Trade less, or add SOL.`,
+    { details: { heldLamports: held.toString(), neededLamports: (needed + shortfall.rent).toString() } },
   );
 }

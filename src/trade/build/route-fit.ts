@@ -1,24 +1,23 @@
-import type { Tip } from "../../chain/port.ts";
-import type { Markets } from "../../market/port.ts";
+import type { Priority, SenderPlan, Tip } from "../../chain/port.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { associatedTokenAccount } from "../../solana/derived-address.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
+import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
-import { walletAccounts } from "./assembly.ts";
-import { type ComposePorts, compose } from "./build-trade.ts";
+import { PRIORITIES } from "../trade.ts";
+import { composeMessage, type MessagePorts } from "./message-forms.ts";
+import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
-/**
- * Whether a route fits into a transaction. `always`: for every wallet. `openAccounts`: only for one that has its accounts
- * already. A number: for none; the bytes it would take at least.
- */
-type RouteFit = "always" | "openAccounts" | number;
+/** What measuring a route reads, all from memory. */
+export interface RouteFitPorts extends Omit<MessagePorts, "markets"> {
+  readonly senders: SenderPlan;
+}
 
-/** Nobody's wallet, in whose name the transactions of a quote are measured. */
+/** A placeholder wallet: the transactions of a quote are measured in its name. */
 const WALLET = Address.from(new Uint8Array(32).fill(7));
-const WRAPPED_SOL = associatedTokenAccount(WALLET, SOL_MINT, TOKEN_PROGRAM).address;
+const WRAPPED_SOL = wrappedSolAccount(WALLET).address;
 const OPEN: Account = {
   address: WALLET,
   owner: SYSTEM_PROGRAM,
@@ -27,29 +26,45 @@ const OPEN: Account = {
   executable: false,
   slot: 0n,
 };
+const BLOCKHASH = new Uint8Array(32);
 
-/** A wallet that has nothing but SOL, and one in which nothing has to be created. */
-const NOTHING_OPEN: Pick<Markets, "account"> = { account: () => null };
-const ALL_OPEN: Pick<Markets, "account"> = { account: (address) => (address === WRAPPED_SOL ? null : OPEN) };
+/** A wallet that holds nothing but SOL, and one for which nothing has to be created. */
+const NOTHING_OPEN: MessagePorts["markets"] = { account: () => null };
+const ALL_OPEN: MessagePorts["markets"] = { account: (address) => (address === WRAPPED_SOL ? null : OPEN) };
 
 /**
- * Measures the transaction of a route for a wallet that has no account yet and, where that is too large, for one that has
- * them all. `tips` are the most that any priority asks for.
+ * Measures the transaction of each route, in order: for a wallet without token accounts, with the most tips that any
+ * priority asks for; if that is too large, for a wallet that has all accounts, without tips.
  */
-export function fitOf(
-  ports: Omit<ComposePorts, "markets">,
+export function measureRoutes(
+  ports: RouteFitPorts,
   intent: Intent,
   snapshot: Snapshot,
-  route: Route,
-  tips: readonly Tip[],
-): RouteFit {
+  routes: readonly Route[],
+): readonly RouteFit[] {
   const accounts = walletAccounts({ wallet: WALLET }, intent.inMint, intent.outMint);
-  const parts = { request: { priority: "fastest" }, intent, accounts, snapshot } as const;
-  const measure = (markets: ComposePorts["markets"], tips: readonly Tip[]) =>
-    compose({ ...ports, markets }, parts, NO_LIFETIME, route, 0, { senders: [], tips });
-  if (typeof measure(NOTHING_OPEN, tips) === "object") return "always";
-  const least = measure(ALL_OPEN, []);
-  return typeof least === "object" ? "openAccounts" : least;
+  const shared = {
+    request: { priority: "fastest" },
+    intent,
+    accounts,
+    snapshot,
+    blockhash: BLOCKHASH,
+    nonce: 0,
+  } as const;
+  const withTips = { ...shared, choice: { senders: [], tips: mostTips(ports.senders) } };
+  const withoutTips = { ...shared, choice: { senders: [], tips: [] } };
+  const forNewWallet = { ...ports, markets: NOTHING_OPEN };
+  const forOpenWallet = { ...ports, markets: ALL_OPEN };
+  return routes.map((route): RouteFit => {
+    if (composeMessage(forNewWallet, withTips, route).fits) return { kind: "always" };
+    const { fits, transactionBytes } = composeMessage(forOpenWallet, withoutTips, route);
+    return fits ? { kind: "openAccounts" } : { kind: "never", transactionBytes };
+  });
 }
 
-const NO_LIFETIME = { blockhash: new Uint8Array(32) };
+/** The tips of the priority that asks for most of them. */
+function mostTips(senders: SenderPlan): readonly Tip[] {
+  return PRIORITIES.map((priority: Priority) => senders.choose(priority, 0).tips).reduce((a, b) =>
+    b.length > a.length ? b : a,
+  );
+}

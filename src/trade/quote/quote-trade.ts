@@ -1,19 +1,33 @@
-import type { Priority, Tip } from "../../chain/port.ts";
-import type { MarketFault } from "../../market/port.ts";
-import { type BuildPorts, checkPriceImpact, estimatesOf, tooLarge } from "../build/build-trade.ts";
-import { fitOf } from "../build/route-fit.ts";
+import type { ChainHead } from "../../chain/port.ts";
+import type { MarketFault, Markets } from "../../market/port.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
+import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
-import { legsOf, type Route } from "./route.ts";
+import { transactionTooLarge } from "./no-route.ts";
+import { estimatesOf, legsOf, type Route } from "./route.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 
-type QuotePorts = Omit<BuildPorts, "nextNonce" | "sealer" | "now">;
+/** For which wallets the transaction of a route fits: every one, those that have its accounts open already, or none. */
+export type RouteFit =
+  | { readonly kind: "always" }
+  | { readonly kind: "openAccounts" }
+  | { readonly kind: "never"; readonly transactionBytes: number };
+
+/** What the quote story reads; everything answers from memory once warm. */
+export interface QuotePorts {
+  readonly markets: Markets;
+  readonly head: Pick<ChainHead, "clock">;
+  /** Measures the transactions of routes, in order. */
+  readonly measureRoutes: (intent: Intent, snapshot: Snapshot, routes: readonly Route[]) => readonly RouteFit[];
+  readonly settings: { readonly transactionV1: boolean };
+}
 
 type QuoteRequest = Parameters<Trades["quote"]>[0];
 
 /**
- * Prices a trade without building it: the chosen route, the runners-up best first, and what could not be priced and why.
- * What no transaction can hold is not promised: such routes are among the faults.
+ * Prices a trade without building it: the best route, the alternatives best first, and what could not be priced and why.
+ * Routes that fit into no transaction are among the faults.
+ *
  * @throws TradewireError as `buildTrade`, without what concerns the wallet
  */
 export function quoteTrade(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promise<QuotedTrade> {
@@ -38,9 +52,9 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
 
 function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
   const { routes, faults } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
-  const { offered, tooLarge } = measured(ports, intent, snapshot, routes);
-  const [best, ...runnersUp] = offered;
-  checkPriceImpact(request, best!.route);
+  const { offered, tooLarge } = offersOf(ports, intent, snapshot, routes);
+  const [best, ...alternatives] = offered;
+  checkPriceImpact(request, best!.route.priceImpact);
   return {
     inMint: intent.inMint.address,
     outMint: intent.outMint.address,
@@ -50,7 +64,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
     estimates: estimatesOf(best!.route),
     route: legsOf(best!.route),
     needsOpenAccounts: best!.needsOpenAccounts,
-    alternatives: runnersUp.map(({ route, needsOpenAccounts }) => ({
+    alternatives: alternatives.map(({ route, needsOpenAccounts }) => ({
       platform: route.platform,
       inAmount: route.inAmount,
       outAmount: route.outAmount,
@@ -62,39 +76,32 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
   };
 }
 
-interface Offered {
+interface OfferedRoute {
   readonly route: Route;
   readonly needsOpenAccounts: boolean;
 }
 
-/** The routes a transaction can hold, and those that none can. @throws TradewireError NO_ROUTE when it can hold none */
-function measured(
+/** Separates the routes that fit into a transaction from those that do not. @throws TradewireError NO_ROUTE if none fits */
+function offersOf(
   ports: QuotePorts,
   intent: Intent,
   snapshot: Snapshot,
   routes: readonly Route[],
-): { readonly offered: readonly Offered[]; readonly tooLarge: readonly MarketFault[] } {
-  const tips = mostTips(ports);
-  const offered: Offered[] = [];
-  const faults: MarketFault[] = [];
-  let least = Number.POSITIVE_INFINITY;
-  for (const route of routes) {
-    const fit = fitOf(ports, intent, snapshot, route, tips);
-    if (typeof fit === "string") {
-      offered.push({ route, needsOpenAccounts: fit === "openAccounts" });
+): { readonly offered: readonly OfferedRoute[]; readonly tooLarge: readonly MarketFault[] } {
+  const offered: OfferedRoute[] = [];
+  const tooLarge: MarketFault[] = [];
+  let smallest = Number.POSITIVE_INFINITY;
+  for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes).entries()) {
+    const route = routes[index]!;
+    if (fit.kind !== "never") {
+      offered.push({ route, needsOpenAccounts: fit.kind === "openAccounts" });
       continue;
     }
-    least = Math.min(least, fit);
-    const markets = route.steps.map(({ hot }) => hot.market.address).join("+");
-    faults.push({ venue: route.platform, market: markets, reason: `needs a transaction of ${fit} bytes at least` });
+    smallest = Math.min(smallest, fit.transactionBytes);
+    const market = route.steps.map(({ hot }) => hot.market.address).join("+");
+    const reason = `needs a transaction of at least ${fit.transactionBytes} bytes`;
+    tooLarge.push({ venue: route.platform, market, reason });
   }
-  if (offered.length === 0) throw tooLarge(least, ports.settings);
-  return { offered, tooLarge: faults };
-}
-
-const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
-
-/** The tips of the priority that asks for most of them. */
-function mostTips({ senders }: QuotePorts): readonly Tip[] {
-  return PRIORITIES.map((priority) => senders.choose(priority, 0).tips).reduce((a, b) => (b.length > a.length ? b : a));
+  if (offered.length === 0) throw transactionTooLarge(smallest, ports.settings);
+  return { offered, tooLarge };
 }

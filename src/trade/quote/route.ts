@@ -1,4 +1,4 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
@@ -7,14 +7,15 @@ import type { ChainClock } from "../../solana/account.ts";
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import type { Ask, Quote } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
-import type { RouteLeg } from "../trade.ts";
+import type { BuiltTrade, RouteLeg } from "../trade.ts";
+import { noRoute } from "./no-route.ts";
 import { type Candidate, rankMarkets } from "./ranking.ts";
 
-/** One market of a route, and how far its price may move. */
+/** One market of a route, with the limit its program enforces. */
 export interface RouteStep {
   readonly hot: HotMarket;
   readonly quote: Quote;
-  /** exactIn: least output. exactOut: most input. As this market's program checks it. */
+  /** exactIn: least output. exactOut: most input. Base units. */
   readonly threshold: bigint;
 }
 
@@ -24,20 +25,20 @@ export interface Route {
   readonly platform: string;
   readonly inAmount: bigint;
   readonly outAmount: bigint;
-  /** exactIn: least output of the whole. exactOut: most input of the whole. */
+  /** exactIn: least output of the whole route. exactOut: most input. */
   readonly threshold: bigint;
   /**
-   * Of two legs: base units of the mint passed through that are left with the wallet when the price stands still. Less or
-   * more of it when it moves, never less than none.
+   * Over two markets: base units of the mint between them that stay with the wallet if prices stand still. More or less if
+   * they move, never below zero.
    */
   readonly remainder: bigint | undefined;
-  /** Of the legs together. */
+  /** Of the whole route, as a fraction. */
   readonly priceImpact: number;
   /** Slot of the oldest state priced. */
   readonly stateSlot: bigint;
 }
 
-/** The ways to make a trade, best first, and what could not be priced and why. */
+/** The routes of a trade, best first, and what could not be priced and why. */
 export interface Routes {
   readonly routes: readonly Route[];
   readonly faults: readonly MarketFault[];
@@ -50,18 +51,18 @@ export interface HubMarkets {
   readonly fromHub: PairMarkets;
 }
 
-/** Of each half of a hub route, this many of its best markets are combined: the best pair may not fit into a transaction. */
+/** Best markets combined per half of a hub route: the best pair may not fit into a transaction. */
 const HALVES_TRIED = 2;
 
 /**
- * Prices every way to make the trade and orders them, best first: more output for exactIn, less input for exactOut; between
- * equals fewer legs, then the lesser platform name, then the order of `compareCandidates`.
+ * Prices every route of the trade and orders them, best first: more output for exactIn, less input for exactOut; between
+ * equals fewer markets, then platform name, then the order of `compareCandidates`.
  *
- * A route through a hub is bounded as a whole: a small share of the slippage covers what is passed between the markets,
- * the rest what the caller gives or gets. The second market of an exactIn route is given what the first yields at worst, the first of an exactOut route buys what
- * the second takes at most; what is left of the hub's mint stays with the wallet: the route's remainder.
+ * A route through a hub is limited as a whole: a small share of the slippage covers the amount between the markets, the
+ * rest the caller's side. For exactIn, the second market sells the least that the first may yield; for exactOut, the first
+ * buys the most that the second may take. What is left of the hub's mint stays with the wallet, as the route's remainder.
  *
- * @throws TradewireError INSUFFICIENT_LIQUIDITY when every market is too small for it, VALIDATION_ERROR when it is too
+ * @throws TradewireError INSUFFICIENT_LIQUIDITY if the trade is too large for every market, VALIDATION_ERROR if it is too
  * small for every market, NO_ROUTE otherwise, with what was tried
  */
 export function chooseRoutes(
@@ -87,7 +88,7 @@ export function chooseRoutes(
   return { routes, faults };
 }
 
-/** The legs of a route as the caller sees them. */
+/** The legs of a route, as answers list them. */
 export function legsOf({ steps }: Route): readonly RouteLeg[] {
   return steps.map(({ hot, quote }) => ({
     venue: hot.venue.id,
@@ -97,6 +98,12 @@ export function legsOf({ steps }: Route): readonly RouteLeg[] {
     inAmount: quote.inAmount,
     outAmount: quote.outAmount,
   }));
+}
+
+/** What a route is expected to move. */
+export function estimatesOf(route: Route): BuiltTrade["estimates"] {
+  const { inAmount, outAmount, remainder, priceImpact, threshold } = route;
+  return { inAmount, outAmount, remainder, priceImpact, threshold };
 }
 
 function isTaxed({ inMint, outMint }: Intent): boolean {
@@ -172,10 +179,10 @@ function joined(first: RouteStep, second: RouteStep, threshold: bigint): Route {
   };
 }
 
-/** Digits a price impact is told with. */
+/** Price impacts are rounded to twelve decimals. */
 const IMPACT_PARTS = 1e12;
 
-/** By how much both together are worse than the price before, without the noise of doubles. */
+/** The price impact of two markets in a row, rounded to hide the noise of doubles. */
 function joinedImpact(first: number, second: number): number {
   return Math.round((1 - (1 - first) * (1 - second)) * IMPACT_PARTS) / IMPACT_PARTS;
 }
@@ -186,35 +193,3 @@ function compareRoutes(intent: Intent, a: Route, b: Route): number {
   if (a.steps.length !== b.steps.length) return a.steps.length - b.steps.length;
   return a.platform < b.platform ? -1 : a.platform > b.platform ? 1 : 0;
 }
-
-function noRoute(
-  refusals: readonly TradewireError[],
-  faults: readonly MarketFault[],
-  searched: readonly string[],
-): TradewireError {
-  const tried = faults
-    .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
-    .join("; ");
-  for (const code of ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const) {
-    const first = refusals.find((refusal) => refusal.code === code);
-    if (first !== undefined && refusals.every((refusal) => refusal.code === code)) {
-      const field = code === "VALIDATION_ERROR" ? { field: "amount" } : {};
-      const message =
-        code === "INSUFFICIENT_LIQUIDITY"
-          ? "No market holds enough for this trade. Trade less."
-          : asSentence(first.message);
-      return new TradewireError(code, message, { ...first.facts, ...field, details: { tried } });
-    }
-  }
-  const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
-  const [first] = refusals;
-  const why = first !== undefined && refusals.every(({ message }) => message === first.message) ? first.message : "";
-  const message =
-    tried === ""
-      ? "No market of a supported venue trades these two mints, nor do two by way of SOL or USDC."
-      : `No market can make this trade now${why === "" ? "" : `: ${why}`}.`;
-  return new TradewireError("NO_ROUTE", message, { details });
-}
-
-/** Markets say why in words that others put behind a colon. */
-const asSentence = (why: string) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;

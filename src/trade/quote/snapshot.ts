@@ -7,12 +7,12 @@ import type { Mint } from "../../solana/mint.ts";
 import type { Intent } from "../intent.ts";
 import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
 
-/** A hub with its mint: a trade through it may need the wallet's account of that mint. */
+/** A hub with its mint: a trade through it may need a token account of that mint. */
 interface KnownHub extends HubMarkets {
   readonly mint: Mint;
 }
 
-/** The markets a trade can be made on, as they stand at one moment. */
+/** The markets of a trade at one moment. */
 export interface Snapshot {
   readonly direct: PairMarkets;
   readonly hubs: readonly KnownHub[];
@@ -21,8 +21,9 @@ export interface Snapshot {
 type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint">;
 
 /**
- * The snapshot from memory, or undefined when the pair itself is not known yet. Hubs not known yet are left out and found
- * in the background: a trade that can be made without them does not wait for them.
+ * The snapshot from memory, or undefined if the pair itself is not known yet. Hubs not known yet are left out and searched
+ * in the background: a trade that works without them does not wait for them.
+ *
  * @throws TradewireError STATE_STALE
  */
 export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Snapshot | undefined {
@@ -41,8 +42,9 @@ export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Add
 }
 
 /**
- * The ways to make the trade on the snapshot. When there is none the pair is searched again: a market may have closed for
- * another to open.
+ * The routes of the trade on the snapshot, best first. If there is none the pair is searched again: a market that closes
+ * is often replaced by another.
+ *
  * @throws TradewireError as `chooseRoutes`
  */
 export function routesOf(
@@ -60,7 +62,7 @@ export function routesOf(
   }
 }
 
-/** The same where something has to be read first: everything is waited for, all of it at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
+/** The snapshot with every hub, reading what is missing, all at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
 export async function awaitSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Promise<Snapshot> {
   const hubs = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
     const [mint, toHub, fromHub] = await Promise.all([

@@ -1,0 +1,42 @@
+import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
+import type { Markets } from "../../market/port.ts";
+import { transactionTooLarge } from "../quote/no-route.ts";
+import { routesOf } from "../quote/snapshot.ts";
+import type { LoadedTrade } from "./load-trade.ts";
+import { type ComposedMessage, composeMessage, type MessagePorts } from "./message-forms.ts";
+
+/** What drafting a trade reads, all from memory. */
+export interface DraftPorts extends MessagePorts {
+  readonly markets: Pick<Markets, "account" | "searchSoon">;
+  readonly head: Pick<ChainHead, "clock" | "rentExemption">;
+  readonly senders: SenderPlan;
+}
+
+/** A loaded trade on the best route that fits into a transaction. */
+export interface TradeDraft {
+  readonly loaded: LoadedTrade;
+  readonly composed: ComposedMessage;
+  readonly lifetime: Lifetime;
+  /** The senders whose tips are in the message. */
+  readonly senders: readonly string[];
+}
+
+/**
+ * Drafts a trade: routes, best first, until the message of one fits into a transaction.
+ *
+ * @param nonce a number that differs between builds, below 2^14
+ * @throws TradewireError as `chooseRoutes`; NO_ROUTE if no route fits into a transaction
+ */
+export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lifetime, nonce: number): TradeDraft {
+  const { request, intent, accounts, snapshot } = loaded;
+  const { routes } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
+  const choice = ports.senders.choose(request.priority, nonce);
+  const terms = { request, intent, accounts, snapshot, blockhash: lifetime.blockhash, nonce, choice };
+  let smallest = Number.POSITIVE_INFINITY;
+  for (const route of routes) {
+    const composed = composeMessage(ports, terms, route);
+    if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
+    smallest = Math.min(smallest, composed.transactionBytes);
+  }
+  throw transactionTooLarge(smallest, ports.settings);
+}

@@ -1,0 +1,189 @@
+import type { ChainHead, SenderChoice, Tip } from "../../chain/port.ts";
+import type { Markets } from "../../market/port.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Instruction } from "../../solana/instruction.ts";
+import {
+  compileMessage,
+  compileMessageV1,
+  type LookupTable,
+  MAX_TRANSACTION_SIZE,
+  MAX_TRANSACTION_SIZE_V1,
+  SIGNATURE_SIZE,
+} from "../../solana/message.ts";
+import { transferLamports } from "../../solana/token-instructions.ts";
+import type { Intent } from "../intent.ts";
+import type { Route } from "../quote/route.ts";
+import type { Snapshot } from "../quote/snapshot.ts";
+import type { Costs, TradeRequest } from "../trade.ts";
+import { type Assembly, type AssemblyContext, assemble, UNITS } from "./assembly.ts";
+import {
+  type Budget,
+  type BudgetPorts,
+  type BudgetSettings,
+  budgetFor,
+  budgetInstructions,
+  estimateCosts,
+} from "./budget.ts";
+import { type WalletAccounts, walletTokenAccount, wrappedSolAccount } from "./wallet-accounts.ts";
+
+export interface MessageSettings extends BudgetSettings {
+  /** Whether a route that fits no other form may become a version 1 transaction, which not every wallet can read yet. */
+  readonly transactionV1: boolean;
+}
+
+/** What composing a message reads, all from memory. */
+export interface MessagePorts extends BudgetPorts {
+  readonly markets: Pick<Markets, "account">;
+  readonly head: Pick<ChainHead, "rentExemption">;
+  /** Lookup tables the operator offers, as they are on the chain. */
+  readonly lookupTables: () => readonly LookupTable[];
+  /** Lamports the chain charges for a transaction with one signature, without priority. */
+  readonly baseFee: () => bigint;
+  readonly settings: MessageSettings;
+}
+
+/** What the messages of all routes of a trade have in common. */
+export interface MessageTerms {
+  readonly request: Pick<TradeRequest, "priority">;
+  readonly intent: Intent;
+  readonly accounts: WalletAccounts;
+  readonly snapshot: Snapshot;
+  readonly blockhash: Uint8Array;
+  /** A number that differs between builds. */
+  readonly nonce: number;
+  readonly choice: SenderChoice;
+}
+
+/** The message of a route, in the form that was chosen for it. */
+export interface ComposedMessage {
+  readonly route: Route;
+  readonly assembly: Assembly;
+  readonly costs: Costs;
+  readonly message: Uint8Array;
+  /** False: no form fits into a transaction, and this is the smallest. */
+  readonly fits: boolean;
+  /** Bytes of the transaction, with its signature. */
+  readonly transactionBytes: number;
+}
+
+const NO_TABLES: readonly LookupTable[] = [];
+/** One signature and its count precede the message. */
+const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
+const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
+
+/**
+ * Composes the message of a route, in the first of these forms that fits:
+ *
+ * 1. plain;
+ * 2. with SOL wrapped in the wallet's own account, if it has none;
+ * 3. both of these again, through the operator's lookup tables;
+ * 4. version 1, if the settings allow it.
+ */
+export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
+  const plain = formOf(ports, terms, route, "seeded");
+  const composed = compileForm(plain, terms, NO_TABLES);
+  return composed.fits ? composed : composeSmaller(ports, terms, plain, composed);
+}
+
+/** Everything of a message but its encoding. */
+interface MessageForm {
+  readonly route: Route;
+  readonly assembly: Assembly;
+  readonly budget: Budget;
+  readonly costs: Costs;
+  readonly instructions: readonly Instruction[];
+}
+
+function formOf(
+  ports: MessagePorts,
+  terms: MessageTerms,
+  route: Route,
+  wrapping: AssemblyContext["wrapping"],
+): MessageForm {
+  const { markets, head } = ports;
+  const { request, intent, nonce, choice } = terms;
+  const accounts = accountsOf(route, terms);
+  const trade = assemble(intent, route, accounts, { markets, head, nonce, wrapping });
+  const assembly = withTips(trade, accounts.wallet, choice.tips);
+  const budget = budgetFor(ports, request, route, assembly, nonce);
+  return {
+    route,
+    assembly,
+    budget,
+    costs: estimateCosts(ports.baseFee(), budget, assembly, choice.tips),
+    instructions: [...budgetInstructions(budget), ...assembly.instructions],
+  };
+}
+
+/** Tries the forms after the plain one. Returns the smallest, not fitting, if none of them fits. */
+function composeSmaller(
+  ports: MessagePorts,
+  terms: MessageTerms,
+  plain: MessageForm,
+  composed: ComposedMessage,
+): ComposedMessage {
+  const { wallet } = terms.accounts;
+  const hasNoWrapped = ports.markets.account(wrappedSolAccount(wallet).address) === null;
+  const wrapsInOwn = plain.assembly.temporaryRent > 0n && hasNoWrapped;
+  const forms = wrapsInOwn ? [plain, formOf(ports, terms, plain.route, "associated")] : [plain];
+  // Forms without a table go first: a client can check those without asking a node.
+  const tables = ports.lookupTables();
+  let smallest = composed;
+  for (const lookupTables of tables.length === 0 ? [NO_TABLES] : [NO_TABLES, tables]) {
+    for (const form of forms) {
+      const next = compileForm(form, terms, lookupTables);
+      if (next.fits) return next;
+      if (next.transactionBytes < smallest.transactionBytes) smallest = next;
+    }
+  }
+  return (ports.settings.transactionV1 ? composeV1(plain, terms) : undefined) ?? smallest;
+}
+
+function compileForm(
+  { route, assembly, costs, instructions }: MessageForm,
+  { accounts, blockhash }: MessageTerms,
+  lookupTables: readonly LookupTable[],
+): ComposedMessage {
+  const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables });
+  const fits = message.length <= MAX_MESSAGE_SIZE;
+  return { route, assembly, costs, message, fits, transactionBytes: message.length + TRANSACTION_OVERHEAD };
+}
+
+/** The form as a version 1 message, whose header holds the budget; undefined if it has too many accounts or bytes. */
+function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): ComposedMessage | undefined {
+  const { route, assembly, budget, costs } = form;
+  const { computeUnitLimit, loadedBytesLimit } = budget;
+  const plan = { payer: accounts.wallet, blockhash, instructions: assembly.instructions, lookupTables: NO_TABLES };
+  try {
+    const message = compileMessageV1(plan, {
+      priorityFeeLamports: costs.priorityFee,
+      computeUnitLimit,
+      loadedBytesLimit,
+    });
+    const transactionBytes = message.length + SIGNATURE_SIZE;
+    if (transactionBytes > MAX_TRANSACTION_SIZE_V1) return undefined;
+    return { route, assembly, costs, message, fits: true, transactionBytes };
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The wallet's accounts on a route. SOL between two markets stays in a temporary account of the transaction. */
+function accountsOf({ steps }: Route, { accounts, snapshot }: MessageTerms): WalletAccounts {
+  if (steps.length === 1) return accounts;
+  const between = steps[0]!.quote.outMint;
+  const mint = snapshot.hubs.find(({ hub }) => hub === between)!.mint;
+  const account = walletTokenAccount(accounts.wallet, mint);
+  return account === undefined ? accounts : { ...accounts, intermediate: [{ mint, account }] };
+}
+
+/** Appends the tips of the chosen senders. They are paid last, so that a trade that fails pays none. */
+function withTips(assembly: Assembly, payer: Address, tips: readonly Tip[]): Assembly {
+  if (tips.length === 0) return assembly;
+  return {
+    ...assembly,
+    instructions: [...assembly.instructions, ...tips.map(({ to, lamports }) => transferLamports(payer, to, lamports))],
+    computeUnits: assembly.computeUnits + tips.length * UNITS.transfer,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Principal } from "../../accounts/port.ts";
+import type { Markets } from "../../market/port.ts";
+import type { Address } from "../../primitives/address.ts";
+import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
+import type { Mint } from "../../solana/mint.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
+
+/** A token account of the wallet. */
+interface WalletTokenAccount extends DerivedAddress {
+  readonly mint: Address;
+}
+
+/** The wallet's own accounts that a trade touches. */
+export interface WalletAccounts {
+  readonly wallet: Address;
+  /** Associated token account of each side; undefined on the SOL side. */
+  readonly source: WalletTokenAccount | undefined;
+  readonly destination: WalletTokenAccount | undefined;
+  /** Accounts of the mints that a route buys in one market and sells in the next. */
+  readonly intermediate: readonly { readonly mint: Mint; readonly account: WalletTokenAccount }[];
+}
+
+/** Where the wallet keeps both sides of a trade. */
+export function walletAccounts({ wallet }: Pick<Principal, "wallet">, inMint: Mint, outMint: Mint): WalletAccounts {
+  return {
+    wallet,
+    source: walletTokenAccount(wallet, inMint),
+    destination: walletTokenAccount(wallet, outMint),
+    intermediate: [],
+  };
+}
+
+/** The wallet's associated token account of a mint; undefined for SOL, which the wallet holds as lamports. */
+export function walletTokenAccount(wallet: Address, mint: Mint): WalletTokenAccount | undefined {
+  if (mint.address === SOL_MINT) return undefined;
+  const { address, bump } = associatedTokenAccount(wallet, mint.address, mint.program);
+  return { address, bump, mint: mint.address };
+}
+
+/** The wallet's own wrapped-SOL account. */
+export function wrappedSolAccount(wallet: Address): DerivedAddress {
+  return associatedTokenAccount(wallet, SOL_MINT, TOKEN_PROGRAM);
+}
+
+/** The accounts to read before a trade's balances can be checked, the wallet's wrapped-SOL account among them. */
+export function balanceAddresses({ wallet, source, destination }: WalletAccounts): readonly Address[] {
+  const wrapped = wrappedSolAccount(wallet).address;
+  return [wallet, wrapped, ...(source ? [source.address] : []), ...(destination ? [destination.address] : [])];
+}
+
+/** True when the wallet and both of its token accounts are in memory, existing or known to be missing. */
+export function knowsBalances(
+  markets: Pick<Markets, "account">,
+  { wallet, source, destination }: WalletAccounts,
+): boolean {
+  return (
+    markets.account(wallet) !== undefined &&
+    (source === undefined || markets.account(source.address) !== undefined) &&
+    (destination === undefined || markets.account(destination.address) !== undefined)
+  );
+}

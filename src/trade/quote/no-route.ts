@@ -1,0 +1,67 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { MarketFault } from "../../market/port.ts";
+import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
+
+/** Codes that stand for the whole trade if every market refused it with the same one. */
+const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
+
+/**
+ * The error of a trade that no market can make: the code that every market refused with, or NO_ROUTE.
+ *
+ * @param searched venues that were searched for markets
+ */
+export function noRoute(
+  refusals: readonly TradewireError[],
+  faults: readonly MarketFault[],
+  searched: readonly string[],
+): TradewireError {
+  const tried = faults
+    .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
+    .join("; ");
+  const [first] = refusals;
+  if (first === undefined) return nothingPriced(tried, searched);
+  const code = SHARED_CODES.find((shared) => refusals.every((refusal) => refusal.code === shared));
+  if (code !== undefined) {
+    const field = code === "VALIDATION_ERROR" ? { field: "amount" } : {};
+    const message =
+      code === "INSUFFICIENT_LIQUIDITY"
+        ? "No market holds enough for this trade. Trade less."
+        : asSentence(first.message);
+    return new TradewireError(code, message, { ...first.facts, ...field, details: { tried } });
+  }
+  return nothingPriced(
+    tried,
+    searched,
+    refusals.every(({ message }) => message === first.message) ? first.message : "",
+  );
+}
+
+function nothingPriced(tried: string, searched: readonly string[], reason = ""): TradewireError {
+  const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
+  const message =
+    tried === ""
+      ? "No supported venue has a market for these two mints, directly or through SOL or USDC."
+      : `No market can make this trade now${reason === "" ? "" : `: ${reason}`}.`;
+  return new TradewireError("NO_ROUTE", message, { details });
+}
+
+/** Markets give their reason without a capital and a full stop, so that it can follow a colon. */
+const asSentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+
+/**
+ * NO_ROUTE for a trade whose smallest transaction is above the network's limit, with what caller and operator can do.
+ *
+ * @param bytes size of the smallest transaction
+ */
+export function transactionTooLarge(
+  bytes: number,
+  { transactionV1 }: { readonly transactionV1: boolean },
+): TradewireError {
+  const limit = transactionV1 ? MAX_TRANSACTION_SIZE_V1 : MAX_TRANSACTION_SIZE;
+  const remedy = transactionV1 ? "LOOKUP_TABLES" : "LOOKUP_TABLES, TRANSACTION_V1";
+  return new TradewireError(
+    "NO_ROUTE",
+    `Every route needs a transaction of at least ${bytes} bytes; the network takes ${limit}. Trade in two steps, through SOL or USDC. The operator can make room with ${remedy}.`,
+    { details: { transactionBytes: bytes, limitBytes: limit, remedy } },
+  );
+}

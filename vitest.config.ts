@@ -1,4 +1,11 @@
+import { availableParallelism } from "node:os";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+
+/** No test waits for time to pass: these bounds only end one that hangs, on however busy a machine. */
+const PATIENCE = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000, interval: 10 } } };
+
+/** More than cores: most tests wait for the embedded chain's slots. */
+const WORKERS = Math.max(2, Math.ceil(1.5 * availableParallelism()));
 
 const tests: TestProjectInlineConfiguration = {
   test: {
@@ -6,8 +13,8 @@ const tests: TestProjectInlineConfiguration = {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/temp-folder.ts"],
     exclude: ["test/slow/{browser,edge,operations,venues}/**", "test/oracles/**", "**/node_modules/**"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    ...PATIENCE,
+    maxWorkers: WORKERS,
   },
 };
 

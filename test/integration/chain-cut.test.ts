@@ -1,37 +1,38 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { OWN_NODES } from "../../src/chain/landing/sender.ts";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
 import type { PairMarkets } from "../../src/market/port.ts";
-import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { venues } from "../../src/venues/registry.ts";
 import { startRpcProxy } from "../slow/faults/rpc-proxy.ts";
 import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
+import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
 import { signTransfer } from "../support/transfer.ts";
 import { createTestWallet } from "../support/wallet.ts";
 
-let sandbox: Sandbox;
+const SLOT_MS = 100;
+let sandbox: PacedSandbox;
 let socket: CutProxy;
 let chain: LiveChain;
 let markets: LiveMarkets;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ slotMs: 100 });
+  sandbox = await startPacedSandbox({ slotMs: SLOT_MS });
 });
 afterAll(() => sandbox?.close());
 beforeEach(async () => {
   socket = await startCutProxy(sandbox.wsUrl);
-  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [socket.url] });
-  markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => {} });
+  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [socket.url], now: sandbox.now });
+  markets = createMarkets({ ...chain, venues, now: sandbox.now, warn: () => {} });
 });
 afterEach(async () => {
   markets.close();
   chain.close();
   await socket.close();
 });
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function watchedPool() {
   const { mint, market } = sandbox.world.tokens.find(
@@ -56,49 +57,56 @@ test("changes made while the connection is cut are seen, and the subscription co
     const before = pool.slot();
     socket.cut();
     await pool.touch();
-    await vi.waitFor(() => expect(pool.slot()).toBeGreaterThan(before), 2_000);
-    await vi.waitFor(() => expect(socket.connections()).toBe(i + 2), 2_000);
+    const cutAtMs = sandbox.now();
+    await eventually(() => expect(pool.slot()).toBeGreaterThan(before));
+    await eventually(() => expect(socket.connections()).toBe(i + 2));
+    expect(sandbox.now() - cutAtMs).toBeLessThan(4_000);
   }
 });
 
 test("while the connection is silent, polling carries on within the allowed age; then it is replaced", async () => {
   const pool = await watchedPool();
-  await pause(1_000);
+  await sandbox.passSlots(10);
   const before = pool.slot();
   socket.silence(true);
   await pool.touch();
-  await vi.waitFor(() => expect(pool.slot()).toBeGreaterThan(before), 2_000);
-  await vi.waitFor(() => expect(socket.connections()).toBeGreaterThan(1), 5_000);
+  const silentAtMs = sandbox.now();
+  await eventually(() => expect(pool.slot()).toBeGreaterThan(before));
+  expect(sandbox.now() - silentAtMs).toBeLessThan(2_000);
+  await eventually(() => expect(socket.connections()).toBeGreaterThan(1));
+  expect(sandbox.now() - silentAtMs).toBeLessThan(7_000);
   socket.silence(false);
   expect(pool.slot()).toBeGreaterThan(before);
 });
 
-test("a node that is swallowed whole, the one of the subscriptions too, never makes state two seconds old while another is well", async () => {
+test("a node that vanishes with its subscriptions never leaves state two seconds old while another one answers", async () => {
+  const { now } = sandbox;
   const nodes = await Promise.all([startRpcProxy(sandbox), startRpcProxy(sandbox)]);
-  const doubled = await connectChain({ rpcUrls: nodes.map(({ url }) => url), wsUrls: nodes.map(({ wsUrl }) => wsUrl) });
-  const own = createMarkets({ ...doubled, venues, now: Date.now, warn: () => {} });
+  const urls = { rpcUrls: nodes.map(({ url }) => url), wsUrls: nodes.map(({ wsUrl }) => wsUrl) };
+  const doubled = await connectChain({ ...urls, now });
+  const own = createMarkets({ ...doubled, venues, now, warn: () => {} });
   try {
     const { mint } = sandbox.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!;
     const pair = { a: SOL_MINT, b: mint };
     const { markets: found } = await own.marketsOf(pair);
     const market = found.find(({ venue }) => venue.id === "raydium_cpmm")!.market.address;
-    // Long enough after the last read for a quiet account to depend on the stream alone.
-    await pause(3_000);
+    // By then, a quiet account depends on the stream alone.
+    await sandbox.passSlots(30);
     await nodes[0]!.set({ connection: "blackhole" });
     let slot = 0n;
     let touchedAtMs = 0;
     let slowestMs = 0;
-    for (const endMs = Date.now() + 7_000; Date.now() < endMs; await pause(20)) {
-      // Throws when the state is too old to build on.
-      const { markets: now } = own.marketsOf(pair) as PairMarkets;
-      const seen = now.find((one) => one.market.address === market)!.slot;
-      if (touchedAtMs > 0 && seen === slot) slowestMs = Math.max(slowestMs, Date.now() - touchedAtMs);
+    for (const endMs = now() + 7_000; now() < endMs; await sleep(20)) {
+      // Throws if the state is too old to build on.
+      const { markets: current } = own.marketsOf(pair) as PairMarkets;
+      const seen = current.find((one) => one.market.address === market)!.slot;
+      if (touchedAtMs > 0 && seen === slot) slowestMs = Math.max(slowestMs, now() - touchedAtMs);
       if (touchedAtMs > 0 && seen === slot) continue;
       slot = seen;
-      // Changes of one slot are told apart by nothing.
-      await pause(150);
+      // Two changes in one slot look like one.
+      await sandbox.passSlots(2);
       const { accounts } = await doubled.reader.fetchAccounts([market]);
-      touchedAtMs = Date.now();
+      touchedAtMs = now();
       await sandbox.setAccounts([{ ...accounts[0]!, lamports: accounts[0]!.lamports + 1n }]);
     }
     expect(slowestMs).toBeLessThan(2_000);
@@ -108,28 +116,28 @@ test("a node that is swallowed whole, the one of the subscriptions too, never ma
     doubled.close();
     await Promise.all(nodes.map((node) => node.close()));
   }
-}, 20_000);
+});
 
 test("no confirmation is missed while the connection is cut again and again", async () => {
   const wallet = createTestWallet();
   await chain.pool.read("requestAirdrop", [wallet.address.toString(), 10_000_000_000]);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await chain.reader.fetchAccounts([wallet.address])).accounts[0]).not.toBe(null);
-  }, 3_000);
+  });
   const cutter = setInterval(socket.cut, 150);
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
-  const fates = await Promise.all(
+  const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) => {
       const to = createTestWallet().address;
       const signed = signTransfer({ from: wallet, to, lamports: 10_000_000n + BigInt(i), blockhash });
       return chain.landing.land({
         ...signed,
         lastValidBlockHeight,
-        deadlineMs: Date.now() + 10_000,
+        deadlineMs: sandbox.now() + 10_000,
         senders: [OWN_NODES],
       });
     }),
   );
   clearInterval(cutter);
-  expect(fates.map(({ kind }) => kind)).toEqual(Array(20).fill("landed"));
+  expect(outcomes.map(({ kind }) => kind)).toEqual(Array(20).fill("landed"));
 });

@@ -1,20 +1,21 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { OWN_NODES } from "../../src/chain/landing/sender.ts";
 import { LAMPORTS_PER_SOL } from "../../src/primitives/amount.ts";
-import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { eventually } from "../support/eventually.ts";
 import { startFakeNode } from "../support/fake-node.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
+import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
 import { signTransfer } from "../support/transfer.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";
 
 const SLOT_MS = 100;
-let sandbox: Sandbox;
+let sandbox: PacedSandbox;
 let chain: LiveChain;
 let wallet: TestWallet;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ slotMs: SLOT_MS });
-  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl] });
+  sandbox = await startPacedSandbox({ slotMs: SLOT_MS });
+  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl], now: sandbox.now });
   wallet = createTestWallet();
   await fund(wallet);
 });
@@ -25,16 +26,16 @@ afterAll(async () => {
 
 async function fund({ address }: TestWallet): Promise<void> {
   await chain.pool.read("requestAirdrop", [address.toString(), 10_000_000_000]);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { accounts } = await chain.reader.fetchAccounts([address]);
     expect(accounts[0]?.lamports).toBe(10_000_000_000n);
-  }, 5_000);
+  });
 }
 
-const inMs = (ms: number) => Date.now() + ms;
+const inMs = (ms: number) => sandbox.now() + ms;
 
 test("the head follows the chain: slot time, height, clock, rent", async () => {
-  await vi.waitFor(() => expect(Math.abs(chain.head.slotMs() - SLOT_MS)).toBeLessThan(10), 10_000);
+  await eventually(() => expect(Math.abs(chain.head.slotMs() - SLOT_MS)).toBeLessThan(10));
   const { lastValidBlockHeight, slot } = chain.head.lifetime();
   const height = chain.head.blockHeight();
   const left = lastValidBlockHeight - height;
@@ -53,26 +54,25 @@ test("a transfer lands, its record can be read, and landing it again tells the s
   const signed = signTransfer({ from: wallet, to, lamports: LAMPORTS_PER_SOL, blockhash });
   const seen: bigint[] = [];
   const order = { ...signed, lastValidBlockHeight, deadlineMs: inMs(20_000), senders: [OWN_NODES] };
-  const fate = await chain.landing.land({
+  const outcome = await chain.landing.land({
     ...order,
     onEvent: (event) => event.kind === "processed" && seen.push(event.slot),
   });
-  if (fate.kind !== "landed") throw new Error(fate.kind);
-  expect(fate.error).toBe(null);
-  expect(seen).toEqual([fate.slot]);
+  if (outcome.kind !== "landed") throw new Error(outcome.kind);
+  expect(outcome.error).toBe(null);
+  expect(seen).toEqual([outcome.slot]);
 
   const record = await chain.transactions.fetchTransaction(signed.signature);
   const index = record!.accounts.indexOf(to);
-  expect(record!.slot).toBe(fate.slot);
+  expect(record!.slot).toBe(outcome.slot);
   expect(record!.postBalances[index]! - record!.preBalances[index]!).toBe(LAMPORTS_PER_SOL);
   expect(record!.feeLamports).toBe(5_000n);
 
   const sentBefore = chain.calls();
-  expect(await chain.landing.land(order)).toMatchObject({ kind: "landed", slot: fate.slot, error: null });
+  expect(await chain.landing.land(order)).toMatchObject({ kind: "landed", slot: outcome.slot, error: null });
   expect(chain.calls() - sentBefore).toBeLessThan(6);
-  await vi.waitFor(
-    async () => expect((await chain.landing.fetchProgress(signed.signature))?.commitment).toBe("finalized"),
-    10_000,
+  await eventually(async () =>
+    expect((await chain.landing.fetchProgress(signed.signature))?.commitment).toBe("finalized"),
   );
 });
 
@@ -80,13 +80,13 @@ test("a transaction that fails on the chain has landed, with its error", async (
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const lamports = 1_000n * LAMPORTS_PER_SOL;
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports, blockhash });
-  const fate = await chain.landing.land({
+  const outcome = await chain.landing.land({
     ...signed,
     lastValidBlockHeight,
     deadlineMs: inMs(20_000),
     senders: [OWN_NODES],
   });
-  expect(fate).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
+  expect(outcome).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
 });
 
 test("one endpoint that is gone and one that never answers stop nothing", async () => {
@@ -94,31 +94,32 @@ test("one endpoint that is gone and one that never answers stop nothing", async 
   const several = await connectChain({
     rpcUrls: [sandbox.rpcUrl, "http://127.0.0.1:1", mute.url],
     wsUrls: ["ws://127.0.0.1:1", sandbox.wsUrl],
+    now: sandbox.now,
   });
   const { blockhash, lastValidBlockHeight } = several.head.lifetime();
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports: LAMPORTS_PER_SOL, blockhash });
-  const fate = await several.landing.land({
+  const outcome = await several.landing.land({
     ...signed,
     lastValidBlockHeight,
     deadlineMs: inMs(20_000),
     senders: [OWN_NODES],
   });
-  expect(fate).toMatchObject({ kind: "landed", error: null });
+  expect(outcome).toMatchObject({ kind: "landed", error: null });
   several.close();
   await mute.close();
 });
 
 test("without any subscription, polling alone follows head and landing", async () => {
-  const polled = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [] });
+  const polled = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [], now: sandbox.now });
   const { blockhash, lastValidBlockHeight } = polled.head.lifetime();
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports: LAMPORTS_PER_SOL, blockhash });
-  const fate = await polled.landing.land({
+  const outcome = await polled.landing.land({
     ...signed,
     lastValidBlockHeight,
     deadlineMs: inMs(20_000),
     senders: [OWN_NODES],
   });
-  expect(fate).toMatchObject({ kind: "landed", error: null });
+  expect(outcome).toMatchObject({ kind: "landed", error: null });
   polled.close();
 });
 
@@ -126,19 +127,19 @@ test("what is never taken expires, but only once the finalized height is past th
   const stranger = createTestWallet();
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const signed = signTransfer({ from: stranger, to: wallet.address, lamports: 1n, blockhash });
-  let fate: string | undefined;
+  let outcome: string | undefined;
   const landing = chain.landing
     .land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000), senders: [OWN_NODES] })
     .then((told) => {
-      fate = told.kind;
+      outcome = told.kind;
     });
   await sandbox.pause();
   const ahead = Number(lastValidBlockHeight - chain.head.blockHeight());
   await sandbox.advanceSlots(ahead + 5);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(fate).toBeUndefined();
+  expect(outcome).toBeUndefined();
   await sandbox.advanceSlots(60);
   await landing;
-  expect(fate).toBe("expired");
+  expect(outcome).toBe("expired");
   await sandbox.resume();
 });

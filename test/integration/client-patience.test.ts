@@ -11,7 +11,7 @@ test("a submit that the service answers while the trade is only processed waits 
   const client = await service.newClient();
   const mint = service.mintOn("raydium_cpmm");
   const built = await client.buildBuy({ mint, solAmount: 0.01, slippage: 0.1, priority: "fast" });
-  await service.app.sandbox!.setDelays({ confirmedAfterSlots: 40, finalizedAfterSlots: 60 });
+  await service.sandbox.setDelays({ confirmedAfterSlots: 40, finalizedAfterSlots: 60 });
   const trade = await client.submit(built.submissionToken, await client.sign(built));
   expect(trade.status).toBe("confirmed");
   expect(trade.tradeResult).toBeDefined();

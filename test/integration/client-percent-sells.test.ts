@@ -74,7 +74,7 @@ describe("selling a share of the balance", () => {
 
   test("works on every venue of the world", async () => {
     const client = await service.newClient(50);
-    for (const { mint, venue, quoteMint } of service.app.sandbox!.world.tokens) {
+    for (const { mint, venue, quoteMint } of service.sandbox.world.tokens) {
       if (quoteMint.toString() !== "So11111111111111111111111111111111111111112") continue;
       const token = mint.toString();
       await client.buy({ mint: token, solAmount: 0.05, ...terms });

@@ -17,7 +17,7 @@ const SOL_OF_EACH = 0.2;
 beforeAll(async () => {
   const environment = { BUILD_PER_SECOND: "1000", SUBMIT_PER_SECOND: "1000", READ_PER_SECOND: "1000" };
   service = await startTestService(environment);
-  const { world } = service.app.sandbox!;
+  const { world } = service.sandbox;
   symbols = new Map(world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
   wallet = await service.newClient(10_000, { lookupTables: lookupTablesOf(world) });
 }, 60_000);
@@ -75,7 +75,7 @@ test("every two tokens within two markets of one another can be built, signed, a
 
 /** True where one market trades the two, or each trades against the same hub: a route has two markets at most. */
 function isNear(a: string, b: string): boolean {
-  const { tokens } = service.app.sandbox!.world;
+  const { tokens } = service.sandbox.world;
   const quotesOf = (mint: string) =>
     tokens.flatMap(({ mint: of, quoteMint }) => {
       if (of.toString() === mint) return [quoteMint.toString()];

@@ -82,7 +82,7 @@ test("on every market of the embedded chain, first trade of a wallet and closing
   const problems: string[] = [];
   let rentPaid = 0;
   let rentReturned = 0;
-  const { world } = service.app.sandbox!;
+  const { world } = service.sandbox;
   const lookupTables = lookupTablesOf(world);
   for (const { mint, symbol, venue } of world.tokens) {
     const wallet = await service.newClient(10, { lookupTables });

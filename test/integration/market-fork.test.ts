@@ -1,22 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
-import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { venues } from "../../src/venues/registry.ts";
+import { eventually } from "../support/eventually.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
+import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
 
-let sandbox: Sandbox;
+let sandbox: PacedSandbox;
 let chain: LiveChain;
 let markets: LiveMarkets;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ slotMs: 100 });
+  sandbox = await startPacedSandbox({ slotMs: 100 });
   await sandbox.setDelays({ confirmedAfterSlots: 20, finalizedAfterSlots: 32 });
 });
 afterAll(() => sandbox?.close());
 beforeEach(async () => {
-  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl] });
-  markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => {} });
+  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl], now: sandbox.now });
+  markets = createMarkets({ ...chain, venues, now: sandbox.now, warn: () => {} });
 });
 afterEach(() => {
   markets.close();
@@ -29,16 +30,20 @@ test("state of dropped blocks is gone within a slot, again and again, and the au
   )!;
   const pair = { a: SOL_MINT, b: mint };
   await markets.marketsOf(pair);
-  await vi.waitFor(() => expect(chain.source.counts().streamed).toBe(chain.source.counts().accounts), 5_000);
+  await eventually(() => expect(chain.source.counts().streamed).toBe(chain.source.counts().accounts));
   const { accounts } = await chain.reader.fetchAccounts([market]);
   const before = accounts[0]!;
   await markets.warm([market]);
   const lamportsOf = () => markets.account(market)?.lamports;
   for (let round = 1n; round <= 5n; round++) {
     await sandbox.setAccounts([{ ...before, lamports: before.lamports + round }]);
-    await vi.waitFor(() => expect(lamportsOf()).toBe(before.lamports + round), 1_000);
+    const changedIn = sandbox.slot();
+    await eventually(() => expect(lamportsOf()).toBe(before.lamports + round));
+    expect(sandbox.slot() - changedIn).toBeLessThanOrEqual(10);
     await sandbox.fork(3);
-    await vi.waitFor(() => expect(lamportsOf()).toBe(before.lamports), 200);
+    const forkedIn = sandbox.slot();
+    await eventually(() => expect(lamportsOf()).toBe(before.lamports));
+    expect(sandbox.slot() - forkedIn).toBeLessThanOrEqual(2);
     expect((await markets.marketsOf(pair)).markets.length).toBeGreaterThan(0);
   }
   expect(chain.source.counts().forks).toBeGreaterThanOrEqual(5);

@@ -1,51 +1,77 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AccountReader } from "../../src/chain/port.ts";
 import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
 import { createMarkets, type LiveMarkets } from "../../src/market/markets.ts";
 import type { PairMarkets } from "../../src/market/port.ts";
-import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { awaitSnapshot } from "../../src/trade/quote/snapshot.ts";
 import { venues } from "../../src/venues/registry.ts";
+import { eventually } from "../support/eventually.ts";
 import { connectChain, type LiveChain } from "../support/live-chain.ts";
+import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
 import { createTestWallet } from "../support/wallet.ts";
 
-let sandbox: Sandbox;
+let sandbox: PacedSandbox;
 let chain: LiveChain;
 let markets: LiveMarkets;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ slotMs: 100 });
+  sandbox = await startPacedSandbox({ slotMs: 100 });
 });
 afterAll(() => sandbox?.close());
 beforeEach(async () => {
-  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl] });
-  markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => {} });
+  chain = await connectChain({ rpcUrls: [sandbox.rpcUrl], wsUrls: [sandbox.wsUrl], now: sandbox.now });
+  markets = createMarkets({ ...chain, venues, now: sandbox.now, warn: () => {} });
 });
 afterEach(() => {
   markets.close();
   chain.close();
 });
 
-const ROUND_MS = 600;
+/** Turns of the event loop without a read in flight after which all reads of a round have been asked for. */
+const QUIET_TURNS = 20;
 
-/** Counts reads, and makes each take so long that the rounds they come in can be told from the time it all takes. */
-function slowReads(inner: AccountReader) {
-  const cost = { reads: 0, searches: 0 };
+/** Holds the results of reads back until no further read is asked for, and counts these rounds. */
+function readInRounds(inner: AccountReader) {
+  const cost = { reads: 0, searches: 0, rounds: 0 };
+  const held: (() => void)[] = [];
+  let inFlight = 0;
+  async function hold<T>(read: Promise<T>): Promise<T> {
+    inFlight += 1;
+    const result = await read.finally(() => {
+      inFlight -= 1;
+    });
+    await new Promise<void>((resolve) => held.push(resolve));
+    return result;
+  }
   const reader: AccountReader = {
-    async fetchAccounts(...args) {
+    fetchAccounts(...args) {
       cost.reads += 1;
-      await sleep(ROUND_MS);
-      return inner.fetchAccounts(...args);
+      return hold(inner.fetchAccounts(...args));
     },
-    async fetchProgramAccounts(...args) {
+    fetchProgramAccounts(...args) {
       cost.searches += 1;
-      await sleep(ROUND_MS);
-      return inner.fetchProgramAccounts(...args);
+      return hold(inner.fetchProgramAccounts(...args));
     },
   };
-  return { reader, cost };
+  /** Lets round after round pass until `work` ends. */
+  async function run<T>(work: Promise<T>): Promise<T> {
+    let ended = false;
+    const end = () => {
+      ended = true;
+    };
+    work.then(end, end);
+    while (!ended) {
+      for (let turn = 0; turn < QUIET_TURNS; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (inFlight > 0) turn = 0;
+      }
+      if (held.length > 0) cost.rounds += 1;
+      for (const release of held.splice(0)) release();
+    }
+    return work;
+  }
+  return { reader, cost, run };
 }
 
 /** A pool of the world that trades against SOL, and its pair. */
@@ -67,21 +93,20 @@ test("every pool of the world is found and read from cold, in at most three roun
 test("a cold token costs at most three rounds of reads on every venue: mint, markets and what they need, hubs too", async () => {
   for (const venue of new Set(sandbox.world.tokens.map((token) => token.venue))) {
     const { mint, quoteMint } = sandbox.world.tokens.find((token) => token.venue === venue)!;
-    const { reader, cost } = slowReads(chain.reader);
-    // Polling would be counted too.
+    const { reader, cost, run } = readInRounds(chain.reader);
+    // Without polling, which would be counted too.
     const source = createRpcStateSource({
       ...chain,
       reader,
       commitment: "processed",
-      now: Date.now,
+      now: sandbox.now,
       warn: () => {},
       pollMs: 60_000,
     });
-    const own = createMarkets({ ...chain, reader, source, venues, now: Date.now, warn: () => {} });
-    const startedAt = performance.now();
-    const [found] = await Promise.all([awaitSnapshot(own, quoteMint, mint), own.mint(mint)]);
+    const own = createMarkets({ ...chain, reader, source, venues, now: sandbox.now, warn: () => {} });
+    const [found] = await run(Promise.all([awaitSnapshot(own, quoteMint, mint), own.mint(mint)]));
     expect(found.direct.markets.length).toBeGreaterThan(0);
-    expect(Math.floor((performance.now() - startedAt) / ROUND_MS)).toBeLessThanOrEqual(3);
+    expect(cost.rounds).toBeLessThanOrEqual(3);
     // For each pair searched, the token's own and those with hubs: one read of probes, and two of what its markets need.
     expect(cost.reads).toBeLessThanOrEqual(12);
     own.close();
@@ -93,9 +118,9 @@ test("a warm pair is answered at once, without a call to the node", async () => 
   const { token, pair } = poolToken();
   await markets.marketsOf(pair);
   expect(await markets.mint(token.mint)).toMatchObject({ decimals: token.decimals });
-  // Apart from the head, which is refreshed by itself.
+  // The head refreshes itself and would be counted.
   chain.head.close();
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await sandbox.passSlots(12);
   const before = chain.calls();
   for (let i = 0; i < 1_000; i++) {
     expect(markets.marketsOf(pair)).not.toBeInstanceOf(Promise);
@@ -104,19 +129,21 @@ test("a warm pair is answered at once, without a call to the node", async () => 
   expect(chain.calls()).toBe(before);
 });
 
-test("a change on the chain reaches the state within a moment, by subscription", async () => {
+test("a change on the chain reaches the state within three slots, by subscription", async () => {
   const { pair } = poolToken();
   const cold = await markets.marketsOf(pair);
   const first = cold.markets[0]!;
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await sandbox.passSlots(10);
   const { accounts } = await chain.reader.fetchAccounts([first.market.address]);
   await sandbox.setAccounts([{ ...accounts[0]!, lamports: accounts[0]!.lamports + 1n }]);
-  await vi.waitFor(() => {
+  const changedIn = sandbox.slot();
+  await eventually(() => {
     const warm = markets.marketsOf(pair) as PairMarkets;
     expect(warm.markets.find(({ market }) => market.address === first.market.address)!.slot).toBeGreaterThan(
       first.slot,
     );
-  }, 300);
+  });
+  expect(sandbox.slot() - changedIn).toBeLessThanOrEqual(3);
 });
 
 test("a wallet's balance is live once asked for", async () => {
@@ -125,7 +152,7 @@ test("a wallet's balance is live once asked for", async () => {
   await markets.warm([address]);
   expect(markets.account(address)).toBe(null);
   await chain.pool.read("requestAirdrop", [address.toString(), 5_000_000_000]);
-  await vi.waitFor(() => expect(markets.account(address)?.lamports).toBe(5_000_000_000n), 3_000);
+  await eventually(() => expect(markets.account(address)?.lamports).toBe(5_000_000_000n));
 });
 
 test("a chain that stands still makes the state stale; when it moves again, builds go on", async () => {
@@ -133,9 +160,9 @@ test("a chain that stands still makes the state stale; when it moves again, buil
   await markets.marketsOf(pair);
   await sandbox.pause();
   const stale = expect.objectContaining({ code: "STATE_STALE" });
-  await vi.waitFor(() => expect(() => markets.marketsOf(pair)).toThrowError(stale), 4_000);
+  await eventually(() => expect(() => markets.marketsOf(pair)).toThrowError(stale));
   await sandbox.resume();
-  await vi.waitFor(() => expect((markets.marketsOf(pair) as PairMarkets).markets.length).toBeGreaterThan(0), 8_000);
+  await eventually(() => expect((markets.marketsOf(pair) as PairMarkets).markets.length).toBeGreaterThan(0));
 });
 
 test("an unknown pair has no market and no fault", async () => {

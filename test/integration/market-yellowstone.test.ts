@@ -19,7 +19,7 @@ beforeAll(async () => {
     YELLOWSTONE_TOKEN: "token",
     SANDBOX_SLOT_MS: "200",
   });
-  bridge(service.app.sandbox!.wsUrl);
+  bridge(service.sandbox.wsUrl);
 });
 afterAll(async () => {
   clearInterval(bridging);

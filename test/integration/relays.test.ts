@@ -52,7 +52,7 @@ beforeAll(async () => {
       },
     ]),
   });
-  engine.forwardTo = service.app.sandbox!.rpcUrl;
+  engine.forwardTo = service.sandbox.rpcUrl;
   trader = new Trader(0xfee, history);
   for (const address of [trader.address, ...tipAccounts, engineAccount, flooredAccount])
     await service.rpc("requestAirdrop", [address, 5e9]);
@@ -140,7 +140,7 @@ test("what a relay wants to itself is sent nowhere else", async () => {
   const { built, entry } = await trade("fastest");
   expect(engine.taken[0]).toMatchObject({ path: "/api/v1/transactions?bundleOnly=true", transaction: built.signed });
   expect(entry.data?.status).toBe("pending");
-  engine.forwardTo = service.app.sandbox!.rpcUrl;
+  engine.forwardTo = service.sandbox.rpcUrl;
   const again = await trader.submit({ name: "service", url: service.url }, built);
   expect(again.data?.status).toBe("confirmed");
 });

@@ -12,7 +12,7 @@ let wallet: Tradewire;
 
 beforeAll(async () => {
   service = await startTestService();
-  wallet = await service.newClient(100, { lookupTables: lookupTablesOf(service.app.sandbox!.world) });
+  wallet = await service.newClient(100, { lookupTables: lookupTablesOf(service.sandbox.world) });
 }, 60_000);
 afterAll(() => service?.close());
 
@@ -56,7 +56,7 @@ const orderOf = (
   ...more,
 });
 const mintOf = (symbol: string): string =>
-  service.app.sandbox!.world.tokens.find((token) => token.symbol === symbol)!.mint.toString();
+  service.sandbox.world.tokens.find((token) => token.symbol === symbol)!.mint.toString();
 
 describe.each(["exactIn", "exactOut"] as const)("over USDC, %s", (swapMode) => {
   test.each([0, 0.005, 0.05, 0.5, 0.99])("slippage %d leaves what was said, by the chain", async (slippage) => {

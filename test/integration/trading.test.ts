@@ -120,9 +120,9 @@ describe("a trade over the whole service", () => {
     }
   });
 
-  const coin = ({ app }: TestService) =>
-    app
-      .sandbox!.world.tokens.find(({ venue, quoteMint }) => venue === "pump_fun" && quoteMint !== SOL_MINT)!
+  const coin = ({ sandbox }: TestService) =>
+    sandbox.world.tokens
+      .find(({ venue, quoteMint }) => venue === "pump_fun" && quoteMint !== SOL_MINT)!
       .mint.toString();
 
   test("a route too large for a short transaction is refused in builds and quotes alike, with its size and what helps", async () => {
@@ -258,7 +258,7 @@ describe("a trade over the whole service", () => {
     try {
       const wallet = await quick.newClient(5);
       const built = await wallet.buildBuy({ ...buyOrder(), mint: quick.mintOn("raydium_cpmm") });
-      await quick.app.sandbox!.advanceSlots(160);
+      await quick.sandbox.advanceSlots(160);
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const failure = await wallet
         .submit(built.submissionToken, await wallet.sign(built))

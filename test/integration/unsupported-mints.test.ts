@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startTestService();
   wallet = await service.newClient(50);
   mint = service.mintOn("raydium_cpmm", "LUMEN");
-  plain = service.app.sandbox!.world.accounts.find(({ address }) => address.toString() === mint)!;
+  plain = service.sandbox.world.accounts.find(({ address }) => address.toString() === mint)!;
 }, 60_000);
 afterAll(() => service?.close());
 
@@ -25,7 +25,7 @@ async function extend(type: number, value: Uint8Array): Promise<void> {
   viewOf(head).setUint16(0, type, true);
   viewOf(head).setUint16(2, value.length, true);
   const data = concatBytes(plain.data, head, value);
-  await service.app.sandbox!.setAccounts([{ ...plain, data, lamports: plain.lamports + 10_000_000n }]);
+  await service.sandbox.setAccounts([{ ...plain, data, lamports: plain.lamports + 10_000_000n }]);
 }
 
 const bytesWith = (length: number, at: number, value: number): Uint8Array =>
@@ -78,7 +78,7 @@ describe.each([
       expect(error?.message).toContain(mint);
       expect(error?.field).toMatch(/^(mint|inputMint|outputMint)$/);
     }
-    await service.app.sandbox!.setAccounts([plain]);
+    await service.sandbox.setAccounts([plain]);
     await untilQuoted(false);
     const trade = await wallet.buy(order());
     expect(BigInt(trade.tradeResult!.outputAmountRaw)).toBeGreaterThan(0n);

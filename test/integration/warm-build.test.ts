@@ -14,7 +14,7 @@ afterAll(() => service?.close());
 
 test("a warm build waits for nothing: no RPC call, no database call, no promise", async () => {
   const client = await service.newClient(50);
-  const tradedForSol = service.app.sandbox!.world.tokens.filter(({ quoteMint }) => quoteMint === SOL_MINT);
+  const tradedForSol = service.sandbox.world.tokens.filter(({ quoteMint }) => quoteMint === SOL_MINT);
   const requests = [...new Set(tradedForSol.map(({ mint }) => mint))].map(
     (mint): TradeRequest => ({
       principal: { accountId: "test", keyId: "test", wallet: Address.of(client.wallet.publicKey.toString()) },

@@ -9,6 +9,7 @@ import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/sub
 import { createTransactionReader } from "../../src/chain/rpc/transaction-reader.ts";
 import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../../src/chain/state/state-source.ts";
+import type { Now } from "../../src/primitives/clock.ts";
 
 export interface LiveChain {
   readonly pool: RpcPool;
@@ -19,7 +20,7 @@ export interface LiveChain {
   readonly head: LiveChainHead;
   readonly landing: LiveLanding;
   readonly warnings: readonly string[];
-  /** Calls over HTTP so far. */
+  /** HTTP calls made so far. */
   calls(): number;
   close(): void;
 }
@@ -27,11 +28,12 @@ export interface LiveChain {
 export interface LiveChainOptions {
   readonly rpcUrls: readonly string[];
   readonly wsUrls: readonly string[];
+  /** Default: the machine's. */
+  readonly now?: Now;
 }
 
-/** The whole conversation with a node, put together as the service does it. */
-export async function connectChain({ rpcUrls, wsUrls }: LiveChainOptions): Promise<LiveChain> {
-  const now = Date.now;
+/** Everything that talks to nodes, composed as in the service. */
+export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChainOptions): Promise<LiveChain> {
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   let calls = 0;

@@ -3,16 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bs58 from "bs58";
 import { type App, type AppLogger, startApp } from "../../src/app/app.ts";
+import { describeChain } from "../../src/app/embedded-chain.ts";
 import { type ConnectOptions, Tradewire } from "../../src/client/tradewire.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import { type Environment, parseConfig } from "../../src/process/config/config.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
+import { type PacedSandbox, startPacedSandbox } from "./paced-sandbox.ts";
 
 /** A REST answer: the status and the whole envelope. */
 export interface Answer {
   readonly status: number;
-  // The shape is what tests are about.
   readonly body: {
     success: boolean;
     data?: Record<string, unknown>;
@@ -20,44 +21,59 @@ export interface Answer {
   };
 }
 
-/** The whole service on an embedded chain of its own, as `npm start` runs it, with helpers of a caller. */
+/** The whole service on an embedded chain of its own, as `npm start` runs it, with a caller's helpers. */
 export interface TestService {
   readonly app: App;
   readonly url: string;
+  /** The embedded chain. @throws Error if the service runs on another node */
+  readonly sandbox: PacedSandbox;
   /** One JSON-RPC call to the chain. */
   rpc<T>(method: string, params?: unknown[]): Promise<T>;
   /** A registered wallet holding SOL. */
   newClient(sol?: number, options?: Partial<ConnectOptions>): Promise<Tradewire>;
-  /** A REST call; `body` undefined is a GET. Text is sent as it is. */
+  /** A REST call; without a `body`, a GET. A body of text is sent as it is. */
   call(path: string, body?: object | string, apiKey?: string): Promise<Answer>;
   /** A token of the world that trades on the venue. */
   mintOn(venue: VenueId, symbol?: string): string;
   close(): Promise<void>;
 }
 
+/**
+ * Settings under which the machine's speed decides nothing: slots are short, and neither old state nor a long queue refuses
+ * a build. Tests of those refusals set their own bounds.
+ */
+export const PATIENT: Environment = {
+  PORT: "0",
+  ADMIN_PORT: "0",
+  BLOCKHASH_MAX_AGE_MS: "30000",
+  STATE_MAX_AGE_MS: "30000",
+  BUILD_WAIT_MS: "10000",
+};
+const SLOT_MS = "50";
+
+interface StartOptions {
+  readonly now?: Now;
+  readonly logger?: AppLogger;
+}
+
 let wallets = 0;
 
-/** Starts a service; slots pass every 50 ms so that tests are quick. */
+/** Starts a service on an embedded chain of its own, or on the node that `environment` names. */
 export async function startTestService(
   environment: Environment = {},
-  options: { readonly now?: Now; readonly logger?: AppLogger } = {},
+  options: StartOptions = {},
 ): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
-  const logged: string[] = [];
-  const log = (facts: object, message: string) => logged.push(`${message} ${JSON.stringify(facts)}`);
-  const app = await startApp({
-    config: parseConfig({
-      PORT: "0",
-      ADMIN_PORT: "0",
-      SANDBOX_PORT: "0",
-      SANDBOX_SLOT_MS: "50",
-      DATA_DIR: dataDir,
-      ...environment,
-    }),
-    logger: { info: log, warn: log, error: log },
-    ...options,
+  const removeData = () => rmSync(dataDir, { recursive: true, force: true });
+  const { app, chain } = await start({ DATA_DIR: dataDir, ...environment }, options).catch((error) => {
+    removeData();
+    throw error;
   });
-  const rpcUrl = app.sandbox?.rpcUrl ?? environment.SOLANA_RPC_URL!;
+  const sandbox = () => {
+    if (chain === undefined) throw new Error("the service runs on another node");
+    return chain;
+  };
+  const rpcUrl = chain?.rpcUrl ?? environment.SOLANA_RPC_URL!;
   const rpc = async <T>(method: string, params: unknown[] = []): Promise<T> => {
     const response = await fetch(rpcUrl, {
       method: "POST",
@@ -71,6 +87,9 @@ export async function startTestService(
   return {
     app,
     url: app.url,
+    get sandbox() {
+      return sandbox();
+    },
     rpc,
     async newClient(sol = 100, options = {}) {
       const seed = createRandom(0x5eed + wallets++).bytes(32);
@@ -92,7 +111,7 @@ export async function startTestService(
       return { status: response.status, body: (await response.json()) as Answer["body"] };
     },
     mintOn(venue, symbol) {
-      const token = app.sandbox!.world.tokens.find(
+      const token = sandbox().world.tokens.find(
         (entry) => entry.venue === venue && (symbol === undefined || entry.symbol === symbol),
       );
       if (token === undefined) throw new Error(`no token on ${venue}`);
@@ -100,7 +119,30 @@ export async function startTestService(
     },
     async close() {
       await app.close();
-      rmSync(dataDir, { recursive: true, force: true });
+      await chain?.close();
+      removeData();
     },
   };
+}
+
+async function start(environment: Environment, options: StartOptions) {
+  const logged: string[] = [];
+  const log = (facts: object, message: string) => logged.push(`${message} ${JSON.stringify(facts)}`);
+  const config = parseConfig({ ...PATIENT, SANDBOX_SLOT_MS: SLOT_MS, ...environment });
+  const chain =
+    config.solanaRpcUrls === undefined
+      ? await startPacedSandbox({ seed: config.sandboxSeed, slotMs: config.sandboxSlotMs })
+      : undefined;
+  try {
+    const app = await startApp({
+      config,
+      logger: { info: log, warn: log, error: log },
+      ...(chain === undefined ? {} : { chain: describeChain(chain) }),
+      ...options,
+    });
+    return { app, chain };
+  } catch (error) {
+    await chain?.close();
+    throw error;
+  }
 }

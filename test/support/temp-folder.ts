@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time for a server that ends with its test to remove its own files. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 10_000;
 /** Traversable by the account that PostgreSQL runs under. */
 const MODE = 0o711;
 

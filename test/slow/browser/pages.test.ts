@@ -27,7 +27,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     mkdirSync(SHOTS, { recursive: true });
     service = await startTestService({}, { now: () => Date.now() + clockMs });
     // The same chain under the name of mainnet, for wallets on another network.
-    const { rpcUrl, wsUrl } = service.app.sandbox!;
+    const { rpcUrl, wsUrl } = service.sandbox;
     mainnet = await startTestService({ SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, SIGN_IN_CHAIN_ID: "mainnet" });
     browser = await launch(chromium!);
   });

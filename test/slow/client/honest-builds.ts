@@ -39,7 +39,7 @@ const PRIORITIES = ["economy", "fast", "faster", "fastest"] as const;
 /** Starts the service and buys some of every token. */
 export async function startBuilder(): Promise<Builder> {
   const service = await startTestService();
-  const { world } = service.app.sandbox!;
+  const { world } = service.sandbox;
   const { tokens } = world;
   const lookupTables = lookupTablesOf(world);
   const client = await service.newClient(2_000, { lookupTables });

@@ -80,7 +80,7 @@ async function startPage(argv: readonly string[], port: number): Promise<{ page:
     });
     expect(profile.status).toBe(200);
     return {
-      page: page.replaceAll(/api_\w+/g, "KEY").replaceAll(/(address|secret key) +\w+/g, "$1"),
+      page: page.replaceAll(/api_\w+/g, "KEY").replaceAll(/(address|secret key) +\w+|KEY=\w+/g, "$1"),
       tokens,
     };
   } finally {

@@ -1,0 +1,146 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const START_MS = 120_000;
+
+/** Commands of the pages that are run otherwise. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "npm ci && npm run demo": "it reinstalls; the demo checks itself and exits with 1 if a trade differs",
+  "npm ci && npm test": "this is part of it",
+  "npm start": "it is what these tests start",
+};
+
+/** A fenced block of a page. `file`: the name in its first line, where it has one, under which a reader saves it. */
+interface Block {
+  readonly language: string;
+  readonly text: string;
+  readonly file: string | undefined;
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, body]) => ({
+    language: language!,
+    text: body!,
+    file: /^\/\/ (\S+\.\w+)\n/.exec(body!)?.[1],
+  }));
+}
+
+/** The command without its comments, as it is looked up in ELSEWHERE. */
+const commandOf = (line: string): string => line.replace(/\s+#.*$/, "").trim();
+
+/** What a reader types: a shell block, less the commands that are run otherwise. */
+function typed(block: Block): string {
+  const lines = block.text.split("\n").filter((line) => !Object.hasOwn(ELSEWHERE, commandOf(line)));
+  return lines.join("\n").trim();
+}
+
+const hasGrpcurl = spawnSync("grpcurl", ["-version"]).error === undefined;
+const reader = mkdtempSync(join(tmpdir(), "tradewire-reader-"));
+let service: ReturnType<typeof spawn>;
+let exported = "";
+
+/** A checkout as a reader has it: the repository's entries, and files of the reader's own beside them. */
+function checkOut(): void {
+  for (const entry of readdirSync(ROOT)) {
+    if (entry !== "data" && entry !== "dist") symlinkSync(join(ROOT, entry), join(reader, entry));
+  }
+  mkdirSync(join(reader, "data"));
+}
+
+/** The shell of a reader: no program of this project's on its path. */
+function readersPath(): string {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
+}
+
+beforeAll(async () => {
+  checkOut();
+  const [port, adminPort] = [await freePort(), await freePort()];
+  service = spawn(process.execPath, ["src/process/main.ts"], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      PORT: `${port}`,
+      ADMIN_PORT: `${adminPort}`,
+      SANDBOX_PORT: "0",
+      DATA_DIR: join(reader, "data"),
+    },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let page = "";
+  const untilMs = Date.now() + START_MS;
+  for await (const chunk of service.stdout!) {
+    page += chunk;
+    const line = /^ +(export TRADEWIRE_URL=.*)$/m.exec(page);
+    if (line !== null) {
+      exported = line[1]!;
+      break;
+    }
+    if (Date.now() > untilMs) break;
+  }
+  expect(page).toContain("export TRADEWIRE_URL=");
+}, START_MS);
+
+afterAll(async () => {
+  const ended = new Promise((resolve) => service.once("exit", resolve));
+  service.kill("SIGKILL");
+  await ended;
+  rmSync(reader, { recursive: true, force: true });
+});
+
+/** Pastes a block into the reader's shell, after the line that the start page prints. */
+function paste(script: string): Promise<{ code: number | null; output: string }> {
+  const shell = spawn("bash", ["-euo", "pipefail"], {
+    cwd: reader,
+    env: { PATH: readersPath(), HOME: process.env.HOME },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [shell.stdout, shell.stderr]) stream.on("data", (chunk) => (output += chunk));
+  shell.stdin.end(`${exported}\n${script}\n`);
+  return new Promise((resolve) => shell.once("close", (code) => resolve({ code, output })));
+}
+
+describe.each(["README.md", "docs/guide.md"])("%s", (page) => {
+  const blocks = blocksOf(page);
+  for (const { file, text } of blocks) {
+    if (file !== undefined) beforeAll(() => writeFileSync(join(reader, file), text));
+  }
+
+  it("has a name in every program, so that a reader knows what to save it as", () => {
+    const programs = blocks.filter(({ language }) => ["ts", "js"].includes(language));
+    expect(programs.length).toBeGreaterThan(0);
+    for (const { file } of programs) expect(file).toBeDefined();
+    for (const { file } of programs) expect(blocks.map(({ text }) => text).join()).toContain(`node ${file}`);
+  });
+
+  for (const block of blocks.filter(({ language }) => language === "sh")) {
+    const script = typed(block);
+    if (script === "") continue;
+    const first = commandOf(script.split("\n")[0]!);
+    if (script.startsWith("grpcurl") && !hasGrpcurl) {
+      process.stdout.write(`grpcurl is not installed: its block in ${page} is not run\n`);
+      continue;
+    }
+    it(`runs as printed: ${first}`, async () => {
+      const { code, output } = await paste(script);
+      expect(output).not.toContain('"success":false');
+      expect({ code, output }).toMatchObject({ code: 0 });
+    }, 90_000);
+  }
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from "node:crypto";
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { createAccounts } from "../accounts/accounts.ts";
@@ -11,13 +11,12 @@ import { startSweeping } from "../accounts/store/retention.ts";
 import { openStore } from "../accounts/store/store.ts";
 import { createSubmissions } from "../accounts/submissions.ts";
 import type { CallObserver, CallRecord } from "../api/call/call-record.ts";
-import { monotonicMs } from "../api/call/call-state.ts";
 import { type Admin, type AdminParts, type Readiness, startAdmin } from "../api/observe/admin.ts";
 import { Metrics } from "../api/observe/metrics.ts";
-import type { VenueStatus } from "../api/observe/service-status.ts";
-import { createTracing } from "../api/observe/tracing.ts";
+import type { ServiceStatus, VenueStatus } from "../api/observe/service-status.ts";
+import { Tracing } from "../api/observe/tracing.ts";
 import { registerPages } from "../api/pages/register-pages.ts";
-import { type Api, createApi } from "../api/server.ts";
+import { Api } from "../api/server.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
 import { createPercentileFees, createStockFees } from "../chain/fees/fee-sources.ts";
 import { createPriorityFees } from "../chain/fees/priority-fees.ts";
@@ -39,7 +38,7 @@ import type { LiveStateSource } from "../chain/state/state-source.ts";
 import { createStreamFees } from "../chain/yellowstone/stream-fees.ts";
 import { createMarkets, type VenueReport } from "../market/markets.ts";
 import { Address } from "../primitives/address.ts";
-import type { Now } from "../primitives/clock.ts";
+import { monotonicMs, type Now } from "../primitives/clock.ts";
 import { priorityBounds, priorityTrims } from "../process/config/priority-settings.ts";
 import type { Config } from "../process/config/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -275,22 +274,24 @@ async function compose(parts: {
   const tracing =
     config.otelExporterOtlpEndpoint === undefined
       ? undefined
-      : createTracing({
+      : new Tracing({
           endpoint: config.otelExporterOtlpEndpoint,
           headers: config.otelExporterOtlpHeaders,
           serviceName: config.otelServiceName,
           percent: config.tracePercent,
           epochOffsetMs: performance.timeOrigin,
+          randomBytes,
           warn,
         });
   if (tracing !== undefined) onClose(() => tracing.close());
-  let api!: Api;
   const observe: CallObserver = (record) => {
     metrics.record(record);
     tracing?.record(record);
     logCall(config, logger, record);
   };
-  api = await createApi({
+  const api = new Api({
+    nowMs: monotonicMs,
+    requestIdPrefix: randomBytes(6).toString("hex"),
     observe,
     trades,
     accounts,
@@ -313,7 +314,7 @@ async function compose(parts: {
   );
   onClose(() => admin.close());
   onClose(() => api.close());
-  registerPages(api.fastify, () => ({
+  const status = (): ServiceStatus => ({
     serving: serving(),
     network,
     chain: {
@@ -325,7 +326,8 @@ async function compose(parts: {
     venues: markets.report().map((report) => venueStatus(report, serving(), now())),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
     tokens: chain?.tokens ?? [],
-  }));
+  });
+  registerPages(api.fastify, status, monotonicMs);
   const { host, port } = await api.listen();
   listeningPort = port;
   const url = urlAt(host, port);

@@ -1,6 +1,9 @@
 /** Wall-clock time as an argument, so that every test can set it. Milliseconds since 1970. */
 export type Now = () => number;
 
+/** A clock that never goes back, for durations and deadlines. Milliseconds since some point in the past. */
+export const monotonicMs = (): number => performance.now();
+
 let knownSecond = Number.NaN;
 let knownText = "";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ApiSettings } from "../../src/api/settings.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { ALICE, TOKEN } from "../support/fake-trades.ts";
@@ -228,9 +228,10 @@ describe("an HTTP/2 connection", () => {
   });
 });
 
-describe("callers that leave", () => {
-  it("disturb nobody", async () => {
+describe("clients that disconnect", () => {
+  it("disturb no other call and leave nothing behind, not even a line in the log", async () => {
     edge = await startEdge();
+    const printed = vi.spyOn(console, "error");
     const head = `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\n`;
     for (const text of [
       "P",
@@ -265,6 +266,8 @@ describe("callers that leave", () => {
     const response = await fetch(`http://${edge.host}:${edge.port}/v1/ping`);
     expect(response.status).toBe(200);
     expect(edge.errors).toEqual([]);
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
   });
 });
 

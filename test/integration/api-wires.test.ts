@@ -1,3 +1,4 @@
+import net from "node:net";
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -288,6 +289,36 @@ describe("a message with a field that this version does not know", () => {
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ details: [{ debug: { code: "VALIDATION_ERROR", field: "#9" } }] });
+    await edge.close();
+  });
+});
+
+describe("the path of a method", () => {
+  it("refuses other HTTP methods in the form of every refusal", async () => {
+    const edge = await startEdge();
+    for (const path of ["tradewire.v1.TradeService/Buy", "tradewire.v1.TradeService/WatchTrade"]) {
+      for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
+        const response = await fetch(`http://${edge.host}:${edge.port}/${path}`, { method });
+        expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
+        expect(await response.json()).toMatchObject({ success: false, error: { code: "METHOD_NOT_ALLOWED" } });
+      }
+    }
+    await edge.close();
+  });
+
+  it("refuses an unusual call whose Host is none, and answers no broken call with success", async () => {
+    const edge = await startEdge();
+    for (const host of ["", "Host: [\r\n"]) {
+      const socket = net.connect(edge.port, edge.host);
+      const version = host === "" ? "1.0" : "1.1";
+      socket.write(
+        `POST /tradewire.v1.TradeService/WatchTrade HTTP/${version}\r\n${host}Content-Type: application/connect+json\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      );
+      let text = "";
+      for await (const chunk of socket) text += chunk;
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toContain('"field":"Host"');
+    }
     await edge.close();
   });
 });

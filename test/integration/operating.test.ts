@@ -88,7 +88,7 @@ it("counts what became of submissions, and the senders they were sent on", async
   expect(text).toContain('tradewire_sender_broadcasts_total{sender="rpc-1",result="sent"} 1');
   expect(text).toContain('tradewire_landing_seconds_count{event="sent"} 1');
   expect(text).toContain('tradewire_landing_seconds_count{event="confirmed"} 1');
-  expect(text).toContain("tradewire_undurable_broadcasts_total 0");
+  expect(text).toContain("tradewire_unclaimed_broadcasts_total 0");
   expect(text).toMatch(/^tradewire_rebroadcasts_total \d+$/m);
 });
 

@@ -1,9 +1,10 @@
-import { type Api, createApi } from "../../src/api/server.ts";
+import { Api } from "../../src/api/server.ts";
 import type { ApiSettings } from "../../src/api/settings.ts";
+import { monotonicMs } from "../../src/primitives/clock.ts";
 import { DEFAULT_API_SETTINGS } from "./api-settings.ts";
 import { createFakeAccounts, createFakeTrades, type FakeTrades } from "./fake-trades.ts";
 
-export interface Edge extends Api {
+export interface Edge extends Pick<Api, "fastify" | "limits" | "load" | "drain" | "close"> {
   readonly host: string;
   readonly port: number;
   readonly trades: FakeTrades;
@@ -16,7 +17,9 @@ export async function startEdge(changes: Partial<ApiSettings> = {}): Promise<Edg
   const trades = createFakeTrades();
   const accounts = createFakeAccounts();
   const errors: object[] = [];
-  const api = await createApi({
+  const api = new Api({
+    nowMs: monotonicMs,
+    requestIdPrefix: "test",
     trades,
     accounts,
     keys: accounts,
@@ -24,5 +27,14 @@ export async function startEdge(changes: Partial<ApiSettings> = {}): Promise<Edg
     settings: { ...DEFAULT_API_SETTINGS, port: 0, drainMs: 2_000, ...changes },
     serving: () => true,
   });
-  return { ...api, ...(await api.listen()), trades, errors };
+  return {
+    ...(await api.listen()),
+    fastify: api.fastify,
+    limits: api.limits,
+    load: () => api.load(),
+    drain: () => api.drain(),
+    close: () => api.close(),
+    trades,
+    errors,
+  };
 }

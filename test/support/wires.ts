@@ -18,7 +18,7 @@ import {
 import grpc from "@grpc/grpc-js";
 import { type ErrorDetail, ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { createJsonEncoder } from "../../src/api/rest/json-encoder.ts";
-import { restBindingOf } from "../../src/api/rest/rest-routes.ts";
+import { restBindingOf } from "../../src/api/rest/rest-binding.ts";
 
 /** What a call came to, in words that all wires share: the value as REST writes it, or the failure. */
 export type Outcome =

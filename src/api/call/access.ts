@@ -5,14 +5,35 @@ import { ServerReflection as ServerReflectionAlpha } from "../../../gen/grpc/ref
 import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 
+/** How a call is rate-limited and admitted. */
+export type CallKind = "build" | "submit" | "read" | "open" | "register";
+
+/** What the gate asks of the calls of one method. */
+export interface Access {
+  /** Undefined for calls about the server itself, such as health and reflection: they are neither limited nor observed. */
+  readonly kind: CallKind | undefined;
+  readonly needsKey: boolean;
+}
+
+const { buy, sell, swap, quote, submit, getPriority } = TradeService.method;
+const { createChallenge, register } = AccountService.method;
+
 const OPEN_SERVICES: ReadonlySet<DescService> = new Set([Health, ServerReflection, ServerReflectionAlpha]);
-const OPEN_METHODS: ReadonlySet<DescMethod> = new Set([
-  TradeService.method.getPriority,
-  AccountService.method.createChallenge,
-  AccountService.method.register,
+const KINDS: ReadonlyMap<DescMethod, CallKind> = new Map<DescMethod, CallKind>([
+  [buy, "build"],
+  [sell, "build"],
+  [swap, "build"],
+  [quote, "build"],
+  [submit, "submit"],
+  [createChallenge, "register"],
+  [register, "register"],
+  [getPriority, "open"],
 ]);
 
-/** True when a call needs an API key. Whatever is not listed as open does. */
-export function needsKey(method: DescMethod): boolean {
-  return !OPEN_METHODS.has(method) && !OPEN_SERVICES.has(method.parent);
+/** What a method requires. A method that is not listed as open needs an API key. */
+export function accessOf(method: DescMethod): Access {
+  if (OPEN_SERVICES.has(method.parent)) return { kind: undefined, needsKey: false };
+  if (method.parent !== TradeService && method.parent !== AccountService) return { kind: undefined, needsKey: true };
+  const kind = KINDS.get(method) ?? "read";
+  return { kind, needsKey: kind !== "open" && kind !== "register" };
 }

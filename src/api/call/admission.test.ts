@@ -6,7 +6,7 @@ const SETTINGS = { buildsAtOnce: 1_000, submitsAtOnce: 2, buildTurnMs: 4, buildW
 
 let nowMs: number;
 let admission: Admission;
-/** Builds that were made, in order. */
+/** Finished builds, in order. */
 let made: number[];
 beforeEach(() => {
   nowMs = 1_000;
@@ -14,7 +14,7 @@ beforeEach(() => {
   made = [];
 });
 
-/** A build that takes a millisecond once its turn has come. */
+/** A build that takes a millisecond once started. */
 const build = async (name: number): Promise<void> => {
   const turn = admission.enter("build");
   if (turn !== undefined) await turn;
@@ -23,7 +23,7 @@ const build = async (name: number): Promise<void> => {
   admission.leave("build");
 };
 
-it("makes builds at once while there is time, the rest in the turns that follow, in the order they came", async () => {
+it("runs builds at once within the time slice and the rest in the following turns, first come first served", async () => {
   const builds = Array.from({ length: 11 }, (_, i) => build(i));
   expect(made).toEqual([0, 1, 2, 3]);
   expect(admission.state()).toMatchObject({ builds: 7, shed: 0 });
@@ -35,7 +35,7 @@ it("makes builds at once while there is time, the rest in the turns that follow,
   expect(admission.state()).toEqual({ builds: 0, submits: 0, shed: 0 });
 });
 
-it("keeps those that come later behind those that wait", async () => {
+it("queues later builds behind those that wait", async () => {
   const builds = Array.from({ length: 9 }, (_, i) => build(i));
   await nextTurn();
   expect(made.length).toBe(8);
@@ -45,8 +45,8 @@ it("keeps those that come later behind those that wait", async () => {
   expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-it("refuses builds that would wait too long, and takes them again once the line is shorter", async () => {
-  // The line's pace is known once it has moved.
+it("refuses builds that would wait too long and admits them again once the queue is shorter", async () => {
+  // The pace of the queue is known once it has moved.
   await Promise.all(Array.from({ length: 100 }, (_, i) => build(i)));
   const builds = Array.from({ length: 60 }, (_, i) => build(i).catch((error) => error.code));
   expect(admission.state().builds).toBeLessThanOrEqual(SETTINGS.buildWaitMs + 2);
@@ -57,7 +57,7 @@ it("refuses builds that would wait too long, and takes them again once the line 
   expect(admission.enter("build")).toBeUndefined();
 });
 
-it("takes submits whatever builds do, up to their own number", async () => {
+it("admits submits regardless of builds, up to their own limit", async () => {
   const builds = Array.from({ length: 30 }, (_, i) => build(i));
   expect(admission.enter("submit")).toBeUndefined();
   expect(admission.enter("submit")).toBeUndefined();
@@ -65,7 +65,7 @@ it("takes submits whatever builds do, up to their own number", async () => {
   await Promise.all(builds);
 });
 
-it("lets in whoever waits for a refusal once nobody else waits", async () => {
+it("admits a build whose refusal is still pending once the queue is empty", async () => {
   await Promise.all(Array.from({ length: 100 }, (_, i) => build(i)));
   const builds = Array.from({ length: 40 }, (_, i) => build(i).catch(() => {}));
   for (let i = 0; i < 300; i++) admission.refusals.next();
@@ -78,7 +78,7 @@ it("lets in whoever waits for a refusal once nobody else waits", async () => {
   expect(admission.state().builds).toBe(0);
 });
 
-it("starts what waits even where a build does not end", async () => {
+it("starts queued builds even if a build never ends", async () => {
   const never = Array.from({ length: 6 }, async () => {
     const turn = admission.enter("build");
     if (turn !== undefined) await turn;

@@ -1,28 +1,29 @@
 import { nextTick } from "node:process";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { AdmissionSettings } from "../settings.ts";
-import type { CallKind } from "./rate-limits.ts";
+import type { CallKind } from "./access.ts";
 import { RefusalPace } from "./refusal-pace.ts";
 
 const RETRY_AFTER_MS = 1_000;
 
-/** Builds that may always wait, so that a pause of the whole process is not taken for overload. */
+/** Builds that may always wait, so that a pause of the whole process does not look like overload. */
 const LEAST_WAITING = 8;
 
-/** How many that have had their turn stay at the front of the line before it is cut. */
-const LINE_REST = 1_024;
+/** Started builds kept at the front of the queue before it is compacted. */
+const COMPACT_AFTER = 1_024;
 
-/** The time from one build in line to the next is averaged over about so many; one alone counts as this many times the average at most. */
+/** Weight of the moving average of the time between two starts: about this many starts. */
 const AVERAGED = 16;
+/** A single sample counts as at most this many times the average. */
 const OUTLIER = 4;
 
 /**
- * Refuses work while there is more of it than can be done in time, builds long before submits: a build that is refused can
- * be asked for again, a signed transaction runs out.
+ * Sheds load: refuses work that cannot be done in time, builds long before submits. A refused build can be asked for again,
+ * a signed transaction expires.
  *
- * Builds that are ready run one after another and keep everything else waiting. In each turn of the event loop they have a
- * slice of time; those that come after it wait in line for the next turns, and submits, refusals and new connections go in
- * between. Newcomers are refused at once where the line is longer than can be worked off while a build may wait.
+ * Builds are CPU-bound and block the event loop, so they share a time slice in each turn of it. Builds beyond the slice queue
+ * for the next turns; submits, refusals and new connections run in between. A build that would queue longer than it may wait
+ * is refused at once.
  */
 export class Admission {
   readonly #settings: AdmissionSettings;
@@ -31,17 +32,17 @@ export class Admission {
   #submits = 0;
   #shed = 0;
   #turnStartMs: number | undefined;
-  /** What starts each build that waits. */
-  #line: (() => void)[] = [];
-  /** How many at the front of the line have had their turn. */
-  #served = 0;
-  /** From one start out of the line to the next, everything in between included; on average, and when the last one was. */
+  /** Starts each queued build. */
+  #queue: (() => void)[] = [];
+  /** Builds at the front of the queue that have been started. */
+  #started = 0;
+  /** Average time between two starts from the queue, including everything that ran in between. */
   #paceMs = 0;
-  #startedMs: number | undefined;
-  /** When refused builds are answered. */
+  #lastStartMs: number | undefined;
+  /** Paces the responses to refused builds. */
   readonly refusals: RefusalPace;
-  /** What a refused build is told. */
-  readonly buildRefusal = overloaded("More builds are asked for than can be made in time.");
+  /** The error of a refused build. */
+  readonly buildRefusal = overloaded("The service is receiving more builds than it can make in time.");
 
   /** @param nowMs a monotonic clock */
   constructor(settings: AdmissionSettings, nowMs: () => number) {
@@ -51,15 +52,15 @@ export class Admission {
   }
 
   /**
-   * Lets a call in; `leave` must follow when it has ended. A promise stands for its turn; without one it is now. One that
-   * rejects was not let in.
+   * Admits a call; `leave` must follow when it ends. Returns a promise if the call has to wait for its turn. If the promise
+   * rejects or this throws, the call was not admitted.
    * @throws TradewireError OVERLOADED
    */
   enter(kind: CallKind): Promise<void> | undefined {
     if (kind === "submit") {
       if (this.#submits >= this.#settings.submitsAtOnce) {
         this.#shed++;
-        throw overloaded("Too many submits are under way.");
+        throw overloaded("Too many submits are in flight.");
       }
       this.#submits++;
     } else if (kind === "build") {
@@ -73,41 +74,42 @@ export class Admission {
       }
       this.#builds++;
       const nowMs = this.#nowMs();
-      if (this.#served === this.#line.length && this.#hasTime(nowMs)) return undefined;
+      if (this.#started === this.#queue.length && this.#hasTime(nowMs)) return undefined;
       return new Promise((start) => {
-        this.#line.push(start);
+        this.#queue.push(start);
       });
     }
     return undefined;
   }
 
-  /** True when a build that comes now is refused. */
+  /** True if a build that arrives now is refused. */
   refusesBuild(): boolean {
     return this.#builds >= this.#settings.buildsAtOnce || this.#isLate();
   }
 
-  /** Counts a build that is refused, and returns what it is told. */
+  /** Counts a refused build and returns its error. */
   refuseBuild(): TradewireError {
     this.#shed++;
     return this.buildRefusal;
   }
 
+  /** Ends an admitted call. */
   leave(kind: CallKind): void {
     if (kind === "submit") this.#submits--;
     else if (kind === "build") this.#builds--;
   }
 
-  /** For metrics. */
+  /** Counts for metrics: calls in flight, and calls refused so far. */
   state(): { readonly builds: number; readonly submits: number; readonly shed: number } {
     return { builds: this.#builds, submits: this.#submits, shed: this.#shed };
   }
 
   #isLate(): boolean {
-    const waiting = this.#line.length - this.#served;
+    const waiting = this.#queue.length - this.#started;
     return waiting >= LEAST_WAITING && waiting * this.#paceMs > this.#settings.buildWaitMs;
   }
 
-  /** True while builds have time left in this turn of the loop. */
+  /** True while the builds' time slice of this turn of the event loop lasts. */
   #hasTime(nowMs: number): boolean {
     if (this.#turnStartMs !== undefined) return nowMs - this.#turnStartMs < this.#settings.buildTurnMs;
     this.#turnStartMs = nowMs;
@@ -117,23 +119,23 @@ export class Admission {
 
   readonly #endTurn = (): void => {
     this.#turnStartMs = undefined;
-    if (this.#served < this.#line.length) this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);
+    if (this.#started < this.#queue.length) this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);
   };
 
   #startNext(untilMs: number): void {
     this.#keepPace();
-    this.#line[this.#served++]!();
-    const isEmpty = this.#served === this.#line.length;
-    if (isEmpty || this.#served === LINE_REST) {
-      this.#line = this.#line.slice(this.#served);
-      this.#served = 0;
+    this.#queue[this.#started++]!();
+    const isEmpty = this.#started === this.#queue.length;
+    if (isEmpty || this.#started === COMPACT_AFTER) {
+      this.#queue = this.#queue.slice(this.#started);
+      this.#started = 0;
     }
     if (isEmpty) {
-      this.#startedMs = undefined;
-      this.refusals.callBack();
+      this.#lastStartMs = undefined;
+      this.refusals.release();
       return;
     }
-    // What was started runs in the promise jobs that are due now, and a tick comes after all of them.
+    // The build runs in the promise jobs queued now; the next tick comes after all of them.
     queueMicrotask(() =>
       nextTick(() => {
         if (this.#nowMs() < untilMs) this.#startNext(untilMs);
@@ -144,15 +146,17 @@ export class Admission {
 
   #keepPace(): void {
     const nowMs = this.#nowMs();
-    if (this.#startedMs !== undefined) {
-      const stepMs = nowMs - this.#startedMs;
+    if (this.#lastStartMs !== undefined) {
+      const stepMs = nowMs - this.#lastStartMs;
       this.#paceMs +=
         ((this.#paceMs === 0 ? stepMs : Math.min(stepMs, OUTLIER * this.#paceMs)) - this.#paceMs) / AVERAGED;
     }
-    this.#startedMs = nowMs;
+    this.#lastStartMs = nowMs;
   }
 }
 
 function overloaded(reason: string): TradewireError {
-  return new TradewireError("OVERLOADED", `${reason} Wait as Retry-After says.`, { retryAfterMs: RETRY_AFTER_MS });
+  return new TradewireError("OVERLOADED", `${reason} Retry after the time in Retry-After.`, {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 }

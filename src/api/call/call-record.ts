@@ -11,45 +11,50 @@ export class StageClock {
     this.startMs = nowMs();
   }
 
-  /** The named stage ends now, or ended `agoMs` before; it began where the last one ended. */
+  /** The time by the clock that stages are measured with. Milliseconds. */
+  nowMs(): number {
+    return this.#nowMs();
+  }
+
+  /** Ends the named stage now, or `agoMs` before. It began when the previous one ended. */
   mark(stage: string, agoMs = 0): void {
     const endMs = agoMs === 0 ? this.#nowMs() : Math.max(this.#nowMs() - agoMs, this.endsMs.at(-1) ?? this.startMs);
     this.names.push(stage);
     this.endsMs.push(endMs);
   }
 
-  /** As the header says it: milliseconds per stage. @see https://www.w3.org/TR/server-timing/ */
+  /** The value of a Server-Timing header: milliseconds per stage. @see https://www.w3.org/TR/server-timing/ */
   describe(): string {
     let text = "";
     let fromMs = this.startMs;
     for (let i = 0; i < this.names.length; i++) {
       const endMs = this.endsMs[i]!;
-      text += `${i === 0 ? "" : ", "}${this.names[i]};dur=${milliseconds(endMs - fromMs)}`;
+      text += `${i === 0 ? "" : ", "}${this.names[i]};dur=${formatMs(endMs - fromMs)}`;
       fromMs = endMs;
     }
     return text;
   }
 }
 
-/** With three digits after the point; most stages take less than one millisecond. */
-function milliseconds(ms: number): string {
+/** With three decimals: most stages take less than a millisecond. */
+function formatMs(ms: number): string {
   const micros = Math.round(ms * 1_000);
   return micros < 1_000 ? `0.${micros < 10 ? "00" : micros < 100 ? "0" : ""}${micros}` : ms.toFixed(3);
 }
 
-/** One call that has ended, for metrics, logs and traces. */
+/** One finished call, for metrics, logs and traces. */
 export interface CallRecord {
   readonly method: string;
   readonly requestId: string;
-  /** OK, or the code of its failure. */
+  /** OK, or its error code. */
   readonly code: string;
   readonly durationMs: number;
   readonly stages: StageClock;
-  /** The public part of the caller's key; absent where none was accepted. */
+  /** The public part of the API key; undefined if none was accepted. */
   readonly keyId: string | undefined;
-  /** The caller's trace, as its header says it. */
+  /** The client's `traceparent` header. */
   readonly traceparent: string | undefined;
 }
 
-/** Hears of every call that has ended. */
+/** Receives every finished call. */
 export type CallObserver = (record: CallRecord) => void;

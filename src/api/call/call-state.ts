@@ -1,46 +1,50 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Principal } from "../../accounts/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
+import type { CallKind } from "./access.ts";
 import { StageClock } from "./call-record.ts";
-import type { AnswerHeaders, CallKind } from "./rate-limits.ts";
 
-/** What is noted about one call on its way. */
+/** Response headers: names and values in turn. */
+export type HeaderLines = string[];
+
+/** What the service knows about one call while it runs. */
 export class CallState {
-  /** Names the call in answers and logs. */
+  /** Names the call in responses and logs. */
   readonly requestId: string;
-  /** The caller's address. */
+  /** The client's address. */
   readonly peer: string;
   readonly stages: StageClock;
-  readonly headers: AnswerHeaders = [];
-  /** Who calls, once that is known. */
+  readonly headers: HeaderLines = [];
+  /** The authenticated client; undefined before authentication and on calls that need no key. */
   principal: Principal | undefined;
-  /** What it was let in as, once it was. */
-  entered: CallKind | undefined;
+  /** The kind it was admitted as; undefined before admission. */
+  admitted: CallKind | undefined;
 
-  constructor(requestId: string, peer: string) {
+  /** @param nowMs a monotonic clock */
+  constructor(requestId: string, peer: string, nowMs: () => number) {
     this.requestId = requestId;
     this.peer = peer;
-    this.stages = new StageClock(monotonicMs);
+    this.stages = new StageClock(nowMs);
     this.principal = undefined;
-    this.entered = undefined;
+    this.admitted = undefined;
   }
 }
 
-/** The clock that calls are timed and limited by. */
-export const monotonicMs = (): number => performance.now();
+/** Starts the state of a call from this address. */
+export type StartCall = (peer: string) => CallState;
 
-/** Where a call that goes through the RPC library keeps its state. */
+/** Holds the state of a call that the RPC library serves. */
 export const callStateKey = createContextKey<CallState | undefined>(undefined, { description: "call state" });
 
-/** The state of a call that goes through the RPC library. */
+/** The state of a call that the RPC library serves. @throws Error if the call has none */
 export function callStateIn(values: ContextValues): CallState {
   const state = values.get(callStateKey);
   if (state === undefined) throw new Error("the call has no state");
   return state;
 }
 
-/** What the call has to say of itself on its answer, whichever way that goes out: names and values in turn. */
-export function answerHeaders(state: CallState, failure?: TradewireError): readonly string[] {
+/** The service's own response headers, the same on every wire: names and values in turn. */
+export function responseHeaders(state: CallState, failure?: TradewireError): readonly string[] {
   const headers = ["X-Request-Id", state.requestId, ...state.headers];
   const retryAfterMs = failure?.facts.retryAfterMs;
   if (retryAfterMs !== undefined) headers.push("Retry-After", String(Math.ceil(retryAfterMs / 1_000)));
@@ -48,7 +52,7 @@ export function answerHeaders(state: CallState, failure?: TradewireError): reado
   return headers;
 }
 
-/** Hands over headers written as names and values in turn. */
+/** Passes on headers written as names and values in turn. */
 export function forEachHeader(headers: readonly string[], write: (name: string, value: string) => void): void {
   for (let i = 0; i < headers.length; i += 2) write(headers[i]!, headers[i + 1]!);
 }

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Principal } from "../../accounts/port.ts";
-import { type CallState, callStateIn, callStateKey, monotonicMs } from "./call-state.ts";
+import { type CallState, callStateIn, callStateKey } from "./call-state.ts";
 
 /**
- * One unary call on its way through the gate to the implementation, which sees it as its context. A class with getters on
- * its prototype, because what is rarely asked for (Headers, an abort signal, context values) costs more than the rest of
- * the call. The message is decoded when first asked for, so that a caller without a key is refused before that.
+ * One unary call, passed through the gate to the implementation as its handler context. Rarely used members (Headers, an
+ * abort signal, context values) are made on demand by getters on the prototype, because they cost more than the rest of
+ * the call. The message is decoded on first use, so a client without a key is refused before that.
  */
 export class Call {
   readonly method: DescMethodUnary;
@@ -34,7 +34,7 @@ export class Call {
       readonly headers: IncomingHttpHeaders;
       readonly decode: () => Message;
       readonly signal?: AbortSignal | undefined;
-      /** Milliseconds that the caller waits for the answer, from now. */
+      /** The client's own deadline, in milliseconds from now. */
       readonly deadlineMs?: number | undefined;
     },
   ) {
@@ -45,15 +45,16 @@ export class Call {
     this.nodeHeaders = request.headers;
     this.#decode = request.decode;
     this.#signal = request.signal;
-    this.#deadlineAtMs = request.deadlineMs === undefined ? undefined : monotonicMs() + request.deadlineMs;
+    this.#deadlineAtMs = request.deadlineMs === undefined ? undefined : state.stages.nowMs() + request.deadlineMs;
   }
 
+  /** @throws TradewireError VALIDATION_ERROR if the bytes cannot be decoded */
   get message(): Message {
     this.#message ??= this.#decode();
     return this.#message;
   }
 
-  /** A request header by its lower-case name; the first where there are several. */
+  /** A request header by its lower-case name; the first value if there are several. */
   headerOf(name: string): string | undefined {
     const value = this.nodeHeaders[name];
     return Array.isArray(value) ? value[0] : value;
@@ -88,28 +89,28 @@ export class Call {
     return this.#responseTrailer;
   }
 
-  /** Headers that the implementation adds to the answer; undefined where it asked for none. */
+  /** Response headers set by the implementation; undefined if it set none. */
   get addedHeader(): Headers | undefined {
     return this.#responseHeader;
   }
 
-  /** As `addedHeader`, of trailers. */
+  /** Response trailers set by the implementation; undefined if it set none. */
   get addedTrailer(): Headers | undefined {
     return this.#responseTrailer;
   }
 
-  /** Milliseconds left of what the caller waits. */
+  /** Milliseconds left before the client's deadline; undefined without one. */
   timeoutMs(): number | undefined {
-    return this.#deadlineAtMs === undefined ? undefined : this.#deadlineAtMs - monotonicMs();
+    return this.#deadlineAtMs === undefined ? undefined : this.#deadlineAtMs - this.state.stages.nowMs();
   }
 }
 
-/** The state of the call that an implementation serves, whichever way it came. */
+/** The state of the call behind a handler context, on any wire. */
 export function stateOf(context: Pick<HandlerContext, "values">): CallState {
   return context instanceof Call ? context.state : callStateIn(context.values);
 }
 
-/** Who calls. Known wherever a key is needed. */
+/** The authenticated client. @throws Error if the method needs no key */
 export function principalOf(context: Pick<HandlerContext, "values">): Principal {
   const { principal } = stateOf(context);
   if (principal === undefined) throw new Error("the call was not authenticated");

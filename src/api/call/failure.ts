@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { ERRORS, type RpcStatus, TradewireError } from "../../errors/tradewire-error.ts";
+import { internalError } from "../http/envelope.ts";
 
 const CODES: Readonly<Record<RpcStatus, Code>> = {
   invalid_argument: Code.InvalidArgument,
@@ -19,18 +20,16 @@ const CODES: Readonly<Record<RpcStatus, Code>> = {
   unavailable: Code.Unavailable,
 };
 
-/** The failure inside anything thrown. What is not ours becomes INTERNAL_ERROR and keeps its origin as `cause`, for the log alone. */
+/** The TradewireError behind anything thrown. Unknown errors become INTERNAL_ERROR; the original is kept as `cause`, only for the log. */
 export function failureOf(error: unknown): TradewireError {
   if (error instanceof TradewireError) return error;
   if (error instanceof ConnectError && error.cause instanceof TradewireError) return error.cause;
-  return new TradewireError("INTERNAL_ERROR", "The service failed. Report the request id if it happens again.", {
-    cause: error,
-  });
+  return internalError(error);
 }
 
 /**
- * The failure as callers of a method get it. Every failed submit says whether the trade may be built anew: no, where nothing
- * proves that what was signed cannot land any more.
+ * The failure as clients of a method see it. Every failed submit carries `safeToRebuild`: false unless it is proven that
+ * the signed transaction can no longer land.
  */
 export function failureOfCall({ method }: { readonly method: DescMethod }, error: unknown): TradewireError {
   const failure = failureOf(error);
@@ -43,7 +42,7 @@ export function failureOfCall({ method }: { readonly method: DescMethod }, error
   });
 }
 
-/** The failure as typed clients get it: a status, and with our own services an ErrorDetail, which no other definition knows. */
+/** The failure as a Connect or gRPC status, with an ErrorDetail on the product's own services. */
 export function toConnectError(failure: TradewireError, requestId: string, service: DescService): ConnectError {
   const code = CODES[ERRORS[failure.code].rpc];
   if (service.file.proto.package !== ErrorDetailSchema.file.proto.package) {
@@ -71,27 +70,4 @@ export function toConnectError(failure: TradewireError, requestId: string, servi
     ],
     failure,
   );
-}
-
-/** The failure as the REST envelope, JSON text. */
-export function toEnvelope(failure: TradewireError, requestId: string): string {
-  const { field, safeToRebuild, retryAfterMs, details } = failure.facts;
-  return JSON.stringify({
-    success: false,
-    requestId,
-    error: {
-      code: failure.code,
-      message: failure.message,
-      retryable: failure.retryable,
-      safeToRebuild,
-      field,
-      retryAfterMs,
-      details,
-    },
-  });
-}
-
-/** The HTTP status of a failure on the REST surface. */
-export function httpStatusOf(failure: TradewireError): number {
-  return ERRORS[failure.code].http;
 }

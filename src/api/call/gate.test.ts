@@ -13,7 +13,7 @@ const KNOWN: Principal = { accountId: "account", keyId: "id", wallet: ALICE.wall
 const PER_SECOND = 5;
 const UNKNOWN = new TradewireError("AUTH_ERROR", "This API key is unknown here.");
 
-/** A gate before a store that answers when it is let, on a clock that stands still until it is moved. */
+/** A gate over a store that answers on command, with a clock that the test moves. */
 function createGate() {
   const clock = { nowMs: 0 };
   const asked: { readonly apiKey: string; answer(principal: Principal): void; fail(error: unknown): void }[] = [];
@@ -35,12 +35,12 @@ function createGate() {
     admission: new Admission(DEFAULT_API_SETTINGS.admission, () => clock.nowMs),
     observe() {},
   });
-  /** How a call from an address ended: the code of its failure, or OK. */
+  /** The outcome of a call from an address: its error code, or OK. */
   const call = async (apiKey: string | undefined, peer = "192.0.2.1"): Promise<string> => {
     try {
       await gate.enter({
         method: AccountService.method.getProfile,
-        state: new CallState("request", peer),
+        state: new CallState("request", peer, () => clock.nowMs),
         headerOf: () => (apiKey === undefined ? undefined : `Bearer ${apiKey}`),
         message: undefined,
       });
@@ -58,7 +58,7 @@ function counted(codes: readonly string[]): Record<string, number> {
   return counts;
 }
 
-it("looks up no more keys for an address than it may have failures, however many calls come at once", async () => {
+it("looks up at most as many keys at once for an address as it may have failures", async () => {
   const { call, asked, clock } = createGate();
   const calls = Array.from({ length: 200 }, (_, i) => call(`wrong-${i}`));
   const other = call("wrong", "192.0.2.2");
@@ -74,7 +74,7 @@ it("looks up no more keys for an address than it may have failures, however many
   expect(asked).toHaveLength(PER_SECOND + 1);
 });
 
-it("counts neither a right key nor a database that is away as a failure", async () => {
+it("counts neither a valid key nor an unreachable database as a failure", async () => {
   const { call, asked } = createGate();
   for (let i = 0; i < 4 * PER_SECOND; i++) {
     const right = call(`right-${i}`);

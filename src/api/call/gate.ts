@@ -1,38 +1,23 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
-import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import type { KeyDirectory, Principal } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiLogger } from "../settings.ts";
-import { needsKey } from "./access.ts";
+import { type Access, accessOf, type CallKind } from "./access.ts";
 import type { Admission } from "./admission.ts";
 import type { CallObserver } from "./call-record.ts";
-import { type CallState, monotonicMs } from "./call-state.ts";
+import type { CallState } from "./call-state.ts";
 import { failureOf } from "./failure.ts";
-import type { CallKind, RateLimits } from "./rate-limits.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import { checkRequest } from "./validation.ts";
 
-const { buy, sell, swap, quote, submit } = TradeService.method;
-const BUILDS: ReadonlySet<DescMethod> = new Set([buy, sell, swap, quote]);
-const { createChallenge, register } = AccountService.method;
-
-/** What a call is limited as; undefined for those that concern the server itself, such as health. */
-export function kindOf(method: DescMethod): CallKind | undefined {
-  if (BUILDS.has(method)) return "build";
-  if (method === submit) return "submit";
-  if (method === createChallenge || method === register) return "register";
-  if (method.parent !== TradeService && method.parent !== AccountService) return undefined;
-  return needsKey(method) ? "read" : "open";
-}
-
-/** A call as the gate sees it, on whichever wire. */
+/** A call as the gate sees it, on any wire. */
 export interface GatedCall {
   readonly method: DescMethod;
   readonly state: CallState;
   /** A request header by its lower-case name. */
   headerOf(name: string): string | undefined;
-  /** What is asked; undefined for streams, whose messages are checked as they come. */
+  /** The request; undefined for streams, whose messages are checked as they arrive. */
   readonly message: Parameters<typeof checkRequest>[1] | undefined;
 }
 
@@ -44,58 +29,53 @@ interface GateParts {
   readonly observe: CallObserver;
 }
 
-/** A node that is away fails every call that needs it: one line in the log tells as much as a thousand. */
+/** Minimum time between two log lines about upstream failures: a node that is down fails every call that needs it. */
 const UPSTREAM_QUIET_MS = 100;
 
-interface Rules {
-  readonly kind: CallKind | undefined;
-  readonly needsKey: boolean;
-}
-
-/**
- * What every call passes on every wire before it is served, in this order: there is room for it, its caller is known and
- * within their limits, the request is sound.
- */
+/** Every call on every wire passes it before it is served, in this order: address limit, admission, API key, key limit, validation. */
 export class Gate {
   readonly #parts: GateParts;
-  readonly #rules = new Map<DescMethod, Rules>();
+  readonly #access = new Map<DescMethod, Access>();
   #quietUntilMs = 0;
 
   constructor(parts: GateParts) {
     this.#parts = parts;
   }
 
-  /** Lets a call in; waits where its turn has not come, or its key has to be looked up. `leave` must follow, also when this fails. @throws TradewireError */
+  /**
+   * Lets a call in. Returns a promise only if the call has to wait for its turn or for the look-up of its key. `leave` must
+   * follow, also after an error.
+   * @throws TradewireError
+   */
   enter(call: GatedCall): void | Promise<void> {
     const { limits, admission } = this.#parts;
     const { state } = call;
-    const rules = this.#rulesOf(call.method);
-    const { kind } = rules;
+    const access = this.#accessOf(call.method);
+    const { kind } = access;
     if (kind !== undefined) {
       limits.takeAddress(kind, state.peer, state.headers);
       const turn = admission.enter(kind);
       if (turn !== undefined) {
         return turn.then(() => {
-          state.entered = kind;
+          state.admitted = kind;
           state.stages.mark("wait");
-          return this.#admit(call, rules);
+          return this.#identify(call, access);
         });
       }
-      state.entered = kind;
+      state.admitted = kind;
     }
-    return this.#admit(call, rules);
+    return this.#identify(call, access);
   }
 
-  /** Once there is room for the call. */
-  #admit(call: GatedCall, rules: Rules): void | Promise<void> {
-    const { kind } = rules;
-    if (!rules.needsKey) return this.#check(call);
+  /** Follows admission. */
+  #identify(call: GatedCall, { kind, needsKey }: Access): void | Promise<void> {
+    if (!needsKey) return this.#check(call);
     const principal = this.#authenticate(call);
-    if (principal instanceof Promise) return principal.then((known) => this.#recognise(call, kind, known));
-    this.#recognise(call, kind, principal);
+    if (principal instanceof Promise) return principal.then((known) => this.#limitKey(call, kind, known));
+    this.#limitKey(call, kind, principal);
   }
 
-  /** A key in memory is known at once. Looking up others, and failing, is what an address may do so often. */
+  /** Keys in memory are free; look-ups and failures count against the limit of the address. */
   #authenticate(call: GatedCall): Principal | Promise<Principal> {
     const { state } = call;
     try {
@@ -122,7 +102,7 @@ export class Gate {
     throw error;
   }
 
-  #recognise(call: GatedCall, kind: CallKind | undefined, principal: Principal): void {
+  #limitKey(call: GatedCall, kind: CallKind | undefined, principal: Principal): void {
     const { state } = call;
     state.principal = principal;
     state.stages.mark("auth");
@@ -137,19 +117,19 @@ export class Gate {
     call.state.stages.mark("validate");
   }
 
-  /** Takes note of how a call ended: with the error it failed with, if it did. */
+  /** Ends a call: releases its place and reports it to the observer. `error` is what it failed with, if it did. */
   leave(call: GatedCall, error?: unknown): void {
     const { method, state } = call;
-    const { kind } = this.#rulesOf(method);
+    const { kind } = this.#accessOf(method);
     const code = error === undefined ? "OK" : error instanceof ConnectError ? "PROTOCOL" : this.#codeOf(call, error);
     if (kind === undefined) return;
-    if (state.entered !== undefined) this.#parts.admission.leave(state.entered);
+    if (state.admitted !== undefined) this.#parts.admission.leave(state.admitted);
     if (kind === "build") state.headers.push("Server-Timing", state.stages.describe());
     this.#parts.observe({
       method: method.name,
       requestId: state.requestId,
       code,
-      durationMs: monotonicMs() - state.stages.startMs,
+      durationMs: state.stages.nowMs() - state.stages.startMs,
       stages: state.stages,
       keyId: state.principal?.keyId,
       traceparent: call.headerOf("traceparent"),
@@ -161,20 +141,20 @@ export class Gate {
     const { requestId } = state;
     if (failure.code === "INTERNAL_ERROR") {
       this.#parts.logger.error({ err: failure.cause ?? failure, requestId, method: method.name }, "call failed");
-    } else if (failure.code === "UPSTREAM_ERROR" && monotonicMs() >= this.#quietUntilMs) {
-      this.#quietUntilMs = monotonicMs() + UPSTREAM_QUIET_MS;
+    } else if (failure.code === "UPSTREAM_ERROR" && state.stages.nowMs() >= this.#quietUntilMs) {
+      this.#quietUntilMs = state.stages.nowMs() + UPSTREAM_QUIET_MS;
       this.#parts.logger.warn({ err: failure.cause ?? failure, requestId, method: method.name }, "upstream failed");
     }
     return failure.code;
   }
 
-  #rulesOf(method: DescMethod): Rules {
-    let rules = this.#rules.get(method);
-    if (rules === undefined) {
-      rules = { kind: kindOf(method), needsKey: needsKey(method) };
-      this.#rules.set(method, rules);
+  #accessOf(method: DescMethod): Access {
+    let access = this.#access.get(method);
+    if (access === undefined) {
+      access = accessOf(method);
+      this.#access.set(method, access);
     }
-    return rules;
+    return access;
   }
 }
 
@@ -188,6 +168,6 @@ function bearerOf(header: string | undefined): string {
     "AUTH_ERROR",
     header === undefined
       ? "An API key is missing. Send it as `Authorization: Bearer <API_KEY>`."
-      : "The Authorization header is not `Bearer <API_KEY>`.",
+      : "The Authorization header is not of the form `Bearer <API_KEY>`.",
   );
 }

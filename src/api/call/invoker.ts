@@ -3,15 +3,16 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { Call } from "./call.ts";
 import type { Gate } from "./gate.ts";
 
-/** What a call is answered with: the fields of its answer, a message or not. */
+/** The response of a call: a message, or its fields. */
 export type Output = MessageInitShape<DescMethodUnary["output"]>;
 
-/** Runs one call. Waits only where the call has to. @throws what the gate or the implementation throws */
+/** Runs one call. Returns a promise only if the call has to wait. @throws what the gate or the implementation throws */
 export type Invoker = (call: Call) => Output | Promise<Output>;
 
+/** A unary method of a service. */
 export type UnaryImplementation = (request: Call["message"], context: HandlerContext) => Output | Promise<Output>;
 
-/** Runs calls of one method: through the gate to the implementation, the same two that the RPC router has. */
+/** Runs the calls of one method through the gate to the implementation: the same two that the RPC library is given. */
 export function createInvoker(implementation: UnaryImplementation, gate: Gate): Invoker {
   const implement = (call: Call) => implementation(call.message, call as unknown as HandlerContext);
   const invokeWaiting = async (call: Call, waiting: Promise<void> | undefined, answering?: Promise<Output>) => {

@@ -1,27 +1,23 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { networkOf } from "../http/network-of.ts";
 import type { LimitSettings } from "../settings.ts";
+import type { CallKind } from "./access.ts";
+import type { HeaderLines } from "./call-state.ts";
 import { TokenBuckets, type Verdict } from "./token-bucket.ts";
 
-/** What a call is counted as. */
-export type CallKind = "build" | "submit" | "read" | "open" | "register";
-
-/** What processes on one database tell each other: calls that passed, by policy and name. */
+/** Calls that passed, by policy and name: what processes on one database exchange. */
 export type Usage = Map<string, number>;
-
-/** Header lines for an answer: names and values in turn. */
-export type AnswerHeaders = string[];
 
 interface Policy {
   readonly name: string;
   readonly buckets: TokenBuckets;
-  /** The policy as its header says it. */
+  /** The value of its RateLimit-Policy header. */
   readonly described: string;
-  /** What is told to who exceeds it. */
+  /** The message of a refusal. */
   readonly exceeded: string;
 }
 
-/** Token buckets per key and per address (of IPv6: per /64 network), builds and submits apart. */
+/** Token buckets per API key and per address (IPv6: per /64 network), separately for each kind of call. */
 export class RateLimits {
   readonly #byKey: Readonly<Record<CallKind, Policy | undefined>>;
   readonly #byAddress: Readonly<Record<CallKind, Policy | undefined>>;
@@ -55,7 +51,7 @@ export class RateLimits {
       "address-auth",
       settings.addressAuth,
       burstSeconds,
-      "calls a second from this address whose API key is missing or not known",
+      "calls a second from this address whose API key is missing or unknown",
     );
     const policies = [...Object.values(this.#byKey), ...Object.values(this.#byAddress), this.#failedAuth];
     this.#policies = new Map(policies.filter((policy) => policy !== undefined).map((policy) => [policy.name, policy]));
@@ -63,21 +59,21 @@ export class RateLimits {
   }
 
   /** Counts a call from an address. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeAddress(kind: CallKind, address: string, headers: AnswerHeaders): void {
+  takeAddress(kind: CallKind, address: string, headers: HeaderLines): void {
     this.#take(this.#byAddress[kind], networkOf(address), headers);
   }
 
-  /** Counts a call from an address that brought no key, or a wrong one. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeFailedAuth(address: string, headers: AnswerHeaders): void {
+  /** Counts a call from an address without a valid API key. @throws TradewireError RATE_LIMIT_EXCEEDED */
+  takeFailedAuth(address: string, headers: HeaderLines): void {
     this.#take(this.#failedAuth, networkOf(address), headers);
   }
 
   /**
-   * Before a key is looked up: an address has no more look-ups under way than it may still have failures. `endLookUp` must
-   * follow.
-   * @throws TradewireError RATE_LIMIT_EXCEEDED; then none follows
+   * Reserves one failure of the address for a key look-up, so that look-ups in flight never exceed the failures left.
+   * `endLookUp` must follow, unless this throws.
+   * @throws TradewireError RATE_LIMIT_EXCEEDED
    */
-  beginLookUp(address: string, headers: AnswerHeaders): void {
+  beginLookUp(address: string, headers: HeaderLines): void {
     const policy = this.#failedAuth;
     if (policy === undefined) return;
     const verdict = policy.buckets.take(networkOf(address), this.#nowMs());
@@ -86,17 +82,17 @@ export class RateLimits {
     throw exceeded(policy, verdict);
   }
 
-  /** After a look-up, however it ended. */
+  /** Releases the reservation of a look-up, whatever its outcome. */
   endLookUp(address: string): void {
     this.#failedAuth?.buckets.giveBack(networkOf(address));
   }
 
-  /** Counts a call of a key. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeKey(kind: CallKind, keyId: string, headers: AnswerHeaders): void {
+  /** Counts a call of an API key. @throws TradewireError RATE_LIMIT_EXCEEDED */
+  takeKey(kind: CallKind, keyId: string, headers: HeaderLines): void {
     this.#take(this.#byKey[kind], keyId, headers);
   }
 
-  #take(policy: Policy | undefined, name: string, headers: AnswerHeaders): void {
+  #take(policy: Policy | undefined, name: string, headers: HeaderLines): void {
     if (policy === undefined) return;
     const verdict = policy.buckets.take(name, this.#nowMs());
     writeHeaders(headers, policy, verdict);
@@ -107,14 +103,14 @@ export class RateLimits {
     }
   }
 
-  /** What passed here since the last time this was asked. From the first time on it is counted. */
+  /** Returns the calls that passed since the previous call of this method. Counting starts with the first. */
   takeUsage(): Usage {
     const usage = this.#usage ?? new Map();
     this.#usage = new Map();
     return usage;
   }
 
-  /** Counts what passed in other processes. */
+  /** Charges calls that other processes let through. */
   charge(usage: Usage): void {
     const nowMs = this.#nowMs();
     for (const [key, calls] of usage) {
@@ -129,17 +125,17 @@ function definePolicy(name: string, perSecond: number, burstSeconds: number, cou
   const burst = perSecond * burstSeconds;
   return {
     name,
-    exceeded: `More than ${perSecond} ${counted}. Wait as Retry-After says.`,
+    exceeded: `More than ${perSecond} ${counted}. Retry after the time in Retry-After.`,
     buckets: new TokenBuckets(perSecond, burst),
     described: `"${name}";q=${burst};w=${burstSeconds}`,
   };
 }
 
 /**
- * The policy nearest to its end is the one told: a key's own, unless the address has run out.
+ * Replaces what an earlier policy wrote: the response describes the key's own policy, unless the address is exhausted.
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
-function writeHeaders(headers: AnswerHeaders, { name, described }: Policy, verdict: Verdict): void {
+function writeHeaders(headers: HeaderLines, { name, described }: Policy, verdict: Verdict): void {
   const state = `"${name}";r=${verdict.remaining};t=${Math.ceil(verdict.resetMs / 1_000)}`;
   headers.length = 0;
   headers.push("RateLimit-Policy", described, "RateLimit", state);

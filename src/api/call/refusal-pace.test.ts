@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { RefusalPace } from "./refusal-pace.ts";
 
-it("answers so many refusals at once, and then at their own pace", async () => {
+it("sends a burst of refusals at once and the rest at its pace", async () => {
   let nowMs = 1_000;
   const pace = new RefusalPace(() => nowMs);
   for (let i = 0; i < 300; i++) expect(pace.next()).toBeUndefined();
@@ -10,10 +10,10 @@ it("answers so many refusals at once, and then at their own pace", async () => {
   for (let i = 0; i < 60; i++) void pace.next()?.then(() => answered++);
   await sleep(10);
   expect(answered).toBe(0);
-  // Three in a millisecond.
+  // Three per millisecond.
   nowMs += 10.1;
   await expect.poll(() => answered).toBe(30);
-  pace.callBack();
+  pace.release();
   await expect.poll(() => answered).toBe(60);
   nowMs += 1_000;
   expect(pace.next()).toBeUndefined();

@@ -1,20 +1,21 @@
-/** About a tenth of a process's time, and how many may come at once. */
+/** Refusals a second: about a tenth of the process's time. */
 const PER_SECOND = 3_000;
-const AT_ONCE = 300;
+/** Refusals sent at once before pacing starts. */
+const BURST = 300;
 const INTERVAL_MS = 1_000 / PER_SECOND;
-/** How many may be waiting; whatever comes beyond is answered at once. */
+/** Upper bound of waiting refusals; the rest are sent at once. */
 const WAITING = 10_000;
-/** How many of them are called back at a time. */
-const CALLED_BACK = 64;
-const LOOK_EVERY_MS = 2;
+/** Waiting refusals released at a time once there is room. */
+const RELEASED = 64;
+const CHECK_EVERY_MS = 2;
 
 /**
- * When refusals are answered. Callers who ask again as soon as they are refused would otherwise leave no time for what is
- * served; here they wait for their answers, and ask no more until then.
+ * Paces refusals. Clients that retry the moment they are refused would leave no time for other work; a delayed refusal holds
+ * back their next attempt.
  */
 export class RefusalPace {
   readonly #nowMs: () => number;
-  /** When the last refusal so far is paid for. */
+  /** When the pace has room again for all refusals so far. */
   #paidMs = 0;
   #waiting: { readonly dueMs: number; readonly answer: () => void }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -24,26 +25,26 @@ export class RefusalPace {
     this.#nowMs = nowMs;
   }
 
-  /** When one more refusal is due: when the promise resolves, or now where there is none. */
+  /** Resolves when one more refusal is due; undefined if it is due now. */
   next(): Promise<void> | undefined {
     const nowMs = this.#nowMs();
     const paidMs = Math.max(this.#paidMs, nowMs) + INTERVAL_MS;
-    const dueMs = paidMs - AT_ONCE * INTERVAL_MS;
+    const dueMs = paidMs - BURST * INTERVAL_MS;
     if (dueMs > nowMs && this.#waiting.length >= WAITING) return undefined;
     this.#paidMs = paidMs;
     if (dueMs <= nowMs) return undefined;
     return new Promise((answer) => {
       this.#waiting.push({ dueMs, answer });
-      this.#timer ??= setInterval(this.#look, LOOK_EVERY_MS);
+      this.#timer ??= setInterval(this.#check, CHECK_EVERY_MS);
     });
   }
 
-  /** Some of those that wait are due now: there is room for them after all. */
-  callBack(): void {
-    for (const { answer } of this.#waiting.splice(0, CALLED_BACK)) answer();
+  /** Releases some of the waiting refusals early: there is room to serve their requests after all. */
+  release(): void {
+    for (const { answer } of this.#waiting.splice(0, RELEASED)) answer();
   }
 
-  readonly #look = (): void => {
+  readonly #check = (): void => {
     const nowMs = this.#nowMs();
     const later = this.#waiting.findIndex(({ dueMs }) => dueMs > nowMs);
     const due = this.#waiting.splice(0, later === -1 ? this.#waiting.length : later);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { TokenBuckets } from "./token-bucket.ts";
 
-it("lets a burst pass, then the rate", () => {
+it("lets a burst pass, then calls at the rate", () => {
   const buckets = new TokenBuckets(10, 5);
   const passed = (nowMs: number) => {
     let count = 0;
@@ -16,7 +16,7 @@ it("lets a burst pass, then the rate", () => {
   expect(buckets.take("b", 1_100)).toEqual({ allowed: true, remaining: 4, resetMs: 100, retryAfterMs: 0 });
 });
 
-it("says when to come back, to the millisecond", () => {
+it("gives the time to retry, to the millisecond", () => {
   const buckets = new TokenBuckets(4, 1);
   expect(buckets.take("a", 1_000).allowed).toBe(true);
   expect(buckets.take("a", 1_100)).toEqual({ allowed: false, remaining: 0, resetMs: 150, retryAfterMs: 150 });
@@ -24,7 +24,7 @@ it("says when to come back, to the millisecond", () => {
   expect(buckets.take("a", 1_250).allowed).toBe(true);
 });
 
-it("never lets more pass than the burst and the rate, however calls come", () => {
+it("never lets more pass than burst and rate, for any arrival pattern", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 500 }),
@@ -44,7 +44,7 @@ it("never lets more pass than the burst and the rate, however calls come", () =>
   );
 });
 
-it("counts what passed elsewhere", () => {
+it("charges calls that passed in other processes", () => {
   const buckets = new TokenBuckets(10, 10);
   buckets.charge("a", 9, 0);
   expect(buckets.take("a", 0)).toMatchObject({ allowed: true, remaining: 0 });
@@ -53,7 +53,7 @@ it("counts what passed elsewhere", () => {
   expect(buckets.take("a", 0).retryAfterMs).toBe(1_100);
 });
 
-it("has room again for what is given back", () => {
+it("has room again after a call is given back", () => {
   const buckets = new TokenBuckets(10, 2);
   for (let i = 0; i < 50; i++) {
     expect(buckets.take("a", 0)).toMatchObject({ allowed: true, remaining: 1 });

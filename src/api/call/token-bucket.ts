@@ -1,20 +1,20 @@
-/** What a bucket said to one more call. Milliseconds and whole calls. */
+/** The outcome of one call against a bucket. Milliseconds and whole calls. */
 export interface Verdict {
   readonly allowed: boolean;
   /** Calls that would still pass now. */
   readonly remaining: number;
   /** Until the bucket is full again. */
   readonly resetMs: number;
-  /** Until one more call passes; 0 when one does now. */
+  /** Until one more call passes; 0 if this one did. */
   readonly retryAfterMs: number;
 }
 
-/** When buckets that are full again are forgotten: after this many new ones. */
+/** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
 
 /**
- * Token buckets of one policy, one for each name, by the generic cell rate algorithm: a bucket is one number, the moment
- * at which it will be full again.
+ * Token buckets of one policy, one per name. Uses the generic cell rate algorithm: a bucket is one number, the time at which
+ * it is full again.
  */
 export class TokenBuckets {
   readonly burst: number;
@@ -31,14 +31,14 @@ export class TokenBuckets {
     this.#intervalMs = 1_000 / perSecond;
   }
 
-  /** Takes one call out of a bucket, if it holds one. Time may be any monotonic clock. */
+  /** Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock. */
   take(name: string, nowMs: number): Verdict {
     const known = this.#fullAtMs.get(name);
     if (known === undefined && ++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
     const fullAtMs = Math.max(known ?? nowMs, nowMs);
     const spanMs = this.burst * this.#intervalMs;
     const nextMs = fullAtMs + this.#intervalMs;
-    // A thousandth of a millisecond of grace: sums of fractions are not exact.
+    // A microsecond of grace, because sums of fractions are inexact.
     if (nextMs - nowMs > spanMs + 0.001) {
       return {
         allowed: false,
@@ -56,13 +56,13 @@ export class TokenBuckets {
     };
   }
 
-  /** Puts back one call that was taken and does not count after all. */
+  /** Returns one call that was taken and does not count after all. */
   giveBack(name: string): void {
     const fullAtMs = this.#fullAtMs.get(name);
     if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#intervalMs);
   }
 
-  /** Takes calls that passed elsewhere. A bucket's debt stays within one burst, so that it is paid in the time one takes to fill. */
+  /** Charges calls that other processes let through. Debt is capped at one burst, so it clears in one refill time. */
   charge(name: string, calls: number, nowMs: number): void {
     const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? nowMs, nowMs) + calls * this.#intervalMs;
     this.#fullAtMs.set(name, Math.min(fullAtMs, nowMs + 2 * this.burst * this.#intervalMs));

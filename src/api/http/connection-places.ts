@@ -1,26 +1,26 @@
 import type { Socket } from "node:net";
 import { networkOf } from "./network-of.ts";
 
-/** The connections a server holds, of which one address may have so many: a flood out of one place leaves room for others. */
+/** The open connections, bounded per address: a flood from one address leaves room for others. */
 export class ConnectionPlaces {
   readonly sockets: ReadonlySet<Socket>;
   readonly #sockets = new Set<Socket>();
   readonly #byNetwork = new Map<string, number>();
   readonly #maxPerAddress: number;
 
-  /** @param maxPerAddress 0: any number */
+  /** @param maxPerAddress connections per address (IPv6: per /64 network); 0 for any number */
   constructor(maxPerAddress: number) {
     this.sockets = this.#sockets;
     this.#maxPerAddress = maxPerAddress;
   }
 
-  /** Holds a new connection until it closes. Cuts it off, and says so by false, where its address has too many. */
+  /** Counts a connection until it closes. Destroys it and returns false if its address has too many. */
   take(socket: Socket): boolean {
     if (this.#maxPerAddress > 0) {
       const { remoteAddress } = socket;
       const network = remoteAddress === undefined ? undefined : networkOf(remoteAddress);
       const held = network === undefined ? 0 : (this.#byNetwork.get(network) ?? 0);
-      // One without an address has gone already.
+      // A socket without an address is closed already.
       if (network === undefined || held >= this.#maxPerAddress) {
         socket.destroy();
         return false;

@@ -6,13 +6,13 @@ const EXPOSED_HEADERS =
   "x-request-id, retry-after, ratelimit, ratelimit-policy, server-timing, grpc-status, grpc-message, grpc-status-details-bin";
 const PREFLIGHT_SECONDS = "7200";
 
-/** Lets pages of the named origins call. Never with cookies: there are none. Without origins nothing is registered. */
+/** Allows calls from pages of the given origins, without credentials. Registers nothing if there are none. */
 export function registerCors(fastify: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return;
   const allowed = new Set(origins);
   fastify.addHook("onRequest", (request, reply, done) => {
     const { origin } = request.headers;
-    // RPC answers are written past the router, so headers are set where both write.
+    // RPC responses bypass the router, so these headers are set on the raw response.
     reply.raw.setHeader("vary", "origin");
     if (origin === undefined || !allowed.has(origin)) {
       done();

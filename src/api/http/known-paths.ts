@@ -1,33 +1,41 @@
+/** A route of the router. Its methods are read when asked for, because hooks may still change them. */
+interface KnownRoute {
+  /** With variables behind a colon. */
+  readonly url: string;
+  readonly method: string | readonly string[];
+}
+
 interface KnownPath {
   readonly pattern: RegExp;
   /** Up to the last slash. */
   readonly parent: string;
   readonly isLiteral: boolean;
-  readonly methods: Set<string>;
+  readonly routes: KnownRoute[];
 }
 
-/** The paths that are served, and by which HTTP methods: asked only for what the router did not take. */
+/** The served paths with their HTTP methods. Asked only for requests that no route matches. */
 export class KnownPaths {
   readonly #paths = new Map<string, KnownPath>();
 
-  /** @param url as routes write it, variables behind a colon */
-  add(url: string, methods: readonly string[]): void {
+  /** Adds a route. */
+  add(route: KnownRoute): void {
+    const { url } = route;
     let known = this.#paths.get(url);
     if (known === undefined) {
       known = {
         pattern: new RegExp(`^${url.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/:\w+/g, "[^/]+")}$`),
         parent: parentOf(url),
         isLiteral: !url.includes("/:"),
-        methods: new Set(),
+        routes: [],
       };
       this.#paths.set(url, known);
     }
-    for (const method of methods) known.methods.add(method);
+    known.routes.push(route);
   }
 
   /**
-   * The methods a path takes in place of this one; none where there is nothing at the path. Where the last part may be
-   * anything, and words stand beside it that do take the method, the path is one of those misspelt, and nothing.
+   * The methods that a path accepts instead of this one; none if nothing is there. A path that matches only by its variable
+   * counts as a misspelt word, and as nothing, if words beside it accept the method.
    */
   methodsAt(path: string, method: string): readonly string[] {
     const known = [...this.#paths.values()].find(({ pattern }) => pattern.test(path));
@@ -35,10 +43,12 @@ export class KnownPaths {
     const isMisspelt =
       !known.isLiteral &&
       [...this.#paths.values()].some(
-        ({ isLiteral, parent, methods }) => isLiteral && parent === known.parent && methods.has(method),
+        (other) => other.isLiteral && other.parent === known.parent && methodsOf(other).has(method),
       );
-    return isMisspelt ? [] : [...known.methods].sort();
+    return isMisspelt ? [] : [...methodsOf(known)].sort();
   }
 }
+
+const methodsOf = ({ routes }: KnownPath): Set<string> => new Set(routes.flatMap(({ method }) => method));
 
 const parentOf = (url: string): string => url.slice(0, url.lastIndexOf("/"));

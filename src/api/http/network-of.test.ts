@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { networkOf } from "./network-of.ts";
 
-it("tells callers apart by IPv4 address and by /64 of IPv6", () => {
+it("distinguishes clients by IPv4 address and by /64 network of IPv6", () => {
   for (const [address, network] of [
     ["192.0.2.7", "192.0.2.7"],
     ["::ffff:192.0.2.7", "192.0.2.7"],

@@ -1,11 +1,11 @@
 import { isIPv6 } from "node:net";
 
-/** Addresses written in full are told by their networks from memory; so many, then the memory starts anew. */
+/** Remembered IPv6 addresses; the memory is cleared when it is full. */
 const REMEMBERED = 10_000;
 
 const known = new Map<string, string>();
 
-/** What one caller has of the address space: an IPv4 address, however it is written, or a /64 of IPv6. */
+/** The part of the address space that one client owns: an IPv4 address (also if mapped into IPv6) or a /64 network of IPv6. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   let network = known.get(address);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 
-/** Whether an answer can still be given: none was begun, and its caller has not left. On either protocol. */
+/** True if a response can still be written: none was started and the client is connected. For HTTP/1.1 and HTTP/2. */
 export function isOpen(response: ServerResponse): boolean {
   if (response.headersSent || response.destroyed) return false;
   const { stream } = response as unknown as Http2ServerResponse;

@@ -14,7 +14,7 @@ function refusalOf(text: string): TradewireError | undefined {
 }
 
 describe("parseJson", () => {
-  it("reads whatever JSON.parse reads, as it does", () => {
+  it("returns what JSON.parse returns", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(0, 2, "\t"), (text, space) => {
         const written = JSON.stringify(JSON.parse(text), null, space);
@@ -33,19 +33,19 @@ describe("parseJson", () => {
     ['{"__proto__":1,"__proto__":2}', "__proto__"],
     ['{"":1,"":2}', ""],
     ['{"a":null,"a":null}', "a"],
-  ])("refuses %s, naming what is there twice", (text, name) => {
+  ])("refuses %s, naming the duplicate", (text, name) => {
     const refusal = refusalOf(text);
     expect([refusal?.code, refusal?.facts.field]).toEqual(["VALIDATION_ERROR", name]);
   });
 
   it.each(['{"a":"b:c","b":"\\"a\\":1"}', '{"a":{"a":[{"a":1},{"a":2}]}}', "[]", '"a"', "1", '{"a":"a"}'])(
-    "takes %s, in which nothing is",
+    "accepts %s, which has no duplicate",
     (text) => {
       expect(parseJson(Buffer.from(text))).toEqual(JSON.parse(text));
     },
   );
 
-  it("finds every doubled name in otherwise random objects", () => {
+  it("finds any duplicate name in random objects", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }), { minKeys: 1 }),
@@ -61,13 +61,13 @@ describe("parseJson", () => {
     );
   });
 
-  it("bounds how deep it looks: what is deeper than any request is refused by its field", () => {
+  it("counts no deeper than requests go and leaves deeper JSON to the decoder", () => {
     const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
     for (const depth of [7, 8, 8_000]) expect(refusalOf(nested(depth))).toBeUndefined();
     expect(refusalOf(`{"b":{"c":1,"c":1},"a":${"[".repeat(5)}${"]".repeat(5)}}`)?.facts.field).toBe("c");
   });
 
-  it.each(["{", "", '{"a":NaN}', '{"a":1,}', "\u0000"])("refuses %j, which is no JSON", (text) => {
+  it.each(["{", "", '{"a":NaN}', '{"a":1,}', "\u0000"])("refuses %j, which is not JSON", (text) => {
     expect(refusalOf(text)?.message).toBe("The request body is not valid JSON.");
   });
 });

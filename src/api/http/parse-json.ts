@@ -1,9 +1,10 @@
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 
 /**
- * The JSON of a request body, in which no object has a name twice: whoever reads it otherwise must not trade another amount.
+ * Parses the JSON of a request body. Duplicate names are refused: parsers differ in which value they keep, so the client may
+ * have meant another amount.
  *
- * @throws TradewireError VALIDATION_ERROR, naming what is there twice; also for what is no JSON
+ * @throws TradewireError VALIDATION_ERROR naming the duplicate; also if the text is not JSON
  */
 export function parseJson(body: Buffer): unknown {
   const text = body.toString("utf8");
@@ -13,20 +14,20 @@ export function parseJson(body: Buffer): unknown {
   } catch {
     throw new TradewireError("VALIDATION_ERROR", "The request body is not valid JSON.");
   }
-  // The parser keeps one of several values under one name, so there are fewer names in what it made than in the text.
+  // JSON.parse keeps one value per name, so a duplicate leaves fewer names in the result than in the text.
   const members = countMembers(json, 1);
-  if (!Number.isNaN(members) && members !== countNames(text)) throw doubled(text);
+  if (!Number.isNaN(members) && members !== countNames(text)) throw duplicateName(text);
   return json;
 }
 
-/** Deeper than any request goes, so that whoever reads this JSON next refuses it, by the name of the field. */
+/** Deeper than any request. Beyond it nothing is counted: the decoder refuses such JSON by the name of its field. */
 const MAX_DEPTH = 8;
 const QUOTE = '"';
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Names in valid JSON: its strings that a colon follows. From quote to quote, whatever is between them. */
+/** Counts the names in valid JSON: its strings followed by a colon. Jumps from quote to quote. */
 function countNames(text: string): number {
   let names = 0;
   for (let at = text.indexOf(QUOTE); at !== -1; ) {
@@ -37,7 +38,7 @@ function countNames(text: string): number {
   return names;
 }
 
-/** Where the string that opens at `at` closes. */
+/** The position of the closing quote of the string that opens at `at`. */
 function endOfString(text: string, at: number): number {
   let end = text.indexOf(QUOTE, at + 1);
   while (text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) end = text.indexOf(QUOTE, end + 1);
@@ -56,7 +57,7 @@ function isName(text: string, end: number): boolean {
   return text.charCodeAt(after) === COLON;
 }
 
-/** NaN: nested deeper than that. */
+/** NaN if nested deeper than MAX_DEPTH. */
 function countMembers(json: unknown, depth: number): number {
   if (typeof json !== "object" || json === null) return 0;
   if (depth > MAX_DEPTH) return Number.NaN;
@@ -73,8 +74,8 @@ function countMembers(json: unknown, depth: number): number {
   return members;
 }
 
-/** What is there twice, found at leisure: the request is refused. */
-function doubled(text: string): TradewireError {
+/** Finds the duplicate name. Slow, but the request is refused anyway. */
+function duplicateName(text: string): TradewireError {
   const objects: Set<string>[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
@@ -84,11 +85,11 @@ function doubled(text: string): TradewireError {
       const end = endOfString(text, at);
       if (isName(text, end)) {
         const name = JSON.parse(text.slice(at, end + 1)) as string;
-        if (objects.at(-1)!.has(name)) return invalidField(name, `${name} is given twice: give it once.`);
+        if (objects.at(-1)!.has(name)) return invalidField(name, `${name} is given twice. Give it once.`);
         objects.at(-1)!.add(name);
       }
       at = end;
     }
   }
-  return new TradewireError("VALIDATION_ERROR", "A name is given twice in the request body: give it once.");
+  return new TradewireError("VALIDATION_ERROR", "A name is given twice in the request body. Give it once.");
 }

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 
-/** Bounds of a request's body. */
+/** Limits of a request body. */
 interface BodyLimits {
   readonly bodyLimitBytes: number;
   readonly requestTimeoutMs: number;
 }
 
 /**
- * Reads the whole body of a request and hands it over once: as bytes, or as the reason why not, BODY_TOO_LARGE,
- * REQUEST_TIMEOUT when it does not arrive in time, or VALIDATION_ERROR when it is cut off.
+ * Reads the whole body of a request and passes it to `done` once. Passes an error instead: BODY_TOO_LARGE, REQUEST_TIMEOUT
+ * if it does not arrive in time, or VALIDATION_ERROR if it is truncated.
  */
 export function readBody(
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export function readBody(
   done: (body: Buffer | TradewireError) => void,
 ): void {
   const declared = declaredBytes(request);
-  if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > TAKEN_BYTES)) {
+  if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > DRAINED_BYTES)) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);
     done(bodyTooLarge(limits.bodyLimitBytes));
     return;
@@ -27,8 +27,8 @@ export function readBody(
   request
     .on("data", (chunk: Buffer) => reader.take(chunk))
     .on("end", () => reader.finish())
-    .on("error", () => reader.fail(cutOff()))
-    .on("aborted", () => reader.fail(cutOff()));
+    .on("error", () => reader.fail(truncated()))
+    .on("aborted", () => reader.fail(truncated()));
 }
 
 class BodyReader {
@@ -58,8 +58,8 @@ class BodyReader {
   }
 
   /**
-   * On HTTP/2 a body that said so, and is not far too long, is refused when it has ended: callers who see an answer begin
-   * stop writing, and a body shorter than it was said to be takes the rest of the answer along.
+   * Drops a body that is too large. On HTTP/2, one that declared its length is refused only after its end: clients stop
+   * writing when a response starts, and a body shorter than declared makes them discard the rest of the response.
    */
   #drop(): void {
     this.#first = undefined;
@@ -95,8 +95,8 @@ class BodyReader {
 }
 
 /**
- * Ends a body that the answer did not wait for, once the answer is written: a caller of HTTP/2 would wait for room that
- * nobody makes, and on HTTP/1.1 the next request of the connection would wait behind it.
+ * Ends an unread body once the response is written. Otherwise an HTTP/2 client would wait for flow-control window forever,
+ * and on HTTP/1.1 the next request would wait behind the body.
  */
 export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const isHttp2 = request.httpVersionMajor === 2;
@@ -104,30 +104,33 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
   written.once("finish", () => {
     if (request.readableEnded) return;
     if (isHttp2) endRefusedStream(request);
-    else endRefusedRequest(request, TAKEN_OF_STREAM_BYTES);
-    // A reader that stopped halfway may still listen, and nothing flows past it.
+    else endRefusedRequest(request, DRAINED_STREAM_BYTES);
+    // A reader that stopped halfway may still listen, which would stop the flow.
     request.removeAllListeners("readable").resume();
   });
 }
 
+/** Time to end a refused body before its connection or stream is closed. Milliseconds. */
 const REFUSED_MS = 500;
-/** What is still taken, and thrown away, of a refused body: enough for one that is nearly complete. */
+/** Bytes read and discarded of a refused body: enough for one that is nearly complete. */
 const REFUSED_BYTES = 16 * 1024;
-/** A body that says it is no longer than this is taken, and thrown away, to its end: its caller then keeps the connection. */
-const TAKEN_BYTES = 256 * 1024;
-/** The same of a stream of messages, which never says how long it is. */
-const TAKEN_OF_STREAM_BYTES = 1024 * 1024;
+/** A refused body declared no longer than this is read to its end and discarded, so that the client keeps its connection. */
+const DRAINED_BYTES = 256 * 1024;
+/** The same for a stream of messages, which never declares its length. */
+const DRAINED_STREAM_BYTES = 1024 * 1024;
 
 /**
- * Lets the caller read the refusal before the connection goes: one that is closed on a caller who still writes takes the
- * answer along. A body that ends within reason leaves the connection as it is.
+ * Lets the client read the refusal before the connection closes: a reset while it still writes would discard the response.
+ * The connection survives if the body ends in time.
  */
 function endRefusedRequest(
   request: IncomingMessage,
-  takenBytes = declaredBytes(request) <= TAKEN_BYTES ? Math.max(declaredBytes(request), REFUSED_BYTES) : REFUSED_BYTES,
+  drainedBytes = declaredBytes(request) <= DRAINED_BYTES
+    ? Math.max(declaredBytes(request), REFUSED_BYTES)
+    : REFUSED_BYTES,
 ): void {
   const { socket } = request;
-  let left = takenBytes;
+  let left = drainedBytes;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.pause();
@@ -138,14 +141,14 @@ function endRefusedRequest(
   socket.once("close", stop);
 }
 
-/** What an HTTP/2 caller has yet to send would keep the stream open long after the refusal, trailers included, was written. */
+/** Closes an HTTP/2 stream whose client keeps it open by not ending its body. */
 function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
   const timer = setTimeout(() => stream.close(), REFUSED_MS);
   stream.once("close", () => clearTimeout(timer));
 }
 
-/** 0 where a body does not say how long it is. */
+/** The declared length of the body; 0 if there is none. */
 function declaredBytes({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
@@ -155,4 +158,4 @@ function bodyTooLarge(limitBytes: number): TradewireError {
 }
 
 const late = () => new TradewireError("REQUEST_TIMEOUT", "The request body did not arrive in time.");
-const cutOff = () => new TradewireError("VALIDATION_ERROR", "The request body was cut off.");
+const truncated = () => new TradewireError("VALIDATION_ERROR", "The request body is truncated.");

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
-
-/** Names calls, uniquely across processes: a random part of this process and a counter. */
-export function createRequestIds(): () => string {
-  const prefix = `req_${randomBytes(6).toString("hex")}_`;
+/**
+ * Numbers requests.
+ *
+ * @param prefix distinguishes the processes, so it must be random enough never to repeat
+ */
+export function createRequestIds(prefix: string): () => string {
   let count = 0;
-  return () => prefix + (count++).toString(36);
+  return () => `req_${prefix}_${(count++).toString(36)}`;
 }

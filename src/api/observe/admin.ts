@@ -1,28 +1,34 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Whether the service can do its work, and which part of it cannot. */
+/** Whether the service can do its work, with the state of each part. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, string>>;
 }
 
+/** What the admin port serves. */
 export interface AdminParts {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** The text format of Prometheus. */
   metrics(): string;
-  /** Asked often by whoever routes requests here, who may not wait long: it looks nothing up. */
+  /** Asked often by load balancers with short time-outs, so it answers from memory. */
   readiness(): Readiness;
 }
 
+/** The running admin port. */
 export interface Admin {
   readonly port: number;
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** The port for whoever operates the service: `/metrics`, `/healthz` (the process answers) and `/readyz` (it can do its work). */
+/**
+ * Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it can do its work) to operators.
+ * @throws Error if the port is taken
+ */
 export async function startAdmin({ host, port, metrics, readiness }: AdminParts): Promise<Admin> {
   const server = http.createServer((request, response) => {
     const answer = (status: number, type: string, body: string) => {
@@ -39,12 +45,16 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
         return answer(state.ready ? 200 : 503, "application/json; charset=utf-8", `${JSON.stringify(state)}\n`);
       }
       default:
-        return answer(404, "text/plain; charset=utf-8", "There are /metrics, /healthz and /readyz.\n");
+        return answer(
+          404,
+          "text/plain; charset=utf-8",
+          "Not found. This port serves /metrics, /healthz and /readyz.\n",
+        );
     }
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // Workers would share one free port, and each is to have its own.
+    // Without this, workers would share one free port instead of getting one each.
     server.listen({ port, host, exclusive: port === 0 }, resolve);
   });
   const address = server.address() as AddressInfo;

@@ -7,7 +7,7 @@ interface Family {
   readonly samples: { readonly name: string; readonly labels: string; readonly value: number }[];
 }
 
-/** Reads the text format as strictly as its definition is. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/** Parses the text format as strictly as its specification. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
 function parse(text: string): Map<string, Family> {
   const families = new Map<string, Family>();
   let current: Family | undefined;
@@ -62,7 +62,7 @@ function recorded(): Metrics {
   return metrics;
 }
 
-it("writes what Prometheus reads: each family once, its samples together, buckets that add up", () => {
+it("writes valid Prometheus text: each family once, its samples together, buckets that add up", () => {
   const families = parse(recorded().describe());
   expect(families.get("tradewire_calls_total")).toEqual({
     type: "counter",
@@ -95,7 +95,7 @@ it("writes what Prometheus reads: each family once, its samples together, bucket
   }
 });
 
-it("has no label that grows with callers: not their keys, requests or trades", () => {
+it("has no label that grows with clients, such as their keys, requests or trades", () => {
   const text = recorded().describe();
   expect(new Set(Array.from(text.matchAll(/[{,](\w+)="/g), ([, label]) => label))).toEqual(
     new Set(["method", "code", "le", "stage", "sender", "result", "event"]),

@@ -1,6 +1,6 @@
 import type { CallRecord } from "../call/call-record.ts";
 
-/** Upper bounds in seconds: a warm build takes a fraction of a millisecond, a submit some seconds. */
+/** Upper bounds of the buckets in seconds: a warm build takes a fraction of a millisecond, a submit several seconds. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 
 class Histogram {
@@ -15,16 +15,17 @@ class Histogram {
   }
 }
 
-/** A submission that was brought to its end: its code or OK, when it began and what happened then (epoch milliseconds). */
+/** A submission that this process brought to its end. Times are in epoch milliseconds. */
 interface SubmissionReport {
+  /** OK, or its error code. */
   readonly code: string;
   readonly startedAtMs: number;
   readonly events: readonly { readonly kind: string; readonly atMs: number; readonly sender?: string }[];
-  /** False: the first broadcast did not wait for the claim to be written. */
+  /** False if the first broadcast did not wait until the claim was written. */
   readonly durable: boolean;
 }
 
-/** A value read when metrics are asked for. */
+/** A value that is read at each scrape. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;
@@ -32,7 +33,7 @@ export interface Gauge {
   read(): number;
 }
 
-/** What calls have come to, and gauges of the rest, in the text format of Prometheus. */
+/** Counters and histograms of calls and submissions, and gauges of everything else, in the text format of Prometheus. */
 export class Metrics {
   readonly #calls = new Map<string, Map<string, number>>();
   readonly #durations = new Map<string, Histogram>();
@@ -40,14 +41,15 @@ export class Metrics {
   readonly #submissions = new Map<string, number>();
   readonly #broadcasts = new Map<string, number>();
   readonly #landing = new Map<string, Histogram>();
-  #undurable = 0;
+  #unclaimed = 0;
   readonly #gauges: Gauge[] = [];
 
-  /** Tells these too from now on. */
+  /** Adds gauges. */
   watch(gauges: readonly Gauge[]): void {
     this.#gauges.push(...gauges);
   }
 
+  /** Counts a finished call. */
   record({ method, code, durationMs, stages }: CallRecord): void {
     let codes = this.#calls.get(method);
     if (codes === undefined) {
@@ -72,61 +74,38 @@ export class Metrics {
   /** Counts a submission that was brought to its end. */
   recordSubmission({ code, startedAtMs, events, durable }: SubmissionReport): void {
     count(this.#submissions, `code="${code}"`);
-    if (!durable) this.#undurable++;
-    const told = new Set<string>();
+    if (!durable) this.#unclaimed++;
+    const seen = new Set<string>();
     for (const { kind, sender, atMs } of events) {
       if (sender !== undefined) count(this.#broadcasts, `sender="${sender}",result="${kind}"`);
-      if (kind === "refused" || told.has(kind)) continue;
-      told.add(kind);
+      if (kind === "refused" || seen.has(kind)) continue;
+      seen.add(kind);
       histogramOf(this.#landing, kind).observe(Math.max(0, atMs - startedAtMs) / 1_000);
     }
   }
 
-  /** @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
+  /** All metrics, for one scrape. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
   describe(): string {
     const lines: string[] = [];
-    lines.push("# HELP tradewire_calls_total Calls that have ended, by method and code.");
-    lines.push("# TYPE tradewire_calls_total counter");
-    for (const [method, codes] of this.#calls) {
-      for (const [code, count] of codes)
-        lines.push(`tradewire_calls_total{method="${method}",code="${code}"} ${count}`);
-    }
-    describeHistograms(
-      lines,
-      "tradewire_call_seconds",
-      "Time from a call to its answer.",
-      labelled("method", this.#durations),
+    const calls = [...this.#calls].flatMap(([method, codes]) =>
+      Array.from(codes, ([code, count]) => [`method="${method}",code="${code}"`, count] as const),
     );
+    describeCounters(lines, "tradewire_calls_total", "Finished calls by method and code.", calls);
+    const durations = labelled("method", this.#durations);
+    describeHistograms(lines, "tradewire_call_seconds", "Duration of a call.", durations);
     const stages = [...this.#stages].flatMap(([method, ofMethod]) =>
       Array.from(ofMethod, ([stage, histogram]) => [`method="${method}",stage="${stage}"`, histogram] as const),
     );
-    describeHistograms(lines, "tradewire_stage_seconds", "Time of one stage of a call.", stages);
-    describeCounters(
-      lines,
-      "tradewire_submissions_total",
-      "Submissions brought to their end here, by how they ended.",
-      this.#submissions,
-    );
-    describeCounters(
-      lines,
-      "tradewire_sender_broadcasts_total",
-      "Submissions that a sender has taken or refused.",
-      this.#broadcasts,
-    );
-    describeHistograms(
-      lines,
-      "tradewire_landing_seconds",
-      "Time from a submit to what became of it on its way.",
-      labelled("event", this.#landing),
-    );
-    lines.push(
-      "# HELP tradewire_undurable_broadcasts_total Broadcasts that did not wait for their claim to be written.",
-    );
-    lines.push("# TYPE tradewire_undurable_broadcasts_total counter");
-    lines.push(`tradewire_undurable_broadcasts_total ${this.#undurable}`);
-    for (const { name, help, type, read } of this.#gauges) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${read()}`);
-    }
+    describeHistograms(lines, "tradewire_stage_seconds", "Duration of one stage of a call.", stages);
+    const outcomes = "Submissions brought to their end by this process, by outcome.";
+    describeCounters(lines, "tradewire_submissions_total", outcomes, this.#submissions);
+    const broadcasts = "Submissions that a sender accepted or refused.";
+    describeCounters(lines, "tradewire_sender_broadcasts_total", broadcasts, this.#broadcasts);
+    const landing = "Time from a submit to each event on its way to the chain.";
+    describeHistograms(lines, "tradewire_landing_seconds", landing, labelled("event", this.#landing));
+    const unclaimed = "Broadcasts that did not wait until their claim was written.";
+    describeValue(lines, "tradewire_unclaimed_broadcasts_total", unclaimed, "counter", this.#unclaimed);
+    for (const { name, help, type, read } of this.#gauges) describeValue(lines, name, help, type, read());
     return `${lines.join("\n")}\n`;
   }
 }
@@ -148,7 +127,16 @@ function labelled(label: string, all: ReadonlyMap<string, Histogram>): readonly 
   return Array.from(all, ([value, histogram]) => [`${label}="${value}"`, histogram]);
 }
 
-function describeCounters(lines: string[], name: string, help: string, all: ReadonlyMap<string, number>): void {
+function describeValue(lines: string[], name: string, help: string, type: string, value: number): void {
+  lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`);
+}
+
+function describeCounters(
+  lines: string[],
+  name: string,
+  help: string,
+  all: Iterable<readonly [labels: string, value: number]>,
+): void {
   lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
   for (const [labels, value] of all) lines.push(`${name}{${labels}} ${value}`);
 }

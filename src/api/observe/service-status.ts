@@ -1,18 +1,18 @@
-/** How one venue is doing. */
+/** The state of one venue. */
 export interface VenueStatus {
   readonly id: string;
   /**
-   * ready: the last search for its markets succeeded. failing: it did not. idle: nobody has asked for anything that needs one.
-   * waiting: nothing is traded now, because the chain's state is old.
+   * ready: the last search for its markets succeeded. failing: it failed. idle: no request needed a search yet. waiting: the
+   * chain's state is stale, so nothing is traded.
    */
   readonly state: "ready" | "failing" | "idle" | "waiting";
-  /** Its markets that are kept live now. */
+  /** Markets that are kept live. */
   readonly markets: number;
-  /** Time since the last search ended; null before the first. */
+  /** Time since the last search ended; null before the first. Milliseconds. */
   readonly searchAgeMs: number | null;
 }
 
-/** What anybody may know of how the service is doing. No address, name or key of anything inside it. */
+/** The public status of the service. Holds no address, name or key of anything behind it. */
 export interface ServiceStatus {
   readonly serving: boolean;
   /** mainnet, testnet, devnet or localnet. */
@@ -22,13 +22,13 @@ export interface ServiceStatus {
     readonly blockHeight: number;
     /** Measured time of one slot. */
     readonly slotMs: number;
-    /** Time since the last slot was heard of. */
+    /** Time since the last slot was observed. */
     readonly slotAgeMs: number;
   };
   readonly venues: readonly VenueStatus[];
-  /** Nodes, numbered: their names and URLs stay inside. */
+  /** Nodes and relays; nodes are numbered, so that their URLs stay private. */
   readonly senders: readonly { readonly name: string; readonly state: "up" | "down" }[];
-  /** Tokens of the embedded chain, for examples; empty on a public network. */
+  /** Tokens of the embedded chain, used in examples; empty on a public network. */
   readonly tokens: readonly {
     readonly symbol: string;
     readonly mint: string;

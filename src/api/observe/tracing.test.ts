@@ -1,8 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type CallRecord, StageClock } from "../call/call-record.ts";
-import { createTracing } from "./tracing.ts";
+import { Tracing } from "./tracing.ts";
 
 interface Span {
   readonly traceId: string;
@@ -35,11 +36,12 @@ beforeEach(async () => {
 afterEach(() => void collector.close());
 
 const start = (percent: number) =>
-  createTracing({
+  new Tracing({
     endpoint: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`,
     headers: { "x-team": "tw 1" },
     serviceName: "tradewire",
     percent,
+    randomBytes,
     epochOffsetMs: 1_700_000_000_000,
     warn: (message) => void warnings.push(message),
   });
@@ -52,7 +54,7 @@ function call(traceparent?: string): CallRecord {
   return { method: "Buy", requestId: "req_1", code: "OK", durationMs: 6, stages, keyId: undefined, traceparent };
 }
 
-it("makes a span of a call and one of each stage, end to end", async () => {
+it("makes a span of each call with a child per stage, without gaps", async () => {
   const tracing = start(100);
   tracing.record(call());
   await tracing.close();
@@ -68,7 +70,7 @@ it("makes a span of a call and one of each stage, end to end", async () => {
   expect(BigInt(root.endTimeUnixNano) - BigInt(root.startTimeUnixNano)).toBeGreaterThan(5_999_000n);
 });
 
-it("leaves it to the caller whether to trace, and follows no trace that is none", async () => {
+it("follows the sampling of the client and ignores invalid traces", async () => {
   const tracing = start(0);
   const id = "0af7651916cd43dd8448eb211c80319c";
   tracing.record(call(`00-${id}-b7ad6b7169203331-01`));
@@ -85,7 +87,7 @@ it("leaves it to the caller whether to trace, and follows no trace that is none"
   expect(spans.filter(({ name }) => name === "Buy")).toMatchObject([{ traceId: id, parentSpanId: "b7ad6b7169203331" }]);
 });
 
-it("says once that a collector does not take what it is sent, and goes on", async () => {
+it("warns once about a collector that fails and keeps sending", async () => {
   const tracing = start(100);
   status = 503;
   for (const count of [1, 2]) {

@@ -1,23 +1,18 @@
-import { randomBytes } from "node:crypto";
 import type { CallRecord } from "../call/call-record.ts";
 
 interface TracingOptions {
-  /** Where the collector is; `/v1/traces` is put after it. */
+  /** Base URL of the collector; spans are posted to `/v1/traces` below it. */
   readonly endpoint: string;
-  /** Sent with every batch: what the collector knows its customers by. */
+  /** Sent with every batch, such as the credentials of the collector. */
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
-  /** Calls traced when their caller has not decided it. */
+  /** Share of calls to trace if the client's trace does not decide it. 0 to 100. */
   readonly percent: number;
-  /** Epoch milliseconds minus the monotonic clock that records are timed by. */
+  /** Epoch milliseconds minus the monotonic clock of the records. */
   readonly epochOffsetMs: number;
+  /** Random bytes for ids and sampling, from a cryptographic source. */
+  readonly randomBytes: (length: number) => Buffer;
   readonly warn: (message: string) => void;
-}
-
-interface Tracing {
-  record(call: CallRecord): void;
-  /** Sends what is left. */
-  close(): Promise<void>;
 }
 
 const FLUSH_MS = 1_000;
@@ -26,66 +21,84 @@ const SEND_TIMEOUT_MS = 5_000;
 const SERVER_SPAN = 2;
 const INTERNAL_SPAN = 1;
 const STATUS_ERROR = 2;
-/** Ids of zeros are none, and a collector refuses all that comes with one. @see https://www.w3.org/TR/trace-context/ */
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+/** Ids of zeros are invalid, and a collector refuses a whole batch that contains one. @see https://www.w3.org/TR/trace-context/ */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * Traces of calls by stage, sent to an OpenTelemetry collector. Spans are made when a call has ended, from times noted
- * anyway, so that a call in progress pays nothing for them. A collector that does not answer costs the spans, never a call.
+ * Traces of calls by stage, sent to an OpenTelemetry collector. Spans are made after a call has ended, from times that are
+ * recorded anyway, so a call in progress pays nothing. A collector that does not answer loses spans and affects no call.
  *
  * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp
  */
-export function createTracing(options: TracingOptions): Tracing {
-  let waiting: object[] = [];
-  let failed = false;
-  const flush = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    const spans = waiting;
-    waiting = [];
+export class Tracing {
+  readonly #options: TracingOptions;
+  readonly #url: string;
+  readonly #timer: NodeJS.Timeout;
+  #waiting: object[] = [];
+  #failed = false;
+
+  /** Sends spans every second until closed. */
+  constructor(options: TracingOptions) {
+    this.#options = options;
+    this.#url = `${options.endpoint.replace(/\/$/, "")}/v1/traces`;
+    this.#timer = setInterval(() => void this.#flush(), FLUSH_MS);
+    this.#timer.unref();
+  }
+
+  /** Queues the spans of a finished call, if it is sampled and the queue has room. */
+  record(call: CallRecord): void {
+    const [, traceId, parentSpanId, flags] = TRACEPARENT.exec(call.traceparent ?? "") ?? [];
+    const isSampled = flags === undefined ? this.#samples() : (Number.parseInt(flags, 16) & 1) === 1;
+    if (!isSampled || this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push(...this.#spansOf(call, traceId ?? this.#randomId(TRACE_ID_BYTES), parentSpanId));
+  }
+
+  /** Stops the timer and sends the remaining spans. */
+  close(): Promise<void> {
+    clearInterval(this.#timer);
+    return this.#flush();
+  }
+
+  #samples(): boolean {
+    const { percent, randomBytes } = this.#options;
+    return percent > 0 && (randomBytes(4).readUInt32BE() / 2 ** 32) * 100 < percent;
+  }
+
+  #randomId(bytes: number): string {
+    return this.#options.randomBytes(bytes).toString("hex");
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    const { headers, serviceName, warn } = this.#options;
+    const spans = this.#waiting;
+    this.#waiting = [];
     try {
-      const response = await fetch(`${options.endpoint.replace(/\/$/, "")}/v1/traces`, {
+      const response = await fetch(this.#url, {
         method: "POST",
-        headers: { ...options.headers, "content-type": "application/json" },
-        // What proves who sends is for this collector alone.
+        headers: { ...headers, "content-type": "application/json" },
+        // The headers may hold credentials, which are for this collector alone.
         redirect: "error",
-        body: JSON.stringify(requestOf(options.serviceName, spans)),
+        body: JSON.stringify(requestOf(serviceName, spans)),
         signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
       });
       await response.body?.cancel();
       if (!response.ok) throw new Error(`status ${response.status}`);
-      failed = false;
+      this.#failed = false;
     } catch (error) {
-      if (!failed) options.warn(`Traces cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
-      failed = true;
+      if (!this.#failed) warn(`Traces cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
+      this.#failed = true;
     }
-  };
-  const timer = setInterval(flush, FLUSH_MS);
-  timer.unref();
+  }
 
-  return {
-    record(call) {
-      const [, traceId, parentSpanId, flags] = TRACEPARENT.exec(call.traceparent ?? "") ?? [];
-      const sampled =
-        flags === undefined ? Math.random() * 100 < options.percent : (Number.parseInt(flags, 16) & 1) === 1;
-      if (!sampled || waiting.length >= MAX_WAITING) return;
-      for (const span of spansOf(call, traceId ?? randomId(16), parentSpanId, options.epochOffsetMs))
-        waiting.push(span);
-    },
-    close() {
-      clearInterval(timer);
-      return flush();
-    },
-  };
-}
-
-const randomId = (bytes: number): string => randomBytes(bytes).toString("hex");
-
-function spansOf(call: CallRecord, traceId: string, parentSpanId: string | undefined, epochOffsetMs: number): object[] {
-  const nanos = (ms: number) => BigInt(Math.round((ms + epochOffsetMs) * 1e6)).toString();
-  const { stages, durationMs } = call;
-  const spanId = randomId(8);
-  const spans: object[] = [
-    {
+  #spansOf(call: CallRecord, traceId: string, parentSpanId: string | undefined): object[] {
+    const { epochOffsetMs } = this.#options;
+    const nanos = (ms: number) => BigInt(Math.round((ms + epochOffsetMs) * 1e6)).toString();
+    const { stages, durationMs } = call;
+    const spanId = this.#randomId(SPAN_ID_BYTES);
+    const root = {
       traceId,
       spanId,
       ...(parentSpanId === undefined ? {} : { parentSpanId }),
@@ -95,25 +108,20 @@ function spansOf(call: CallRecord, traceId: string, parentSpanId: string | undef
       endTimeUnixNano: nanos(stages.startMs + durationMs),
       attributes: [attribute("tradewire.request_id", call.requestId), attribute("tradewire.code", call.code)],
       status: call.code === "OK" ? {} : { code: STATUS_ERROR, message: call.code },
-    },
-  ];
-  let fromMs = stages.startMs;
-  stages.names.forEach((name, i) => {
-    const endMs = stages.endsMs[i]!;
-    spans.push({
+    };
+    const children = stages.names.map((name, i) => ({
       traceId,
-      spanId: randomId(8),
+      spanId: this.#randomId(SPAN_ID_BYTES),
       parentSpanId: spanId,
       name,
       kind: INTERNAL_SPAN,
-      startTimeUnixNano: nanos(fromMs),
-      endTimeUnixNano: nanos(endMs),
+      startTimeUnixNano: nanos(i === 0 ? stages.startMs : stages.endsMs[i - 1]!),
+      endTimeUnixNano: nanos(stages.endsMs[i]!),
       attributes: [],
       status: {},
-    });
-    fromMs = endMs;
-  });
-  return spans;
+    }));
+    return [root, ...children];
+  }
 }
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });

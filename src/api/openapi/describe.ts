@@ -10,9 +10,9 @@ import {
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { ERRORS } from "../../errors/tradewire-error.ts";
-import { needsKey } from "../call/access.ts";
+import { accessOf } from "../call/access.ts";
+import { restBindingOf } from "../rest/rest-binding.ts";
 import { restEnumName } from "../rest/rest-enum.ts";
-import { restBindingOf } from "../rest/rest-routes.ts";
 import type { Comments } from "./comments.ts";
 import { failuresOf, HEADERS, headersOf } from "./responses.ts";
 
@@ -33,7 +33,7 @@ export function describeRest(services: readonly DescService[], comments: Comment
           operationId: method.localName,
           tags: [service.name],
           ...described(comments, `${service.typeName}.${method.name}`),
-          security: needsKey(method) ? [{ apiKey: [] }] : [],
+          security: accessOf(method).needsKey ? [{ apiKey: [] }] : [],
           ...(binding.variables.length === 0
             ? {}
             : {

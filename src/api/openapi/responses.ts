@@ -2,12 +2,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { ERRORS, type ErrorCode } from "../../errors/tradewire-error.ts";
-import { needsKey } from "../call/access.ts";
-import { kindOf } from "../call/gate.ts";
+import { accessOf } from "../call/access.ts";
 
 type Json = Record<string, unknown>;
 
-/** Codes that a trade ends with once it has landed or no longer can. */
+/** Codes of trades that failed on the chain or can no longer land. */
 const ENDINGS: readonly ErrorCode[] = [
   "TX_EXPIRED",
   "SLIPPAGE_EXCEEDED",
@@ -17,7 +16,7 @@ const ENDINGS: readonly ErrorCode[] = [
   "INSUFFICIENT_SOL",
   "INSUFFICIENT_TOKEN_BALANCE",
 ];
-/** Codes of whatever asks for a price. */
+/** Codes of every call that needs a price. */
 const PRICES: readonly ErrorCode[] = [
   "TOKEN_NOT_FOUND",
   "NO_ROUTE",
@@ -38,7 +37,7 @@ const BUILDS: readonly ErrorCode[] = [
 const { buy, sell, swap, quote, submit, getTrade } = TradeService.method;
 const { createChallenge, register, getProfile, listKeys, revokeKey } = AccountService.method;
 
-/** What methods fail with beside what every call may. */
+/** Codes of single methods, on top of those of every call. */
 const OWN = new Map<DescMethod, readonly ErrorCode[]>([
   [buy, BUILDS],
   [sell, BUILDS],
@@ -64,35 +63,37 @@ const OWN = new Map<DescMethod, readonly ErrorCode[]>([
   [revokeKey, ["NOT_FOUND", "UPSTREAM_ERROR"]],
 ]);
 
-/** Every code a call of the method over REST may fail with, in the order of the table. */
+/** Every code that the method may return over REST, in the order of the table. */
 function codesOf(method: DescMethod, hasBody: boolean): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(["VALIDATION_ERROR", "HEADERS_TOO_LARGE", "REQUEST_TIMEOUT", "INTERNAL_ERROR"]);
   if (hasBody) codes.add("BODY_TOO_LARGE");
-  if (needsKey(method)) codes.add("AUTH_ERROR");
-  const kind = kindOf(method);
+  const { kind, needsKey } = accessOf(method);
+  // A key that is not in memory is looked up in the database.
+  if (needsKey) codes.add("AUTH_ERROR").add("UPSTREAM_ERROR");
   if (kind !== undefined) codes.add("RATE_LIMIT_EXCEEDED");
   if (kind === "build" || kind === "submit") codes.add("OVERLOADED");
-  // The key is looked up in the database where it was not used lately.
-  if (needsKey(method)) codes.add("UPSTREAM_ERROR");
   for (const code of OWN.get(method) ?? []) codes.add(code);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
 const header = (description: string, schema: Json): Json => ({ description, schema });
 
-/** Headers of answers, by the names that operations refer to. */
+/** Response headers, by the names that operations refer to. */
 export const HEADERS: Json = {
-  "X-Request-Id": header("Names this call in the service's logs.", { type: "string" }),
-  RateLimit: header("What is left of the policy nearest to its end, and when all of it is back.", { type: "string" }),
-  "RateLimit-Policy": header("That policy: how many calls in how many seconds.", { type: "string" }),
+  "X-Request-Id": header("Identifies this call in the service's logs.", { type: "string" }),
+  RateLimit: header(
+    "The calls left in the most restrictive policy and the seconds until it is fully available again.",
+    { type: "string" },
+  ),
+  "RateLimit-Policy": header("The most restrictive policy: calls per number of seconds.", { type: "string" }),
   "Retry-After": header("Seconds to wait before the next attempt.", { type: "integer", minimum: 0 }),
-  "Server-Timing": header("Milliseconds that each stage of the call took.", { type: "string" }),
+  "Server-Timing": header("Duration of each stage of the call, in milliseconds.", { type: "string" }),
   "WWW-Authenticate": header("How to authenticate.", { type: "string" }),
 };
 
-/** The headers that an answer of this status may have. */
+/** The headers that a response with this status may have. */
 export function headersOf(method: DescMethod, status: number): Json {
-  const kind = kindOf(method);
+  const { kind } = accessOf(method);
   const names = ["X-Request-Id"];
   if (kind !== undefined) names.push("RateLimit", "RateLimit-Policy");
   if (kind === "build") names.push("Server-Timing");
@@ -101,7 +102,7 @@ export function headersOf(method: DescMethod, status: number): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The failures of a method by HTTP status, each with the codes it may carry. */
+/** The error responses of a method by HTTP status, each with its codes. */
 export function failuresOf(method: DescMethod, hasBody: boolean): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codesOf(method, hasBody)) {

@@ -23,7 +23,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/assets/wallets.js": "wallets.js",
 };
 
-/** Pages load nothing from elsewhere, run no inline code and show in no frame. Wallets draw their icons as data. */
+/** Pages load nothing from other hosts, run no inline code and cannot be framed. Wallet icons are data URLs. */
 const HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -34,11 +34,15 @@ const HEADERS = {
   "cache-control": "no-cache",
 } as const;
 
-/** Anybody may ask for the status, so that answering it is cheap however often that is. */
+/** How long a status is reused: anyone may ask for it, at any rate. Milliseconds. */
 const STATUS_LIFE_MS = 200;
 
-/** Serves the pages at `/`, `/docs` and `/register`, and the live status they show. */
-export function registerPages(fastify: FastifyInstance, status: () => ServiceStatus): void {
+/**
+ * Serves the pages at `/`, `/docs` and `/register`, and the live status they show.
+ *
+ * @param nowMs a monotonic clock
+ */
+export function registerPages(fastify: FastifyInstance, status: () => ServiceStatus, nowMs: () => number): void {
   for (const [path, file] of Object.entries(FILES)) {
     const body = readFileSync(new URL(file, import.meta.url));
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
@@ -51,9 +55,9 @@ export function registerPages(fastify: FastifyInstance, status: () => ServiceSta
   }
   let known: { readonly text: string; readonly untilMs: number } | undefined;
   fastify.get("/status.json", (_, reply) => {
-    const nowMs = performance.now();
-    if (known === undefined || nowMs > known.untilMs) {
-      known = { text: JSON.stringify(status()), untilMs: nowMs + STATUS_LIFE_MS };
+    const atMs = nowMs();
+    if (known === undefined || atMs > known.untilMs) {
+      known = { text: JSON.stringify(status()), untilMs: atMs + STATUS_LIFE_MS };
     }
     reply
       .header("content-type", "application/json; charset=utf-8")

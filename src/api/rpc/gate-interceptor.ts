@@ -1,6 +1,6 @@
 import { Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
-import { needsKey } from "../call/access.ts";
-import { answerHeaders, callStateIn, forEachHeader } from "../call/call-state.ts";
+import { accessOf } from "../call/access.ts";
+import { callStateIn, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { failureOfCall, toConnectError } from "../call/failure.ts";
 import type { Gate, GatedCall } from "../call/gate.ts";
 import type { StreamPlaces } from "../call/stream-places.ts";
@@ -8,8 +8,8 @@ import { checkRequest } from "../call/validation.ts";
 import { networkOf } from "../http/network-of.ts";
 
 /**
- * Puts the gate around the calls that go through the RPC library, and translates how they fail. Streams that need no key
- * (health, reflection) last as long as their caller likes, so they are counted by address.
+ * Puts the gate around the calls that the RPC library serves and translates their errors. Streams that need no key (health,
+ * reflection) last as long as the client likes, so they are bounded by address.
  */
 export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): Interceptor {
   return (next) => async (request) => {
@@ -21,9 +21,9 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
       message: request.stream ? undefined : request.message,
     };
     const fail = (thrown: unknown): ConnectError => {
-      // A stream that breaks because its caller left has not failed.
+      // A stream whose client disconnected has not failed.
       const error =
-        request.stream && request.signal.aborted ? new ConnectError("the caller left", Code.Canceled) : thrown;
+        request.stream && request.signal.aborted ? new ConnectError("the client disconnected", Code.Canceled) : thrown;
       gate.leave(call, error);
       return toWireError(error, call);
     };
@@ -31,9 +31,9 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
       await gate.enter(call);
       const response = await next(request.stream ? { ...request, message: checked(request) } : request);
       if (!response.stream) gate.leave(call);
-      forEachHeader(answerHeaders(state), (name, value) => response.header.set(name, value));
+      forEachHeader(responseHeaders(state), (name, value) => response.header.set(name, value));
       if (!response.stream) return response;
-      const messages = needsKey(request.method)
+      const messages = accessOf(request.method).needsKey
         ? response.message
         : counted(response.message, openStreams, networkOf(state.peer));
       return { ...response, message: watched(messages, () => gate.leave(call), fail) };
@@ -50,7 +50,7 @@ async function* checked(request: StreamRequest): StreamRequest["message"] {
   }
 }
 
-/** The messages of a stream that holds a place while it lasts. */
+/** Holds a place while the stream lasts. */
 async function* counted<T>(messages: AsyncIterable<T>, places: StreamPlaces, name: string): AsyncIterable<T> {
   places.take(name);
   try {
@@ -60,7 +60,7 @@ async function* counted<T>(messages: AsyncIterable<T>, places: StreamPlaces, nam
   }
 }
 
-/** The messages of a stream, which has ended when they have, or when its caller has left. */
+/** Ends the call with its stream: after the last message, on an error, or when the client disconnects. */
 async function* watched<T>(
   messages: AsyncIterable<T>,
   leave: () => void,
@@ -78,10 +78,10 @@ async function* watched<T>(
 }
 
 function toWireError(error: unknown, call: GatedCall): ConnectError {
-  // A ConnectError is the protocol's own: a deadline, a cancelled call, a method that does not exist.
+  // A ConnectError is the protocol's own: a deadline, a cancelled call, an unimplemented method.
   if (error instanceof ConnectError) return error;
   const failure = failureOfCall(call, error);
   const translated = toConnectError(failure, call.state.requestId, call.method.parent);
-  forEachHeader(answerHeaders(call.state, failure), (name, value) => translated.metadata.set(name, value));
+  forEachHeader(responseHeaders(call.state, failure), (name, value) => translated.metadata.set(name, value));
   return translated;
 }

@@ -2,7 +2,10 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/grpc/health/v1/health_pb.ts";
 
-/** The gRPC health protocol: the empty name is the whole service. */
+/** How often a watch looks for a changed status. */
+const WATCH_MS = 1_000;
+
+/** The gRPC health protocol. The empty name stands for the whole service. */
 export function createHealth(
   services: readonly DescService[],
   serving: () => boolean,
@@ -26,7 +29,7 @@ export function createHealth(
         const now = known.has(service) ? status() : Status.SERVICE_UNKNOWN;
         if (now !== last) yield { status: now };
         last = now;
-        await pause(1_000, signal);
+        await pause(WATCH_MS, signal);
       }
     },
   };

@@ -1,74 +1,144 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { create, type DescMethod, type DescMethodUnary, isMessage, type Registry } from "@bufbuild/protobuf";
-import { ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import { Call } from "../call/call.ts";
-import { answerHeaders, CallState, callStateKey, forEachHeader } from "../call/call-state.ts";
-import { failureOfCall, toConnectError } from "../call/failure.ts";
-import type { Invoker, Output } from "../call/invoker.ts";
-import { isOpen } from "../http/open-response.ts";
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+import type { DescMethod, DescMethodUnary, Registry } from "@bufbuild/protobuf";
+import {
+  type ConnectError,
+  type ConnectRouter,
+  type ConnectRouterOptions,
+  createContextValues,
+} from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import type {
+  FastifyInstance,
+  onRequestHookHandler,
+  preHandlerHookHandler,
+  RouteHandlerMethod,
+  RouteOptions,
+} from "fastify";
+import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { type CallState, callStateKey, type StartCall } from "../call/call-state.ts";
+import { toConnectError } from "../call/failure.ts";
+import type { Invoker } from "../call/invoker.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
+import { sendFailure } from "../http/send-failure.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
-import { createRpcLanes, FRAME_HEAD, type RpcLane } from "./wires.ts";
+import { FRAME_HEAD } from "./frames.ts";
+import { UnaryExchange } from "./unary-exchange.ts";
+import { Wires } from "./wires.ts";
 
+/** What the routes of the typed wires need of the edge. */
 interface RpcEdge {
   readonly fastify: FastifyInstance;
   readonly settings: ApiSettings;
   readonly logger: ApiLogger;
-  readonly requestIds: () => string;
+  readonly startCall: StartCall;
   readonly invokerOf: (method: DescMethodUnary) => Invoker;
-  /** The types that messages hold by their name alone. */
+  /** Resolves google.protobuf.Any in JSON; undefined if no message contains one. */
   readonly registry: Registry | undefined;
+  /** Adds the services to the router of the RPC library. */
+  readonly routes: (router: ConnectRouter) => void;
+  readonly interceptors: ConnectRouterOptions["interceptors"];
+  /** Ends streams when the service closes. */
+  readonly closing: AbortSignal;
 }
 
-/** Registers every method of a router for Connect, gRPC and gRPC-Web. */
-export function registerRpcRoutes(edge: RpcEdge, router: ConnectRouter): void {
-  for (const handler of router.handlers) {
-    const { method } = handler;
-    const runUnusual = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      reply.hijack();
-      try {
-        const state = new CallState(edge.requestIds(), request.ip);
-        const values = createContextValues().set(callStateKey, state);
-        const universal = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
-        endUnreadBody(request.raw, reply.raw);
-        // The library leaves a body that it has read enough of, which must not take the connection along.
-        const body: AsyncIterable<Uint8Array> = ONE_MESSAGE.has(method.methodKind)
-          ? wholeBody(request.raw, edge.settings, (failure) => toConnectError(failure, state.requestId, method.parent))
-          : request.raw.iterator({ destroyOnReturn: false });
-        const answer = await handler({ ...universal, body });
-        // What the library refuses by itself never became a call.
-        const header = new Headers(answer.header);
-        if (!header.has("X-Request-Id")) header.set("X-Request-Id", state.requestId);
-        await universalResponseToNodeResponse({ ...answer, header }, reply.raw);
-      } catch (error) {
-        // The caller went away, or the stream broke while it was being written: there is nobody left to tell.
-        edge.logger.warn({ err: error, method: method.name }, "call broke off");
-        if (!reply.raw.writableEnded) reply.raw.destroy();
-      }
-    };
-    // Connect asks for what has no side effects in a query too.
-    if (handler.allowedMethods.includes("GET")) edge.fastify.get(handler.requestPath, runUnusual);
-    if (method.methodKind !== "unary") {
-      edge.fastify.post(handler.requestPath, runUnusual);
-      continue;
-    }
-    const lanes = createRpcLanes(method as DescMethodUnary, edge.registry);
-    const invoke = edge.invokerOf(method as DescMethodUnary);
-    edge.fastify.post(handler.requestPath, (request, reply) => {
-      const lane = lanes.select(request.raw);
-      if (lane === undefined) return runUnusual(request, reply);
-      reply.hijack();
-      runLane(edge, method as DescMethodUnary, invoke, lane, request, reply.raw);
+/** The request property that holds the state of a call. */
+const CALL_STATE = "callState";
+
+/**
+ * Registers every method for Connect, gRPC and gRPC-Web, through the Fastify plugin of the RPC library. Unary calls in
+ * everyday form are taken before they reach the plugin.
+ */
+export function registerRpcRoutes(edge: RpcEdge): void {
+  const { fastify, settings, registry } = edge;
+  const handlers = new Map<string, UniversalHandler>();
+  fastify.register((scope, _, done) => {
+    scope.decorateRequest(CALL_STATE, null);
+    scope.addHook("onRoute", (route) => prepareRoute(edge, route, handlers.get(route.url)!));
+    scope.register(fastifyConnectPlugin, {
+      interceptors: edge.interceptors ?? [],
+      acceptCompression: [compressionGzip, compressionBrotli],
+      readMaxBytes: settings.bodyLimitBytes,
+      shutdownSignal: edge.closing,
+      jsonOptions: { ignoreUnknownFields: false, ...(registry === undefined ? {} : { registry }) },
+      contextValues: (request) => createContextValues().set(callStateKey, request.getDecorator<CallState>(CALL_STATE)),
+      routes: (router) => {
+        edge.routes(router);
+        for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
+      },
     });
-  }
+    done();
+  });
 }
 
-/** Kinds of methods that are asked with one message. */
-const ONE_MESSAGE: ReadonlySet<DescMethod["methodKind"]> = new Set(["unary", "server_streaming"]);
+/** Adds to a route of the plugin what the edge promises for every route. */
+function prepareRoute(edge: RpcEdge, route: RouteOptions, { method, allowedMethods }: UniversalHandler): void {
+  // The plugin registers every HTTP method. The rest get METHOD_NOT_ALLOWED in the same form as everywhere else.
+  route.method = [...allowedMethods] as string[];
+  if (method.methodKind === "unary") route.onRequest = takeEverydayCalls(edge, method as DescMethodUnary);
+  route.preHandler = prepareCall(edge, method);
+  route.handler = endBrokenResponses(edge, method, route.handler);
+}
 
+/** Serves unary calls in everyday form; all other requests go on to the plugin. */
+function takeEverydayCalls(edge: RpcEdge, method: DescMethodUnary): onRequestHookHandler {
+  const wires = new Wires(method, edge.registry);
+  const invoke = edge.invokerOf(method);
+  const { settings } = edge;
+  return (request, reply, next) => {
+    const wire = request.method === "POST" ? wires.select(request.raw) : undefined;
+    if (wire === undefined) {
+      next();
+      return;
+    }
+    reply.hijack();
+    const state = edge.startCall(request.ip);
+    new UnaryExchange({ method, invoke, wire, state, settings, request, response: reply.raw }).run();
+  };
+}
+
+/** Gives a call its state, and a body that is bounded and never breaks the connection. */
+function prepareCall(edge: RpcEdge, method: DescMethod): preHandlerHookHandler {
+  const takesOneMessage = method.methodKind === "unary" || method.methodKind === "server_streaming";
+  return (request, reply, next) => {
+    const state = edge.startCall(request.ip);
+    if (!hasHost(request.raw)) {
+      sendFailure(reply, invalidField("Host", "Host does not name a host."), state.requestId);
+      return;
+    }
+    request.setDecorator(CALL_STATE, state);
+    // For responses that the library writes before the gate has seen the call.
+    reply.header("x-request-id", state.requestId);
+    endUnreadBody(request.raw, reply.raw);
+    // The plugin reads a body that is set in place of the request. Its own reader would destroy the connection when it stops early.
+    request.body = takesOneMessage
+      ? wholeBody(request.raw, edge.settings, (failure) => toConnectError(failure, state.requestId, method.parent))
+      : request.raw.iterator({ destroyOnReturn: false });
+    next();
+  };
+}
+
+/** Destroys a response that the plugin could not complete; Fastify would end it as an empty success. */
+function endBrokenResponses({ logger }: RpcEdge, { name }: DescMethod, serve: RouteHandlerMethod): RouteHandlerMethod {
+  return async function (request, reply) {
+    reply.hijack();
+    await serve.call(this, request, reply);
+    if (reply.raw.writableEnded) return;
+    logger.warn({ method: name }, "call broke off");
+    reply.raw.destroy();
+  };
+}
+
+/** True if the RPC library can make a URL of the request. */
+function hasHost(request: IncomingMessage): boolean {
+  const authority =
+    request.httpVersionMajor === 2 ? (request as unknown as Http2ServerRequest).authority : request.headers.host;
+  return authority !== undefined && URL.canParse(`http://${authority}`);
+}
+
+/** The body of a request with one message, read whole within the limits. @throws what `refusalOf` makes of a refusal */
 async function* wholeBody(
   request: IncomingMessage,
   settings: ApiSettings,
@@ -78,77 +148,4 @@ async function* wholeBody(
   const body = await new Promise<Buffer | TradewireError>((resolve) => readBody(request, limits, resolve));
   if (body instanceof TradewireError) throw refusalOf(body);
   yield body;
-}
-
-function runLane(
-  edge: RpcEdge,
-  method: DescMethodUnary,
-  invoke: Invoker,
-  lane: RpcLane,
-  request: FastifyRequest,
-  response: ServerResponse,
-): void {
-  const state = new CallState(edge.requestIds(), request.ip);
-  const { url, headers } = request;
-  let call: Call | undefined;
-  const setHeaders = (failure?: TradewireError): void => {
-    forEachHeader(answerHeaders(state, failure), (name, value) => response.setHeader(name, value));
-    for (const [name, value] of call?.addedHeader ?? []) response.setHeader(name, value);
-  };
-  const refuse = (error: unknown): void => {
-    if (!isOpen(response)) {
-      response.destroy();
-      return;
-    }
-    const failure = error instanceof ConnectError ? undefined : failureOfCall({ method }, error);
-    setHeaders(failure);
-    const refusal =
-      failure === undefined ? (error as ConnectError) : toConnectError(failure, state.requestId, method.parent);
-    lane.refuse(response, refusal, call?.addedTrailer);
-  };
-  const answer = (output: Output): void => {
-    if (!isOpen(response)) return;
-    const message = isMessage(output) ? output : create(method.output, output);
-    setHeaders();
-    lane.answer(response, message, call?.addedTrailer);
-  };
-  const limits = { ...edge.settings, bodyLimitBytes: edge.settings.bodyLimitBytes + lane.overheadBytes };
-  readBody(request.raw, limits, (body) => {
-    try {
-      if (body instanceof TradewireError) throw body;
-      state.stages.mark("receive");
-      const deadlineMs = lane.deadlineMs(headers);
-      const decode = () => lane.decode(body);
-      const run = (signal: AbortSignal | undefined) => {
-        call = new Call(method, state, { requestMethod: "POST", url, headers, decode, signal, deadlineMs });
-        return invoke(call);
-      };
-      const output = deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run);
-      if (output instanceof Promise) output.then(answer).catch(refuse);
-      else answer(output);
-    } catch (error) {
-      refuse(error);
-    }
-  });
-}
-
-/** @throws TradewireError REQUEST_TIMEOUT */
-async function runWithin(deadlineMs: number, run: (signal: AbortSignal) => Output | Promise<Output>): Promise<Output> {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new TradewireError(
-        "REQUEST_TIMEOUT",
-        "The call's own deadline passed before its answer was there.",
-      );
-      controller.abort(error);
-      reject(error);
-    }, deadlineMs);
-  });
-  try {
-    return await Promise.race([run(controller.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,13 +1,14 @@
 import type { Message } from "@bufbuild/protobuf";
-import { createApi } from "../../../src/api/server.ts";
+import { Api } from "../../../src/api/server.ts";
+import { monotonicMs } from "../../../src/primitives/clock.ts";
 import { DEFAULT_API_SETTINGS } from "../../support/api-settings.ts";
 import { ALICE, createFakeAccounts, createFakeTrades } from "../../support/fake-trades.ts";
 import { messageOf, registry, service } from "./definition.ts";
 import { readMessage, writeMessage } from "./frames.ts";
 import { implementation } from "./service.ts";
 
-// The service's edge as it is, with the suite's service beside the product's own. What it has to offer comes on stdin,
-// where it listens goes to stdout.
+// The API as it is, with the suite's service in addition to the product's own. Reads its options from stdin and writes its
+// address to stdout.
 
 interface ServerRequest extends Message {
   readonly useTls: boolean;
@@ -21,7 +22,9 @@ const credentials = useTls ? serverCreds : undefined;
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 const accounts = createFakeAccounts();
-const api = await createApi({
+const api = new Api({
+  nowMs: monotonicMs,
+  requestIdPrefix: "conformance",
   trades: createFakeTrades(),
   accounts,
   keys: accounts,
@@ -33,9 +36,9 @@ const api = await createApi({
     bodyLimitBytes: messageReceiveLimit === 0 ? 4 * 1024 * 1024 : messageReceiveLimit,
   },
   serving: () => true,
-  beside: { services: new Map([[service, implementation]]), registry },
+  extra: { services: new Map([[service, implementation]]), registry },
 });
-// Whatever is not listed as open needs a key, and the suite has none.
+// Methods that are not listed as open need a key, and the suite has none.
 api.fastify.addHook("onRequest", (request, _, done) => {
   request.raw.headers.authorization ??= `Bearer ${ALICE.key}`;
   done();

@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createApi } from "../../../src/api/server.ts";
+import { Api } from "../../../src/api/server.ts";
 import type { ApiSettings } from "../../../src/api/settings.ts";
+import { monotonicMs } from "../../../src/primitives/clock.ts";
 import { DEFAULT_API_SETTINGS } from "../../support/api-settings.ts";
 import { createFakeAccounts, createFakeTrades } from "../../support/fake-trades.ts";
 import { type CoreTime, CoreTimes, usedMs } from "./core-times.ts";
@@ -63,7 +64,9 @@ export async function startEdgeProcess(options: EdgeOptions = {}): Promise<EdgeP
 export async function createEdge({ settings = {}, buildMs = 0, submitMs = 0 }: EdgeOptions) {
   const fakes = createFakeTrades();
   const accounts = createFakeAccounts();
-  return createApi({
+  return new Api({
+    nowMs: monotonicMs,
+    requestIdPrefix: "edge",
     trades: {
       ...fakes,
       build(request) {

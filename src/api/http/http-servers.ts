@@ -1,0 +1,84 @@
+import http, { type RequestListener } from "node:http";
+import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
+import type { ApiSettings } from "../settings.ts";
+
+/** Concurrent streams of one HTTP/2 connection. */
+const MAX_STREAMS = 256;
+
+/** An HTTP/1.1 server with the bounds of the settings. @param isClosing if true, every response closes its connection */
+export function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing: () => boolean): http.Server {
+  // Node advertises the timeout and the number of requests, and holds the connection for the buffer on top.
+  const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
+  const server = http.createServer({
+    keepAliveTimeout: hintMs,
+    keepAliveTimeoutBuffer: settings.keepAliveMs - hintMs,
+    maxHeaderSize: settings.headerLimitBytes,
+    headersTimeout: settings.headersTimeoutMs,
+    requestTimeout: settings.requestTimeoutMs,
+    connectionsCheckingInterval: settings.timeoutCheckMs,
+    noDelay: true,
+    // Node's own refusal has an empty body; ours has the envelope.
+    requireHostHeader: false,
+  });
+  // Node would refuse unknown expectations, with an empty body too. They are ignored.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
+  const served = new WeakMap<Socket, number>();
+  server.on("request", (request, response) => {
+    const count = (served.get(request.socket) ?? 0) + 1;
+    served.set(request.socket, count);
+    // Ends the timeout for the first request; from here on the keep-alive timeout applies.
+    if (count === 1) request.socket.setTimeout(0);
+    // Node's own limit would answer the next request with 503 and leave the socket open.
+    if (count >= settings.maxRequestsPerConnection || isClosing()) response.shouldKeepAlive = false;
+    handler(request, response);
+  });
+  return server;
+}
+
+/**
+ * An HTTP/2 server with the bounds of the settings.
+ *
+ * @param sessions holds the open sessions
+ * @param isClosing if true, every session closes after its current streams
+ */
+export function createHttp2(
+  settings: ApiSettings,
+  handler: RequestListener,
+  sessions: Set<ServerHttp2Session>,
+  isClosing: () => boolean,
+): Http2Server {
+  const server = http2.createServer(
+    {
+      // Beyond this bound the protocol resets the stream without a response, so it lies above the bound answered with 431.
+      settings: { maxHeaderListSize: 4 * settings.headerLimitBytes, maxConcurrentStreams: MAX_STREAMS },
+      // Bounds clients that open streams only to reset them: a burst, then this many a second.
+      streamResetBurst: 4 * MAX_STREAMS,
+      streamResetRate: 50,
+      maxSessionRejectedStreams: MAX_STREAMS,
+      maxSessionInvalidFrames: 100,
+      maxSessionMemory: 4,
+    },
+    // Fastify reads what both protocols have in common.
+    handler as unknown as Parameters<typeof http2.createServer>[1],
+  );
+  server.on("session", (session) => {
+    sessions.add(session);
+    let open = 0;
+    let served = 0;
+    session.on("stream", (stream) => {
+      open++;
+      served++;
+      stream.once("close", () => open--);
+      if (served >= settings.maxRequestsPerConnection || isClosing()) session.close();
+    });
+    session.setTimeout(settings.keepAliveMs, () => {
+      if (open === 0) session.close();
+    });
+    session.once("close", () => sessions.delete(session));
+  });
+  // A broken session concerns only its client.
+  server.on("sessionError", () => {});
+  return server;
+}

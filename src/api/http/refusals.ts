@@ -1,0 +1,125 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import type { ApiLogger, ApiSettings } from "../settings.ts";
+import { httpStatusOf, internalError, JSON_TYPE, toEnvelope } from "./envelope.ts";
+import { KnownPaths } from "./known-paths.ts";
+import { sendFailure } from "./send-failure.ts";
+
+/** Maximum number of headers of one request. */
+export const MAX_HEADERS = 64;
+
+interface RefusalParts {
+  readonly settings: ApiSettings;
+  readonly logger: ApiLogger;
+  readonly requestIds: () => string;
+}
+
+/** Makes the router answer whatever no route serves, and its own errors, with the envelope. Routes read bodies themselves. */
+export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts): void {
+  const { settings, logger, requestIds } = parts;
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser("*", (_, __, done) => done(null));
+  fastify.addHook("onRequest", (request, reply, done) => {
+    const failure = refusalOfHead(request.raw, settings);
+    if (failure === undefined) {
+      done();
+      return;
+    }
+    if (failure.facts.field === "Host") reply.header("connection", "close");
+    sendFailure(reply, failure, requestIds());
+  });
+  const paths = new KnownPaths();
+  fastify.addHook("onRoute", (route) => {
+    if (route.config !== MISDIRECTED) paths.add(route);
+  });
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split("?", 1)[0]!;
+    const allowed = paths.methodsAt(path, request.method);
+    if (allowed.length > 0) reply.header("allow", allowed.join(", "));
+    sendFailure(reply, unknownRoute(request.method, path, allowed), requestIds());
+  };
+  fastify.setNotFoundHandler(refuseUnknown);
+  fastify.setErrorHandler((error, request, reply) => {
+    // Unknown routes are not read further: without this, QUERY would first have to name a content type.
+    if (request.is404) return refuseUnknown(request, reply);
+    const failure = frameworkFailure(error);
+    const requestId = requestIds();
+    if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: request.url }, "request failed");
+    sendFailure(reply, failure, requestId);
+  });
+}
+
+/** Marks routes that only refuse. */
+const MISDIRECTED = Object.freeze({});
+
+/** Refuses these requests as unknown, although a route with a variable would match: GET /v1/tx/buy names no signature. */
+export function registerMisdirected(
+  fastify: FastifyInstance,
+  routes: readonly { readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; readonly url: string }[],
+): void {
+  for (const { method, url } of routes) {
+    if (fastify.hasRoute({ method, url })) continue;
+    fastify.route({ method, url, config: MISDIRECTED, handler: (_, reply) => reply.callNotFound() });
+  }
+}
+
+/** Why a request is refused by its headers alone; undefined if it is not. */
+function refusalOfHead(request: IncomingMessage, { headerLimitBytes }: ApiSettings): TradewireError | undefined {
+  if (request.rawHeaders.length > 2 * MAX_HEADERS) {
+    return new TradewireError("HEADERS_TOO_LARGE", `The request has more than ${MAX_HEADERS} headers.`);
+  }
+  if (request.httpVersion === "1.1" && request.headers.host === undefined) {
+    return invalidField("Host", "An HTTP/1.1 request needs a Host header.");
+  }
+  // Node measures HTTP/1.1 headers while it reads them.
+  if (request.httpVersionMajor === 2 && headBytes(request) > headerLimitBytes) {
+    return new TradewireError("HEADERS_TOO_LARGE", `The request headers are larger than ${headerLimitBytes} bytes.`);
+  }
+  return undefined;
+}
+
+function headBytes({ rawHeaders }: IncomingMessage): number {
+  let bytes = 0;
+  // HTTP/2 counts 32 bytes per header on top of its text: 16 for the name, 16 for the value.
+  for (const text of rawHeaders) bytes += text.length + 16;
+  return bytes;
+}
+
+function unknownRoute(method: string, path: string, allowed: readonly string[]): TradewireError {
+  return allowed.length === 0
+    ? new TradewireError("NOT_FOUND", `There is nothing at ${method} ${path}.`)
+    : new TradewireError("METHOD_NOT_ALLOWED", `${path} accepts ${allowed.join(", ")}, not ${method}.`);
+}
+
+/** The failure behind an error of the HTTP library, such as a bad URL or media type. */
+export function frameworkFailure(error: unknown): TradewireError {
+  const { statusCode, message } = error as { statusCode?: number; message?: string };
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new TradewireError("VALIDATION_ERROR", message ?? "The request cannot be read.");
+  }
+  return error instanceof TradewireError ? error : internalError(error);
+}
+
+/** Answers an HTTP/1.1 request that Node could not parse or that arrived too slowly, and closes the connection. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [failure, reason] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [
+          new TradewireError("HEADERS_TOO_LARGE", "The request headers are too large."),
+          "Request Header Fields Too Large",
+        ]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? [new TradewireError("REQUEST_TIMEOUT", "The request did not arrive in time."), "Request Timeout"]
+        : [new TradewireError("VALIDATION_ERROR", "The request is not valid HTTP."), "Bad Request"];
+  const body = toEnvelope(failure, requestId);
+  socket.end(
+    `HTTP/1.1 ${httpStatusOf(failure)} ${reason}\r\nContent-Type: ${JSON_TYPE}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

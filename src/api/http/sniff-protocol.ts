@@ -1,0 +1,59 @@
+import type { Socket } from "node:net";
+import type { ApiSettings } from "../settings.ts";
+
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+
+/** Serves a connection from its first byte. */
+export type ServeConnection = (socket: Socket) => void;
+
+/**
+ * Reads the first bytes of a connection and passes it to the protocol they belong to. Destroys it if it ends, fails or
+ * stays silent for too long before that.
+ *
+ * @param undecided holds the socket until its protocol is known
+ */
+export function sniffProtocol(
+  socket: Socket,
+  settings: ApiSettings,
+  undecided: Set<Socket>,
+  serveHttp1: ServeConnection,
+  serveHttp2: ServeConnection,
+): void {
+  // Bytes are held here while undecided: putting them back makes the socket readable again at once.
+  let held: Buffer | undefined;
+  const release = () => {
+    undecided.delete(socket);
+    socket
+      .off("readable", read)
+      .off("end", abandon)
+      .off("close", release)
+      .off("error", abandon)
+      .off("timeout", abandon);
+    socket.setTimeout(0);
+  };
+  const abandon = () => {
+    release();
+    socket.destroy();
+  };
+  const read = () => {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return;
+    const seen = held === undefined ? chunk : Buffer.concat([held, chunk]);
+    const length = Math.min(seen.length, PREFACE.length);
+    const isHttp2 = seen.subarray(0, length).equals(PREFACE.subarray(0, length));
+    if (isHttp2 && length < PREFACE.length) {
+      held = seen;
+      socket.setTimeout(settings.headersTimeoutMs);
+      return;
+    }
+    release();
+    socket.unshift(seen);
+    if (!isHttp2) return serveHttp1(socket);
+    // An HTTP/1.1 client may end its side and still read the response; an HTTP/2 session without its peer would never end.
+    socket.allowHalfOpen = false;
+    serveHttp2(socket);
+  };
+  undecided.add(socket);
+  socket.on("readable", read).on("end", abandon).on("close", release).on("error", abandon).on("timeout", abandon);
+  socket.setTimeout(settings.keepAliveMs);
+}

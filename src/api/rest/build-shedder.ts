@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Admission } from "../call/admission.ts";
+import { type CallObserver, StageClock } from "../call/call-record.ts";
+import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+
+/** Longest body that Node reads past without help. */
+const SMALL_BODY_BYTES = 4_096;
+
+interface ShedderParts {
+  readonly admission: Admission;
+  readonly requestIds: () => string;
+  readonly observe: CallObserver;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+}
+
+/**
+ * Refuses builds under overload as soon as their headers have arrived, without reading, decoding or authenticating
+ * anything, so that a flood of them costs little. Refusals that come too fast are delayed.
+ */
+export class BuildShedder {
+  readonly #parts: ShedderParts;
+  readonly #status: number;
+  readonly #retryAfter: string;
+  /** The body before and after the request id. */
+  readonly #body: readonly [string, string];
+
+  constructor(parts: ShedderParts) {
+    const { buildRefusal } = parts.admission;
+    this.#parts = parts;
+    this.#status = httpStatusOf(buildRefusal);
+    this.#retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
+    this.#body = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
+  }
+
+  /** True if a build with these headers is refused now. */
+  refuses({ headers }: IncomingMessage): boolean {
+    return Number(headers["content-length"]) <= SMALL_BODY_BYTES && this.#parts.admission.refusesBuild();
+  }
+
+  /** Refuses a build, once its refusal is due. @param serve serves it instead if there is room by then */
+  shed(method: string, request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    const { admission, nowMs } = this.#parts;
+    const stages = new StageClock(nowMs);
+    const due = admission.refusals.next();
+    if (due === undefined) this.#refuse(method, request, response, stages);
+    else {
+      void due.then(() => {
+        if (admission.refusesBuild()) this.#refuse(method, request, response, stages);
+        else serve();
+      });
+    }
+  }
+
+  #refuse(method: string, request: IncomingMessage, response: ServerResponse, stages: StageClock): void {
+    // The client may have disconnected during the delay.
+    if (response.destroyed) return;
+    const { code } = this.#parts.admission.refuseBuild();
+    const requestId = this.#parts.requestIds();
+    const body = this.#body[0] + requestId + this.#body[1];
+    response.writeHead(this.#status, {
+      "content-type": JSON_TYPE,
+      "content-length": body.length,
+      "retry-after": this.#retryAfter,
+      "x-request-id": requestId,
+    });
+    response.end(body);
+    this.#parts.observe({
+      method,
+      requestId,
+      code,
+      durationMs: stages.nowMs() - stages.startMs,
+      stages,
+      keyId: undefined,
+      traceparent: request.headers.traceparent as string | undefined,
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { accessOf } from "../call/access.ts";
+import { MAX_HEADERS } from "../http/refusals.ts";
+import type { ApiSettings } from "../settings.ts";
+import type { BuildShedder } from "./build-shedder.ts";
+import type { RestRoute } from "./rest-route.ts";
+
+const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
+
+/** What everyday requests are served with. */
+interface EverydayParts {
+  readonly routes: readonly RestRoute[];
+  readonly settings: ApiSettings;
+  readonly shedder: BuildShedder;
+}
+
+/**
+ * Serves REST requests in everyday form before the router sees them: a POST to a path without variables that no web page
+ * of another origin sent. Under overload builds are refused here; HTTP/1.1 requests that come through no proxy go straight
+ * to their method. The router serves everything else, by the same routes.
+ */
+export function serveEverydayRequests(router: RequestListener, parts: EverydayParts): RequestListener {
+  const routes = new Map<string, { readonly route: RestRoute; readonly isBuild: boolean }>();
+  for (const route of parts.routes) {
+    const { verb, path, variables } = route.binding;
+    if (verb !== "POST" || variables.length > 0) continue;
+    routes.set(path, { route, isBuild: accessOf(route.method).kind === "build" });
+  }
+  const { shedder } = parts;
+  const mayBypass = parts.settings.trustedProxies === 0;
+  const serve = (route: RestRoute, request: IncomingMessage, response: ServerResponse): void => {
+    if (mayBypass && isComplete(request)) serveDirectly(route, request, response);
+    else router(request, response);
+  };
+  return (request, response) => {
+    const known = routes.get(request.url!);
+    // Responses to web pages need CORS headers, which the router sets.
+    if (known === undefined || request.method !== "POST" || request.headers.origin !== undefined) {
+      router(request, response);
+      return;
+    }
+    if (known.isBuild && shedder.refuses(request)) {
+      shedder.shed(known.route.method.name, request, response, () => serve(known.route, request, response));
+    } else serve(known.route, request, response);
+  };
+}
+
+/** True for HTTP/1.1 requests whose headers the router would not refuse. */
+function isComplete({ httpVersionMajor, rawHeaders, headers }: IncomingMessage): boolean {
+  return httpVersionMajor === 1 && rawHeaders.length <= 2 * MAX_HEADERS && headers.host !== undefined;
+}
+
+function serveDirectly(route: RestRoute, request: IncomingMessage, response: ServerResponse): void {
+  const peer = request.socket.remoteAddress ?? "";
+  route.serve({ request, response, peer, variables: NOTHING, query: NOTHING });
+}

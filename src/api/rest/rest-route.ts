@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
+import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { Call } from "../call/call.ts";
+import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
+import { failureOfCall } from "../call/failure.ts";
+import type { Invoker } from "../call/invoker.ts";
+import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import { isOpen } from "../http/open-response.ts";
+import { parseJson } from "../http/parse-json.ts";
+import { readBody } from "../http/read-body.ts";
+import type { ApiSettings } from "../settings.ts";
+import { createJsonDecoder } from "./json-decoder.ts";
+import { createJsonEncoder } from "./json-encoder.ts";
+import { type RestBinding, restBindingOf } from "./rest-binding.ts";
+
+/** What REST routes need of the edge. */
+interface RestEdge {
+  readonly settings: ApiSettings;
+  readonly startCall: StartCall;
+  readonly invokerOf: (method: DescMethodUnary) => Invoker;
+}
+
+/** One request for one method, routed by Fastify or directly. */
+export interface RestRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client's address. */
+  readonly peer: string;
+  /** Values of the path's variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Fields of the query string. None is accepted. */
+  readonly query: object;
+}
+
+/** A method as REST serves it. */
+export class RestRoute {
+  readonly method: DescMethodUnary;
+  readonly binding: RestBinding;
+  readonly #edge: RestEdge;
+  readonly #invoke: Invoker;
+  readonly #encode: (message: object) => string;
+  readonly #decodeJson: (json: unknown) => Message;
+  readonly #decodePath: (request: RestRequest) => Message;
+
+  constructor(edge: RestEdge, method: DescMethodUnary, binding: RestBinding) {
+    this.method = method;
+    this.binding = binding;
+    this.#edge = edge;
+    this.#invoke = edge.invokerOf(method);
+    this.#encode = createJsonEncoder(method.output);
+    this.#decodeJson = createJsonDecoder(method.input, "rest");
+    this.#decodePath = createPathDecoder(method, binding, this.#decodeJson);
+  }
+
+  /** Serves a request to the end of its response, whatever the outcome. */
+  serve(rest: RestRequest): void {
+    const { method } = this;
+    const state = this.#edge.startCall(rest.peer);
+    if (!this.binding.hasBody) {
+      this.#run(rest, state, () => this.#decodePath(rest));
+      return;
+    }
+    readBody(rest.request, this.#edge.settings, (body) => {
+      if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
+      else this.#run(rest, state, () => this.#decodeJson(parseBody(body, rest)));
+    });
+  }
+
+  #run({ request, response }: RestRequest, state: CallState, decode: () => Message): void {
+    const { method, binding } = this;
+    state.stages.mark("receive");
+    const refuse = (error: unknown) => writeFailure(response, failureOfCall({ method }, error), state);
+    try {
+      const { headers } = request;
+      const call = new Call(method, state, { requestMethod: binding.verb, url: request.url!, headers, decode });
+      const output = this.#invoke(call);
+      if (output instanceof Promise) {
+        output.then((waited) => writeAnswer(response, this.#encode(waited), state)).catch(refuse);
+      } else {
+        writeAnswer(response, this.#encode(output), state);
+      }
+    } catch (error) {
+      refuse(error);
+    }
+  }
+}
+
+/** A route for every annotated method of a service. */
+export function createRestRoutes(edge: RestEdge, service: DescService): readonly RestRoute[] {
+  return service.methods.flatMap((method) => {
+    const binding = restBindingOf(method);
+    return binding === undefined ? [] : [new RestRoute(edge, method as DescMethodUnary, binding)];
+  });
+}
+
+/** @param data JSON in ASCII, so that its length in bytes is its length in characters */
+function writeAnswer(response: ServerResponse, data: string, state: CallState): void {
+  if (!isOpen(response)) return;
+  const text = `{"success":true,"data":${data}}`;
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(text.length), ...responseHeaders(state)];
+  response.writeHead(200, headers).end(text, "latin1");
+}
+
+function writeFailure(response: ServerResponse, failure: TradewireError, state: CallState): void {
+  if (!isOpen(response)) {
+    response.destroy();
+    return;
+  }
+  const text = toEnvelope(failure, state.requestId);
+  const length = String(Buffer.byteLength(text));
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", length, ...responseHeaders(state, failure)];
+  response.writeHead(httpStatusOf(failure), headers).end(text);
+}
+
+function parseBody(body: Buffer, { request, query }: RestRequest): unknown {
+  const type = request.headers["content-type"];
+  if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
+    throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
+  }
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw invalidField("Content-Encoding", "Send the request body uncompressed.");
+  }
+  refuseQuery(query);
+  return parseJson(body);
+}
+
+function createPathDecoder(
+  method: DescMethodUnary,
+  binding: RestBinding,
+  decode: (json: unknown) => Message,
+): (request: RestRequest) => Message {
+  const fields = binding.variables.map((variable) => {
+    const field = method.input.fields.find(({ name }) => name === variable);
+    if (field?.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING) {
+      throw new Error(`the path of ${method.name} contains ${variable}, which is not a string field of its request`);
+    }
+    return { variable, jsonName: field.jsonName };
+  });
+  return ({ variables, query }) => {
+    refuseQuery(query);
+    return decode(Object.fromEntries(fields.map(({ variable, jsonName }) => [jsonName, variables[variable]])));
+  };
+}
+
+/** An ignored field in the query would look like one that was never sent. */
+function refuseQuery(query: object): void {
+  for (const name in query) {
+    throw invalidField(name, `${name} cannot be sent in the query. Send request fields in the body or the path.`);
+  }
+}

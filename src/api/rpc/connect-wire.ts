@@ -1,0 +1,69 @@
+import type { ServerResponse } from "node:http";
+import {
+  type DescMethodUnary,
+  fromJson,
+  type JsonValue,
+  type Message,
+  type Registry,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
+import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
+import { parseJson } from "../http/parse-json.ts";
+import { createJsonDecoder } from "../rest/json-decoder.ts";
+import { decodeBinary } from "./binary-form.ts";
+import { end, readTimeout, type Wire } from "./wire.ts";
+
+/**
+ * Connect with JSON.
+ *
+ * @param registry resolves google.protobuf.Any. Without it the compiled decoder is used, which supports no Any
+ */
+export function createConnectJsonWire(method: DescMethodUnary, registry: Registry | undefined): Wire {
+  const decode =
+    registry === undefined
+      ? createJsonDecoder(method.input, "proto")
+      : (json: unknown) => fromJson(method.input, json as JsonValue, { registry });
+  const options = registry === undefined ? undefined : { registry };
+  return createConnectWire(
+    "application/json",
+    (body) => decode(parseJson(body)),
+    (message) => Buffer.from(toJsonString(method.output, message, options)),
+  );
+}
+
+/** Connect with binary messages. */
+export function createConnectBinaryWire(method: DescMethodUnary): Wire {
+  return createConnectWire(
+    "application/proto",
+    (body) => decodeBinary(method, body),
+    (message) => toBinary(method.output, message),
+  );
+}
+
+function createConnectWire(
+  contentType: string,
+  decode: (body: Buffer) => Message,
+  encode: (message: Message) => Uint8Array,
+): Wire {
+  return {
+    overheadBytes: 0,
+    decode,
+    deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
+    answer(response, message, trailer) {
+      const body = encode(message);
+      setPrefixedTrailer(response, trailer);
+      end(response, 200, contentType, body);
+    },
+    refuse(response, error, trailer) {
+      for (const [name, value] of error.metadata) response.setHeader(name, value);
+      setPrefixedTrailer(response, trailer);
+      end(response, codeToHttpStatus(error.code), "application/json", errorToJsonBytes(error, undefined));
+    },
+  };
+}
+
+/** Unary Connect responses carry trailers as prefixed headers. */
+function setPrefixedTrailer(response: ServerResponse, trailer: Headers | undefined): void {
+  for (const [name, value] of trailer ?? []) response.setHeader(`trailer-${name}`, value);
+}

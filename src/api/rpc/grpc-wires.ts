@@ -1,0 +1,62 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import { type DescMethodUnary, toBinary } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+import { decodeBinary } from "./binary-form.ts";
+import { FRAME_HEAD, frame, unframe } from "./frames.ts";
+import { end, readTimeout, type Wire } from "./wire.ts";
+
+const GRPC_OK = { "grpc-status": "0" };
+
+/** gRPC over HTTP/2, whose responses have real trailers. */
+export function createGrpcWire(method: DescMethodUnary): Wire {
+  return {
+    overheadBytes: FRAME_HEAD,
+    decode: (body) => decodeBinary(method, unframe(body)),
+    deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
+    answer(response, message, trailer) {
+      const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
+      endWithTrailers(response, frame(0, toBinary(method.output, message)), trailers);
+    },
+    refuse(response, error, trailer) {
+      endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
+    },
+  };
+}
+
+/** gRPC-Web, whose trailers are the last frame of the body. */
+export function createGrpcWebWire(method: DescMethodUnary): Wire {
+  const contentType = "application/grpc-web+proto";
+  const success = frame(trailerFlag, trailerSerialize(new Headers(GRPC_OK)));
+  return {
+    overheadBytes: FRAME_HEAD,
+    decode: (body) => decodeBinary(method, unframe(body)),
+    deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
+    answer(response, message, trailer) {
+      const last =
+        trailer === undefined
+          ? success
+          : frame(trailerFlag, trailerSerialize(new Headers([...trailer, ["grpc-status", "0"]])));
+      end(response, 200, contentType, Buffer.concat([frame(0, toBinary(method.output, message)), last]));
+    },
+    refuse(response, error, trailer) {
+      end(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));
+    },
+  };
+}
+
+function failureTrailer(error: ConnectError, trailer: Headers | undefined): Headers {
+  const whole = new Headers(trailer);
+  for (const [name, value] of error.metadata) whole.append(name, value);
+  return setTrailerStatus(whole, error);
+}
+
+function endWithTrailers(response: ServerResponse, body: Buffer | undefined, trailers: OutgoingHttpHeaders): void {
+  const http2 = response as unknown as Http2ServerResponse;
+  http2.writeHead(200, { "content-type": "application/grpc+proto" });
+  http2.addTrailers(trailers);
+  if (body === undefined) http2.end();
+  else http2.end(body);
+}

@@ -1,13 +1,14 @@
 /**
- * Brings the lists of `src/venues/data` up to date from a node that serves getProgramAccounts: prints what is new and what
- * is gone, and writes the files. `npm run venues:refresh -- --rpc <url>`; with `--dry-run`, writes nothing.
+ * Updates the lists in the venues' `known-configs.ts` from a node that serves getProgramAccounts: prints added and removed
+ * entries, and writes the files. `npm run venues:refresh -- --rpc <url>`; with `--dry-run`, writes nothing.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createAccountReader } from "../src/chain/rpc/account-reader.ts";
 import { createRpcEndpoint } from "../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../src/chain/rpc/rpc-pool.ts";
-import { updateList, VENUE_LISTS } from "./venue-lists.ts";
+import { readVenueFolders } from "./venue-folders.ts";
+import { updateList, venueLists } from "./venue-lists.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_RESPONSE_BYTES = 64 << 20;
@@ -26,9 +27,8 @@ const endpoint = createRpcEndpoint({
 const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: (text) => process.stderr.write(`${text}\n`) });
 const reader = createAccountReader({ pool, commitment: "confirmed" });
 
-for (const list of VENUE_LISTS) {
-  const path = new URL(`../src/venues/${list.file.replace(".ts", "")}/known-configs.ts`, import.meta.url);
-  const source = readFileSync(path, "utf8");
+for (const list of venueLists(await readVenueFolders())) {
+  const source = readFileSync(list.file, "utf8");
   try {
     const update = await updateList(reader, list, source);
     if (update === undefined) {
@@ -40,7 +40,7 @@ for (const list of VENUE_LISTS) {
     process.stdout.write(`${list.constant}: ${added.length} new, ${removed.length} gone\n`);
     for (const value of added) process.stdout.write(`  + ${value}\n`);
     for (const value of removed) process.stdout.write(`  - ${value}\n`);
-    if (update.source !== source && !values["dry-run"]) writeFileSync(path, update.source);
+    if (update.source !== source && !values["dry-run"]) writeFileSync(list.file, update.source);
   } catch (error) {
     process.exitCode = 1;
     process.stdout.write(`${list.constant}: ${error instanceof Error ? error.message : String(error)}\n`);

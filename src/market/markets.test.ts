@@ -5,6 +5,7 @@ import { TradewireError } from "../errors/tradewire-error.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU64 } from "../primitives/bytes.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../solana/programs.ts";
+import { programErrors } from "../venues/shared/program-errors.ts";
 import type { Market, Venue } from "../venues/venue.ts";
 import { createMarkets, type LiveMarkets, type MarketsOptions } from "./markets.ts";
 import type { PairMarkets } from "./port.ts";
@@ -68,7 +69,7 @@ function fakeVenue(overrides: Partial<PlainVenue> = {}): FakeVenue {
     swap: () => {
       throw new Error("not asked");
     },
-    errors: { byName: {}, byNumber: {} },
+    errors: programErrors([]),
     ...overrides,
   };
   return venue;

@@ -2,19 +2,8 @@ import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView, ChainClock } from "../solana/account.ts";
 import type { Instruction } from "../solana/instruction.ts";
 
-/** Public, permanent names of the venues: `platform` on every wire. */
-export type VenueId =
-  | "pump_fun"
-  | "pump_swap"
-  | "raydium_amm_v4"
-  | "raydium_cpmm"
-  | "raydium_clmm"
-  | "raydium_launchlab"
-  | "meteora_dlmm"
-  | "meteora_damm_v1"
-  | "meteora_damm_v2"
-  | "meteora_dbc"
-  | "orca_whirlpool";
+/** Public, permanent name of a venue, such as "raydium_cpmm": `platform` on every wire. Its folder is named alike, with dashes. */
+export type VenueId = string;
 
 /** Two mints somebody wants to trade for one another, in no particular order. SOL is the wrapped-SOL mint. */
 export interface MintPair {
@@ -140,7 +129,12 @@ export type ProgramErrorCode =
   | "NO_ROUTE"
   | "VENUE_DEGRADED";
 
-interface ProgramErrors {
+/** An error of a venue's program, and its public code. Null: the program has no number, or no known name, for it. */
+export type ListedError = readonly [number: number | null, name: string | null, code: ProgramErrorCode];
+
+/** The errors of a venue's programs that a trade can meet. */
+export interface ProgramErrors {
+  readonly listed: readonly ListedError[];
   readonly byName: Readonly<Record<string, ProgramErrorCode>>;
   readonly byNumber: Readonly<Record<number, ProgramErrorCode>>;
 }

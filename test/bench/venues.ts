@@ -41,26 +41,24 @@ function buildRow({ venue, hot }: SampleMarket, reference: number): BenchRow {
   return [`warm build, ${venue.id}`, micros(time), (time / reference).toFixed(1), "≤ 40"];
 }
 
-/** A quote through as many bins or tick arrays as the sample has in one direction. */
+/** The largest quote the sample answers in one direction: through all its bins or tick arrays, if it has them. */
 function deepQuoteRows(samples: readonly SampleMarket[], reference: number): BenchRow[] {
-  return samples
-    .filter(({ venue }) => ["meteora_dlmm", "raydium_clmm", "orca_whirlpool"].includes(venue.id))
-    .map(({ venue, hot }) => {
-      let deepest = askFor(1n);
-      for (let bit = 1n << 46n; bit > 0n; bit >>= 1n) {
-        const trial = askFor(deepest.amount + bit);
-        try {
-          venue.quote(hot.state, trial);
-          deepest = trial;
-        } catch {
-          // Deeper than the sample goes.
-        }
+  return samples.map(({ venue, hot }) => {
+    let deepest = askFor(1n);
+    for (let bit = 1n << 46n; bit > 0n; bit >>= 1n) {
+      const trial = askFor(deepest.amount + bit);
+      try {
+        venue.quote(hot.state, trial);
+        deepest = trial;
+      } catch {
+        // Deeper than the sample goes.
       }
-      const time = medianMicros(() => venue.quote(hot.state, deepest), 4_000);
-      const moved = (venue.quote(hot.state, deepest).priceImpact * 100).toFixed(0);
-      const through = `to the end of what is known (${moved} % of price impact)`;
-      return [`quote, ${venue.id}, ${through}`, micros(time), (time / reference).toFixed(2), "≤ 40"];
-    });
+    }
+    const time = medianMicros(() => venue.quote(hot.state, deepest), 4_000);
+    const moved = (venue.quote(hot.state, deepest).priceImpact * 100).toFixed(0);
+    const through = `to the end of what is known (${moved} % of price impact)`;
+    return [`quote, ${venue.id}, ${through}`, micros(time), (time / reference).toFixed(2), "≤ 40"];
+  });
 }
 
 /** The same build with one market of the mint in memory and with hundreds. */

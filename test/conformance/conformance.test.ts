@@ -1,101 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { TradewireError } from "../../src/errors/tradewire-error.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { createRandom } from "../../src/primitives/random.ts";
-import type { WorldToken } from "../../src/sandbox/world/world.ts";
 import { venues } from "../../src/venues/registry.ts";
-import type { SwapMode, Venue } from "../../src/venues/venue.ts";
-import type { Svm } from "../support/svm.ts";
-import { WORLD_CLOCK, worldOnSvm } from "../support/world.ts";
-import { judge, readMarket, runTrades, type TradeOutcome } from "./trades.ts";
+import { worldOnSvm } from "../support/world.ts";
+import { type ConformanceMarket, testTrades } from "./trade-checks.ts";
 
 const SEED = 20_260_920;
-const TRADES_PER_VENUE = 560;
 
 const { world, svm } = worldOnSvm(SEED);
 const wallet = svm.newWallet(1n << 60n);
+const markets = world.tokens.map((token, index) => ({ ...token, seed: SEED + index }));
+const marketsOf = (id: string): readonly ConformanceMarket[] => markets.filter(({ venue }) => venue === id);
 
-describe.each(venues.filter(({ id }) => world.tokens.some(({ venue }) => venue === id)))(
-  "$id on the embedded chain's program",
-  (venue) => {
-    const markets = world.tokens.filter((token) => token.venue === venue.id);
-    const all: TradeOutcome[] = [];
-
-    it.each(markets)("is exact on $symbol at $market", (token) => {
-      const count = Math.ceil(TRADES_PER_VENUE / markets.length);
-      const outcomes = tradeOn(venue, token, count);
-      const verdict = judge(outcomes);
-      expect(verdict.faults).toEqual([]);
-      expect(verdict.trades).toBeGreaterThan(count / 2);
-      expect(new Set(outcomes.map(({ mode }) => mode))).toEqual(
-        new Set(venue.supports.exactOut ? ["exactIn", "exactOut"] : ["exactIn"]),
-      );
-      expect(new Set(outcomes.map(({ inMint }) => inMint)).size).toBe(2);
-      all.push(...outcomes);
-    });
-
-    it("made at least 500 trades, guards tried on each", () => {
-      const { trades, maxUnits, maxBytes } = judge(all);
-      console.log(`${venue.id}: ${trades} trades, 0 mismatches, up to ${maxUnits} compute units, ${maxBytes} bytes`);
-      expect(trades).toBeGreaterThanOrEqual(500);
-    });
-  },
-);
+describe.each(venues.filter(({ id }) => marketsOf(id).length > 0))("$id on the embedded chain's program", (venue) => {
+  testTrades(svm, wallet, venue, marketsOf(venue.id));
+});
 
 it("covers every venue the embedded chain has a program for", () => {
   const registered = new Set(venues.map(({ id }) => id));
   expect(world.tokens.filter(({ venue }) => !registered.has(venue)).map(({ symbol }) => symbol)).toEqual([]);
 });
-
-function tradeOn(venue: Venue, { mint, quoteMint, market }: WorldToken, count: number): TradeOutcome[] {
-  const pair = { a: mint, b: quoteMint };
-  const most = new Map([mint, quoteMint].map((side) => [side, mostOut(svm, venue, market, side, pair)]));
-  return runTrades({
-    svm,
-    venue,
-    market,
-    pair,
-    wallet,
-    random: createRandom(SEED + world.tokens.findIndex((token) => token.market === market)),
-    count,
-    limit: (side, mode) => {
-      const largest = most.get(side)!;
-      return mode === "exactOut" ? largest.out : largest.in;
-    },
-    before: () => {
-      svm.setTokens(wallet, mint, 1n << 60n);
-      svm.setTokens(wallet, quoteMint, 1n << 60n);
-    },
-  });
-}
-
-/** About the most of `side` the market gives, and about as much as it can reasonably take of it: what buys half of the other side. */
-function mostOut(
-  view: Svm,
-  venue: Venue,
-  market: Address,
-  side: Address,
-  pair: { readonly a: Address; readonly b: Address },
-): { readonly out: bigint; readonly in: bigint } {
-  const { state } = readMarket(view, venue, market, pair);
-  const other = side === pair.a ? pair.b : pair.a;
-  const quoted = (mode: SwapMode, inMint: Address, outMint: Address, amount: bigint) => {
-    try {
-      return venue.quote(state, { mode, inMint, outMint, amount, clock: WORLD_CLOCK });
-    } catch (error) {
-      if (error instanceof TradewireError) return undefined;
-      throw error;
-    }
-  };
-  const largest = (outMint: Address, inMint: Address): bigint => {
-    let found = 1n;
-    for (let bit = 1n << 62n; bit > 0n; bit >>= 1n) {
-      const trial = found + bit;
-      const quote = quoted("exactOut", inMint, outMint, trial);
-      if (quote !== undefined && quote.inAmount < 1n << 60n) found = trial;
-    }
-    return found;
-  };
-  const half = quoted("exactOut", side, other, largest(other, side) / 2n);
-  return { out: largest(side, other), in: half?.inAmount ?? 1n };
-}

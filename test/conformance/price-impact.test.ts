@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readVenueFolders } from "../../scripts/venue-folders.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { HotMarket } from "../../src/market/port.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -17,20 +18,8 @@ const { mint, clock, markets } = readSampleMarkets();
 const TINY = 10_000_000n;
 const AMOUNTS = [10_000_000_000n, 100_000_000_000n, 1_000_000_000_000n, 3_000_000_000_000n];
 
-/** The curve of each venue's sample; all of them charge the same share of fees at every size. */
-const CURVES: Partial<Record<VenueId, string>> = {
-  pump_fun: "a bonding curve",
-  pump_swap: "a constant product",
-  raydium_cpmm: "a constant product",
-  raydium_amm_v4: "a constant product",
-  raydium_launchlab: "a bonding curve",
-  raydium_clmm: "concentrated liquidity",
-  orca_whirlpool: "concentrated liquidity",
-  meteora_damm_v2: "constant liquidity",
-  meteora_dbc: "a curve of several stretches",
-  meteora_dlmm: "bins",
-  meteora_damm_v1: "a stable curve",
-};
+/** Walks the venues' folders: each names the curve of its sample. All samples charge the same share of fees at every size. */
+const folders = await readVenueFolders();
 
 /** The largest sample of every venue. */
 const samples = markets.filter(({ name }) => name.endsWith(" 0"));
@@ -48,7 +37,9 @@ function ask({ venue, hot }: SampleMarket, mode: SwapMode, inMint: Address, amou
 const rate = ({ inAmount, outAmount }: Quote): number => Number(outAmount) / Number(inAmount);
 
 describe.each(samples)("the price impact of $venue.id", (sample) => {
-  it(`is of ${CURVES[sample.venue.id]}, and next to nothing for next to nothing: fees are no part of it`, () => {
+  const curve = folders.find(({ venue }) => venue.id === sample.venue.id)!.facts.curve;
+
+  it(`is of ${curve}, and next to nothing for next to nothing: fees are no part of it`, () => {
     for (const inMint of [mint, SOL_MINT]) {
       const quote = ask(sample, "exactIn", inMint, TINY)!;
       expect(quote.priceImpact).toBeGreaterThanOrEqual(0);

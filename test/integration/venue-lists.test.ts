@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { updateList, VENUE_LISTS, type VenueList } from "../../scripts/venue-lists.ts";
+import { readVenueFolders } from "../../scripts/venue-folders.ts";
+import { updateList, type VenueList, venueLists } from "../../scripts/venue-lists.ts";
 import type { ProgramFilter } from "../../src/chain/port.ts";
 import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
 import { createRpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
@@ -11,9 +12,9 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Account } from "../../src/solana/account.ts";
 import { startFakeNode } from "../support/fake-node.ts";
 
-const listOf = (constant: string): VenueList => VENUE_LISTS.find((list) => list.constant === constant)!;
-const sourceOf = ({ file }: VenueList): string =>
-  readFileSync(new URL(`../../src/venues/${file.replace(".ts", "")}/known-configs.ts`, import.meta.url), "utf8");
+const lists = venueLists(await readVenueFolders());
+const listOf = (constant: string): VenueList => lists.find((list) => list.constant === constant)!;
+const sourceOf = ({ file }: VenueList): string => readFileSync(file, "utf8");
 const addressAt = (index: number): Address => Address.from(new Uint8Array(32).fill(index + 1));
 
 /** A chain that holds these accounts, found by their first bytes and the rest of the filter. */
@@ -126,6 +127,7 @@ describe("a list brought up to date", () => {
   });
 
   it("names every list in a file of its venue, once", () => {
-    for (const list of VENUE_LISTS) expect(sourceOf(list).split(`export const ${list.constant}`)).toHaveLength(2);
+    expect(lists).toHaveLength(6);
+    for (const list of lists) expect(sourceOf(list).split(`export const ${list.constant}`)).toHaveLength(2);
   });
 });

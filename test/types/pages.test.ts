@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { errorsPage } from "../../scripts/errors-page.ts";
 import { settingsPage } from "../../scripts/settings-page.ts";
+import { venuesPage } from "../../scripts/venues-page.ts";
 import { ERRORS } from "../../src/errors/tradewire-error.ts";
 import { parseConfig } from "../../src/process/config/config.ts";
 
@@ -18,6 +19,11 @@ test("docs/settings.md is the table of settings, whole", () => {
 test("docs/errors.md is the table of codes, whole", () => {
   expect(read("docs/errors.md")).toBe(errorsPage());
   for (const [code, { http }] of Object.entries(ERRORS)) expect(errorsPage()).toContain(`| \`${code}\` | ${http} |`);
+});
+
+test("docs/venues.md has the tables of the venues' folders, whole", async () => {
+  const page = read("docs/venues.md");
+  expect(await venuesPage(page)).toBe(page);
 });
 
 test("README links both", () => {

@@ -8,6 +8,7 @@ import { filterEitherWay } from "../shared/mint-filter.ts";
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
 import {
   DAMM_V1_PROGRAM,
@@ -107,36 +108,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
     };
   },
 
-  errors: {
-    byName: {
-      ExceededSlippage: "SLIPPAGE_EXCEEDED",
-      PoolDisabled: "NO_ROUTE",
-      ZeroTradingTokens: "INSUFFICIENT_LIQUIDITY",
-      AmountMustGreaterThanZero: "INSUFFICIENT_LIQUIDITY",
-      InvalidCalculation: "INSUFFICIENT_LIQUIDITY",
-      AmountIsZero: "INSUFFICIENT_LIQUIDITY",
-      AmountIsNotEnough: "INSUFFICIENT_LIQUIDITY",
-      VaultIsDisabled: "NO_ROUTE",
-      PreActivationSwapStarted: "NO_ROUTE",
-      PayAmountIsExeeced: "INSUFFICIENT_LIQUIDITY",
-      InvalidVaultLpAccount: "VENUE_DEGRADED",
-      InvalidInvariant: "VENUE_DEGRADED",
-      InvalidDepegInformation: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      6002: "VENUE_DEGRADED",
-      6004: "SLIPPAGE_EXCEEDED",
-      6005: "INSUFFICIENT_LIQUIDITY",
-      6006: "INSUFFICIENT_LIQUIDITY",
-      // The vault's AmountMustGreaterThanZero, which it does not always name.
-      6013: "INSUFFICIENT_LIQUIDITY",
-      6015: "NO_ROUTE",
-      6032: "VENUE_DEGRADED",
-      6041: "INSUFFICIENT_LIQUIDITY",
-      6043: "INSUFFICIENT_LIQUIDITY",
-      6050: "NO_ROUTE",
-    },
-  },
+  errors,
 };
 
 function readState(market: DammV1Market, have: AccountView): DammV1State {

@@ -10,6 +10,7 @@ import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { type DammV2Accounts, dammV2Accounts, dammV2Swap } from "./instruction.ts";
 import {
   DAMM_V2_POOL_SIZE,
@@ -81,30 +82,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
     };
   },
 
-  errors: {
-    byName: {
-      ExceededSlippage: "SLIPPAGE_EXCEEDED",
-      PoolDisabled: "NO_ROUTE",
-      AmountIsZero: "INSUFFICIENT_LIQUIDITY",
-      PriceRangeViolation: "INSUFFICIENT_LIQUIDITY",
-      InsufficientLiquidity: "INSUFFICIENT_LIQUIDITY",
-      FailToValidateSingleSwapInstruction: "NO_ROUTE",
-      InvalidPoolStatus: "NO_ROUTE",
-      InvalidPoolVersion: "VENUE_DEGRADED",
-      UndeterminedError: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      6002: "SLIPPAGE_EXCEEDED",
-      6003: "NO_ROUTE",
-      6006: "INSUFFICIENT_LIQUIDITY",
-      6015: "INSUFFICIENT_LIQUIDITY",
-      6023: "INSUFFICIENT_LIQUIDITY",
-      6025: "NO_ROUTE",
-      6049: "NO_ROUTE",
-      6051: "VENUE_DEGRADED",
-      6052: "VENUE_DEGRADED",
-    },
-  },
+  errors,
 };
 
 function readState(market: DammV2Market, have: AccountView): DammV2State {

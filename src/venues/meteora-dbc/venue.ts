@@ -9,6 +9,7 @@ import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
 import {
   BASE_MINT_OFFSET,
@@ -72,34 +73,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
     };
   },
 
-  errors: {
-    byName: {
-      ExceededSlippage: "SLIPPAGE_EXCEEDED",
-      AmountIsZero: "INSUFFICIENT_LIQUIDITY",
-      NotEnoughLiquidity: "INSUFFICIENT_LIQUIDITY",
-      InsufficientLiquidity: "INSUFFICIENT_LIQUIDITY",
-      PoolIsCompleted: "NO_ROUTE",
-      FailToValidateSingleSwapInstruction: "NO_ROUTE",
-      FirstSwapValidationFailed: "NO_ROUTE",
-      PoolTypeMismatch: "NO_ROUTE",
-      UndeterminedError: "VENUE_DEGRADED",
-      AccountInvariantViolation: "VENUE_DEGRADED",
-      NextSqrtPriceIsSmallerThanStartSqrtPrice: "INSUFFICIENT_LIQUIDITY",
-    },
-    byNumber: {
-      6002: "SLIPPAGE_EXCEEDED",
-      6005: "INSUFFICIENT_LIQUIDITY",
-      6012: "INSUFFICIENT_LIQUIDITY",
-      6013: "NO_ROUTE",
-      6033: "INSUFFICIENT_LIQUIDITY",
-      6043: "NO_ROUTE",
-      6045: "VENUE_DEGRADED",
-      6048: "INSUFFICIENT_LIQUIDITY",
-      6050: "VENUE_DEGRADED",
-      6057: "NO_ROUTE",
-      6076: "NO_ROUTE",
-    },
-  },
+  errors,
 };
 
 /** Pools by their coin: whichever of the two is not a quote mint. */

@@ -12,6 +12,7 @@ import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { type DlmmAccounts, dlmmAccounts, dlmmSwap } from "./instruction.ts";
 import {
   arraysWithLiquidity,
@@ -133,51 +134,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     };
   },
 
-  errors: {
-    byName: {
-      ExceededAmountSlippageTolerance: "SLIPPAGE_EXCEEDED",
-      ExceededBinSlippageTolerance: "SLIPPAGE_EXCEEDED",
-      // Anchor's own: the price went past every bin array the transaction named.
-      AccountNotEnoughKeys: "SLIPPAGE_EXCEEDED",
-      InsufficientOutAmount: "SLIPPAGE_EXCEEDED",
-      NotExactAmountOut: "INSUFFICIENT_LIQUIDITY",
-      ZeroLiquidity: "INSUFFICIENT_LIQUIDITY",
-      BinArrayNotFound: "INSUFFICIENT_LIQUIDITY",
-      PairInsufficientLiquidity: "INSUFFICIENT_LIQUIDITY",
-      CannotFindNonZeroLiquidityBinArrayId: "INSUFFICIENT_LIQUIDITY",
-      BinIdOutOfBound: "INSUFFICIENT_LIQUIDITY",
-      InsufficientInAmount: "SLIPPAGE_EXCEEDED",
-      PoolDisabled: "NO_ROUTE",
-      InvalidStatus: "NO_ROUTE",
-      UnauthorizedAccess: "NO_ROUTE",
-      UnauthorizedAddress: "NO_ROUTE",
-      BitmapExtensionAccountIsNotProvided: "VENUE_DEGRADED",
-      NonContinuousBinArrays: "VENUE_DEGRADED",
-      InvalidBinArray: "VENUE_DEGRADED",
-      UndeterminedError: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      3005: "SLIPPAGE_EXCEEDED",
-      6003: "SLIPPAGE_EXCEEDED",
-      6004: "SLIPPAGE_EXCEEDED",
-      6007: "INSUFFICIENT_LIQUIDITY",
-      6009: "INSUFFICIENT_LIQUIDITY",
-      6012: "INSUFFICIENT_LIQUIDITY",
-      6027: "VENUE_DEGRADED",
-      6028: "VENUE_DEGRADED",
-      6031: "NO_ROUTE",
-      6036: "VENUE_DEGRADED",
-      6037: "INSUFFICIENT_LIQUIDITY",
-      6038: "INSUFFICIENT_LIQUIDITY",
-      6039: "SLIPPAGE_EXCEEDED",
-      6042: "NO_ROUTE",
-      6048: "NO_ROUTE",
-      6057: "INSUFFICIENT_LIQUIDITY",
-      6066: "NO_ROUTE",
-      6085: "VENUE_DEGRADED",
-      6104: "SLIPPAGE_EXCEEDED",
-    },
-  },
+  errors,
 };
 
 function readState(market: DlmmMarket, have: AccountView): DlmmState {

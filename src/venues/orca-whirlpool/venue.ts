@@ -13,6 +13,7 @@ import { rejectUnsupported, requireAccount, requireMint, unread } from "../share
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { whirlpoolSwap } from "./instruction.ts";
 import {
   arraySpan,
@@ -119,28 +120,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     };
   },
 
-  errors: {
-    byName: {
-      AmountOutBelowMinimum: "SLIPPAGE_EXCEEDED",
-      AmountInAboveMaximum: "SLIPPAGE_EXCEEDED",
-      ZeroTradableAmount: "INSUFFICIENT_LIQUIDITY",
-      PartialFillError: "INSUFFICIENT_LIQUIDITY",
-      TickArraySequenceInvalidIndex: "INSUFFICIENT_LIQUIDITY",
-      // The price left the arrays the transaction names.
-      InvalidTickArraySequence: "SLIPPAGE_EXCEEDED",
-      TradeIsNotEnabled: "NO_ROUTE",
-    },
-    byNumber: {
-      6023: "SLIPPAGE_EXCEEDED",
-      6035: "INSUFFICIENT_LIQUIDITY",
-      6036: "SLIPPAGE_EXCEEDED",
-      6037: "SLIPPAGE_EXCEEDED",
-      6038: "INSUFFICIENT_LIQUIDITY",
-      6057: "INSUFFICIENT_LIQUIDITY",
-      6064: "NO_ROUTE",
-      6069: "SLIPPAGE_EXCEEDED",
-    },
-  },
+  errors,
 };
 
 /** First ticks of every array a swap from `tick` may use in either direction, and of those just behind. */

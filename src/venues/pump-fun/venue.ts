@@ -11,6 +11,7 @@ import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesF
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpSwap } from "./instruction.ts";
 import {
   type BondingCurve,
@@ -85,51 +86,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   quote,
   swap,
 
-  errors: {
-    byName: {
-      TooMuchSolRequired: "SLIPPAGE_EXCEEDED",
-      TooLittleSolReceived: "SLIPPAGE_EXCEEDED",
-      BuySlippageBelowMinTokensOut: "SLIPPAGE_EXCEEDED",
-      // Only met when an inverse sale's bound leaves nothing to sell.
-      SellZeroAmount: "SLIPPAGE_EXCEEDED",
-      BondingCurveComplete: "NO_ROUTE",
-      BondingCurveAlreadyMigrated: "NO_ROUTE",
-      NotEnoughTokensToBuy: "INSUFFICIENT_LIQUIDITY",
-      NotEnoughTokensToSell: "INSUFFICIENT_TOKEN_BALANCE",
-      BuyNotEnoughSolToCoverRent: "INSUFFICIENT_SOL",
-      BuyNotEnoughSolToCoverFees: "INSUFFICIENT_SOL",
-      BuybackFeeRecipientNotAuthorized: "VENUE_DEGRADED",
-      BuybackFeeRecipientMissing: "VENUE_DEGRADED",
-      UnsupportedQuoteMint: "VENUE_DEGRADED",
-      MissingCashbackAccounts: "VENUE_DEGRADED",
-      InvalidCashbackAccumulator: "VENUE_DEGRADED",
-      InvalidBondingCurveV2: "VENUE_DEGRADED",
-      InvalidQuoteControl: "VENUE_DEGRADED",
-      InvalidCashbackRecipient: "VENUE_DEGRADED",
-      FeeTiersEmpty: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      6002: "SLIPPAGE_EXCEEDED",
-      6003: "SLIPPAGE_EXCEEDED",
-      6005: "NO_ROUTE",
-      6021: "INSUFFICIENT_LIQUIDITY",
-      6022: "SLIPPAGE_EXCEEDED",
-      6023: "INSUFFICIENT_TOKEN_BALANCE",
-      6040: "INSUFFICIENT_SOL",
-      6041: "INSUFFICIENT_SOL",
-      6042: "SLIPPAGE_EXCEEDED",
-      6057: "VENUE_DEGRADED",
-      6062: "VENUE_DEGRADED",
-      6063: "VENUE_DEGRADED",
-      6072: "VENUE_DEGRADED",
-      6073: "VENUE_DEGRADED",
-      6074: "VENUE_DEGRADED",
-      6075: "VENUE_DEGRADED",
-      6076: "VENUE_DEGRADED",
-      6081: "NO_ROUTE",
-      6096: "VENUE_DEGRADED",
-    },
-  },
+  errors,
 };
 
 function readState(market: PumpFunMarket, have: AccountView): PumpFunState {

@@ -14,6 +14,7 @@ import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesF
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import {
   extendPool,
   type PumpSwapAccounts,
@@ -110,45 +111,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   quote,
   swap,
 
-  errors: {
-    byName: {
-      ExceededSlippage: "SLIPPAGE_EXCEEDED",
-      BuySlippageBelowMinBaseAmountOut: "SLIPPAGE_EXCEEDED",
-      TooLittlePoolTokenLiquidity: "INSUFFICIENT_LIQUIDITY",
-      BuyMoreBaseAmountThanPoolReserves: "INSUFFICIENT_LIQUIDITY",
-      InsufficientRealQuoteReserves: "INSUFFICIENT_LIQUIDITY",
-      BuyNotEnoughQuoteTokensToCoverFees: "INSUFFICIENT_TOKEN_BALANCE",
-      // Only met when an inverse sale's bound leaves nothing to sell.
-      ZeroBaseAmount: "SLIPPAGE_EXCEEDED",
-      DisabledBuy: "NO_ROUTE",
-      DisabledSell: "NO_ROUTE",
-      BuybackFeeRecipientNotAuthorized: "VENUE_DEGRADED",
-      BuybackFeeRecipientMissing: "VENUE_DEGRADED",
-      InvalidProtocolFeeRecipient: "VENUE_DEGRADED",
-      MissingCashbackAccounts: "VENUE_DEGRADED",
-      InvalidCashbackAccumulator: "VENUE_DEGRADED",
-      InvalidCashbackAccumulatorAta: "VENUE_DEGRADED",
-      InvalidPoolV2: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      6001: "SLIPPAGE_EXCEEDED",
-      6003: "INSUFFICIENT_LIQUIDITY",
-      6004: "SLIPPAGE_EXCEEDED",
-      6013: "VENUE_DEGRADED",
-      6016: "INSUFFICIENT_LIQUIDITY",
-      6020: "NO_ROUTE",
-      6021: "NO_ROUTE",
-      6039: "INSUFFICIENT_TOKEN_BALANCE",
-      6040: "SLIPPAGE_EXCEEDED",
-      6053: "VENUE_DEGRADED",
-      6058: "VENUE_DEGRADED",
-      6059: "VENUE_DEGRADED",
-      6060: "VENUE_DEGRADED",
-      6061: "VENUE_DEGRADED",
-      6062: "VENUE_DEGRADED",
-      6063: "INSUFFICIENT_LIQUIDITY",
-    },
-  },
+  errors,
 };
 
 function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {

@@ -8,6 +8,7 @@ import { priceImpact } from "../curves/price-impact.ts";
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, MarketSearch, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { ammV4Swap } from "./instruction.ts";
 import {
   AMM_V4_POOL_SIZE,
@@ -74,16 +75,7 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
   },
 
   // The program logs no error names.
-  errors: {
-    byName: {},
-    byNumber: {
-      22: "NO_ROUTE",
-      29: "INSUFFICIENT_LIQUIDITY",
-      30: "SLIPPAGE_EXCEEDED",
-      36: "INSUFFICIENT_LIQUIDITY",
-      40: "INSUFFICIENT_TOKEN_BALANCE",
-    },
-  },
+  errors,
 };
 
 function searchFor(coin: Address, pc: Address): MarketSearch {

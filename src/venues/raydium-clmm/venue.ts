@@ -12,6 +12,7 @@ import { rejectUnsupported, requireAccount, requireMint, unread } from "../share
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { clmmSwap } from "./instruction.ts";
 import {
   arrayStart,
@@ -126,36 +127,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
     };
   },
 
-  errors: {
-    byName: {
-      NotApproved: "NO_ROUTE",
-      PriceSlippageCheck: "SLIPPAGE_EXCEEDED",
-      TooLittleOutputReceived: "SLIPPAGE_EXCEEDED",
-      TooMuchInputPaid: "SLIPPAGE_EXCEEDED",
-      LiquidityInsufficient: "INSUFFICIENT_LIQUIDITY",
-      InsufficientLiquidityForDirection: "INSUFFICIENT_LIQUIDITY",
-      TooSmallInputOrOutputAmount: "INSUFFICIENT_LIQUIDITY",
-      // The price left the arrays the transaction names.
-      NotEnoughTickArrayAccount: "SLIPPAGE_EXCEEDED",
-      InvalidFirstTickArrayAccount: "SLIPPAGE_EXCEEDED",
-      MissingTickArrayBitmapExtensionAccount: "SLIPPAGE_EXCEEDED",
-      NotSupportMint: "NO_ROUTE",
-      TransferFeeCalculateNotMatch: "VENUE_DEGRADED",
-    },
-    // As numbered since April 2026; before, several stood four places higher: names decide where they are logged.
-    byNumber: {
-      6000: "NO_ROUTE",
-      6016: "INSUFFICIENT_LIQUIDITY",
-      6017: "SLIPPAGE_EXCEEDED",
-      6018: "SLIPPAGE_EXCEEDED",
-      6019: "SLIPPAGE_EXCEEDED",
-      6022: "INSUFFICIENT_LIQUIDITY",
-      6023: "SLIPPAGE_EXCEEDED",
-      6024: "SLIPPAGE_EXCEEDED",
-      6035: "SLIPPAGE_EXCEEDED",
-      6036: "INSUFFICIENT_LIQUIDITY",
-    },
-  },
+  errors,
 };
 
 function bitmapsOf(market: ClmmMarket, { bitmap }: ClmmPool, have: AccountView): ClmmBitmaps {

@@ -11,6 +11,7 @@ import { rejectUnsupported, requireAccount, requireMint, unread } from "../share
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { cpmmSwap } from "./instruction.ts";
 import {
   CPMM_POOL_SIZE,
@@ -81,30 +82,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
     };
   },
 
-  errors: {
-    byName: {
-      NotApproved: "NO_ROUTE",
-      ExceededSlippage: "SLIPPAGE_EXCEEDED",
-      ZeroTradingTokens: "INSUFFICIENT_LIQUIDITY",
-      InsufficientVault: "INSUFFICIENT_LIQUIDITY",
-      EmptySupply: "INSUFFICIENT_LIQUIDITY",
-      NotSupportMint: "NO_ROUTE",
-      InvalidVault: "VENUE_DEGRADED",
-      InvalidFeeModel: "VENUE_DEGRADED",
-      TransferFeeCalculateNotMatch: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      6000: "NO_ROUTE",
-      6002: "INSUFFICIENT_LIQUIDITY",
-      6005: "SLIPPAGE_EXCEEDED",
-      6006: "INSUFFICIENT_LIQUIDITY",
-      6007: "NO_ROUTE",
-      6008: "VENUE_DEGRADED",
-      6010: "VENUE_DEGRADED",
-      6012: "INSUFFICIENT_LIQUIDITY",
-      6013: "VENUE_DEGRADED",
-    },
-  },
+  errors,
 };
 
 function readState(market: CpmmMarket, have: AccountView): CpmmState {

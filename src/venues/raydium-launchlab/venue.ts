@@ -9,6 +9,7 @@ import { notTrading, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
+import { errors } from "./errors.ts";
 import { launchlabTrade } from "./instruction.ts";
 import {
   decodeLaunchlabConfig,
@@ -100,24 +101,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
     };
   },
 
-  errors: {
-    byName: {
-      NotApproved: "NO_ROUTE",
-      ExceededSlippage: "SLIPPAGE_EXCEEDED",
-      PoolFunding: "NO_ROUTE",
-      PoolMigrated: "NO_ROUTE",
-      MathOverflow: "INSUFFICIENT_LIQUIDITY",
-      InputNotMatchCurveConfig: "VENUE_DEGRADED",
-    },
-    byNumber: {
-      6000: "NO_ROUTE",
-      6003: "VENUE_DEGRADED",
-      6004: "SLIPPAGE_EXCEEDED",
-      6005: "NO_ROUTE",
-      6006: "NO_ROUTE",
-      6008: "INSUFFICIENT_LIQUIDITY",
-    },
-  },
+  errors,
 };
 
 function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {

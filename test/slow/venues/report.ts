@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readVenueFolders } from "../../../scripts/venue-folders.ts";
 import { venues } from "../../../src/venues/registry.ts";
 import type { RunRecord } from "../../conformance/run-record.ts";
 
@@ -13,8 +14,10 @@ const RUNS = ".venues/runs";
 const RESULTS = join(RUNS, "results.json");
 const LEAST_TRADES = 2_000;
 const SEQUENCE = 50;
-/** No build of these programs is public: what is proven of them is in the conformance tests of the fast suite, on stand-ins. */
-const WITHOUT_PROGRAM: readonly string[] = ["raydium_launchlab"];
+/** No build of these programs is public: the conformance tests of the fast suite run them on stand-ins. */
+const WITHOUT_PROGRAM = (await readVenueFolders())
+  .filter(({ facts }) => facts.measured === undefined)
+  .map(({ venue }) => venue.id);
 /** The program, or the accounts of mainnet, that a test's title names. */
 const PROVEN_ON = /\.venues\/[\w/.-]*\w/g;
 

@@ -1,0 +1,26 @@
+import { NOBODY, type VenueFacts } from "../venue-facts.ts";
+import { DAMM_V1_PROGRAM } from "./layout.ts";
+
+export const facts: VenueFacts = {
+  curve: "a stable curve",
+  modelled: "shared vaults with profit that unlocks, constant product, stable curves, staked SOL",
+  exactOut: "inverse",
+  proof: "builds of January 2026, a pool of mainnet",
+  uncertain: "other stake pools than Marinade's",
+  measured: { trades: 2_213, mismatches: 0, maxUnits: 155_569, worstUnitRatio: 1.12, maxBytes: 731 },
+  lists: [
+    {
+      constant: "DAMM_V1_CONFIGS",
+      shape: "list",
+      program: DAMM_V1_PROGRAM,
+      // Only those under which anybody may make a pool.
+      kinds: [
+        {
+          discriminator: "9b0caae01efacc82",
+          memcmp: [{ offset: 80, bytes: NOBODY }],
+          entry: ({ address }) => ({ value: address.toString(), order: 0n }),
+        },
+      ],
+    },
+  ],
+};

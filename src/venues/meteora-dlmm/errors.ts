@@ -1,0 +1,31 @@
+import { programErrors } from "../shared/program-errors.ts";
+
+/**
+ * What failures of the program mean to a trade. Numbers and names of its IDL.
+ */
+export const errors = programErrors([
+  // Anchor's own: the price went past every bin array the transaction names.
+  [3005, "AccountNotEnoughKeys", "SLIPPAGE_EXCEEDED"],
+  [6003, "ExceededAmountSlippageTolerance", "SLIPPAGE_EXCEEDED"],
+  [6004, "ExceededBinSlippageTolerance", "SLIPPAGE_EXCEEDED"],
+  [6007, "ZeroLiquidity", "INSUFFICIENT_LIQUIDITY"],
+  [6009, "BinArrayNotFound", "INSUFFICIENT_LIQUIDITY"],
+  [6012, "PairInsufficientLiquidity", "INSUFFICIENT_LIQUIDITY"],
+  [6027, "InvalidBinArray", "VENUE_DEGRADED"],
+  [6028, "NonContinuousBinArrays", "VENUE_DEGRADED"],
+  [6036, "BitmapExtensionAccountIsNotProvided", "VENUE_DEGRADED"],
+  [6037, "CannotFindNonZeroLiquidityBinArrayId", "INSUFFICIENT_LIQUIDITY"],
+  [6039, "InsufficientOutAmount", "SLIPPAGE_EXCEEDED"],
+  [6042, "PoolDisabled", "NO_ROUTE"],
+  [6066, "InvalidStatus", "NO_ROUTE"],
+  [6085, "UndeterminedError", "VENUE_DEGRADED"],
+  [6104, "InsufficientInAmount", "SLIPPAGE_EXCEEDED"],
+  [6031, null, "NO_ROUTE"],
+  [6038, null, "INSUFFICIENT_LIQUIDITY"],
+  [6048, null, "NO_ROUTE"],
+  [6057, null, "INSUFFICIENT_LIQUIDITY"],
+  [null, "NotExactAmountOut", "INSUFFICIENT_LIQUIDITY"],
+  [null, "BinIdOutOfBound", "INSUFFICIENT_LIQUIDITY"],
+  [null, "UnauthorizedAccess", "NO_ROUTE"],
+  [null, "UnauthorizedAddress", "NO_ROUTE"],
+]);

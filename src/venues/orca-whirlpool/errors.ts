@@ -1,0 +1,16 @@
+import { programErrors } from "../shared/program-errors.ts";
+
+/**
+ * What failures of the program mean to a trade. Numbers and names of its IDL.
+ */
+export const errors = programErrors([
+  // The price left the arrays the transaction names.
+  [6023, "InvalidTickArraySequence", "SLIPPAGE_EXCEEDED"],
+  [6035, "ZeroTradableAmount", "INSUFFICIENT_LIQUIDITY"],
+  [6036, "AmountOutBelowMinimum", "SLIPPAGE_EXCEEDED"],
+  [6037, "AmountInAboveMaximum", "SLIPPAGE_EXCEEDED"],
+  [6038, "TickArraySequenceInvalidIndex", "INSUFFICIENT_LIQUIDITY"],
+  [6057, "PartialFillError", "INSUFFICIENT_LIQUIDITY"],
+  [6064, "TradeIsNotEnabled", "NO_ROUTE"],
+  [6069, null, "SLIPPAGE_EXCEEDED"],
+]);

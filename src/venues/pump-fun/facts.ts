@@ -1,0 +1,11 @@
+import type { VenueFacts } from "../venue-facts.ts";
+
+export const facts: VenueFacts = {
+  curve: "a bonding curve",
+  modelled:
+    "virtual reserves, fee tiers by market cap, creator, holder, cashback and mayhem coins, coins quoted in tokens, completion of the curve",
+  exactOut: "buys yes; sales inverse",
+  proof: "build of 2026 from an MIT package; vectors of the official MIT SDK; stand-in on the embedded chain",
+  uncertain: "which build is deployed. Compute units of coins quoted in tokens are bounded loosely",
+  measured: { trades: 2_513, mismatches: 0, maxUnits: 152_584, worstUnitRatio: 1.69, maxBytes: 1_062 },
+};

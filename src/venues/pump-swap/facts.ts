@@ -1,0 +1,10 @@
+import type { VenueFacts } from "../venue-facts.ts";
+
+export const facts: VenueFacts = {
+  curve: "a constant product",
+  modelled: "fee tiers by market cap, creator fees, cashback, mayhem, virtual quote, pools of every size of account",
+  exactOut: "buys yes; sales inverse",
+  proof: "the same",
+  uncertain: "which build is deployed. Tokens with a transfer fee are refused",
+  measured: { trades: 2_430, mismatches: 0, maxUnits: 135_403, worstUnitRatio: 1.45, maxBytes: 1_079 },
+};

@@ -1,0 +1,16 @@
+import { programErrors } from "../shared/program-errors.ts";
+
+/**
+ * What failures of the program mean to a trade. Numbers and names of its source.
+ */
+export const errors = programErrors([
+  [6000, "NotApproved", "NO_ROUTE"],
+  [6002, "EmptySupply", "INSUFFICIENT_LIQUIDITY"],
+  [6005, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
+  [6006, "ZeroTradingTokens", "INSUFFICIENT_LIQUIDITY"],
+  [6007, "NotSupportMint", "NO_ROUTE"],
+  [6008, "InvalidVault", "VENUE_DEGRADED"],
+  [6010, "TransferFeeCalculateNotMatch", "VENUE_DEGRADED"],
+  [6012, "InsufficientVault", "INSUFFICIENT_LIQUIDITY"],
+  [6013, "InvalidFeeModel", "VENUE_DEGRADED"],
+]);

@@ -1,0 +1,19 @@
+import { u16Entry, type VenueFacts } from "../venue-facts.ts";
+import { CPMM_PROGRAM } from "./layout.ts";
+
+export const facts: VenueFacts = {
+  curve: "a constant product",
+  modelled: "trade, protocol, fund and creator fees, transfer fees",
+  exactOut: "yes",
+  proof: "build of February 2025; stand-in for creator fees",
+  uncertain: "a creator-fee share that newer SDKs know",
+  measured: { trades: 2_255, mismatches: 0, maxUnits: 45_540, worstUnitRatio: 1.12, maxBytes: 632 },
+  lists: [
+    {
+      constant: "CPMM_CONFIG_INDICES",
+      shape: "list",
+      program: CPMM_PROGRAM,
+      kinds: [{ discriminator: "daf42168cbcb2b6f", entry: u16Entry(10) }],
+    },
+  ],
+};

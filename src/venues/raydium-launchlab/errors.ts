@@ -1,0 +1,13 @@
+import { programErrors } from "../shared/program-errors.ts";
+
+/**
+ * What failures of the program mean to a trade. Numbers and names of its IDL.
+ */
+export const errors = programErrors([
+  [6000, "NotApproved", "NO_ROUTE"],
+  [6003, "InputNotMatchCurveConfig", "VENUE_DEGRADED"],
+  [6004, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
+  [6005, "PoolFunding", "NO_ROUTE"],
+  [6006, "PoolMigrated", "NO_ROUTE"],
+  [6008, "MathOverflow", "INSUFFICIENT_LIQUIDITY"],
+]);

@@ -1,0 +1,10 @@
+import type { ListedError, ProgramErrors } from "../venue.ts";
+
+/** A venue's table of program errors, indexed by name and by number. */
+export function programErrors(listed: readonly ListedError[]): ProgramErrors {
+  return {
+    listed,
+    byName: Object.fromEntries(listed.flatMap(([, name, code]) => (name === null ? [] : [[name, code]]))),
+    byNumber: Object.fromEntries(listed.flatMap(([number, , code]) => (number === null ? [] : [[number, code]]))),
+  };
+}

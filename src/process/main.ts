@@ -1,7 +1,7 @@
 import cluster from "node:cluster";
 import { type Logger, pino } from "pino";
 import { type App, startApp } from "../app/app.ts";
-import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/embedded-chain.ts";
+import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/chain/embedded-chain.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { ConfigError, parseConfig } from "./config/config.ts";
@@ -59,7 +59,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     if (signal === "SIGTERM") await app?.drain();
     await app?.close();
   });
-  app = await startApp({ config, logger, chain });
+  app = await startApp({ config, logger, now: Date.now, chain });
   if (!cluster.isWorker) {
     process.stdout.write(describeStart(app, await createDemoWallet(app)));
     return;

@@ -34,6 +34,7 @@ process.stdout.write(`${table(rows)}\n`);
 async function benchBuild(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "tradewire-bench-"));
   const app = await startApp({
+    now: Date.now,
     config: parseConfig({ PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0", DATA_DIR: dataDir }),
     logger: console,
   });

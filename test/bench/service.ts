@@ -8,6 +8,7 @@ import { createDemoWallet } from "../../src/process/start-page.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "tradewire-bench-"));
 const app = await startApp({
+  now: Date.now,
   config: parseConfig({
     PORT: "0",
     ADMIN_PORT: "0",

@@ -84,6 +84,7 @@ let app: App | undefined;
 try {
   say("Starting the embedded chain and the service …");
   app = await startApp({
+    now: Date.now,
     config: parseConfig({
       PORT: "0",
       SANDBOX_PORT: "0",

@@ -18,6 +18,7 @@ let trader: Trader;
 /** A service of its own on the database and chain that all of them share. */
 const startService = () =>
   startApp({
+    now: Date.now,
     config: parseConfig({
       PORT: "0",
       ADMIN_PORT: "0",

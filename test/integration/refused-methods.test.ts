@@ -66,6 +66,7 @@ async function serviceOn(...faults: Partial<Faults>[]) {
   const logged: string[] = [];
   const log = (_facts: object, message: string) => void logged.push(message);
   const app = await startApp({
+    now: Date.now,
     config: parseConfig({
       PORT: "0",
       ADMIN_PORT: "0",

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bs58 from "bs58";
-import { type App, type AppLogger, startApp } from "../../src/app/app.ts";
-import { describeChain } from "../../src/app/embedded-chain.ts";
+import { type App, startApp } from "../../src/app/app.ts";
+import { describeChain } from "../../src/app/chain/embedded-chain.ts";
+import type { AppLogger } from "../../src/app/context.ts";
 import { type ConnectOptions, Tradewire } from "../../src/client/tradewire.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
@@ -47,7 +48,7 @@ export const PATIENT: Environment = {
   ADMIN_PORT: "0",
   BLOCKHASH_MAX_AGE_MS: "30000",
   STATE_MAX_AGE_MS: "30000",
-  BUILD_WAIT_MS: "10000",
+  BUILD_QUEUE_MS: "10000",
 };
 const SLOT_MS = "50";
 
@@ -136,6 +137,7 @@ async function start(environment: Environment, options: StartOptions) {
   try {
     const app = await startApp({
       config,
+      now: Date.now,
       logger: { info: log, warn: log, error: log },
       ...(chain === undefined ? {} : { chain: describeChain(chain) }),
       ...options,

@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
-import type { Gauge } from "../api/observe/metrics.ts";
-import type { Api } from "../api/server.ts";
-import type { LiveLanding } from "../chain/landing/landing.ts";
-import type { Sender } from "../chain/landing/sender.ts";
-import type { LiveStateSource } from "../chain/state/state-source.ts";
-import type { LiveMarkets } from "../market/markets.ts";
+import type { Gauge } from "../../api/observe/metrics.ts";
+import type { Api } from "../../api/server.ts";
+import type { LiveLanding } from "../../chain/landing/landing.ts";
+import type { Sender } from "../../chain/landing/sender.ts";
+import type { LiveStateSource } from "../../chain/state/state-source.ts";
+import type { LiveMarkets } from "../../market/markets.ts";
 
 interface ServiceParts {
   readonly api: Pick<Api, "load">;

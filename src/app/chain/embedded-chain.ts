@@ -1,5 +1,5 @@
-import type { Config } from "../process/config/settings.ts";
-import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import type { Config } from "../../process/config/settings.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** A token of the embedded chain: once, whatever the number of its markets. */
 interface TokenListing {
@@ -22,8 +22,12 @@ export interface EmbeddedChain {
   readonly standIns: readonly string[];
 }
 
-/** Starts the embedded chain, as set. @throws Error when its port or the next one is taken */
-export function startEmbeddedChain(config: Config): Promise<Sandbox> {
+/**
+ * Starts the embedded chain as configured. Loads it on demand: a service with nodes never does.
+ * @throws Error if its port or the next one is taken
+ */
+export async function startEmbeddedChain(config: Config): Promise<Sandbox> {
+  const { startSandbox } = await import("../../sandbox/sandbox.ts");
   return startSandbox({
     host: config.sandboxHost,
     port: config.sandboxPort,

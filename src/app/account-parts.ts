@@ -1,0 +1,20 @@
+import { createKeyDirectory } from "../accounts/keys/key-directory.ts";
+import { requirePepper } from "../accounts/keys/require-pepper.ts";
+import { loadSecrets } from "../accounts/secrets.ts";
+import { startSweeping } from "../accounts/store/retention.ts";
+import { openStore } from "../accounts/store/store.ts";
+import { monotonicMs } from "../primitives/clock.ts";
+import type { AppContext } from "./context.ts";
+
+/** The database, the secrets and the API keys in memory. */
+export type AccountParts = Awaited<ReturnType<typeof openAccounts>>;
+
+/** Opens the database. @throws Error if it cannot be used, or if its keys were hashed with another pepper */
+export async function openAccounts({ config, now, closers }: AppContext) {
+  const secrets = loadSecrets(config.dataDir, { keyPepper: config.keyPepper, tokenKeys: config.tokenKeys });
+  const store = closers.keep(await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }));
+  await requirePepper(store, secrets.keyPepper);
+  closers.add(startSweeping(store, now));
+  const keys = closers.keep(createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs }));
+  return { secrets, store, keys };
+}

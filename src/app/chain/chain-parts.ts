@@ -1,0 +1,76 @@
+import { createPercentileFees, createStockFees } from "../../chain/fees/fee-sources.ts";
+import { createPriorityFees } from "../../chain/fees/priority-fees.ts";
+import { createChainHead } from "../../chain/head/chain-head.ts";
+import { createLanding } from "../../chain/landing/landing.ts";
+import { createNodeSender, createRelaySender } from "../../chain/landing/sender.ts";
+import { createSenderPlan } from "../../chain/landing/sender-plan.ts";
+import { createTipFloor } from "../../chain/landing/tip-floor.ts";
+import { createAccountReader } from "../../chain/rpc/account-reader.ts";
+import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
+import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
+import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";
+import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
+import { priorityBounds, priorityTrims } from "../../process/config/priority-settings.ts";
+import type { AppContext } from "../context.ts";
+import type { ChainLocation } from "./chain-location.ts";
+
+/** Accounts whose fees are refreshed at a time if a stream provides them, which takes no call across the network. */
+const ACCOUNTS_READ_FROM_STREAM = 256;
+
+type Pool = ReturnType<typeof createRpcPool>;
+
+/** The chain as the service uses it: its nodes, its newest state, its fees, and the way transactions take. */
+export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
+
+/** Connects to the chain. @throws NodeError if no node answers */
+export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
+  const { config, now, warn, closers } = context;
+  const pool = createRpcPool({ endpoints: rpcUrls.map((url) => createRpcEndpoint({ url, now })), now, warn });
+  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, warn }));
+  const head = closers.keep(
+    await createChainHead({ pool, subscriptions, now, warn, maxAgeMs: config.blockhashMaxAgeMs }),
+  );
+  const fees = watchFees(context, pool);
+  const { senders, senderPlan } = openSenders(context, pool);
+  const landing = closers.keep(createLanding({ pool, senders, subscriptions, head, now, warn }));
+  const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
+  return { pool, subscriptions, head, fees, senders, senderPlan, landing, reader };
+}
+
+/** Priority fees from the best source at hand: a stream, the percentiles of a node that has them, or the stock method. */
+function watchFees({ config, now, warn, closers }: AppContext, pool: Pool) {
+  const trims = priorityTrims(config);
+  const stream =
+    config.yellowstoneUrl === undefined
+      ? undefined
+      : closers.keep(
+          createStreamFees({ url: config.yellowstoneUrl, token: config.yellowstoneToken, now, warn, trims }),
+        );
+  return closers.keep(
+    createPriorityFees({
+      sources: [
+        ...(stream === undefined ? [] : [stream]),
+        createPercentileFees(pool, { now, warn, trims }),
+        createStockFees(pool, trims),
+      ],
+      ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM }),
+      now,
+      warn,
+      bounds: priorityBounds(config),
+    }),
+  );
+}
+
+/** Every sender, nodes first, and the plan that chooses among them and their tips. */
+function openSenders({ config, now, warn, closers }: AppContext, pool: Pool) {
+  const relays = config.relays ?? [];
+  const tipFloorUrls = new Set(relays.flatMap(({ tipFloor }) => tipFloor?.url ?? []));
+  const tipFloors = new Map(
+    [...tipFloorUrls].map((url) => [url, closers.keep(createTipFloor({ url, now, warn }))] as const),
+  );
+  const senders = [
+    ...pool.endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now, warn })),
+    ...relays.map((relay) => createRelaySender(relay, { ...relay, now, warn })),
+  ];
+  return { senders, senderPlan: createSenderPlan(relays, tipFloors) };
+}

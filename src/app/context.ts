@@ -1,0 +1,41 @@
+import type { Now } from "../primitives/clock.ts";
+import type { Config } from "../process/config/settings.ts";
+
+/** Where the service reports. A pino logger is one. */
+export interface AppLogger {
+  debug?(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/** What every part of the service is built with. */
+export interface AppContext {
+  readonly config: Config;
+  readonly logger: AppLogger;
+  readonly now: Now;
+  /** Logs a warning without facts. */
+  readonly warn: (message: string) => void;
+  readonly closers: Closers;
+}
+
+/** What is open, to be closed in the reverse order. */
+export class Closers {
+  readonly #closers: (() => unknown)[] = [];
+
+  /** Adds what is to be called on close. */
+  add(close: () => unknown): void {
+    this.#closers.unshift(close);
+  }
+
+  /** Adds a part that has a `close` of its own, and returns it. */
+  keep<T extends { close(): unknown }>(part: T): T {
+    this.add(() => part.close());
+    return part;
+  }
+
+  /** Closes everything, newest first. A second call does nothing. */
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0)) await close();
+  }
+}

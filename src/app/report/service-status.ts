@@ -1,0 +1,41 @@
+import type { ServiceStatus, VenueStatus } from "../../api/observe/service-status.ts";
+import { networkName } from "../../chain/head/network-name.ts";
+import type { VenueReport } from "../../market/markets.ts";
+import type { ChainLocation } from "../chain/chain-location.ts";
+import type { ChainParts } from "../chain/chain-parts.ts";
+import type { AppContext } from "../context.ts";
+import type { MarketParts } from "../trade-parts.ts";
+import type { Health } from "./health.ts";
+
+/** Name of the network: the embedded chain is a localnet; otherwise SIGN_IN_CHAIN_ID, or what the genesis hash says. */
+export function networkOf({ config }: AppContext, { embedded }: ChainLocation, { head }: ChainParts): string {
+  return embedded === undefined ? (config.signInChainId ?? networkName(head.genesisHash())) : "localnet";
+}
+
+/** The status that the pages show. */
+export function describeStatus(
+  { now }: AppContext,
+  parts: ChainParts &
+    MarketParts & { readonly location: ChainLocation; readonly health: Health; readonly network: string },
+): ServiceStatus {
+  const { head, markets, senders, location, health, network } = parts;
+  const serving = health.isServing();
+  return {
+    serving,
+    network,
+    chain: {
+      slot: Number(head.slot()),
+      blockHeight: Number(head.blockHeight()),
+      slotMs: head.slotMs(),
+      slotAgeMs: head.slotAgeMs(),
+    },
+    venues: markets.report().map((report) => venueStatus(report, serving, now())),
+    senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
+    tokens: location.embedded?.tokens ?? [],
+  };
+}
+
+function venueStatus({ id, markets, lastSearch }: VenueReport, isServing: boolean, nowMs: number): VenueStatus {
+  const state = !isServing ? "waiting" : lastSearch === undefined ? "idle" : lastSearch.ok ? "ready" : "failing";
+  return { id, state, markets, searchAgeMs: lastSearch === undefined ? null : Math.max(0, nowMs - lastSearch.atMs) };
+}

@@ -1,0 +1,109 @@
+import { randomInt } from "node:crypto";
+import { createSubmissions } from "../accounts/submissions.ts";
+import type { Metrics } from "../api/observe/metrics.ts";
+import { createBaseFee } from "../chain/fees/base-fee.ts";
+import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
+import { createTransactionReader } from "../chain/rpc/transaction-reader.ts";
+import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
+import type { LiveStateSource } from "../chain/state/state-source.ts";
+import { createMarkets } from "../market/markets.ts";
+import { Address } from "../primitives/address.ts";
+import { createTokenSealer } from "../trade/build/submission-token.ts";
+import { createTrades } from "../trade/trades.ts";
+import { venues } from "../venues/registry.ts";
+import type { AccountParts } from "./account-parts.ts";
+import type { ChainLocation } from "./chain/chain-location.ts";
+import type { ChainParts } from "./chain/chain-parts.ts";
+import type { AppContext } from "./context.ts";
+
+/** Limit on the account and program data that one trade may load: the largest venue programs, both token programs and a reserve. Bytes. */
+const LOADED_ACCOUNTS_BYTES = 8 * 1024 * 1024;
+const LEASE_MS = 5_000;
+const CLAIM_TIMEOUT_MS = 50;
+
+/** Live markets. */
+export type MarketParts = Awaited<ReturnType<typeof watchMarkets>>;
+
+/** Starts following market state. */
+export async function watchMarkets(context: AppContext, chain: ChainParts) {
+  const { config, now, warn, closers } = context;
+  const { reader, head } = chain;
+  const source = closers.keep(await openStateSource(context, chain));
+  const markets = closers.keep(
+    createMarkets({
+      reader,
+      source,
+      head,
+      venues,
+      now,
+      warn,
+      maxAgeMs: config.stateMaxAgeMs,
+      maxMarketsPerPair: config.marketsPerPair,
+      researchMs: config.marketSearchIntervalMs,
+      researchPaceMs: config.marketSearchSpacingMs,
+    }),
+  );
+  return { source, markets };
+}
+
+/** The Yellowstone client is loaded only if there is a server for it. */
+async function openStateSource(
+  { config, now, warn }: AppContext,
+  { reader, subscriptions, head }: ChainParts,
+): Promise<LiveStateSource> {
+  const parts = { reader, subscriptions, now, warn, headSlot: head.slot };
+  if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
+  const { createYellowstoneStateSource } = await import("../chain/yellowstone/yellowstone-state-source.ts");
+  return createYellowstoneStateSource({ ...parts, url: config.yellowstoneUrl, token: config.yellowstoneToken });
+}
+
+/** Building, submitting and looking up trades. `owner` names this process among those on the same database. */
+export async function openTrades(
+  context: AppContext,
+  parts: ChainParts & MarketParts & AccountParts & Pick<ChainLocation, "embedded">,
+  { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
+) {
+  const { config, now, warn, closers } = context;
+  const { reader, pool, head, fees, senderPlan, landing, markets, store, secrets } = parts;
+  const lookupTables = closers.keep(
+    await createLookupTables({
+      reader,
+      addresses: config.lookupTables ?? parts.embedded?.lookupTables.map(Address.of) ?? [],
+      warn,
+    }),
+  );
+  const baseFee = closers.keep(await createBaseFee({ pool, head, warn }));
+  const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
+  const trades = createTrades(
+    {
+      markets,
+      head,
+      fees,
+      senders: senderPlan,
+      sealer,
+      now,
+      lookupTables: () => lookupTables.tables(),
+      baseFee: () => baseFee.lamports(),
+      settings: {
+        computeUnitMarginPercent: config.computeUnitMarginPercent,
+        loadedAccountsBytes: LOADED_ACCOUNTS_BYTES,
+        expiryMarginMs: config.expiryMarginMs,
+        transactionV1: config.transactionV1 === "on",
+      },
+    },
+    {
+      sealer,
+      submissions: createSubmissions(store, now),
+      landing,
+      transactions: createTransactionReader({ pool }),
+      venues,
+      now,
+      warn,
+      owner,
+      observe: (report) => metrics.recordSubmission(report),
+      settings: { answerMs: config.submitTimeoutMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
+    },
+    randomInt,
+  );
+  return closers.keep(trades);
+}

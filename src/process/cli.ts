@@ -3,6 +3,7 @@ import { type Command, EXIT, numberFlag } from "../client/cli/command.ts";
 import { CLIENT_COMMANDS } from "../client/cli/commands.ts";
 import { processIo } from "../client/cli/process-io.ts";
 import { runCli } from "../client/cli/run-cli.ts";
+import { describeStartFailure } from "./start-failure.ts";
 
 const sandbox: Command = {
   name: "sandbox",
@@ -10,7 +11,7 @@ const sandbox: Command = {
   summary: "runs the embedded chain alone",
   flags: ["port"],
   words: [0, 0],
-  help: "A chain of one's own with every venue, for trying things out. Its tokens are worth nothing. Ctrl-C ends it.",
+  help: "A private chain with every venue, for experiments. Its tokens are worth nothing. Ctrl-C stops it.",
   async run(line, io) {
     const { startSandbox } = await import("../sandbox/sandbox.ts");
     const chain = await startSandbox({ port: numberFlag(line, "port") ?? 0 });
@@ -33,9 +34,16 @@ const serve: Command = {
   summary: "runs the service; its settings are environment variables",
   flags: [],
   words: [0, 0],
-  help: "The same as npm start. node src/process/main.ts --help lists the settings.",
+  help: "The same as npm start; npm start -- --help lists the settings. Ctrl-C stops it.",
   async run(_line, io) {
-    await import("./main.ts");
+    const { runService } = await import("./service.ts");
+    try {
+      await runService([]);
+    } catch (error) {
+      io.note(describeStartFailure(error));
+      return EXIT.failed;
+    }
+    // The service handles the signal too: it drains, then ends the process.
     await new Promise<void>((resolve) => io.signal.addEventListener("abort", () => resolve(), { once: true }));
     return EXIT.done;
   },

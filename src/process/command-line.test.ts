@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { parseCommandLine } from "./command-line.ts";
+import { parseServiceArguments } from "./command-line.ts";
 import { ConfigError } from "./config/config.ts";
 
 function problemsOf(argv: readonly string[]): readonly string[] {
   try {
-    parseCommandLine(argv);
+    parseServiceArguments(argv);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;
@@ -19,7 +19,7 @@ test.each([
   [["--chain"], { task: "chain", workers: undefined }],
   [["--help", "--wrokers"], { task: "help", workers: undefined }],
 ])("%j", (argv, expected) => {
-  expect(parseCommandLine(argv)).toEqual(expected);
+  expect(parseServiceArguments(argv)).toEqual(expected);
 });
 
 test.each([

@@ -1,30 +1,34 @@
 import { ConfigError } from "./config/config.ts";
 
-/** What the command was asked to do. */
-export interface Command {
-  /** serve: the service. chain: the embedded chain alone. check: only say what is wrong with the settings. */
+/** What the service was started to do. */
+export interface ServiceArguments {
+  /** serve: the service. chain: the embedded chain alone. check: only report problems of the settings. */
   readonly task: "serve" | "chain" | "check" | "help";
-  /** Processes that share the port; undefined: one, without a primary. */
+  /** Processes that share the port; undefined: one process, without a primary. */
   readonly workers: number | undefined;
 }
 
 const MAX_WORKERS = 64;
-const FLAGS: Readonly<Record<string, Command["task"]>> = { "--chain": "chain", "--check": "check", "--help": "help" };
+const FLAGS: Readonly<Record<string, ServiceArguments["task"]>> = {
+  "--chain": "chain",
+  "--check": "check",
+  "--help": "help",
+};
 
 /**
  * Reads the arguments after the program's name.
  *
- * @throws ConfigError naming each argument that there is none of, or that cannot be used
+ * @throws ConfigError naming each argument that is unknown or cannot be used
  */
-export function parseCommandLine(argv: readonly string[]): Command {
+export function parseServiceArguments(argv: readonly string[]): ServiceArguments {
   const problems: string[] = [];
-  let task: Command["task"] = "serve";
+  let task: ServiceArguments["task"] = "serve";
   let workers: number | undefined;
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i]!;
     const flag = FLAGS[word];
     if (flag !== undefined) {
-      // Whoever asks for help beside anything else wants help.
+      // Help wins over any other task.
       if (task !== "help") task = flag;
     } else if (word === "--workers") {
       workers = parseCount(argv[++i]);
@@ -32,10 +36,10 @@ export function parseCommandLine(argv: readonly string[]): Command {
         problems.push(`--workers must be followed by a whole number from 1 to ${MAX_WORKERS} (processes).`);
       }
     } else {
-      problems.push(`${word} is not an option. There are --workers N, --chain, --check and --help.`);
+      problems.push(`${word} is not an option. Options: --workers N, --chain, --check, --help.`);
     }
   }
-  if (task === "chain" && workers !== undefined) problems.push("--chain is one process: leave --workers out.");
+  if (task === "chain" && workers !== undefined) problems.push("--chain runs one process: leave --workers out.");
   if (problems.length > 0 && task !== "help") throw new ConfigError(problems);
   return { task, workers };
 }

@@ -3,72 +3,72 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseConfig } from "./config/config.ts";
-import { findObstacles } from "./preflight.ts";
+import { runPreflight } from "./preflight.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "tradewire-surroundings-"));
+const folder = mkdtempSync(join(tmpdir(), "tradewire-preflight-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const usable = { DATA_DIR: folder };
-const obstacles = (env: Record<string, string>, workers?: number) =>
-  findObstacles(parseConfig({ ...usable, ...env }), { workers });
+const problems = (env: Record<string, string>, workers?: number) =>
+  runPreflight(parseConfig({ ...usable, ...env }), { workers });
 
-test("a folder and free choice of ports are enough", () => {
-  expect(obstacles({})).toEqual([]);
-  expect(obstacles({ PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0" })).toEqual([]);
-  expect(obstacles({ DATA_DIR: join(folder, "not", "there", "yet") })).toEqual([]);
+test("a writable folder and free ports are enough", () => {
+  expect(problems({})).toEqual([]);
+  expect(problems({ PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0" })).toEqual([]);
+  expect(problems({ DATA_DIR: join(folder, "not", "there", "yet") })).toEqual([]);
 });
 
-test("certificates are there, and belong together", () => {
+test("certificate and key exist and belong together", () => {
   const [cert, key] = ["test/fixtures/tls/localhost.pem", "test/fixtures/tls/localhost.key"];
-  expect(obstacles({ TLS_CERT: cert, TLS_KEY: key })).toEqual([]);
-  expect(obstacles({ TLS_CERT: "/none.pem", TLS_KEY: "/no-key.pem" })).toEqual([
+  expect(problems({ TLS_CERT: cert, TLS_KEY: key })).toEqual([]);
+  expect(problems({ TLS_CERT: "/none.pem", TLS_KEY: "/no-key.pem" })).toEqual([
     "TLS_CERT names /none.pem, which cannot be read.",
     "TLS_KEY names /no-key.pem, which cannot be read.",
   ]);
   const words = join(folder, "words.pem");
   writeFileSync(words, "not a certificate");
-  expect(obstacles({ TLS_CERT: words, TLS_KEY: key })).toEqual([
-    expect.stringMatching(/^TLS_CERT and TLS_KEY are no certificate and its key, PEM \(/),
+  expect(problems({ TLS_CERT: words, TLS_KEY: key })).toEqual([
+    expect.stringMatching(/^TLS_CERT and TLS_KEY are not a certificate and its key in PEM \(/),
   ]);
 });
 
 test("DATA_DIR is a folder", () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
-  expect(obstacles({ DATA_DIR: file })).toEqual([expect.stringMatching(/^DATA_DIR is .* is not a folder\.$/)]);
-  expect(obstacles({ DATA_DIR: join(file, "below") })).toHaveLength(1);
+  expect(problems({ DATA_DIR: file })).toEqual([expect.stringMatching(/^DATA_DIR is .* is not a folder\.$/)]);
+  expect(problems({ DATA_DIR: join(file, "below") })).toHaveLength(1);
 });
 
-test("DATA_DIR can be written to, and is left as it was", () => {
+test("DATA_DIR is writable, and is left as it was", () => {
   const locked = join(folder, "locked");
   mkdirSync(locked);
-  expect(obstacles({ DATA_DIR: join(locked, "data") })).toEqual([]);
+  expect(problems({ DATA_DIR: join(locked, "data") })).toEqual([]);
   expect(readdirSync(locked)).toEqual([]);
-  // Not even the superuser makes folders there.
-  expect(obstacles({ DATA_DIR: "/proc/tradewire/data" })).toEqual([
+  // Not even root can create folders there.
+  expect(problems({ DATA_DIR: "/proc/tradewire/data" })).toEqual([
     "DATA_DIR is /proc/tradewire/data, which this user may not write to.",
   ]);
 });
 
-test("without a database or secrets to keep, DATA_DIR is not needed", () => {
+test("DATA_DIR is not needed if neither the database nor secrets are kept there", () => {
   const secret = "0b".repeat(32);
   const kept = { DATABASE_URL: "postgres://db/x", KEY_PEPPER: secret, TOKEN_KEYS: `a:${secret}` };
-  expect(obstacles({ ...kept, DATA_DIR: "/proc/none" })).toEqual([]);
+  expect(problems({ ...kept, DATA_DIR: "/proc/none" })).toEqual([]);
 });
 
-test("SANDBOX_PROGRAMS has programs, where the embedded chain runs", () => {
+test("SANDBOX_PROGRAMS holds programs if the embedded chain runs", () => {
   const empty = join(folder, "empty");
   mkdirSync(empty);
-  expect(obstacles({ SANDBOX_PROGRAMS: "/none" })).toEqual([
+  expect(problems({ SANDBOX_PROGRAMS: "/none" })).toEqual([
     "SANDBOX_PROGRAMS names /none, which is not a folder that can be read.",
   ]);
-  expect(obstacles({ SANDBOX_PROGRAMS: empty })).toEqual([
+  expect(problems({ SANDBOX_PROGRAMS: empty })).toEqual([
     `SANDBOX_PROGRAMS names ${empty}, a folder without a program (<name>.so).`,
   ]);
-  expect(obstacles({ SANDBOX_PROGRAMS: "/none", SOLANA_RPC_URL: "http://node" })).toEqual([]);
-  expect(obstacles({ SANDBOX_PROGRAMS: "src/sandbox/programs" })).toEqual([]);
+  expect(problems({ SANDBOX_PROGRAMS: "/none", SOLANA_RPC_URL: "http://node" })).toEqual([]);
+  expect(problems({ SANDBOX_PROGRAMS: "src/sandbox/programs" })).toEqual([]);
   const alone = parseConfig({ SANDBOX_PROGRAMS: "/none", DATA_DIR: "/proc/none", PORT: "9090" });
-  expect(findObstacles(alone, { chainAlone: true })).toHaveLength(1);
+  expect(runPreflight(alone, { chainAlone: true })).toHaveLength(1);
 });
 
 test.each<[string, Record<string, string>, number | undefined, string | undefined]>([
@@ -96,5 +96,5 @@ test.each<[string, Record<string, string>, number | undefined, string | undefine
     "ADMIN_PORT is 9090, as PORT is: give them different ports.",
   ],
 ])("ports: %s", (_, env, workers, problem) => {
-  expect(obstacles(env, workers)).toEqual(problem === undefined ? [] : [problem]);
+  expect(problems(env, workers)).toEqual(problem === undefined ? [] : [problem]);
 });

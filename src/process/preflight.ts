@@ -3,27 +3,29 @@ import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config/settings.ts";
 
-/** What is to be started: the service with this many processes, or the embedded chain alone. */
-interface Start {
+/** What is about to start: the service with this many processes, or the embedded chain alone. */
+interface StartPlan {
   readonly workers?: number | undefined;
   readonly chainAlone?: boolean;
 }
 
 /**
- * What this machine lacks of what the settings name: files, folders, ports that do not collide. Each names its setting.
- * Nothing is opened for it and nothing is left behind, so it may be asked beside a running service.
+ * Checks that this machine has what the settings name: readable files, writable folders, ports that do not collide. Opens
+ * no port and leaves nothing behind, so it can run beside a live service.
+ *
+ * @returns the problems, each naming its setting; none if the service can start
  */
-export function findObstacles(config: Config, { workers = 1, chainAlone = false }: Start = {}): readonly string[] {
-  if (chainAlone) return programsObstacles(config);
+export function runPreflight(config: Config, { workers = 1, chainAlone = false }: StartPlan = {}): readonly string[] {
+  if (chainAlone) return checkPrograms(config);
   return [
-    ...certificateObstacles(config),
-    ...dataDirObstacles(config),
-    ...programsObstacles(config),
-    ...portObstacles(config, workers),
+    ...checkCertificate(config),
+    ...checkDataDir(config),
+    ...checkPrograms(config),
+    ...checkPorts(config, workers),
   ];
 }
 
-function certificateObstacles({ tlsCert, tlsKey }: Config): readonly string[] {
+function checkCertificate({ tlsCert, tlsKey }: Config): readonly string[] {
   if (tlsCert === undefined || tlsKey === undefined) return [];
   const cert = readable(tlsCert);
   const key = readable(tlsKey);
@@ -36,7 +38,7 @@ function certificateObstacles({ tlsCert, tlsKey }: Config): readonly string[] {
     return [];
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? "not PEM";
-    return [`TLS_CERT and TLS_KEY are no certificate and its key, PEM (${why}).`];
+    return [`TLS_CERT and TLS_KEY are not a certificate and its key in PEM (${why}).`];
   }
 }
 
@@ -48,13 +50,13 @@ function readable(path: string): Buffer | undefined {
   }
 }
 
-/** The secrets made here and, without a database elsewhere, the embedded one. Made at start where it is missing. */
-function dataDirObstacles({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config): readonly string[] {
+/** The folder of generated secrets and of the embedded database. Created on start if missing. */
+function checkDataDir({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config): readonly string[] {
   if (databaseUrl !== undefined && keyPepper !== undefined && tokenKeys !== undefined) return [];
   try {
-    const place = nearestThatExists(resolve(dataDir));
+    const place = nearestExisting(resolve(dataDir));
     if (!statSync(place).isDirectory()) return [`DATA_DIR is ${dataDir}, and ${place} is not a folder.`];
-    // What rights say and what a file system allows are not the same.
+    // Permissions alone do not tell: the file system may be read-only.
     rmdirSync(mkdtempSync(join(place, ".tradewire-")));
     return [];
   } catch {
@@ -62,12 +64,12 @@ function dataDirObstacles({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config
   }
 }
 
-function nearestThatExists(path: string): string {
+function nearestExisting(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
-  return nearestThatExists(dirname(path));
+  return nearestExisting(dirname(path));
 }
 
-function programsObstacles({ sandboxPrograms, solanaRpcUrls }: Config): readonly string[] {
+function checkPrograms({ sandboxPrograms, solanaRpcUrls }: Config): readonly string[] {
   if (sandboxPrograms === undefined || solanaRpcUrls !== undefined) return [];
   try {
     if (readdirSync(sandboxPrograms).some((name) => name.endsWith(".so"))) return [];
@@ -83,7 +85,7 @@ interface Listener {
   readonly port: number;
 }
 
-function portObstacles(config: Config, workers: number): readonly string[] {
+function checkPorts(config: Config, workers: number): readonly string[] {
   const listeners: Listener[] = [{ name: "PORT", host: config.host, port: config.port }];
   for (let i = 0; i < (config.adminPort === 0 ? 0 : workers); i++) {
     const name = i === 0 ? "ADMIN_PORT" : `ADMIN_PORT of worker ${i + 1}`;
@@ -102,8 +104,8 @@ function portObstacles(config: Config, workers: number): readonly string[] {
   );
 }
 
-const EVERYWHERE = new Set(["0.0.0.0", "::"]);
+const ALL_INTERFACES = new Set(["0.0.0.0", "::"]);
 
 function sharesHost(one: Listener, other: Listener): boolean {
-  return one.host === other.host || EVERYWHERE.has(one.host) || EVERYWHERE.has(other.host);
+  return one.host === other.host || ALL_INTERFACES.has(one.host) || ALL_INTERFACES.has(other.host);
 }

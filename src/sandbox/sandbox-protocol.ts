@@ -1,4 +1,4 @@
-import type { ChainOptions, GenesisAccount } from "./chain/chain.ts";
+import type { ChainOptions, GenesisAccount } from "./chain/genesis.ts";
 
 /** An account with its addresses as bytes: what can be sent to another thread. */
 export interface PlainAccount {

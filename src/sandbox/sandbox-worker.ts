@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Address } from "../primitives/address.ts";
-import { Chain, type GenesisAccount } from "./chain/chain.ts";
+import { Chain } from "./chain/chain.ts";
+import type { GenesisAccount } from "./chain/genesis.ts";
 import { listenRpc } from "./rpc/rpc-server.ts";
 import type { PlainAccount, SandboxCommand, SandboxReply, SandboxWorkerData } from "./sandbox-protocol.ts";
 import { type SlotTimer, startSlotTimer } from "./slot-timer.ts";

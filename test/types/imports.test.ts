@@ -45,7 +45,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 const TICK = 'import { nextTick } from "node:process";';
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["process/main.ts", "process/cli.ts", "client/cli/main.ts"];
+const COMMANDS = ["process/main.ts", "process/cli.ts", "process/service.ts", "client/cli/main.ts"];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

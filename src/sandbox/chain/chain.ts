@@ -1,60 +1,22 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import type { Address } from "../../primitives/address.ts";
-import { equalBytes, textBytes, writeU64 } from "../../primitives/bytes.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Account } from "../../solana/account.ts";
-import { decodeMint, isMint } from "../../solana/mint.ts";
-import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
-import { Bank, type Execution, type Simulation, SLOTS_PER_EPOCH } from "./bank.ts";
+import { Bank, type Simulation, SLOTS_PER_EPOCH } from "./bank.ts";
+import { createBlock, genesisHashOf } from "./block.ts";
 import { type AirdropOrder, createFaucet, type Faucet } from "./faucet.ts";
 import { feeOf } from "./fees.ts";
-import {
-  type Block,
-  type Commitment,
-  encodeBlockhash,
-  type LandedTransaction,
-  Ledger,
-  type TokenBalance,
-} from "./ledger.ts";
+import { type ChainOptions, DEFAULT_START_SLOT, type GenesisAccount } from "./genesis.ts";
+import { goneAccount } from "./gone-account.ts";
+import { changesOf, landedTransaction, sum } from "./landed.ts";
+import { type Block, type Commitment, encodeBlockhash, type LandedTransaction, Ledger } from "./ledger.ts";
+import type { ChainListener, SlotAdvance } from "./listener.ts";
 import { loadAddresses } from "./lookup-table.ts";
 import type { TransactionErrorJson } from "./transaction-error.ts";
 import { isWritableIndex, type WireTransaction } from "./wire-transaction.ts";
 
-/** An account to begin with. */
-export interface GenesisAccount {
-  readonly address: Address;
-  readonly owner: Address;
-  readonly lamports: bigint;
-  readonly data: Uint8Array;
-}
-
-/** What the chain holds when it starts, beside the base programs and the native mints. */
-interface Genesis {
-  readonly programs: readonly { readonly id: Address; readonly bytes: Uint8Array }[];
-  readonly accounts: readonly GenesisAccount[];
-}
-
-export interface ChainOptions {
-  readonly genesis?: Genesis;
-  /** Decides blockhashes, the genesis hash and the faucet's key. Default 1. */
-  readonly seed?: number;
-  /** Wall clock; the chain's own clock follows it. */
-  readonly now: Now;
-  /** Seconds since 1970 on the chain's clock at the start. Default: the wall clock. */
-  readonly unixTimestamp?: number;
-  /** Slot of the first block. */
-  readonly startSlot?: number;
-  readonly confirmedAfterSlots?: number;
-  readonly finalizedAfterSlots?: number;
-  readonly keepSlots?: number;
-}
-
-/** First slot by default: the first of epoch 1036. */
-export const DEFAULT_START_SLOT = 447_552_000;
-/** On mainnet many slots stayed empty, so heights are lower than slots. Kept apart here too, so that nobody mixes them up. */
-const HEIGHT_BELOW_SLOT = 21_900_000;
+const NO_DATA = new Uint8Array(0);
 const DEFAULT_CONFIRMED_AFTER_SLOTS = 2;
 const DEFAULT_FINALIZED_AFTER_SLOTS = 32;
 const DEFAULT_KEEP_SLOTS = 10_000;
@@ -68,39 +30,19 @@ const FEE_ONLY_ERRORS: ReadonlySet<TransactionErrorJson> = new Set([
   "MaxLoadedAccountsDataSizeExceeded",
 ]);
 
-/** A transaction either landed in the open block, or was dropped without a trace. */
+/** A transaction either landed in the open block or was dropped without a trace. */
 type SendResult =
   | { readonly landed: LandedTransaction }
   | { readonly landed: undefined; readonly error: TransactionErrorJson };
 
 interface SimulationOptions {
-  /** False: any blockhash will do, and a message that has run may be tried again. */
+  /** False: any blockhash is accepted, and so is a message that has already run. */
   readonly checkBlockhash: boolean;
 }
 
-/** A new slot has begun, and others moved up. */
-export interface SlotAdvance {
-  /** Undefined when the network has turned to another branch: then nothing was finished, and `dropped` is gone. */
-  readonly sealed: Block | undefined;
-  /** Blocks that are no longer part of the chain, newest first. */
-  readonly dropped: readonly Block[];
-  readonly opened: Block;
-  /** Blocks that have just reached the commitment. */
-  readonly confirmed: readonly Block[];
-  readonly finalized: readonly Block[];
-}
-
-/** Told what happens, at once and in order. */
-export interface ChainListener {
-  landed?(transaction: LandedTransaction): void;
-  /** Accounts changed in the open block, as they are now; lamports 0 when gone. */
-  changed?(accounts: readonly Account[]): void;
-  advanced?(advance: SlotAdvance): void;
-}
-
 /**
- * A Solana chain in one process: one leader, and no forks but those asked for. Time passes only when `advanceSlot` is called.
- * Use it directly in tests; `startSandbox` puts it behind RPC and a timer.
+ * A Solana chain in one process: one leader, and forks only on request. Time passes only when `advanceSlot` is called. Use
+ * it directly in tests; `startSandbox` puts it behind RPC and a timer.
  */
 export class Chain {
   readonly bank = new Bank();
@@ -120,7 +62,7 @@ export class Chain {
     this.#now = options.now;
     this.#clockOffsetSeconds =
       options.unixTimestamp === undefined ? 0 : options.unixTimestamp - Math.floor(options.now() / 1000);
-    this.genesisHash = encodeBlockhash(sha256(textBytes(`tradewire sandbox ${seed}`)));
+    this.genesisHash = genesisHashOf(seed);
     const slot = options.startSlot ?? DEFAULT_START_SLOT;
     this.ledger = new Ledger(
       {
@@ -128,7 +70,7 @@ export class Chain {
         finalizedAfterSlots: options.finalizedAfterSlots ?? DEFAULT_FINALIZED_AFTER_SLOTS,
         keepSlots: options.keepSlots ?? DEFAULT_KEEP_SLOTS,
       },
-      this.#createBlock(slot, undefined),
+      this.#nextBlock(slot, undefined),
     );
     this.#setBankClock();
     this.#faucet = createFaucet(seed);
@@ -140,13 +82,13 @@ export class Chain {
     this.advanceSlot();
   }
 
-  /** Adds a listener; the answer takes it away again. */
+  /** Adds a listener. @returns a function that removes it */
   listen(listener: ChainListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whose lamports airdrops are; also the leader of every slot. */
+  /** The account that pays airdrops; also the leader of every slot. */
   get faucetAddress(): Address {
     return this.#faucet.account.address;
   }
@@ -156,7 +98,7 @@ export class Chain {
     return this.#transactionCount;
   }
 
-  /** Lamports of the faucet and of genesis, less the fees taken since. */
+  /** Lamports of the faucet and of genesis, minus the fees taken since. */
   get totalLamports(): bigint {
     return this.#genesisLamports - this.#feesTaken;
   }
@@ -178,8 +120,8 @@ export class Chain {
   }
 
   /**
-   * The network turns to another branch: the newest `depth` blocks, the open one among them, never were, and what they
-   * changed is as before. A confirmed block stays, whatever the depth. What was in the dropped blocks may be sent again.
+   * Switches to another branch: drops the newest `depth` blocks, the open one included, and reverts what they changed. A
+   * confirmed block stays, whatever the depth. Transactions of dropped blocks may be sent again.
    *
    * @returns how many blocks were dropped
    */
@@ -207,7 +149,7 @@ export class Chain {
     const { ledger } = this;
     const confirmedBefore = ledger.slot("confirmed");
     const finalizedBefore = ledger.slot("finalized");
-    const opened = this.#createBlock(slot, ledger.tip);
+    const opened = this.#nextBlock(slot, ledger.tip);
     ledger.open(opened);
     this.#setBankClock();
     this.#setSlotHashes();
@@ -241,11 +183,17 @@ export class Chain {
     const after = accounts.map((address, index) =>
       isWritableIndex(wire, index) ? this.#glance(address, programs) : before[index]!,
     );
-    const landed = this.#record(wire, { accounts, loaded, before, after, execution });
+    const { slot } = this.ledger.tip;
+    const landed = landedTransaction(wire, { slot, accounts, loaded, before, after, execution }, (address) =>
+      this.bank.account(address),
+    );
     this.ledger.add(landed, messageHash);
     this.#transactionCount += 1;
     this.#feesTaken += landed.feeLamports;
-    const changed = this.#keepChanges(accounts, before, after);
+    const changed = changesOf({ accounts, before, after }).map(({ address, was, is }) => {
+      this.ledger.keepBefore(address, was);
+      return is ?? goneAccount(address, BigInt(slot));
+    });
     for (const listener of this.#listeners) {
       listener.changed?.(changed);
       listener.landed?.(landed);
@@ -267,7 +215,7 @@ export class Chain {
     return this.send(this.#faucet.transfer(order, bs58.decode(this.ledger.latestBlockhash("processed").blockhash)));
   }
 
-  /** Writes accounts past the runtime: for tests and for worlds that grow. Listeners hear of it. */
+  /** Writes accounts past the runtime: for tests and for worlds that grow. Listeners are notified. */
   setAccounts(accounts: readonly GenesisAccount[]): void {
     const slot = BigInt(this.ledger.tip.slot);
     for (const account of accounts) {
@@ -304,7 +252,7 @@ export class Chain {
     return this.ledger.hasMessage(messageHash) ? "AlreadyProcessed" : undefined;
   }
 
-  /** Reads an account without its data where it is a program: those are large, and never change or hold tokens. */
+  /** Reads an account, without its data if it is a program: programs are large and neither change nor hold tokens. */
   #glance(address: Address, programs: ReadonlySet<Address>): Account | null {
     if (!programs.has(address) && !this.#executables.has(address)) {
       const account = this.bank.account(address);
@@ -320,84 +268,14 @@ export class Chain {
     this.bank.write({ ...account, lamports: account.lamports - feeLamports });
   }
 
-  #record(
-    wire: WireTransaction,
-    run: {
-      readonly accounts: readonly Address[];
-      readonly loaded: { readonly writable: readonly Address[]; readonly readonly: readonly Address[] };
-      readonly before: readonly (Account | null)[];
-      readonly after: readonly (Account | null)[];
-      readonly execution: Execution;
-    },
-  ): LandedTransaction {
-    const preBalances = run.before.map((account) => account?.lamports ?? 0n);
-    const postBalances = run.after.map((account) => account?.lamports ?? 0n);
-    return {
-      signature: bs58.encode(wire.signatures[0]!),
-      slot: this.ledger.tip.slot,
-      wire,
-      accounts: run.accounts,
-      writable: new Set(run.accounts.filter((_, index) => isWritableIndex(wire, index))),
-      loaded: run.loaded,
-      execution: run.execution,
-      // Lamports are only ever moved between the accounts of a transaction; what is missing afterwards is the fee.
-      feeLamports: sum(preBalances) - sum(postBalances),
-      unitPriceMicroLamports: feeOf(wire).unitPriceMicroLamports,
-      preBalances,
-      postBalances,
-      preTokenBalances: this.#tokenBalances(run.before),
-      postTokenBalances: this.#tokenBalances(run.after),
-    };
-  }
-
-  #tokenBalances(accounts: readonly (Account | null)[]): TokenBalance[] {
-    const balances: TokenBalance[] = [];
-    accounts.forEach((account, accountIndex) => {
-      if (account === null || !isTokenAccount(account)) return;
-      const { mint, owner, amount } = decodeTokenAccount(account);
-      const mintAccount = this.bank.account(mint);
-      if (mintAccount === null || !isMint(mintAccount)) return;
-      const { decimals } = decodeMint(mintAccount);
-      balances.push({ accountIndex, mint, owner, program: account.owner, amount, decimals });
-    });
-    return balances;
-  }
-
-  /** Notes what the changed accounts were, and answers what they are. */
-  #keepChanges(
-    accounts: readonly Address[],
-    before: readonly (Account | null)[],
-    after: readonly (Account | null)[],
-  ): Account[] {
-    const changed: Account[] = [];
-    accounts.forEach((address, index) => {
-      const was = before[index] ?? null;
-      const is = after[index] ?? null;
-      if (was === is || (was !== null && is !== null && isSameState(was, is))) return;
-      if (was === null && is === null) return;
-      this.ledger.keepBefore(address, was);
-      changed.push(is ?? goneAccount(address, BigInt(this.ledger.tip.slot)));
-    });
-    return changed;
-  }
-
-  #createBlock(slot: number, parent: Block | undefined): Block {
-    const previousBlockhash = parent?.blockhash ?? this.genesisHash;
-    const seed = new Uint8Array(40);
-    seed.set(bs58.decode(previousBlockhash));
-    writeU64(seed, 32, BigInt(slot));
-    return {
+  #nextBlock(slot: number, parent: Block | undefined): Block {
+    return createBlock({
       slot,
-      parentSlot: parent?.slot ?? slot,
-      height: parent === undefined ? slot - HEIGHT_BELOW_SLOT : parent.height + 1,
-      blockhash: encodeBlockhash(sha256(seed)),
-      previousBlockhash,
+      parent,
+      genesisHash: this.genesisHash,
       unixTimestamp: this.unixTimestamp(),
       openedAtMs: this.#now(),
-      transactions: [],
-      before: new Map(),
-      messageHashes: [],
-    };
+    });
   }
 
   #setBankClock(): void {
@@ -428,13 +306,6 @@ export class Chain {
   }
 }
 
-const NO_DATA = new Uint8Array(0);
-
-/** What subscribers see of an account that is no more: the system program's, empty, without lamports. */
-export function goneAccount(address: Address, slot: bigint): Account {
-  return { address, owner: SYSTEM_PROGRAM, lamports: 0n, data: NO_DATA, executable: false, slot };
-}
-
 function refusedSimulation(error: TransactionErrorJson): Simulation {
   return {
     error,
@@ -446,20 +317,6 @@ function refusedSimulation(error: TransactionErrorJson): Simulation {
   };
 }
 
-function isSameState(a: Account, b: Account): boolean {
-  return a.lamports === b.lamports && a.owner === b.owner && equalBytes(a.data, b.data);
-}
-
 function hashMessage({ message }: WireTransaction): string {
   return createHash("sha256").update(message).digest("base64");
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
-}
-
-function sum(values: readonly bigint[]): bigint {
-  let total = 0n;
-  for (const value of values) total += value;
-  return total;
 }

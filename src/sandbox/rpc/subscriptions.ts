@@ -1,8 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import type { Chain, ChainListener, SlotAdvance } from "../chain/chain.ts";
-import { goneAccount } from "../chain/chain.ts";
+import type { Chain } from "../chain/chain.ts";
+import { goneAccount } from "../chain/gone-account.ts";
 import type { Block, Commitment, LandedTransaction } from "../chain/ledger.ts";
+import type { ChainListener, SlotAdvance } from "../chain/listener.ts";
 import { parseAccountFilter } from "./account-filter.ts";
 import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
 import { type Config, type Params, parseAddress, parseCommitment, parseSignature } from "./params.ts";

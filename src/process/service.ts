@@ -1,0 +1,133 @@
+import cluster from "node:cluster";
+import { type Logger, pino } from "pino";
+import { type App, startApp } from "../app/app.ts";
+import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/chain/embedded-chain.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { parseServiceArguments } from "./command-line.ts";
+import { ConfigError, parseConfig } from "./config/config.ts";
+import { describeSettings } from "./config/describe-settings.ts";
+import type { Config } from "./config/settings.ts";
+import { runPreflight } from "./preflight.ts";
+import { createDemoWallet, describeStart } from "./start-page.ts";
+import { startWorkers, WORKER_READY, type Workers } from "./workers.ts";
+
+const HELP = `Tradewire: builds unsigned Solana trade transactions.
+
+  npm start                    one process
+  npm start -- --workers 4     4 processes on one port, at most one per core; SIGHUP replaces them one after another
+  npm start -- --chain         the embedded chain alone, for several services to share
+  npm start -- --check         checks the settings and what they name, prints every problem, and exits
+  npm start -- --help          this text
+
+Settings, as environment variables:
+
+`;
+
+/** The primary passes these to its workers: where its embedded chain is, and which worker describes the start. */
+const CHAIN_VARIABLE = "TRADEWIRE_EMBEDDED_CHAIN";
+const DESCRIBE_VARIABLE = "TRADEWIRE_DESCRIBE_START";
+
+/**
+ * Does what the arguments ask for: runs the service until SIGTERM or SIGINT, or the embedded chain alone, or only checks
+ * the settings or prints the help. Resolves once everything is started.
+ *
+ * @throws ConfigError if an argument or a setting cannot be used
+ */
+export async function runService(argv: readonly string[]): Promise<void> {
+  const { task, workers } = parseServiceArguments(argv);
+  if (task === "help") {
+    process.stdout.write(`${HELP}${describeSettings()}\n`);
+    return;
+  }
+  const config = parseConfig(process.env);
+  if (cluster.isPrimary) {
+    const problems = runPreflight(config, { workers, chainAlone: task === "chain" });
+    if (problems.length > 0) throw new ConfigError(problems);
+  }
+  if (task === "check") {
+    process.stdout.write("The settings are usable.\n");
+    return;
+  }
+  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  if (task === "chain") await runChain(config, logger);
+  else if (workers !== undefined && cluster.isPrimary) await runWorkers(config, logger, workers);
+  else await runApp(config, logger);
+}
+
+async function runApp(config: Config, logger: Logger): Promise<void> {
+  const known = process.env[CHAIN_VARIABLE];
+  const chain = known === undefined ? undefined : (JSON.parse(known) as EmbeddedChain);
+  let app: App | undefined;
+  stopOnSignal(logger, async (signal) => {
+    // An orchestrator that sends SIGTERM needs a moment to route new requests elsewhere; Ctrl-C should not wait.
+    if (signal === "SIGTERM") await app?.drain();
+    await app?.close();
+  });
+  app = await startApp({ config, logger, now: Date.now, chain });
+  if (!cluster.isWorker) {
+    process.stdout.write(describeStart(app, await createDemoWallet(app)));
+    return;
+  }
+  if (process.env[DESCRIBE_VARIABLE] !== undefined) process.send!(describeStart(app, await createDemoWallet(app)));
+  process.send!(WORKER_READY);
+}
+
+/** The primary runs the embedded chain, if there is one, and supervises the workers; it serves no requests itself. */
+async function runWorkers(config: Config, logger: Logger, count: number): Promise<void> {
+  let sandbox: Sandbox | undefined;
+  let workers: Workers | undefined;
+  stopOnSignal(logger, async () => {
+    await workers?.close();
+    await sandbox?.close();
+  });
+  if (config.solanaRpcUrls === undefined) sandbox = await startEmbeddedChain(config);
+  const chain: Record<string, string> =
+    sandbox === undefined ? {} : { [CHAIN_VARIABLE]: JSON.stringify(describeChain(sandbox)) };
+  let page: unknown;
+  const started = await startWorkers({
+    count,
+    logger,
+    environment: (index) => ({
+      ...chain,
+      // One of the first workers describes them all.
+      ...(index === 0 && page === undefined ? { [DESCRIBE_VARIABLE]: "1" } : {}),
+      // Each has its own admin port: metrics are per process.
+      ADMIN_PORT: `${config.adminPort === 0 ? 0 : config.adminPort + index}`,
+    }),
+    onMessage: (message) => {
+      page ??= message;
+    },
+  });
+  workers = started;
+  process.on("SIGHUP", () => {
+    started.restart().catch((error: unknown) => logger.error({ err: error }, "a worker could not be replaced"));
+  });
+  const adminPorts = config.adminPort === 0 ? "any that was free" : "counting up from the one above";
+  process.stdout.write(
+    `${page}  ${count} processes share the port; each has its own admin port, ${adminPorts}.\n` +
+      `  Replace them one after another: kill -HUP ${process.pid}\n\n`,
+  );
+}
+
+async function runChain(config: Config, logger: Logger): Promise<void> {
+  let sandbox: Sandbox | undefined;
+  stopOnSignal(logger, async () => sandbox?.close());
+  sandbox = await startEmbeddedChain(config);
+  process.stdout.write(`The embedded chain is ready: ${sandbox.rpcUrl}  ${sandbox.wsUrl}\n`);
+}
+
+/** Called before anything starts: PID 1 of a container receives only the signals it handles. */
+function stopOnSignal(logger: Logger, stop: (signal: "SIGTERM" | "SIGINT") => Promise<void>): void {
+  let stopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      logger.info(`${signal}: finishing pending requests`);
+      stop(signal).then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
+    });
+  }
+}

@@ -13,8 +13,8 @@ import {
 import { Address } from "../../primitives/address.ts";
 import type { Account, ChainClock } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErrorJson } from "./transaction-error.ts";
-import type { WireTransaction } from "./wire-transaction.ts";
+import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErrorJson } from "../transaction/transaction-error.ts";
+import type { WireTransaction } from "../transaction/wire-transaction.ts";
 
 /** Lamports per byte of an account, data plus a fixed 128 bytes. @see SIMD-0437 */
 const RENT_LAMPORTS_PER_BYTE = 5_080n;

@@ -8,10 +8,10 @@ import { Address } from "../../primitives/address.ts";
 import { concatBytes, hex, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token-instructions.ts";
+import { feeOf } from "../transaction/fees.ts";
+import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from "../transaction/transaction-error.ts";
+import { decodeMessage, decodeTransaction, MalformedTransaction } from "../transaction/wire-transaction.ts";
 import { Chain } from "./chain.ts";
-import { feeOf } from "./fees.ts";
-import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from "./transaction-error.ts";
-import { decodeMessage, decodeTransaction, MalformedTransaction } from "./wire-transaction.ts";
 
 const SOL = 1_000_000_000n;
 const LOOKUP_TABLE_PROGRAM = Address.of("AddressLookupTab1e1111111111111111111111111");

@@ -4,7 +4,7 @@ import { concatBytes, hex, textBytes, writeU32 } from "../../primitives/bytes.ts
 import type { Account } from "../../solana/account.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token-instructions.ts";
-import { decodeTransaction, type WireTransaction } from "./wire-transaction.ts";
+import { decodeTransaction, type WireTransaction } from "../transaction/wire-transaction.ts";
 
 /** 500 million SOL. */
 const FUNDS_LAMPORTS = 500_000_000_000_000_000n;

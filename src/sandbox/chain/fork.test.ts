@@ -2,9 +2,9 @@ import bs58 from "bs58";
 import { describe, expect, it } from "vitest";
 import { signTransfer } from "../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
+import { decodeTransaction } from "../transaction/wire-transaction.ts";
 import { Chain } from "./chain.ts";
 import type { SlotAdvance } from "./listener.ts";
-import { decodeTransaction } from "./wire-transaction.ts";
 
 const SOL = 1_000_000_000n;
 

@@ -2,11 +2,11 @@ import bs58 from "bs58";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
+import { feeOf } from "../transaction/fees.ts";
+import { isWritableIndex, type WireTransaction } from "../transaction/wire-transaction.ts";
 import type { Execution } from "./bank.ts";
-import { feeOf } from "./fees.ts";
 import type { LandedTransaction } from "./ledger.ts";
 import { tokenBalances } from "./token-balances.ts";
-import { isWritableIndex, type WireTransaction } from "./wire-transaction.ts";
 
 /** What executing a transaction in a slot did. Accounts are in message order, loaded addresses at the end. */
 interface Run {

@@ -1,8 +1,8 @@
 import bs58 from "bs58";
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
+import type { WireTransaction } from "../transaction/wire-transaction.ts";
 import type { Execution } from "./bank.ts";
-import type { WireTransaction } from "./wire-transaction.ts";
 
 export type Commitment = "processed" | "confirmed" | "finalized";
 

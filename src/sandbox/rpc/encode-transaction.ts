@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import type { InnerInstruction } from "../chain/bank.ts";
 import type { LandedTransaction, TokenBalance } from "../chain/ledger.ts";
-import { isWritableIndex, type WireInstruction, type WireTransaction } from "../chain/wire-transaction.ts";
+import { isWritableIndex, type WireInstruction, type WireTransaction } from "../transaction/wire-transaction.ts";
 import { encodeTokenAmount, toBase64 } from "./encode-account.ts";
 import type { Config } from "./params.ts";
 import { parseOptionalInteger } from "./params.ts";

@@ -2,7 +2,7 @@ import bs58 from "bs58";
 import { Address } from "../../primitives/address.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Commitment } from "../chain/ledger.ts";
-import { decodeTransaction, MalformedTransaction, type WireTransaction } from "../chain/wire-transaction.ts";
+import { decodeTransaction, MalformedTransaction, type WireTransaction } from "../transaction/wire-transaction.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 /** The members of a configuration object, not yet checked. */

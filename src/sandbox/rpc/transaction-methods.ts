@@ -1,11 +1,11 @@
 import bs58 from "bs58";
 import type { Simulation } from "../chain/bank.ts";
 import type { Chain } from "../chain/chain.ts";
-import { feeOf } from "../chain/fees.ts";
 import { type LandedTransaction, STATUS_CACHE_SLOTS } from "../chain/ledger.ts";
-import { verifySignatures } from "../chain/signature.ts";
-import { describeTransactionError } from "../chain/transaction-error.ts";
-import { decodeMessage } from "../chain/wire-transaction.ts";
+import { feeOf } from "../transaction/fees.ts";
+import { verifySignatures } from "../transaction/signature.ts";
+import { describeTransactionError } from "../transaction/transaction-error.ts";
+import { decodeMessage } from "../transaction/wire-transaction.ts";
 import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
 import {
   encodeInnerInstruction,

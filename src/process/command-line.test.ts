@@ -23,17 +23,17 @@ test.each([
 });
 
 test.each([
-  [["--chekc"], /^--chekc is not an option\. There are --workers N/],
+  [["--chekc"], /^--chekc is not an option\. Options: --workers N/],
   [["4"], /^4 is not an option/],
   [["--workers"], /^--workers must be followed by a whole number from 1 to 64 \(processes\)\.$/],
   [["--workers", "0"], /^--workers must be/],
   [["--workers", "1e1"], /^--workers must be/],
   [["--workers", "65"], /^--workers must be/],
-  [["--chain", "--workers", "2"], /^--chain is one process/],
+  [["--chain", "--workers", "2"], /^--chain runs one process/],
 ])("%j is refused", (argv, expected) => {
   expect(problemsOf(argv)).toEqual([expect.stringMatching(expected)]);
 });
 
-test("says all that is wrong at once", () => {
+test("reports every problem at once", () => {
   expect(problemsOf(["--x", "--workers", "no", "--y"])).toHaveLength(3);
 });

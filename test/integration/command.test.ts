@@ -21,7 +21,7 @@ function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}
   return { status, stdout, stderr };
 }
 
-test("--check says the settings are usable, or everything that is wrong, and so does a start", () => {
+test("--check accepts the settings or reports every problem, and so does a start", () => {
   expect(run(["--check"])).toEqual({ status: 0, stdout: "The settings are usable.\n", stderr: "" });
   const env = { TLS_CERT: "/none.pem", TLS_KEY: "/none.pem", SANDBOX_PROGRAMS: "/none", PORT: "9090" };
   for (const argv of [["--check"], []]) {
@@ -32,7 +32,7 @@ test("--check says the settings are usable, or everything that is wrong, and so 
   }
 });
 
-test("an option that there is not is refused by name", () => {
+test("an unknown option is refused by name", () => {
   expect(run(["--worker", "2"])).toMatchObject({ status: 1, stderr: expect.stringContaining("--worker is not an") });
 });
 
@@ -90,7 +90,7 @@ async function startPage(argv: readonly string[], port: number): Promise<{ page:
 }
 
 test(
-  "workers on the embedded chain print what one process prints, and one line more",
+  "workers on the embedded chain print what one process prints, then how to replace them",
   async () => {
     const port = await freePorts(6);
     const one = await startPage([], port);
@@ -104,7 +104,38 @@ test(
   3 * START_MS,
 );
 
-test("what keeps it from starting is said in words", () => {
+test(
+  "npm run cli -- serve runs the service until it is interrupted",
+  async () => {
+    const child = spawn(process.execPath, ["src/process/cli.ts", "serve"], {
+      env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let page = "";
+    child.stdout.on("data", (chunk) => {
+      page += chunk;
+    });
+    const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+    await expect.poll(() => page, { timeout: START_MS, interval: 50 }).toContain("Try it");
+    const url = /gRPC {3}(http:\S+)/.exec(page)![1]!;
+    expect((await fetch(`${url}/status.json`)).status).toBe(200);
+    child.kill("SIGINT");
+    expect(await ended).toEqual({ code: 0, signal: null });
+  },
+  2 * START_MS,
+);
+
+test("serve explains in words why it cannot start", () => {
+  const { status, stderr } = spawnSync(process.execPath, ["src/process/cli.ts", "serve"], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: "many" },
+    encoding: "utf8",
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain("PORT must be a whole number");
+  expect(stderr).not.toContain("    at ");
+});
+
+test("a failed start is explained in words", () => {
   const env = { PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0", DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
   const { status, stderr } = run([], env);
   expect(status).toBe(1);
@@ -113,7 +144,7 @@ test("what keeps it from starting is said in words", () => {
   expect(stderr).not.toContain("    at ");
 });
 
-test("with another pepper than its database's keys were made with it does not start", async () => {
+test("it does not start with another pepper than the database's keys were hashed with", async () => {
   const dataDir = join(folder, "other-pepper");
   const store = await openStore({ dataDir });
   await requirePepper(store, Buffer.alloc(32, 1));
@@ -130,7 +161,7 @@ test("with another pepper than its database's keys were made with it does not st
 });
 
 test(
-  "told to stop before it has started, it stops",
+  "SIGTERM before the start is complete stops it",
   async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+
+const START_MS = 60_000;
+
+/** Runs in the spawned process: on SIGUSR2 it prints the native libraries that are loaded, of all threads. */
+const REPORTER = `data:text/javascript,${encodeURIComponent(`
+  process.on("SIGUSR2", () => {
+    process.report.excludeNetwork = true;
+    process.stdout.write("LIBRARIES " + JSON.stringify(process.report.getReport().sharedObjects) + " END");
+  });
+`)}`;
+
+const folder = mkdtempSync(join(tmpdir(), "tradewire-libraries-"));
+let node: Sandbox;
+beforeAll(async () => {
+  node = await startSandbox({ slotMs: 100 });
+});
+afterAll(async () => {
+  await node?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts the command, and lists the native libraries it has loaded once it prints \`ready\`. */
+async function librariesOf(argv: readonly string[], env: Readonly<Record<string, string>>, ready: string) {
+  const child: ChildProcess = spawn(process.execPath, ["--import", REPORTER, "src/process/main.ts", ...argv], {
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: folder,
+      PORT: "0",
+      ADMIN_PORT: "0",
+      SANDBOX_PORT: "0",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  child.stdout!.on("data", (chunk) => {
+    printed += chunk;
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  try {
+    await expect.poll(() => printed, { timeout: START_MS, interval: 50 }).toContain(ready);
+    child.kill("SIGUSR2");
+    await expect.poll(() => printed, { timeout: START_MS, interval: 50 }).toContain(" END");
+    return JSON.parse(/LIBRARIES (.*) END/.exec(printed)![1]!) as readonly string[];
+  } finally {
+    child.kill("SIGINT");
+    await ended;
+  }
+}
+
+const isLiteSvm = (path: string) => path.includes("litesvm");
+
+test(
+  "a service with a node never loads LiteSVM",
+  async () => {
+    const libraries = await librariesOf(
+      [],
+      { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl, LOOKUP_TABLES: "none" },
+      "Tradewire is ready",
+    );
+    expect(libraries).not.toEqual([]);
+    expect(libraries.filter(isLiteSvm)).toEqual([]);
+  },
+  2 * START_MS,
+);
+
+test(
+  "--chain loads it, and serves a chain",
+  async () => {
+    const libraries = await librariesOf(["--chain"], {}, "The embedded chain is ready");
+    expect(libraries.filter(isLiteSvm)).not.toEqual([]);
+  },
+  2 * START_MS,
+);

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { EndsElsewhere } from "./outcome-poll.ts";
+import { OutcomePoll } from "./outcome-poll.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A database in which ends are written down, and how many it was asked for each time. */
-function createEnds() {
+/** A database of written outcomes that notes the size of every query. */
+function createOutcomes() {
   const written = new Set<string>();
   const asked: number[] = [];
   return {
@@ -20,46 +20,46 @@ function createEnds() {
   };
 }
 
-it("hears of every end with one look for all who wait, and looks no more when nobody does", async () => {
-  const ends = createEnds();
-  const elsewhere = new EndsElsewhere(ends);
-  const heard: string[] = [];
-  for (const name of ["a", "b", "c"]) void elsewhere.ended(name).then(() => heard.push(name));
+it("asks once for all who wait, and stops when nobody does", async () => {
+  const outcomes = createOutcomes();
+  const poll = new OutcomePoll(outcomes);
+  const seen: string[] = [];
+  for (const name of ["a", "b", "c"]) void poll.outcomeWritten(name).then(() => seen.push(name));
   await vi.advanceTimersByTimeAsync(20);
-  expect(heard).toEqual([]);
-  expect(new Set(ends.asked)).toEqual(new Set([3]));
-  ends.written.add("b");
+  expect(seen).toEqual([]);
+  expect(new Set(outcomes.asked)).toEqual(new Set([3]));
+  outcomes.written.add("b");
   await vi.advanceTimersByTimeAsync(10);
-  expect(heard).toEqual(["b"]);
-  for (const name of ["a", "b", "c"]) elsewhere.forget(name);
-  const { length } = ends.asked;
+  expect(seen).toEqual(["b"]);
+  for (const name of ["a", "b", "c"]) poll.forget(name);
+  const { length } = outcomes.asked;
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(ends.asked).toHaveLength(length);
+  expect(outcomes.asked).toHaveLength(length);
 });
 
-it("asks for a bounded number at a time, and for everybody in turn", async () => {
-  const ends = createEnds();
-  const elsewhere = new EndsElsewhere(ends);
+it("asks for a bounded number at a time, in turns", async () => {
+  const outcomes = createOutcomes();
+  const poll = new OutcomePoll(outcomes);
   const last = vi.fn();
-  for (let i = 0; i < 1_000; i++) void elsewhere.ended(`message ${i}`).then(i === 999 ? last : undefined);
-  ends.written.add("message 999");
+  for (let i = 0; i < 1_000; i++) void poll.outcomeWritten(`message ${i}`).then(i === 999 ? last : undefined);
+  outcomes.written.add("message 999");
   await vi.advanceTimersByTimeAsync(50);
   expect(last).toHaveBeenCalled();
-  expect(Math.max(...ends.asked)).toBe(256);
-  for (let i = 0; i < 1_000; i++) elsewhere.forget(`message ${i}`);
+  expect(Math.max(...outcomes.asked)).toBe(256);
+  for (let i = 0; i < 1_000; i++) poll.forget(`message ${i}`);
 });
 
 it("goes on when the database comes back", async () => {
-  const ends = createEnds();
-  const elsewhere = new EndsElsewhere(ends);
-  const heard = vi.fn();
-  void elsewhere.ended("a").then(heard);
-  ends.isAway = true;
-  ends.written.add("a");
+  const outcomes = createOutcomes();
+  const poll = new OutcomePoll(outcomes);
+  const seen = vi.fn();
+  void poll.outcomeWritten("a").then(seen);
+  outcomes.isAway = true;
+  outcomes.written.add("a");
   await vi.advanceTimersByTimeAsync(50);
-  expect(heard).not.toHaveBeenCalled();
-  ends.isAway = false;
+  expect(seen).not.toHaveBeenCalled();
+  outcomes.isAway = false;
   await vi.advanceTimersByTimeAsync(10);
-  expect(heard).toHaveBeenCalled();
-  elsewhere.forget("a");
+  expect(seen).toHaveBeenCalled();
+  poll.forget("a");
 });

@@ -1,34 +1,33 @@
 import type { Submissions } from "../../../accounts/port.ts";
 
-const LOOK_MS = 5;
-/** Asked for at once; with more waiting than that, the others have the next turn. */
-const ASKED_AT_ONCE = 256;
+const POLL_MS = 5;
+/** Messages per query; with more waiting they take turns. */
+const BATCH = 256;
 
-/**
- * Hears of ends that other processes write down, soon after they have: by one look at the database for all who wait here,
- * again and again while anybody does.
- */
-export class EndsElsewhere {
+/** Polls the database for outcomes that other processes write: one query for all who wait, while anybody does. */
+export class OutcomePoll {
   readonly #submissions: Pick<Submissions, "endedAmong">;
+  /** By message hash. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  #isPolling = false;
 
   constructor(submissions: Pick<Submissions, "endedAmong">) {
     this.#submissions = submissions;
   }
 
-  /** Resolves when the end of this message is written down. `forget` must follow, however the waiting ended. */
-  ended(messageHash: string): Promise<void> {
+  /** Resolves when the outcome of the message is written. Call `forget` afterwards, however the wait ended. */
+  outcomeWritten(messageHash: string): Promise<void> {
     let waiting = this.#waiting.get(messageHash);
     if (waiting === undefined) {
       waiting = Promise.withResolvers();
       this.#waiting.set(messageHash, waiting);
-      this.#timer ??= setInterval(() => void this.#look(), LOOK_MS);
+      this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
     }
     return waiting.promise;
   }
 
+  /** Stops polling for the message. */
   forget(messageHash: string): void {
     this.#waiting.delete(messageHash);
     if (this.#waiting.size > 0) return;
@@ -36,22 +35,20 @@ export class EndsElsewhere {
     this.#timer = undefined;
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    const asked = [...this.#waiting].slice(0, ASKED_AT_ONCE);
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    const asked = [...this.#waiting].slice(0, BATCH);
     try {
       const ended = new Set(await this.#submissions.endedAmong(asked.map(([messageHash]) => messageHash)));
       for (const [messageHash, waiting] of asked) {
         if (ended.has(messageHash)) waiting.resolve();
-        else if (asked.length === ASKED_AT_ONCE && this.#waiting.delete(messageHash)) {
-          this.#waiting.set(messageHash, waiting);
-        }
+        else if (asked.length === BATCH && this.#waiting.delete(messageHash)) this.#waiting.set(messageHash, waiting);
       }
     } catch {
-      // The database is away: whoever waits finds that out for themselves.
+      // The database is away; those who wait find that out by their own reads.
     } finally {
-      this.#looking = false;
+      this.#isPolling = false;
     }
   }
 }

@@ -1,40 +1,40 @@
 import type { Submissions } from "../../../accounts/port.ts";
 import type { SubmittedTrade } from "../../trade.ts";
 import { within } from "../waiting.ts";
-import type { ProgressLooks } from "./progress-cache.ts";
+import type { ProgressCache } from "./progress-cache.ts";
 
-/** An answer waits this long for the database. */
+/** Longest that an answer waits for the database. Milliseconds. */
 const WAIT_MS = 2_000;
-/** Finalized trades remembered for answers that the database has no part in. */
-const REMEMBERED = 4_096;
+/** Finalized trades kept in memory, for answers while the database is away. */
+const MAX_FINALIZED = 4_096;
 
 /**
- * Says "finalized" of trades that landed. What the chain has finalized stays so: it is written down, and from then on no
- * process asks a node for it or says less.
+ * Decides when a trade that landed is reported as finalized. Finality is final: once seen it is written, and from then on
+ * no process asks a node again or reports less.
  */
 export class Finality {
   readonly #submissions: Submissions;
-  readonly #looks: ProgressLooks;
-  /** Finalized trades by message hash, and the writing of it: undefined where that has failed. */
+  readonly #chain: ProgressCache;
+  /** Finalized trades by message hash, with the write of that; undefined if the write failed. */
   readonly #finalized = new Map<string, Promise<void> | undefined>();
 
-  constructor(submissions: Submissions, looks: ProgressLooks) {
+  constructor(submissions: Submissions, chain: ProgressCache) {
     this.#submissions = submissions;
-    this.#looks = looks;
+    this.#chain = chain;
   }
 
-  /** A landed trade with the last word on it: as told before, else as the chain shows it now. */
+  /** A trade that landed, finalized if it was reported so before or if the chain shows it now. */
   async complete(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade> {
     if (trade.status === "finalized") return trade;
     if (!this.#finalized.has(messageHash)) {
-      const seen = await this.#looks.take(trade.signature);
+      const seen = await this.#chain.fetch(trade.signature);
       if (seen?.commitment !== "finalized" || seen.slot !== trade.slot || seen.error != null) return trade;
     }
     await this.#write(messageHash);
     return asFinalized(trade);
   }
 
-  /** A landed trade as told before, here or by another process; no node is asked. */
+  /** A trade that landed, finalized if this or another process has reported it so. Asks no node. */
   async recall(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade> {
     if (trade.status === "finalized") return trade;
     if (!this.#finalized.has(messageHash)) {
@@ -46,10 +46,10 @@ export class Finality {
     return asFinalized(trade);
   }
 
-  /** Writes it down once; again with the next answer where that fails. */
+  /** Writes it once; with the next answer again if that fails. */
   #write(messageHash: string): Promise<void> {
-    const begun = this.#finalized.get(messageHash);
-    if (begun !== undefined) return begun;
+    const started = this.#finalized.get(messageHash);
+    if (started !== undefined) return started;
     const writing = within(
       WAIT_MS,
       this.#submissions.finalize(messageHash).catch(() => false),
@@ -61,7 +61,7 @@ export class Finality {
   }
 
   #remember(messageHash: string, writing: Promise<void>): void {
-    if (this.#finalized.size >= REMEMBERED) {
+    if (this.#finalized.size >= MAX_FINALIZED) {
       const [oldest] = this.#finalized.keys();
       this.#finalized.delete(oldest!);
     }

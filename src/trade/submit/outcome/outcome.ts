@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, type ErrorFacts, TradewireError } from "../../.
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { Costs, SubmittedTrade, TradeAmounts, TradeStatus } from "../../trade.ts";
 
-/** How a submit ended for good: stored once as JSON text and replayed to everybody who asks again. */
+/** How a submission ended: stored once as JSON, and replayed to everybody who asks again. */
 export type Outcome =
   | {
       readonly kind: "landed";
@@ -20,12 +20,17 @@ export type Outcome =
 
 const BIGINT = /^-?\d+n$/;
 
-/** JSON text of an outcome; amounts are written as integers followed by `n`. */
+/** An outcome as JSON; amounts are integers followed by `n`. */
 export function formatOutcome(outcome: Outcome): string {
   return JSON.stringify(outcome, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 }
 
-/** Reads what `formatOutcome` wrote; with `isFinalized`, a trade that landed is that. @throws SyntaxError, TypeError for anything else */
+/**
+ * Parses what `formatOutcome` wrote.
+ *
+ * @param isFinalized whether a trade that landed is finalized by now
+ * @throws SyntaxError, TypeError for any other text
+ */
 export function parseOutcome(text: string, isFinalized = false): Outcome {
   const value: Outcome = JSON.parse(text, (_key, held: unknown) =>
     typeof held === "string" && BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held,
@@ -35,15 +40,15 @@ export function parseOutcome(text: string, isFinalized = false): Outcome {
   return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;
 }
 
-/** The answer an outcome stands for. @throws TradewireError when the trade failed */
+/** The answer of an outcome. @throws TradewireError if the trade failed */
 export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {
   if (outcome.kind === "failed") throw new TradewireError(outcome.code, outcome.message, outcome.facts);
   const { slot, status, result, costs } = outcome;
-  return { ...unsettled(sealed, signature), slot, status, result, costs };
+  return { ...pendingTrade(sealed, signature), slot, status, result, costs };
 }
 
-/** The answer while nothing is decided. */
-export function unsettled(sealed: SealedTrade, signature: string): SubmittedTrade {
+/** A trade that is neither seen on the chain nor decided. */
+export function pendingTrade(sealed: SealedTrade, signature: string): SubmittedTrade {
   const { inMint, outMint, inDecimals, outDecimals, costs, route } = sealed;
   return {
     inMint,

@@ -1,60 +1,73 @@
 import type { Landing, TransactionProgress } from "../../../chain/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import type { SubmittedTrade } from "../../trade.ts";
 
-interface Look {
-  readonly atMs: number;
-  readonly seen: Promise<TransactionProgress | undefined>;
-  isOver: boolean;
+interface Entry {
+  readonly startedAtMs: number;
+  readonly progress: Promise<TransactionProgress | undefined>;
+  isComplete: boolean;
 }
 
 /**
- * Looks at how far a transaction got on the chain, shared by everybody who asks for the same one at about the same time:
- * however many they are, the nodes are asked once in `lastsMs`.
+ * How far transactions are on the chain. One look is shared by all who ask within `lifetimeMs`: however many they are, the
+ * nodes are asked once.
  */
-export class ProgressLooks {
+export class ProgressCache {
   readonly #landing: Pick<Landing, "fetchProgress">;
   readonly #now: Now;
-  readonly #lastsMs: number;
-  /** The oldest first. */
-  readonly #looks = new Map<string, Look>();
+  readonly #lifetimeMs: number;
+  /** Oldest first. */
+  readonly #entries = new Map<string, Entry>();
 
-  constructor(landing: Pick<Landing, "fetchProgress">, now: Now, lastsMs: number) {
+  constructor(landing: Pick<Landing, "fetchProgress">, now: Now, lifetimeMs: number) {
     this.#landing = landing;
     this.#now = now;
-    this.#lastsMs = lastsMs;
+    this.#lifetimeMs = lifetimeMs;
   }
 
-  /** As `Landing.fetchProgress`; undefined too where no node answers. */
-  take(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined> {
+  /** As `Landing.fetchProgress`; undefined also if no node answers. */
+  fetch(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined> {
     const key = `${signature} ${lastValidBlockHeight ?? ""}`;
-    const held = this.#looks.get(key);
-    if (held !== undefined && !this.#isOld(held)) return held.seen;
-    this.#forgetOld();
-    const look: Look = {
-      atMs: this.#now(),
-      seen: this.#landing
+    const held = this.#entries.get(key);
+    if (held !== undefined && !this.#isExpired(held)) return held.progress;
+    this.#dropExpired();
+    const entry: Entry = {
+      startedAtMs: this.#now(),
+      progress: this.#landing
         .fetchProgress(signature, lastValidBlockHeight)
         .catch(() => undefined)
         .finally(() => {
-          look.isOver = true;
+          entry.isComplete = true;
         }),
-      isOver: false,
+      isComplete: false,
     };
-    this.#looks.delete(key);
-    this.#looks.set(key, look);
-    return look.seen;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.progress;
   }
 
-  #isOld({ atMs, isOver }: Look): boolean {
-    const ageMs = this.#now() - atMs;
-    // A clock that was set back makes all of them old.
-    return isOver && (ageMs < 0 || ageMs >= this.#lastsMs);
+  /**
+   * A pending trade that another process drives, as far as the chain shows it; unchanged if no node answers. At most
+   * "confirmed", since only a written outcome is reported as finalized; a trade that failed stays "processed" until the
+   * process that drives it has found out why.
+   */
+  async observe(trade: SubmittedTrade, lastValidBlockHeight: bigint): Promise<SubmittedTrade> {
+    const seen = await this.fetch(trade.signature, lastValidBlockHeight);
+    if (seen === undefined) return trade;
+    const isProcessed = seen.commitment === "processed" || seen.error != null;
+    return { ...trade, status: isProcessed ? "processed" : "confirmed", slot: seen.slot };
   }
 
-  #forgetOld(): void {
-    for (const [key, look] of this.#looks) {
-      if (!this.#isOld(look)) return;
-      this.#looks.delete(key);
+  #isExpired({ startedAtMs, isComplete }: Entry): boolean {
+    const ageMs = this.#now() - startedAtMs;
+    // A clock that was set back expires all entries.
+    return isComplete && (ageMs < 0 || ageMs >= this.#lifetimeMs);
+  }
+
+  #dropExpired(): void {
+    for (const [key, entry] of this.#entries) {
+      if (!this.#isExpired(entry)) return;
+      this.#entries.delete(key);
     }
   }
 }

@@ -1,0 +1,66 @@
+import type { LandingEvent } from "../../../chain/port.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { SubmitStage, SubmittedTrade, TradeEvent } from "../../trade.ts";
+
+/** How far an attempt has come: the trade as it stands, what happened to it, and when the stages of its submit ended. */
+export class AttemptProgress {
+  readonly #now: Now;
+  #trade: SubmittedTrade;
+  readonly #events: TradeEvent[] = [];
+  readonly #stageEnds: [SubmitStage, number][] = [];
+  #changed = Promise.withResolvers<void>();
+
+  constructor(trade: SubmittedTrade, now: Now) {
+    this.#trade = trade;
+    this.#now = now;
+  }
+
+  /** The trade as it stands. Its result and failure come with the outcome. */
+  get trade(): SubmittedTrade {
+    return this.#trade;
+  }
+
+  /** What has happened so far, in order. */
+  get events(): readonly TradeEvent[] {
+    return this.#events;
+  }
+
+  /** When stages ended in this process, in order. Epoch milliseconds. */
+  get stageEnds(): readonly (readonly [stage: SubmitStage, atMs: number])[] {
+    return this.#stageEnds;
+  }
+
+  /** Resolves at the next change; at once after `close`. */
+  get changed(): Promise<void> {
+    return this.#changed.promise;
+  }
+
+  /** Changes the trade and wakes everybody who waits for a change. */
+  update(change: Partial<SubmittedTrade>): void {
+    this.#trade = { ...this.#trade, ...change };
+    const changed = this.#changed;
+    this.#changed = Promise.withResolvers();
+    changed.resolve();
+  }
+
+  /** Records an event of the broadcast; one that was seen in a block moves the trade on. */
+  receive(event: LandingEvent): void {
+    this.record(event);
+    this.update(event.kind === "processed" ? { status: "processed", slot: event.slot } : {});
+  }
+
+  /** Records an event. The first that was sent ends the broadcast stage. */
+  record(event: Omit<TradeEvent, "atMs">): void {
+    if (event.kind === "sent" && !this.#stageEnds.some(([stage]) => stage === "broadcast")) this.endStage("broadcast");
+    this.#events.push({ ...event, atMs: this.#now() });
+  }
+
+  endStage(stage: SubmitStage): void {
+    this.#stageEnds.push([stage, this.#now()]);
+  }
+
+  /** Nothing changes any more. */
+  close(): void {
+    this.#changed.resolve();
+  }
+}

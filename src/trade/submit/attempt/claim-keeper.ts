@@ -1,0 +1,130 @@
+import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import { formatOutcome, type Outcome, parseOutcome } from "../outcome/outcome.ts";
+import { sleep, within } from "../waiting.ts";
+import { FOLLOW_MS } from "./broadcast.ts";
+
+/** Pause between attempts to write a claim or an outcome that could not be written. Milliseconds. */
+const RETRY_MS = 1_000;
+/** Longest that an answer waits for its outcome to be written; the write then goes on in the background. Milliseconds. */
+const WRITE_WAIT_MS = 2_000;
+
+/** What keeping claims reads and writes. */
+export interface ClaimPorts {
+  readonly submissions: Submissions;
+  readonly now: Now;
+  /** Names this process in leases. */
+  readonly owner: string;
+  readonly settings: ClaimSettings;
+}
+
+export interface ClaimSettings {
+  /** Another process takes over a submission whose lease was not renewed for this long. Milliseconds. */
+  readonly leaseMs: number;
+  /** Longest that a broadcast waits for its claim to be written. Milliseconds. */
+  readonly claimTimeoutMs: number;
+}
+
+/** A lease of this process, from now. */
+export function leaseOf({ owner, now, settings }: ClaimPorts): Lease {
+  return { owner, untilMs: now() + settings.leaseMs };
+}
+
+/**
+ * The durable side of one attempt: its claim, then its outcome. A database that is slow or away costs the record, never the
+ * trade: the broadcast goes on without it, and the record is written later.
+ */
+export class ClaimKeeper {
+  readonly #ports: ClaimPorts;
+  readonly #claim: SubmissionClaim;
+  /** True once the database holds the claim for this process. */
+  #isRecorded: boolean;
+  #isReleased = false;
+  #isRetrying = false;
+
+  constructor(ports: ClaimPorts, claim: SubmissionClaim, isRecorded: boolean) {
+    this.#ports = ports;
+    this.#claim = claim;
+    this.#isRecorded = isRecorded;
+  }
+
+  /** True once the claim is written for this process. */
+  get isRecorded(): boolean {
+    return this.#isRecorded;
+  }
+
+  /** True while the lease has to be renewed. */
+  get isHeld(): boolean {
+    return this.#isRecorded && !this.#isReleased;
+  }
+
+  /** Stops renewing the claim, so that another process may take over. */
+  release(): void {
+    this.#isReleased = true;
+  }
+
+  /** Claims the message. "claimed" also if the database does not answer in time. */
+  async claim(): Promise<"claimed" | SubmissionRecord> {
+    const { submissions, settings } = this.#ports;
+    const claiming = submissions.claim(this.#claim, leaseOf(this.#ports)).then(
+      (held) => {
+        if (held === "claimed") this.#isRecorded = true;
+        return held;
+      },
+      () => "claimed" as const,
+    );
+    return (await within(settings.claimTimeoutMs, claiming)) ?? "claimed";
+  }
+
+  /** What the process that holds the claim has written by now; the claim itself if its lease has expired. */
+  async readAgain(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
+    if (held.leaseUntilMs < this.#ports.now()) return this.claim();
+    try {
+      return (await this.#ports.submissions.byMessageHash(this.#claim.messageHash)) ?? (await this.claim());
+    } catch {
+      return "claimed";
+    }
+  }
+
+  /** Retries a claim that could not be written, until the returned function is called. */
+  startRetrying(): () => void {
+    const timer = setInterval(() => void this.#retry(), RETRY_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  async #retry(): Promise<void> {
+    if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
+    this.#isRetrying = true;
+    try {
+      this.#isRecorded = (await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports))) === "claimed";
+    } catch {
+      // The database is away; the next turn tries again.
+    } finally {
+      this.#isRetrying = false;
+    }
+  }
+
+  /**
+   * Writes the outcome once, now or when the database is back. Returns the one that stands: another process may have written
+   * its own first.
+   */
+  async finish(signature: string, transaction: Uint8Array, outcome: Outcome): Promise<Outcome> {
+    const text = formatOutcome(outcome);
+    const ended = { ...this.#claim, signature, transaction };
+    const written = this.#ports.submissions.finish(ended, text).catch(() => undefined);
+    const standing = await within(WRITE_WAIT_MS, written);
+    if (standing !== undefined) return parseOutcome(standing);
+    void written.then((late) => (late === undefined ? this.#finishLater(ended, text) : undefined));
+    return outcome;
+  }
+
+  async #finishLater(ended: SubmissionClaim, text: string): Promise<void> {
+    const until = this.#ports.now() + FOLLOW_MS;
+    while (this.#ports.now() < until) {
+      await sleep(RETRY_MS);
+      const standing = await this.#ports.submissions.finish(ended, text).catch(() => undefined);
+      if (standing !== undefined) return;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { SubmissionClaim } from "../../accounts/port.ts";
+import type { SealedTrade } from "../build/sealed-trade.ts";
+import { Attempt, type AttemptPorts } from "./attempt/attempt.ts";
+import { leaseOf } from "./attempt/claim-keeper.ts";
+
+/** Renewals per lease: a late or failed one does not lose the claim. */
+const RENEWALS_PER_LEASE = 4;
+/** Attempts kept in memory; settled ones answer repeated submits while the database is away. */
+const MAX_ATTEMPTS = 1_024;
+
+/** The attempts of this process, by message and by signature. Renews the leases of those whose claim it holds. */
+export class Attempts {
+  readonly #ports: AttemptPorts;
+  /** By message hash, oldest first. */
+  readonly #byMessage = new Map<string, Attempt>();
+  readonly #bySignature = new Map<string, Attempt>();
+  readonly #timer: NodeJS.Timeout;
+  #renewing: Promise<void> | undefined;
+
+  constructor(ports: AttemptPorts) {
+    this.#ports = ports;
+    this.#timer = setInterval(() => this.#renew(), ports.settings.leaseMs / RENEWALS_PER_LEASE);
+    this.#timer.unref();
+  }
+
+  /** The attempt of a message, if it is in memory. */
+  byMessage(messageHash: string): Attempt | undefined {
+    return this.#byMessage.get(messageHash);
+  }
+
+  /** The attempt of this account that follows the signature. */
+  bySignature(accountId: string, signature: string): Attempt | undefined {
+    const attempt = this.#bySignature.get(signature);
+    return attempt?.claim.accountId === accountId ? attempt : undefined;
+  }
+
+  /** The attempt of the message, started if there is none, which then follows this signature too. */
+  join(claim: SubmissionClaim, sealed: SealedTrade): Attempt {
+    const { messageHash, signature, transaction } = claim;
+    const attempt = this.byMessage(messageHash) ?? this.#start(claim, sealed, false);
+    if (!attempt.isSettled && attempt.addSignature(signature, transaction)) this.#bySignature.set(signature, attempt);
+    return attempt;
+  }
+
+  /** Starts an attempt whose claim this process holds already. */
+  resume(claim: SubmissionClaim, sealed: SealedTrade): void {
+    this.#start(claim, sealed, true);
+  }
+
+  /** Hands pending attempts over to the other processes, by giving up their leases. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const pending = [...this.#byMessage.values()].filter(({ isSettled }) => !isSettled);
+    for (const attempt of pending) attempt.release();
+    await this.#renewing;
+    const hashes = pending.map(({ claim }) => claim.messageHash);
+    await this.#ports.submissions.renew(hashes, { owner: this.#ports.owner, untilMs: 0 }).catch(() => {});
+  }
+
+  #start(claim: SubmissionClaim, sealed: SealedTrade, isClaimed: boolean): Attempt {
+    const attempt = new Attempt(this.#ports, claim, sealed, isClaimed);
+    this.#byMessage.set(claim.messageHash, attempt);
+    this.#bySignature.set(claim.signature, attempt);
+    attempt.done.then(
+      (outcome) => (outcome === undefined ? this.#forget(attempt) : this.#makeRoom()),
+      () => this.#forget(attempt),
+    );
+    return attempt;
+  }
+
+  #forget(attempt: Attempt): void {
+    const { messageHash } = attempt.claim;
+    if (this.#byMessage.get(messageHash) === attempt) this.#byMessage.delete(messageHash);
+    for (const signature of attempt.signatures)
+      if (this.#bySignature.get(signature) === attempt) this.#bySignature.delete(signature);
+  }
+
+  #makeRoom(): void {
+    if (this.#byMessage.size <= MAX_ATTEMPTS) return;
+    for (const attempt of this.#byMessage.values()) {
+      if (!attempt.isSettled) continue;
+      this.#forget(attempt);
+      if (this.#byMessage.size <= MAX_ATTEMPTS) return;
+    }
+  }
+
+  #renew(): void {
+    if (this.#renewing !== undefined) return;
+    const held = [...this.#byMessage].flatMap(([messageHash, { holdsClaim }]) => (holdsClaim ? [messageHash] : []));
+    this.#renewing = this.#ports.submissions
+      .renew(held, leaseOf(this.#ports))
+      // The database is away; the next turn tries again.
+      .catch(() => {})
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+  }
+}

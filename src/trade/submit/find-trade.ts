@@ -1,0 +1,82 @@
+import type { Principal, SubmissionRecord, Submissions } from "../../accounts/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { TokenSealer } from "../build/submission-token.ts";
+import type { SubmittedTrade } from "../trade.ts";
+import type { Attempt } from "./attempt/attempt.ts";
+import type { Attempts } from "./attempts.ts";
+import type { Finality } from "./outcome/finality.ts";
+import { answerOf, parseOutcome, pendingTrade } from "./outcome/outcome.ts";
+import type { ProgressCache } from "./outcome/progress-cache.ts";
+
+/** What finding a trade reads. */
+interface FindPorts {
+  readonly submissions: Pick<Submissions, "bySignature">;
+  readonly sealer: TokenSealer;
+  readonly attempts: Attempts;
+  readonly chain: ProgressCache;
+  readonly finality: Finality;
+}
+
+/** Finds submitted trades by signature: in the database, or among this process's attempts while that is away. */
+export class TradeFinder {
+  readonly #ports: FindPorts;
+
+  constructor(ports: FindPorts) {
+    this.#ports = ports;
+  }
+
+  /** A trade of this account as it stands. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
+  async find(principal: Principal, signature: string): Promise<SubmittedTrade> {
+    const { sealer, attempts, chain, finality } = this.#ports;
+    const found = await this.#locate(principal, signature);
+    if (found.attempt !== undefined) return this.#standing(found.attempt);
+    const { record } = found;
+    const sealed = sealer.open(record.submissionToken, principal.accountId);
+    if (record.outcome !== undefined) {
+      const outcome = parseOutcome(record.outcome, record.isFinalized);
+      return finality.complete(record.messageHash, answerOf(sealed, signature, outcome));
+    }
+    const attempt = attempts.byMessage(record.messageHash);
+    if (attempt !== undefined) return this.#standing(attempt);
+    return chain.observe(pendingTrade(sealed, signature), sealed.lastValidBlockHeight);
+  }
+
+  /** Message hash of a trade of this account. @throws TradewireError TRADE_NOT_FOUND */
+  async messageHashOf(principal: Principal, signature: string): Promise<string> {
+    const { attempt, record } = await this.#locate(principal, signature);
+    return attempt === undefined ? record.messageHash : attempt.claim.messageHash;
+  }
+
+  /** The record of a submission, or its attempt if the database has none or is away. */
+  async #locate(
+    { accountId }: Principal,
+    signature: string,
+  ): Promise<
+    | { readonly record: SubmissionRecord; readonly attempt?: undefined }
+    | { readonly attempt: Attempt; readonly record?: undefined }
+  > {
+    const attempt = this.#ports.attempts.bySignature(accountId, signature);
+    try {
+      const record = await this.#ports.submissions.bySignature(accountId, signature);
+      if (record !== undefined) return { record };
+    } catch (error) {
+      if (attempt === undefined) throw error;
+    }
+    if (attempt !== undefined) return { attempt };
+    throw new TradewireError("TRADE_NOT_FOUND", "This account has submitted no trade with this signature.", {
+      field: "signature",
+    });
+  }
+
+  /** The trade of an attempt that is pending, or whose outcome is not written yet. @throws TradewireError as `answerOf` */
+  async #standing(attempt: Attempt): Promise<SubmittedTrade> {
+    const { chain, finality } = this.#ports;
+    const { claim, sealed, progress } = attempt;
+    if (!attempt.isSettled) {
+      return attempt.isElsewhere ? chain.observe(progress.trade, sealed.lastValidBlockHeight) : progress.trade;
+    }
+    const outcome = await attempt.done;
+    if (outcome === undefined) return progress.trade;
+    return finality.complete(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
+  }
+}

@@ -1,0 +1,76 @@
+import type { SubmissionRecord } from "../../accounts/port.ts";
+import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { TokenSealer } from "../build/submission-token.ts";
+import { type ClaimPorts, leaseOf } from "./attempt/claim-keeper.ts";
+import type { Attempts } from "./attempts.ts";
+
+/** Pause between searches for abandoned submissions. Milliseconds. */
+const SEARCH_MS = 1_000;
+/** Submissions taken over per search. */
+const BATCH = 64;
+/** Submissions remembered because their tokens cannot be opened here. */
+const MAX_UNREADABLE = 1_024;
+
+/** What taking over reads and writes. */
+interface TakeOverPorts extends ClaimPorts {
+  readonly sealer: TokenSealer;
+  readonly warn: (message: string) => void;
+}
+
+/** Takes over submissions that other processes have abandoned: their leases have expired without an outcome. */
+export class TakeOver {
+  readonly #ports: TakeOverPorts;
+  readonly #attempts: Attempts;
+  readonly #timer: NodeJS.Timeout;
+  /** Message hashes of submissions sealed with a key this process does not have; other processes may have it. */
+  readonly #unreadable = new Set<string>();
+  #isSearching = false;
+  #isFailing = false;
+
+  constructor(ports: TakeOverPorts, attempts: Attempts) {
+    this.#ports = ports;
+    this.#attempts = attempts;
+    this.#timer = setInterval(() => void this.#search(), SEARCH_MS);
+    this.#timer.unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #search(): Promise<void> {
+    if (this.#isSearching) return;
+    this.#isSearching = true;
+    try {
+      const abandoned = await this.#ports.submissions.abandoned(BATCH, [...this.#unreadable]);
+      for (const record of abandoned) await this.#take(record);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#ports.warn(`Cannot take over abandoned submissions, will retry: ${String(error)}`);
+      this.#isFailing = true;
+    } finally {
+      this.#isSearching = false;
+    }
+  }
+
+  async #take(record: SubmissionRecord): Promise<void> {
+    if (this.#attempts.byMessage(record.messageHash)?.isSettled === false) return;
+    const sealed = this.#open(record);
+    if (sealed === undefined) return;
+    const taken = await this.#ports.submissions.claim(record, leaseOf(this.#ports));
+    if (taken === "claimed") this.#attempts.resume(record, sealed);
+  }
+
+  #open(record: SubmissionRecord): SealedTrade | undefined {
+    try {
+      return this.#ports.sealer.open(record.submissionToken, record.accountId);
+    } catch (error) {
+      this.#ports.warn(
+        `Cannot take over the submission with signature ${record.signature}, its token does not open: ${String(error)}`,
+      );
+      if (this.#unreadable.size === MAX_UNREADABLE) this.#unreadable.clear();
+      this.#unreadable.add(record.messageHash);
+      return undefined;
+    }
+  }
+}

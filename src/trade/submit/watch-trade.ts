@@ -1,0 +1,97 @@
+import type { Principal } from "../../accounts/port.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { SubmittedTrade, TradeEvent, TradeStatus, WatchedTrade } from "../trade.ts";
+import type { Attempt } from "./attempt/attempt.ts";
+import type { Attempts } from "./attempts.ts";
+import type { TradeFinder } from "./find-trade.ts";
+import { answerOf } from "./outcome/outcome.ts";
+import { aborted, sleep } from "./waiting.ts";
+
+/** Pause between looks at a trade that this process does not drive, or that is not finalized yet. Milliseconds. */
+const POLL_MS = 400;
+
+/** What watching a trade reads. */
+interface WatchPorts {
+  readonly attempts: Attempts;
+  readonly finder: TradeFinder;
+  readonly now: Now;
+}
+
+/**
+ * A trade of this account now and after every change, until it is finalized or `signal` aborts. The status only moves
+ * forward: a lagging node or a dropped block takes nothing back.
+ *
+ * @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with
+ */
+export async function* watchTrade(
+  { attempts, finder, now }: WatchPorts,
+  principal: Principal,
+  signature: string,
+  signal: AbortSignal,
+): AsyncGenerator<WatchedTrade> {
+  const messageHash = await finder.messageHashOf(principal, signature);
+  const sent = new SentAnswers();
+  while (!signal.aborted) {
+    const held = attempts.byMessage(messageHash);
+    const attempt = held?.isElsewhere === true ? undefined : held;
+    const isRunning = attempt !== undefined && !attempt.isSettled;
+    const change = attempt?.progress.changed;
+    const events = attempt === undefined ? [] : sent.takeEvents(attempt.progress.events);
+    // The last events go out before the failure that the trade may have ended in; if it landed, with its amounts.
+    if (attempt !== undefined && !isRunning && events.length > 0)
+      yield sent.answer(await settledTrade(attempt), events);
+    const trade = isRunning ? attempt.progress.trade : await finder.find(principal, signature);
+    if (isRunning) {
+      if (sent.isNew(trade) || events.length > 0) yield sent.answer(trade, events);
+    } else if (sent.isNew(trade)) {
+      const isNewStatus = sent.status !== trade.status && (attempt === undefined || trade.status === "finalized");
+      yield sent.answer(trade, isNewStatus ? statusEvents(trade, now()) : []);
+    }
+    if (trade.status === "finalized") return;
+    await (isRunning ? Promise.race([change, aborted(signal)]) : sleep(POLL_MS, signal));
+  }
+}
+
+/** The order in which a trade moves. */
+const STATUSES: readonly TradeStatus[] = ["pending", "processed", "confirmed", "finalized"];
+
+/** What one stream has sent so far. */
+class SentAnswers {
+  #events = 0;
+  #status: TradeStatus | undefined;
+  #hasResult = false;
+
+  get status(): TradeStatus | undefined {
+    return this.#status;
+  }
+
+  /** The events after those taken before. */
+  takeEvents(all: readonly TradeEvent[]): readonly TradeEvent[] {
+    const events = all.slice(this.#events);
+    this.#events = all.length;
+    return events;
+  }
+
+  /** True if the trade is further than the last one sent, or has its amounts for the first time. */
+  isNew({ status, result }: SubmittedTrade): boolean {
+    const isAhead = this.#status === undefined || STATUSES.indexOf(status) > STATUSES.indexOf(this.#status);
+    return isAhead || (!this.#hasResult && result !== undefined);
+  }
+
+  answer(trade: SubmittedTrade, events: readonly TradeEvent[]): WatchedTrade {
+    this.#status = trade.status;
+    this.#hasResult = trade.result !== undefined;
+    return { ...trade, events };
+  }
+}
+
+/** The trade of a settled attempt; without amounts if it failed. */
+async function settledTrade({ sealed, done, progress }: Attempt): Promise<SubmittedTrade> {
+  const outcome = await done;
+  return outcome?.kind === "landed" ? answerOf(sealed, progress.trade.signature, outcome) : progress.trade;
+}
+
+/** The event that a status stands for, for a trade whose own events are in another process. */
+function statusEvents({ status, slot }: SubmittedTrade, atMs: number): readonly TradeEvent[] {
+  return status === "pending" ? [] : [{ kind: status, atMs, ...(slot === undefined ? {} : { slot }) }];
+}

@@ -73,7 +73,9 @@ export interface Lifetime {
   readonly slot: bigint;
 }
 
-export type Priority = "economy" | "fast" | "faster" | "fastest";
+/** The priority levels, cheapest first. Everything that goes through the levels goes through this list. */
+export const PRIORITY_LEVELS = ["economy", "fast", "faster", "fastest"] as const;
+export type Priority = (typeof PRIORITY_LEVELS)[number];
 
 /** What is known of the chain's head right now. Everything answers from memory; nothing waits. */
 export interface ChainHead {

@@ -1,8 +1,7 @@
-import type { Priority } from "../port.ts";
+import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 
 /** Share of recent slots, in percent, in which the level's price would have been enough. */
 export const PERCENTILE: Readonly<Record<Priority, number>> = { economy: 25, fast: 50, faster: 75, fastest: 95 };
-export const LEVELS = Object.keys(PERCENTILE) as readonly Priority[];
 
 /** Micro-lamports per compute unit of each level. */
 export type Prices = Readonly<Record<Priority, bigint>>;
@@ -22,7 +21,7 @@ export function pricesOf(samples: Samples, trims: Trims = NO_TRIMS): Prices {
   if (samples.length === 0) return NO_PRICES;
   const sorted = sortedUp(samples);
   const prices: Record<Priority, bigint> = { ...NO_PRICES };
-  for (const level of LEVELS) {
+  for (const level of PRIORITY_LEVELS) {
     const kept = Math.max(1, sorted.length - Math.floor((trims[level] / 100) * sorted.length));
     prices[level] = sorted[Math.ceil((PERCENTILE[level] / 100) * kept) - 1]!;
   }

@@ -1,19 +1,10 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import type { Priority } from "../port.ts";
+import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
-import {
-  LEVELS,
-  middlePrice,
-  NO_PRICES,
-  PERCENTILE,
-  type Prices,
-  pricesOf,
-  type Samples,
-  type Trims,
-} from "./fee-samples.ts";
+import { middlePrice, NO_PRICES, PERCENTILE, type Prices, pricesOf, type Samples, type Trims } from "./fee-samples.ts";
 
 /** What priority cost lately: for the whole chain (no accounts) or for those who write to the accounts. */
 export interface FeeReading {
@@ -71,7 +62,7 @@ export function createPercentileFees(
       if (!isServed && now() >= probeAtMs) await probe();
       if (!isServed) return undefined;
       const byLevel = await Promise.all(
-        LEVELS.map(async (level) => [level, await ask(writable, PERCENTILE[level] * 100)] as const),
+        PRIORITY_LEVELS.map(async (level) => [level, await ask(writable, PERCENTILE[level] * 100)] as const),
       );
       const prices: Record<Priority, bigint> = { ...NO_PRICES };
       for (const [level, samples] of byLevel) prices[level] = middlePrice(samples, trims[level]);

@@ -1,6 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
-import type { Priority } from "../port.ts";
+import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 import { TIP_PERCENTILES, type TipPercentile } from "./tip-floor.ts";
 
 /** A relay or block engine, as described by whoever runs the service. */
@@ -34,7 +34,6 @@ interface TipFloorConfig {
   readonly caps: RelayConfig["levels"];
 }
 
-const LEVELS: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
 const FIELDS = new Set([
   "name",
   "url",
@@ -190,7 +189,7 @@ function parseLevels(value: unknown, leastTip: number, takesTips: boolean): Rela
   const levels: Partial<Record<Priority, bigint>> = {};
   for (const [level, tip] of Object.entries(value)) {
     const lamports = parseCount(tip, 0, leastTip, takesTips ? MOST_TIP_LAMPORTS : 0);
-    if (lamports === undefined || !LEVELS.includes(level as Priority)) return undefined;
+    if (lamports === undefined || !PRIORITY_LEVELS.includes(level as Priority)) return undefined;
     levels[level as Priority] = BigInt(lamports);
   }
   return levels;

@@ -31,7 +31,7 @@ afterAll(async () => {
 /** Feeds the stream from the embedded chain's WebSocket, with what is asked of the stream. */
 function bridge(wsUrl: string): void {
   const followed = new Set<string>();
-  subscriptions = createSubscriptions({ urls: [wsUrl], now: Date.now, warn: () => {} });
+  subscriptions = createSubscriptions({ urls: [wsUrl], now: Date.now, random: Math.random, warn: () => {} });
   subscriptions.onSlot((slot, { parent, root }) => {
     server.emit({ kind: "slot", slot: Number(slot), status: SLOT_STATUS.firstShredReceived });
     server.emit({ kind: "slot", slot: Number(slot), parent: Number(parent), status: SLOT_STATUS.createdBank });

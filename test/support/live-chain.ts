@@ -3,7 +3,7 @@ import { createLanding, type LiveLanding } from "../../src/chain/landing/landing
 import { createNodeSender } from "../../src/chain/landing/sender.ts";
 import type { AccountReader, TransactionReader } from "../../src/chain/port.ts";
 import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
-import { createRpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
+import { createRpcEndpoint, type RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool, type RpcPool } from "../../src/chain/rpc/rpc-pool.ts";
 import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
 import { createTransactionReader } from "../../src/chain/rpc/transaction-reader.ts";
@@ -37,23 +37,35 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   let calls = 0;
-  const endpoints = rpcUrls
-    .map((url) => createRpcEndpoint({ url, now }))
-    .map((endpoint) => ({
-      ...endpoint,
-      call(...args: Parameters<typeof endpoint.call>) {
+  const endpoints = rpcUrls.map((url): RpcEndpoint => {
+    const endpoint = createRpcEndpoint({ url, now });
+    return {
+      name: endpoint.name,
+      call(...args) {
         calls += 1;
         return endpoint.call(...args);
       },
-    }));
+      doubt: () => endpoint.doubt(),
+      isCooling: () => endpoint.isCooling(),
+    };
+  });
   const pool = createRpcPool({ endpoints, now, warn });
-  const subscriptions = createSubscriptions({ urls: wsUrls, now, warn });
+  const subscriptions = createSubscriptions({ urls: wsUrls, now, random: Math.random, warn });
   const head = await createChainHead({ pool, subscriptions, now, warn });
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
   const headSlot = head.slot;
   const source = createRpcStateSource({ reader, subscriptions, now, warn, headSlot, commitment: "processed" });
   const senders = endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now, warn: () => {} }));
-  const landing = createLanding({ pool, senders, subscriptions, head, now, warn });
+  const landing = createLanding({
+    pool,
+    senders,
+    subscriptions,
+    head,
+    now,
+    monotonicMs: () => performance.now(),
+    random: Math.random,
+    warn,
+  });
   return {
     pool,
     subscriptions,

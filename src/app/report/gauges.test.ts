@@ -19,7 +19,7 @@ const gauges = () =>
     keys: { storeAgeMs: () => 8 },
     markets: { size: () => ({ pairs: 9, markets: 10 }) },
     source: { counts: () => counts },
-    landing: { counts: () => ({ underWay: 11, repeated: 12, shed: 13 }) },
+    landing: { counts: () => ({ pending: 11, repeated: 12, shed: 13 }) },
     senders: [{ isCooling: () => true }, { isCooling: () => false }],
     isReady: () => true,
   } as unknown as Parameters<typeof serviceGauges>[0]);

@@ -52,7 +52,7 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       "Senders that transactions are broadcast on.",
       () => senders.filter((sender) => !sender.isCooling()).length,
     ),
-    gauge("tradewire_landing", "Transactions followed on their way.", () => landing.counts().underWay),
+    gauge("tradewire_landing", "Broadcast transactions without an outcome yet.", () => landing.counts().pending),
     counter(
       "tradewire_rebroadcasts_total",
       "Broadcasts after the first of each sender.",

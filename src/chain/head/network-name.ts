@@ -1,4 +1,4 @@
-/** The name of a network of Solana, as wallets call it. */
+/** A Solana network, as wallets name it. */
 export type NetworkName = "mainnet" | "testnet" | "devnet" | "localnet";
 
 /** @see https://solana.com/docs/references/clusters */
@@ -8,7 +8,7 @@ const BY_GENESIS: Readonly<Record<string, NetworkName>> = {
   EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: "devnet",
 };
 
-/** Which network a chain is, by its first block. One that nobody knows is somebody's own. */
+/** The network of a genesis hash; an unknown one is a local network. */
 export function networkName(genesisHash: string): NetworkName {
   return BY_GENESIS[genesisHash] ?? "localnet";
 }

@@ -8,64 +8,67 @@ import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
 interface ExpiryCase {
   readonly signature: string;
   readonly lastValidBlockHeight: bigint;
-  /** Base58; undefined where it is not known. */
+  /** Base58; undefined if unknown. */
   readonly blockhash: string | undefined;
 }
 
-type ExpiryRuling = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
+type ExpiryFinding = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
 
-/** Hears that an endpoint does not serve a question. */
+/** Receives the methods that an endpoint does not serve. */
 type OnRefusal = (endpoint: string, method: string) => void;
 
-/** What one endpoint testifies: its finalized height, and what it knew of each signature after that. */
-interface Testimony {
+/** One endpoint's observation: its finalized height and, read after it, the status of each signature. */
+interface Observation {
   readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
   readonly statuses: readonly (SignatureStatus | null)[];
 }
 
-/** With several endpoints configured, one alone proves nothing. */
-const WITNESSES = 2;
+/** If several endpoints are configured, one observation proves nothing. */
+const MIN_OBSERVATIONS = 2;
 
 /**
- * Rules which transactions can never land any more. Expired is only what is proven: the finalized block height is past
- * the last valid one, and after that the signature is in no block, its whole history searched, at a state not older than
- * that height; by every endpoint that answers, and at least two where two are configured; and no endpoint that has come so far
- * takes the blockhash any more, which holds even where the last valid height was told wrong. Anything else gets no ruling yet.
- * `onRefusal` hears of endpoints that do not serve a question.
+ * Finds out which transactions can no longer land. Expired is proven by three facts:
+ *
+ * 1. The finalized block height is past the last valid one.
+ * 2. Read from a state at least that old, the signature is in no block, the whole history searched. Every endpoint that
+ *    answers agrees, and at least two of them if two are configured.
+ * 3. No endpoint that has come as far still accepts the blockhash. This holds even if the last valid height was reported wrong.
+ *
+ * A signature missing from the result is undecided.
  *
  * @see agave send-transaction-service: a transaction is dropped once the root bank's height has passed its last valid height
  */
-export async function ruleOnExpiry(
+export async function proveExpiry(
   endpoints: readonly RpcEndpoint[],
   cases: readonly ExpiryCase[],
   onRefusal: OnRefusal = () => {},
-): Promise<ReadonlyMap<string, ExpiryRuling>> {
-  const settled = await Promise.allSettled(endpoints.map((endpoint) => takeTestimony(endpoint, cases, onRefusal)));
-  const testimonies = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const rulings = new Map<string, ExpiryRuling>();
+): Promise<ReadonlyMap<string, ExpiryFinding>> {
+  const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(endpoint, cases, onRefusal)));
+  const observations = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const findings = new Map<string, ExpiryFinding>();
   const finished: ExpiryCase[] = [];
   cases.forEach((one, i) => {
-    const seen = testimonies
+    const seen = observations
       .map(({ statuses }) => statuses[i])
       .find((status) => status !== null && status !== undefined);
     if (seen !== undefined) {
-      rulings.set(one.signature, { kind: "seen", status: seen });
+      findings.set(one.signature, { kind: "seen", status: seen });
       return;
     }
-    const witnesses = testimonies.filter(({ finalizedHeight }) => finalizedHeight > one.lastValidBlockHeight).length;
-    if (witnesses >= Math.min(WITNESSES, endpoints.length)) finished.push(one);
+    const agreeing = observations.filter(({ finalizedHeight }) => finalizedHeight > one.lastValidBlockHeight).length;
+    if (agreeing >= Math.min(MIN_OBSERVATIONS, endpoints.length)) finished.push(one);
   });
-  const reached = testimonies.reduce((most, { finalizedSlot }) => maxOf(most, finalizedSlot), 0n);
+  const reached = observations.reduce((most, { finalizedSlot }) => maxOf(most, finalizedSlot), 0n);
   const blockhashes = new Set(finished.map(({ blockhash }) => blockhash));
   const live = await liveBlockhashes(endpoints, blockhashes, reached, onRefusal);
   for (const { signature, blockhash } of finished) {
-    if (blockhash === undefined || !live.has(blockhash)) rulings.set(signature, { kind: "expired" });
+    if (blockhash === undefined || !live.has(blockhash)) findings.set(signature, { kind: "expired" });
   }
-  return rulings;
+  return findings;
 }
 
-/** Those that an endpoint which has reached the slot still takes. One that does not serve the question has no say. */
+/** The blockhashes that an endpoint at or past the slot still accepts. Endpoints that do not serve the method have no say. */
 async function liveBlockhashes(
   endpoints: readonly RpcEndpoint[],
   blockhashes: ReadonlySet<string | undefined>,
@@ -75,11 +78,11 @@ async function liveBlockhashes(
   const live = new Set<string>();
   const ask = async (endpoint: RpcEndpoint, blockhash: string): Promise<void> => {
     try {
-      const answer = await put(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }], onRefusal);
+      const answer = await call(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }], onRefusal);
       const { slot, value } = asContext(answer, "a blockhash's validity");
       if (value === true && slot >= reached) live.add(blockhash);
     } catch {
-      // Others may answer; and the finalized height has been proven already.
+      // Other endpoints may answer, and the finalized height is proven already.
     }
   };
   await Promise.all(
@@ -90,8 +93,8 @@ async function liveBlockhashes(
   return live;
 }
 
-/** A call that tells of a refusal. */
-async function put(endpoint: RpcEndpoint, method: string, params: readonly unknown[], onRefusal: OnRefusal) {
+/** A call that reports refusals. */
+async function call(endpoint: RpcEndpoint, method: string, params: readonly unknown[], onRefusal: OnRefusal) {
   try {
     return await endpoint.call(method, params);
   } catch (error) {
@@ -100,15 +103,15 @@ async function put(endpoint: RpcEndpoint, method: string, params: readonly unkno
   }
 }
 
-async function takeTestimony(
+async function observe(
   endpoint: RpcEndpoint,
   cases: readonly ExpiryCase[],
   onRefusal: OnRefusal,
-): Promise<Testimony> {
-  const info = asRecord(await put(endpoint, "getEpochInfo", [{ commitment: "finalized" }], onRefusal), "epoch info");
+): Promise<Observation> {
+  const info = asRecord(await call(endpoint, "getEpochInfo", [{ commitment: "finalized" }], onRefusal), "epoch info");
   const finalizedSlot = asInteger(info.absoluteSlot, "epoch info");
   const { slot, value } = asContext(
-    await put(
+    await call(
       endpoint,
       "getSignatureStatuses",
       [cases.map(({ signature }) => signature), { searchTransactionHistory: true }],
@@ -119,7 +122,7 @@ async function takeTestimony(
   const statuses = asList(value, "signature statuses");
   return {
     finalizedSlot,
-    // A status read from a state before that height says nothing about it: such a testimony proves no height.
+    // A status read before that height proves nothing about it.
     finalizedHeight: slot >= finalizedSlot ? asInteger(info.blockHeight, "epoch info") : 0n,
     statuses: cases.map((_, i) => decodeStatus(statuses[i])),
   };

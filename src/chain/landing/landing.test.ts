@@ -12,7 +12,7 @@ import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
-import { createNodeSender, OWN_NODES } from "./sender.ts";
+import { createNodeSender, OWN_NODES, type Sender } from "./sender.ts";
 
 const SIGNATURE = "5".repeat(88);
 const LAST_VALID = 150n;
@@ -73,14 +73,15 @@ function start(count: number): void {
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
+    monotonicMs: () => performance.now(),
     warn: () => {},
     random: () => 0.5,
   });
 }
 
-/** Sends it off; the returned box holds the fate once there is one. */
-function land(order: Partial<LandingOrder> = {}): { fate: LandingOutcome | undefined } {
-  const box: { fate: LandingOutcome | undefined } = { fate: undefined };
+/** Sends it off; the returned box holds the outcome once there is one. */
+function land(order: Partial<LandingOrder> = {}): { outcome: LandingOutcome | undefined } {
+  const box: { outcome: LandingOutcome | undefined } = { outcome: undefined };
   void landing
     .land({
       transaction: Uint8Array.of(1, 2, 3),
@@ -90,8 +91,8 @@ function land(order: Partial<LandingOrder> = {}): { fate: LandingOutcome | undef
       senders: [OWN_NODES],
       ...order,
     })
-    .then((fate) => {
-      box.fate = fate;
+    .then((outcome) => {
+      box.outcome = outcome;
     });
   return box;
 }
@@ -117,11 +118,11 @@ test("they go again every two slots until it is confirmed; processed does not en
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(6);
   views[0]!.status = { slot: 1_103, err: null, confirmationStatus: "processed" };
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(8);
   views[0]!.status = confirmed(1_105);
   await vi.advanceTimersByTimeAsync(400);
-  expect(box.fate).toEqual({ kind: "landed", slot: 1_105n, error: null, commitment: "confirmed" });
+  expect(box.outcome).toEqual({ kind: "landed", slot: 1_105n, error: null, commitment: "confirmed" });
   expect(seen).toEqual([1_103n, 1_105n]);
   const sent = endpoints[0]!.countOf("sendTransaction");
   await vi.advanceTimersByTimeAsync(5_000);
@@ -134,7 +135,7 @@ test("what has landed already is told at once, with its error", async () => {
   views[0]!.status = { slot: 1_090, err: { InstructionError: [2, { Custom: 6005 }] }, confirmationStatus: "finalized" };
   const box = land();
   await vi.advanceTimersByTimeAsync(0);
-  expect(box.fate).toEqual({
+  expect(box.outcome).toEqual({
     kind: "landed",
     slot: 1_090n,
     error: { InstructionError: [2, { Custom: 6005 }] },
@@ -151,10 +152,10 @@ test("no refusal of a broadcast is final", async () => {
     };
   const box = land();
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
   views[1]!.status = confirmed(1_104);
   await vi.advanceTimersByTimeAsync(600);
-  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_104n });
+  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_104n });
 });
 
 test("an endpoint that has not answered yet is sent nothing more", async () => {
@@ -174,7 +175,7 @@ test("a notice brings the answer before the next poll, with the status's own slo
   views[0]!.status = confirmed(1_101);
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
   await vi.advanceTimersByTimeAsync(0);
-  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_101n });
+  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_101n });
   expect(subscriptions.count()).toBe(0);
 });
 
@@ -185,7 +186,7 @@ test("with statuses out of reach the notice alone is believed", async () => {
   subscriptions.activate();
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: "AccountInUse" } });
   await vi.advanceTimersByTimeAsync(3_000);
-  expect(box.fate).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
+  expect(box.outcome).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
 });
 
 test("while reads do not know of it, a notice is believed with the fifth of them", async () => {
@@ -195,9 +196,9 @@ test("while reads do not know of it, a notice is believed with the fifth of them
   subscriptions.activate();
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
   await vi.advanceTimersByTimeAsync(790);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
   await vi.advanceTimersByTimeAsync(200);
-  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n, commitment: "confirmed" });
+  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_102n, commitment: "confirmed" });
 });
 
 test("a read that lags behind a notice tells the slot, and takes nothing back", async () => {
@@ -208,7 +209,7 @@ test("a read that lags behind a notice tells the slot, and takes nothing back", 
   views[0]!.status = { ...confirmed(1_101), confirmationStatus: "processed" };
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
   await vi.advanceTimersByTimeAsync(0);
-  expect(box.fate).toEqual({ kind: "landed", slot: 1_101n, error: null, commitment: "confirmed" });
+  expect(box.outcome).toEqual({ kind: "landed", slot: 1_101n, error: null, commitment: "confirmed" });
 });
 
 test("that a node has received the signature decides nothing", async () => {
@@ -218,7 +219,7 @@ test("that a node has received the signature decides nothing", async () => {
   subscriptions.activate();
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: "receivedSignature" });
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
 });
 
 test.each([
@@ -231,12 +232,12 @@ test.each([
   const box = land({ lastValidBlockHeight: 1_000n });
   views[0]!.status = confirmed(wrong);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
   expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toBeUndefined();
   views[0]!.status = confirmed(right);
   expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toMatchObject({ slot: BigInt(right) });
   await vi.advanceTimersByTimeAsync(400);
-  expect(box.fate).toMatchObject({ kind: "landed", slot: BigInt(right) });
+  expect(box.outcome).toMatchObject({ kind: "landed", slot: BigInt(right) });
 });
 
 test("callers who ask for the same signature share one flight, each with a deadline of its own", async () => {
@@ -244,19 +245,19 @@ test("callers who ask for the same signature share one flight, each with a deadl
   const short = land({ deadlineMs: Date.now() + 1_000 });
   const long = land();
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(short.fate).toEqual({ kind: "pending" });
-  expect(long.fate).toBeUndefined();
+  expect(short.outcome).toEqual({ kind: "pending" });
+  expect(long.outcome).toBeUndefined();
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(3);
   views[0]!.status = confirmed(1_106);
   await vi.advanceTimersByTimeAsync(200);
-  expect(long.fate).toMatchObject({ kind: "landed" });
+  expect(long.outcome).toMatchObject({ kind: "landed" });
 });
 
 test("at the deadline it is pending, and nothing is sent any more", async () => {
   start(1);
   const box = land({ deadlineMs: Date.now() + 1_000 });
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(box.fate).toEqual({ kind: "pending" });
+  expect(box.outcome).toEqual({ kind: "pending" });
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -279,7 +280,7 @@ test("broadcasting ends when the height has passed the last valid one", async ()
   height = LAST_VALID + 1n;
   await vi.advanceTimersByTimeAsync(5_000);
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
 });
 
 test.each([
@@ -294,7 +295,7 @@ test.each([
 });
 
 /** Past the last valid height, with what each node says then. */
-async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly fate: LandingOutcome | undefined }> {
+async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly outcome: LandingOutcome | undefined }> {
   start(told.length);
   const box = land();
   height = LAST_VALID + 40n;
@@ -308,7 +309,7 @@ async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly fate: L
 const past = { finalizedSlot: 1_160, finalizedHeight: 151, statusSlot: 1_195 };
 
 test("expired: the finalized height is past, and the node's whole history does not hold the signature", async () => {
-  expect((await overdue(past)).fate).toEqual({ kind: "expired" });
+  expect((await overdue(past)).outcome).toEqual({ kind: "expired" });
   expect(endpoints[0]!.calls.findLast(({ method }) => method === "getSignatureStatuses")?.params[1]).toEqual({
     searchTransactionHistory: true,
   });
@@ -318,7 +319,7 @@ test.each([
   ["not expired while the chain still takes the blockhash, whatever height was told", 1_195, true, undefined],
   ["expired when only an endpoint that lags still takes it", 1_159, true, { kind: "expired" }],
   ["expired when it is taken no more", 1_195, false, { kind: "expired" }],
-])("%s", async (_name, slot, value, fate) => {
+])("%s", async (_name, slot, value, outcome) => {
   start(1);
   const wallet = createTestWallet();
   const blockhash = new Uint8Array(32).fill(9);
@@ -332,24 +333,24 @@ test.each([
   height = LAST_VALID + 40n;
   Object.assign(views[0]!, past);
   await vi.advanceTimersByTimeAsync(4_000);
-  expect(box.fate).toEqual(fate);
+  expect(box.outcome).toEqual(outcome);
   expect(asked[0]).toBe(bs58.encode(blockhash));
 });
 
 test("not expired at the last valid height itself", async () => {
-  expect((await overdue({ ...past, finalizedHeight: 150 })).fate).toBeUndefined();
+  expect((await overdue({ ...past, finalizedHeight: 150 })).outcome).toBeUndefined();
 });
 
 test("not expired when the status was read from an older state than the height", async () => {
-  expect((await overdue({ ...past, statusSlot: 1_159 })).fate).toBeUndefined();
+  expect((await overdue({ ...past, statusSlot: 1_159 })).outcome).toBeUndefined();
 });
 
 test("with several endpoints two must prove it", async () => {
-  expect((await overdue(past, past)).fate).toEqual({ kind: "expired" });
+  expect((await overdue(past, past)).outcome).toEqual({ kind: "expired" });
 });
 
 test("one of two endpoints does not suffice, be the other behind", async () => {
-  expect((await overdue(past, { ...past, finalizedHeight: 149 })).fate).toBeUndefined();
+  expect((await overdue(past, { ...past, finalizedHeight: 149 })).outcome).toBeUndefined();
 });
 
 test("one of two endpoints does not suffice, be the other gone", async () => {
@@ -359,7 +360,7 @@ test("one of two endpoints does not suffice, be the other gone", async () => {
   Object.assign(views[0]!, past);
   delete endpoints[1]!.methods.getEpochInfo;
   await vi.advanceTimersByTimeAsync(4_000);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
 });
 
 test("two of three suffice, the third being gone", async () => {
@@ -369,20 +370,23 @@ test("two of three suffice, the third being gone", async () => {
   for (const view of views) Object.assign(view, past);
   delete endpoints[1]!.methods.getEpochInfo;
   await vi.advanceTimersByTimeAsync(4_000);
-  expect(box.fate).toEqual({ kind: "expired" });
+  expect(box.outcome).toEqual({ kind: "expired" });
 });
 
 test("never expired while any endpoint has seen it in a block", async () => {
   const processed = { slot: 1_150, err: null, confirmationStatus: "processed" };
   const box = await overdue(past, past, { ...past, status: processed });
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
   views[2]!.status = confirmed(1_150);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_150n });
+  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_150n });
 });
 
 test("landed in the last valid block, after all endpoints had dropped it, is landed", async () => {
-  expect((await overdue({ ...past, status: confirmed(1_159) })).fate).toMatchObject({ kind: "landed", slot: 1_159n });
+  expect((await overdue({ ...past, status: confirmed(1_159) })).outcome).toMatchObject({
+    kind: "landed",
+    slot: 1_159n,
+  });
 });
 
 test("how far a transaction got is told by the endpoint that knows", async () => {
@@ -406,10 +410,10 @@ test("a slot outside the message's life is not believed", async () => {
   const box = land();
   views[0]!.status = confirmed(1_390);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(box.fate).toBeUndefined();
+  expect(box.outcome).toBeUndefined();
   views[0]!.status = confirmed(1_102);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(box.fate).toMatchObject({ kind: "landed", slot: 1_102n });
+  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_102n });
 });
 
 test("a sender that limits its callers is sent first broadcasts, and the repetitions it has room for: the newest first", async () => {
@@ -426,6 +430,7 @@ test("a sender that limits its callers is sent first broadcasts, and the repetit
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
+    monotonicMs: () => performance.now(),
     warn: (message) => void warnings.push(message),
     random: () => 0.5,
   });
@@ -446,11 +451,14 @@ test("a sender that limits its callers is sent first broadcasts, and the repetit
 test("a relay that repeats by itself is sent each transaction once, and only what allows it", async () => {
   start(1);
   const relay = fakeEndpoint({ sendTransaction: () => "taken" });
-  const sender = {
-    ...createNodeSender(relay, 0, { now: Date.now }),
+  const node = createNodeSender(relay, 0, { now: Date.now });
+  const sender: Sender = {
     name: "relay",
     allowedAs: "relay",
     repeats: true,
+    isCooling: () => node.isCooling(),
+    takeTurn: () => node.takeTurn(),
+    send: (encoded) => node.send(encoded),
   };
   landing = createLanding({
     pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
@@ -458,6 +466,7 @@ test("a relay that repeats by itself is sent each transaction once, and only wha
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
+    monotonicMs: () => performance.now(),
     warn: () => {},
     random: () => 0.5,
   });

@@ -3,36 +3,38 @@ import { minOf } from "../../primitives/integer.ts";
 import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 import { TIP_PERCENTILES, type TipPercentile } from "./tip-floor.ts";
 
-/** A relay or block engine, as described by whoever runs the service. */
+/** A relay or block engine, as the operator describes it. */
 export interface RelayConfig {
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Accounts a tip may go to. None: the relay asks for no tip. */
+  /** Accounts a tip may go to. Empty: the relay takes no tips. */
   readonly tipAccounts: readonly Address[];
-  /** Lamports of tip the relay takes at least. */
+  /** The smallest tip the relay accepts. Lamports. */
   readonly leastTip: bigint;
-  /** Lamports of tip for each priority level that uses the relay. */
+  /** The tip of each priority level that uses the relay. Lamports. */
   readonly levels: Readonly<Partial<Record<Priority, bigint>>>;
-  /** Absent: tips are as configured. */
+  /** Undefined: tips are as configured. */
   readonly tipFloor: TipFloorConfig | undefined;
   /** True: a transaction for this relay is sent nowhere else. */
   readonly exclusive: boolean;
-  /** True: the relay repeats by itself and is sent each transaction once. */
+  /** True: the relay repeats transactions itself and is sent each one once. */
   readonly repeats: boolean;
   readonly perSecond: number;
   readonly timeoutMs: number;
 }
 
-/** Tips by those that landed lately. While they are not known the configured ones hold. */
+/** Tips that follow recently landed ones. While those are unknown, the configured tips apply. */
 interface TipFloorConfig {
-  /** Where they are told. */
+  /** Where landed tips are published. */
   readonly url: string;
-  /** Which of them a level pays. */
+  /** The percentile each level pays. */
   readonly percentiles: Readonly<Record<Priority, TipPercentile>>;
-  /** Lamports a level pays at most. */
+  /** The most each level pays. Lamports. */
   readonly caps: RelayConfig["levels"];
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 const FIELDS = new Set([
   "name",
@@ -50,16 +52,19 @@ const FIELDS = new Set([
 ]);
 const TIP_FLOOR_FIELDS = new Set(["url", "percentiles", "caps"]);
 const DEFAULT_PERCENTILES: TipFloorConfig["percentiles"] = { economy: 25, fast: 50, faster: 75, fastest: 95 };
-/** A level's cap where none is given, in times its configured tip. */
+/** A level's default cap, as a multiple of its configured tip. */
 const DEFAULT_CAP = 10n;
-/** One SOL: more is a slip of the pen. */
-const MOST_TIP_LAMPORTS = 1_000_000_000;
-const MOST_TIP = BigInt(MOST_TIP_LAMPORTS);
+/** One SOL; a larger tip is taken for a typing error. */
+const MAX_TIP_LAMPORTS = 1_000_000_000;
+const MAX_TIP = BigInt(MAX_TIP_LAMPORTS);
 
 /**
- * Reads a JSON list of relays. Each has `name`, `url` and `levels` (lamports of tip by priority level), and may have
- * `tipAccounts`, `leastTip`, `tipFloor` (where landed tips are told, `percentiles` and `caps` by level), `headers`, `bundleOnly` (asks a block engine to drop what would fail; sent nowhere else),
- * `exclusive`, `repeats`, `perSecond`, `timeoutMs`. Undefined when the text is not that.
+ * Parses a JSON list of relays. Each needs `name`, `url` and `levels` (lamports of tip by priority level). Optional fields:
+ * `tipAccounts`, `leastTip`, `tipFloor` (the `url` of landed tips, `percentiles` and `caps` by level), `headers`,
+ * `bundleOnly` (asks a block engine for revert protection; implies `exclusive`), `exclusive`, `repeats`, `perSecond` and
+ * `timeoutMs`.
+ *
+ * @returns undefined if the text is anything else
  */
 export function parseRelays(text: string): readonly RelayConfig[] | undefined {
   let value: unknown;
@@ -77,50 +82,48 @@ export function parseRelays(text: string): readonly RelayConfig[] | undefined {
 function parseRelay(value: unknown): RelayConfig | undefined {
   const given = parseFields(value, FIELDS);
   if (given === undefined) return undefined;
-  const name = typeof given.name === "string" && /^[a-z][a-z0-9-]{0,31}$/.test(given.name) ? given.name : undefined;
-  if (name === undefined || name.startsWith("rpc")) return undefined;
   const bundleOnly = parseFlag(given.bundleOnly);
   const exclusive = parseFlag(given.exclusive);
-  const repeats = parseFlag(given.repeats);
-  const url = parseUrl(given.url, bundleOnly === true);
-  const headers = parseHeaders(given.headers);
-  const tipAccounts = parseAddresses(given.tipAccounts);
-  const leastTip = parseCount(given.leastTip, 0, 0, MOST_TIP_LAMPORTS);
-  const perSecond = parseCount(given.perSecond, 1_000, 1, 100_000);
-  const timeoutMs = parseCount(given.timeoutMs, 1_000, 50, 10_000);
-  if (
-    url === undefined ||
-    headers === undefined ||
-    tipAccounts === undefined ||
-    leastTip === undefined ||
-    perSecond === undefined ||
-    timeoutMs === undefined ||
-    bundleOnly === undefined ||
-    exclusive === undefined ||
-    repeats === undefined
-  ) {
+  const plain = complete({
+    name: parseName(given.name),
+    url: parseUrl(given.url, bundleOnly === true),
+    headers: parseHeaders(given.headers),
+    repeats: parseFlag(given.repeats),
+    perSecond: parseCount(given.perSecond, 1_000, 1, 100_000),
+    timeoutMs: parseCount(given.timeoutMs, 1_000, 50, 10_000),
+  });
+  const tips = parseTips(given);
+  if (plain === undefined || tips === undefined || bundleOnly === undefined || exclusive === undefined)
     return undefined;
-  }
-  const levels = parseLevels(given.levels, tipAccounts.length === 0 ? 0 : leastTip, tipAccounts.length > 0);
-  if (levels === undefined) return undefined;
-  const tipFloor = given.tipFloor === undefined ? undefined : parseTipFloor(given.tipFloor, levels);
-  if (given.tipFloor !== undefined && (tipFloor === undefined || tipAccounts.length === 0)) return undefined;
-  return {
-    name,
-    url,
-    headers,
-    tipAccounts,
-    leastTip: BigInt(leastTip),
-    levels,
-    tipFloor,
-    exclusive: exclusive || bundleOnly,
-    repeats,
-    perSecond,
-    timeoutMs,
-  };
+  return { ...plain, ...tips, exclusive: exclusive || bundleOnly };
 }
 
-/** Percentiles and caps of the levels that the relay has; a cap is not below the level's configured tip. */
+/** What the relay is paid. */
+function parseTips(given: Fields): Pick<RelayConfig, "tipAccounts" | "leastTip" | "levels" | "tipFloor"> | undefined {
+  const tipAccounts = parseAddresses(given.tipAccounts);
+  const leastTip = parseCount(given.leastTip, 0, 0, MAX_TIP_LAMPORTS);
+  if (tipAccounts === undefined || leastTip === undefined) return undefined;
+  const takesTips = tipAccounts.length > 0;
+  const levels = parseLevels(given.levels, takesTips ? leastTip : 0, takesTips);
+  if (levels === undefined) return undefined;
+  const tipFloor = given.tipFloor === undefined ? undefined : parseTipFloor(given.tipFloor, levels);
+  if (given.tipFloor !== undefined && (tipFloor === undefined || !takesTips)) return undefined;
+  return { tipAccounts, leastTip: BigInt(leastTip), levels, tipFloor };
+}
+
+/** The fields as they are, or undefined if any of them is. */
+function complete<T extends object>(fields: T): { readonly [K in keyof T]: Exclude<T[K], undefined> } | undefined {
+  type Complete = { readonly [K in keyof T]: Exclude<T[K], undefined> };
+  return Object.values(fields).includes(undefined) ? undefined : (fields as Complete);
+}
+
+/** `rpc…` is reserved for the own nodes. */
+function parseName(value: unknown): string | undefined {
+  const isName = typeof value === "string" && /^[a-z][a-z0-9-]{0,31}$/.test(value);
+  return isName && !value.startsWith("rpc") ? value : undefined;
+}
+
+/** Percentiles and caps may name only the relay's own levels; a cap is at least the level's configured tip. */
 function parseTipFloor(value: unknown, levels: RelayConfig["levels"]): TipFloorConfig | undefined {
   const given = parseFields(value, TIP_FLOOR_FIELDS);
   const url = parseUrl(given?.url, false);
@@ -131,22 +134,17 @@ function parseTipFloor(value: unknown, levels: RelayConfig["levels"]): TipFloorC
   if (!Object.values(percentiles).every((one) => TIP_PERCENTILES.includes(one as TipPercentile))) return undefined;
   const caps: Partial<Record<Priority, bigint>> = {};
   for (const [level, tip] of Object.entries(levels)) {
-    const cap = parseCount(written[level], Number(minOf(tip * DEFAULT_CAP, MOST_TIP)), Number(tip), MOST_TIP_LAMPORTS);
+    const cap = parseCount(written[level], Number(minOf(tip * DEFAULT_CAP, MAX_TIP)), Number(tip), MAX_TIP_LAMPORTS);
     if (cap === undefined) return undefined;
     caps[level as Priority] = BigInt(cap);
   }
   return { url, percentiles: { ...DEFAULT_PERCENTILES, ...percentiles }, caps };
 }
 
-/** An object with no other fields than those. */
-function parseFields(
-  value: unknown,
-  fields: { has(field: string): boolean },
-): Readonly<Record<string, unknown>> | undefined {
+/** The value as an object that has no fields but these. */
+function parseFields(value: unknown, fields: { has(field: string): boolean }): Fields | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return Object.keys(value).every((field) => fields.has(field))
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
+  return Object.keys(value).every((field) => fields.has(field)) ? (value as Fields) : undefined;
 }
 
 function parseFlag(value: unknown): boolean | undefined {
@@ -154,9 +152,9 @@ function parseFlag(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
 }
 
-function parseCount(value: unknown, fallback: number, least: number, most: number): number | undefined {
+function parseCount(value: unknown, fallback: number, min: number, max: number): number | undefined {
   if (value === undefined) return fallback;
-  return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : undefined;
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
 }
 
 /** @see https://docs.jito.wtf/lowlatencytxnsend/#sendtransaction for the query parameter that asks for revert protection */
@@ -188,7 +186,7 @@ function parseLevels(value: unknown, leastTip: number, takesTips: boolean): Rela
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const levels: Partial<Record<Priority, bigint>> = {};
   for (const [level, tip] of Object.entries(value)) {
-    const lamports = parseCount(tip, 0, leastTip, takesTips ? MOST_TIP_LAMPORTS : 0);
+    const lamports = parseCount(tip, 0, leastTip, takesTips ? MAX_TIP_LAMPORTS : 0);
     if (lamports === undefined || !PRIORITY_LEVELS.includes(level as Priority)) return undefined;
     levels[level as Priority] = BigInt(lamports);
   }

@@ -1,50 +1,46 @@
 import type { Address } from "../../primitives/address.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
-import type { Priority, SenderChoice, SenderPlan, Tip } from "../port.ts";
+import { PRIORITY_LEVELS, type Priority, type SenderChoice, type SenderPlan, type Tip } from "../port.ts";
 import type { RelayConfig } from "./relay-config.ts";
 import { OWN_NODES } from "./sender.ts";
 import type { TipFloor, TipPercentile } from "./tip-floor.ts";
 
-type Relay = Pick<RelayConfig, "name" | "tipAccounts" | "levels" | "exclusive" | "leastTip" | "tipFloor">;
-/** What landed tips are, as told at these URLs. */
+type PlannedRelay = Pick<RelayConfig, "name" | "tipAccounts" | "levels" | "exclusive" | "leastTip" | "tipFloor">;
+/** Landed tips by the URL they are read from. */
 type TipFloors = ReadonlyMap<string, Pick<TipFloor, "lamports">>;
 
-/** A relay as one level uses it. */
-interface Stop {
+/** What one level pays a relay. Lamports. */
+interface TipRule {
   readonly tipAccounts: readonly Address[];
-  /** The tip as configured, and between which it is held where landed tips are known. */
+  /** The configured tip, paid while landed tips are unknown. */
   readonly tip: bigint;
+  /** Bounds of a tip that follows landed tips. */
   readonly least: bigint;
   readonly most: bigint;
   readonly floor: Pick<TipFloor, "lamports"> | undefined;
   readonly percentile: TipPercentile;
 }
 
-interface Way {
+interface LevelPlan {
   readonly senders: readonly string[];
-  readonly stops: readonly Stop[];
+  readonly tipRules: readonly TipRule[];
 }
 
 /**
- * The own nodes and every relay of the level; a relay that wants a transaction to itself gets it, the first such one named.
- * A tip is what lands now, between the relay's least and the level's cap, where that is known; else what is configured.
+ * Plans each level's senders: the own nodes and every relay of the level, or only the first exclusive relay if there is one.
+ * A tip follows what lands now, between the relay's minimum and the level's cap; while that is unknown it is the configured one.
  */
-export function createSenderPlan(relays: readonly Relay[], floors: TipFloors = new Map()): SenderPlan {
-  const byLevel: Readonly<Record<Priority, Way>> = {
-    economy: wayOf("economy", relays, floors),
-    fast: wayOf("fast", relays, floors),
-    faster: wayOf("faster", relays, floors),
-    fastest: wayOf("fastest", relays, floors),
-  };
+export function createSenderPlan(relays: readonly PlannedRelay[], floors: TipFloors = new Map()): SenderPlan {
+  const plans = new Map(PRIORITY_LEVELS.map((level) => [level, planOf(level, relays, floors)]));
   const untipped: SenderChoice = { senders: [OWN_NODES], tips: [] };
   return {
     choose(level, turn) {
-      const { senders, stops } = byLevel[level];
-      if (stops.length === 0) return untipped;
+      const { senders, tipRules } = plans.get(level)!;
+      if (tipRules.length === 0) return untipped;
       const tips: Tip[] = [];
-      for (const stop of stops) {
-        const to = stop.tipAccounts[turn % stop.tipAccounts.length];
-        const lamports = tipAt(stop);
+      for (const rule of tipRules) {
+        const to = rule.tipAccounts[turn % rule.tipAccounts.length];
+        const lamports = tipNow(rule);
         if (to !== undefined && lamports > 0n) tips.push({ to, lamports });
       }
       return { senders, tips };
@@ -52,19 +48,19 @@ export function createSenderPlan(relays: readonly Relay[], floors: TipFloors = n
   };
 }
 
-function tipAt({ tip, least, most, floor, percentile }: Stop): bigint {
+function tipNow({ tip, least, most, floor, percentile }: TipRule): bigint {
   const landed = floor?.lamports(percentile);
   return landed === undefined ? tip : minOf(maxOf(landed, least), most);
 }
 
-function wayOf(level: Priority, relays: readonly Relay[], floors: TipFloors): Way {
+function planOf(level: Priority, relays: readonly PlannedRelay[], floors: TipFloors): LevelPlan {
   const all = relays.filter(({ levels }) => levels[level] !== undefined);
   const exclusive = all.find((relay) => relay.exclusive);
   const chosen = exclusive === undefined ? all : [exclusive];
   const names = chosen.map(({ name }) => name);
   return {
     senders: exclusive === undefined ? [OWN_NODES, ...names] : names,
-    stops: chosen.map(({ tipAccounts, levels, leastTip, tipFloor }) => ({
+    tipRules: chosen.map(({ tipAccounts, levels, leastTip, tipFloor }) => ({
       tipAccounts,
       tip: levels[level]!,
       least: leastTip,

@@ -2,44 +2,46 @@ import type { Now } from "../../primitives/clock.ts";
 import { isRefusal } from "../rpc/node-error.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 
-/** The sender every message may use: the configured nodes, which ask for nothing in it. */
+/** The sender every message may use: the configured nodes, which ask for nothing in the message. */
 export const OWN_NODES = "rpc";
 
 /** One way to send a transaction towards the leaders. */
 export interface Sender {
   /** Shown to callers. Never a host name: those of some providers are secrets. */
   readonly name: string;
-  /** The name messages allow it by: `rpc` for the configured nodes, its own for any other. */
+  /** The name by which messages allow it: `rpc` for the configured nodes, its own for any other. */
   readonly allowedAs: string;
-  /** True: it repeats what it took by itself, and is sent each transaction once. */
+  /** True if it repeats accepted transactions itself; each is then sent once. */
   readonly repeats: boolean;
-  /** True for a while after failures, a long one after it said that it takes no transactions at all: repetitions go to the others. */
+  /** True for a while after failures, and much longer after a refusal of the method: repetitions use the other senders. */
   isCooling(): boolean;
-  /** True when one more may be sent now; a sender that limits its callers is not sent more than it takes. */
+  /** True if the sender's rate limit allows one more now. */
   takeTurn(): boolean;
-  /** Resolves when the sender has taken the transaction. @throws TradewireError UPSTREAM_ERROR */
+  /** Resolves once the sender has accepted the transaction. @throws TradewireError UPSTREAM_ERROR */
   send(encoded: string): Promise<void>;
 }
 
 interface SenderOptions {
   readonly now: Now;
   readonly warn?: (message: string) => void;
-  /** Longest wait for the sender to take a transaction. */
+  /** Longest wait for the sender to accept a transaction. */
   readonly timeoutMs?: number;
-  /** Transactions sent in a second, at most. */
+  /** Upper bound of transactions per second. */
   readonly perSecond?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_PER_SECOND = 1_000;
+/** How long a sender that does not serve sendTransaction is avoided. Milliseconds. */
 const REFUSAL_MS = 600_000;
 
 /** A configured node as a sender; `index` counts from 0. */
 export function createNodeSender(endpoint: RpcEndpoint, index: number, options: SenderOptions): Sender {
-  return senderTo(endpoint, { ...options, name: `${OWN_NODES}-${index + 1}`, allowedAs: OWN_NODES, repeats: false });
+  const name = `${OWN_NODES}-${index + 1}`;
+  return new EndpointSender(endpoint, { ...options, name, allowedAs: OWN_NODES, repeats: false });
 }
 
-/** Where a relay or block engine is reached. */
+/** How to reach a relay or block engine. */
 interface RelayAddress {
   readonly name: string;
   readonly url: string;
@@ -47,56 +49,70 @@ interface RelayAddress {
   readonly repeats: boolean;
 }
 
-/** A relay or block engine that takes `sendTransaction`. */
+/** A relay or block engine that serves `sendTransaction`. */
 export function createRelaySender({ name, url, headers, repeats }: RelayAddress, options: SenderOptions): Sender {
   const endpoint = createRpcEndpoint({ url, headers, now: options.now });
-  return senderTo(endpoint, { ...options, name, allowedAs: name, repeats });
+  return new EndpointSender(endpoint, { ...options, name, allowedAs: name, repeats });
 }
 
-function senderTo(
-  endpoint: RpcEndpoint,
-  {
-    name,
-    allowedAs,
-    repeats,
-    now,
-    warn = () => {},
-    timeoutMs = DEFAULT_TIMEOUT_MS,
-    perSecond = DEFAULT_PER_SECOND,
-  }: SenderOptions & Pick<Sender, "name" | "allowedAs" | "repeats">,
-): Sender {
-  let turns = perSecond;
-  let countedAtMs = now();
-  let refusedUntilMs = 0;
-  return {
-    name,
-    allowedAs,
-    repeats,
-    isCooling: () => endpoint.isCooling() || now() < refusedUntilMs,
-    takeTurn() {
-      const at = now();
-      turns = Math.min(perSecond, turns + (Math.max(0, at - countedAtMs) * perSecond) / 1_000);
-      countedAtMs = at;
-      if (turns < 1) return false;
-      turns -= 1;
-      return true;
-    },
-    async send(encoded) {
-      try {
-        await endpoint.call(
-          "sendTransaction",
-          [encoded, { encoding: "base64", skipPreflight: true, maxRetries: 0 }],
-          timeoutMs,
-        );
-        refusedUntilMs = 0;
-      } catch (error) {
-        if (isRefusal(error)) {
-          if (now() >= refusedUntilMs)
-            warn(`The sender ${name} (${endpoint.name}) does not serve sendTransaction: nothing lands through it.`);
-          refusedUntilMs = now() + REFUSAL_MS;
-        }
-        throw error;
-      }
-    },
-  };
+class EndpointSender implements Sender {
+  readonly name: string;
+  readonly allowedAs: string;
+  readonly repeats: boolean;
+  readonly #endpoint: RpcEndpoint;
+  readonly #now: Now;
+  readonly #warn: (message: string) => void;
+  readonly #timeoutMs: number;
+  readonly #perSecond: number;
+  /** Transactions the limit allows, as of `#countedAtMs`. */
+  #turns: number;
+  #countedAtMs: number;
+  #refusedUntilMs = 0;
+
+  constructor(endpoint: RpcEndpoint, options: SenderOptions & Pick<Sender, "name" | "allowedAs" | "repeats">) {
+    this.name = options.name;
+    this.allowedAs = options.allowedAs;
+    this.repeats = options.repeats;
+    this.#endpoint = endpoint;
+    this.#now = options.now;
+    this.#warn = options.warn ?? (() => {});
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#perSecond = options.perSecond ?? DEFAULT_PER_SECOND;
+    this.#turns = this.#perSecond;
+    this.#countedAtMs = this.#now();
+  }
+
+  isCooling(): boolean {
+    return this.#endpoint.isCooling() || this.#now() < this.#refusedUntilMs;
+  }
+
+  takeTurn(): boolean {
+    const atMs = this.#now();
+    const earned = (Math.max(0, atMs - this.#countedAtMs) * this.#perSecond) / 1_000;
+    this.#turns = Math.min(this.#perSecond, this.#turns + earned);
+    this.#countedAtMs = atMs;
+    if (this.#turns < 1) return false;
+    this.#turns -= 1;
+    return true;
+  }
+
+  async send(encoded: string): Promise<void> {
+    const params = [encoded, { encoding: "base64", skipPreflight: true, maxRetries: 0 }];
+    try {
+      await this.#endpoint.call("sendTransaction", params, this.#timeoutMs);
+      this.#refusedUntilMs = 0;
+    } catch (error) {
+      if (isRefusal(error)) this.#noteRefusal();
+      throw error;
+    }
+  }
+
+  #noteRefusal(): void {
+    const atMs = this.#now();
+    if (atMs >= this.#refusedUntilMs)
+      this.#warn(
+        `The sender ${this.name} (${this.#endpoint.name}) does not serve sendTransaction: nothing lands through it.`,
+      );
+    this.#refusedUntilMs = atMs + REFUSAL_MS;
+  }
 }

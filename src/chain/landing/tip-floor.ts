@@ -1,12 +1,12 @@
 import type { Now } from "../../primitives/clock.ts";
-import { readText } from "../rpc/rpc-endpoint.ts";
+import { readText } from "../rpc/read-text.ts";
 
-/** Which tips of those that landed lately: a percentile, or the smoothed median. */
+/** A statistic of recently landed tips: a percentile, or the smoothed median. */
 export type TipPercentile = 25 | 50 | 75 | 95 | 99 | "ema50";
 
-/** What a block engine tells of the tips that landed lately. Answers from memory; nothing waits. */
+/** A block engine's report of recently landed tips. Answers from memory; nothing waits. */
 export interface TipFloor {
-  /** Lamports, rounded up; undefined while nothing recent and sensible is known. */
+  /** Lamports, rounded up; undefined while no recent and plausible report is known. */
   lamports(percentile: TipPercentile): bigint | undefined;
   close(): void;
 }
@@ -16,10 +16,11 @@ interface TipFloorOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly refreshMs?: number;
-  /** Longest wait for a whole answer, and the largest one read. */
+  /** Longest wait for a whole response. */
   readonly timeoutMs?: number;
+  /** Largest response read. */
   readonly maxResponseBytes?: number;
-  /** What was told longer ago is not used any more. */
+  /** Older reports are not used. */
   readonly maxAgeMs?: number;
 }
 
@@ -28,10 +29,10 @@ const DEFAULT_TIMEOUT_MS = 2_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
 const DEFAULT_MAX_AGE_MS = 60_000;
 const LAMPORTS_PER_SOL = 1e9;
-/** More than anybody tips: an answer with such a figure is not believed at all. */
-const MOST_SOL = 100;
+/** No tip is this high: a report with a larger figure is discarded as a whole. */
+const MAX_SOL = 100;
 
-/** Fields of the answer, the percentiles from the least to the greatest. */
+/** Fields of the report, percentiles in ascending order. */
 const FIELDS: readonly (readonly [TipPercentile, string])[] = [
   [25, "landed_tips_25th_percentile"],
   [50, "landed_tips_50th_percentile"],
@@ -43,71 +44,90 @@ const FIELDS: readonly (readonly [TipPercentile, string])[] = [
 export const TIP_PERCENTILES: readonly TipPercentile[] = FIELDS.map(([percentile]) => percentile);
 
 /**
- * Reads the tips that landed lately from a block engine, again and again in the background. The answer is untrusted: bounded in
- * size and time, never redirected, and passed over as a whole when any figure in it is odd.
+ * Reads recently landed tips from a block engine, repeatedly in the background. Reports are untrusted: bounded in size and
+ * time, never redirected, and discarded as a whole if any figure is implausible.
  *
  * @see https://docs.jito.wtf/lowlatencytxnsend/#get-tip-information
  */
-export function createTipFloor({
-  url,
-  now,
-  warn,
-  refreshMs = DEFAULT_REFRESH_MS,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
-  maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
-  maxAgeMs = DEFAULT_MAX_AGE_MS,
-}: TipFloorOptions): TipFloor {
-  // Never the whole URL: it may carry a key.
-  const name = new URL(url).host;
-  let tips: ReadonlyMap<TipPercentile, bigint> | undefined;
-  let freshUntilMs = 0;
-  let reading = false;
-  let failing = false;
-  let closed = false;
+export function createTipFloor(options: TipFloorOptions): TipFloor {
+  return new PolledTipFloor(options);
+}
 
-  async function refresh(): Promise<void> {
-    if (reading) return;
-    reading = true;
+class PolledTipFloor implements TipFloor {
+  readonly #url: string;
+  /** Never the whole URL: it may carry a key. */
+  readonly #host: string;
+  readonly #now: Now;
+  readonly #warn: (message: string) => void;
+  readonly #timeoutMs: number;
+  readonly #maxResponseBytes: number;
+  readonly #maxAgeMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #tips: ReadonlyMap<TipPercentile, bigint> | undefined;
+  #freshUntilMs = 0;
+  #isReading = false;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(options: TipFloorOptions) {
+    this.#url = options.url;
+    this.#host = new URL(options.url).host;
+    this.#now = options.now;
+    this.#warn = options.warn;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#maxResponseBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+    this.#maxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
+    void this.#refresh();
+    this.#timer = setInterval(() => void this.#refresh(), options.refreshMs ?? DEFAULT_REFRESH_MS);
+  }
+
+  lamports(percentile: TipPercentile): bigint | undefined {
+    return this.#now() < this.#freshUntilMs ? this.#tips?.get(percentile) : undefined;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
-      const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(timeoutMs) });
-      const text = await readText(response, maxResponseBytes);
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
-      if (text === undefined) throw new Error(`more than ${maxResponseBytes} bytes`);
-      tips = decodeTips(text);
-      freshUntilMs = now() + maxAgeMs;
-      failing = false;
+      this.#tips = decodeTips(await this.#fetchReport());
+      this.#freshUntilMs = this.#now() + this.#maxAgeMs;
+      this.#isFailing = false;
     } catch (error) {
-      if (!failing && !closed)
-        warn(
-          `Cannot read landed tips from ${name}; the last known stay a while, then the configured: ${String(error)}`,
+      if (!this.#isFailing && !this.#isClosed)
+        this.#warn(
+          `Cannot read landed tips from ${this.#host}; the last report is used for a while, then the configured tips: ${String(error)}`,
         );
-      failing = true;
+      this.#isFailing = true;
     } finally {
-      reading = false;
+      this.#isReading = false;
     }
   }
 
-  void refresh();
-  const timer = setInterval(() => void refresh(), refreshMs);
-  return {
-    lamports: (percentile) => (now() < freshUntilMs ? tips?.get(percentile) : undefined),
-    close() {
-      closed = true;
-      clearInterval(timer);
-    },
-  };
+  async #fetchReport(): Promise<string> {
+    const response = await fetch(this.#url, { redirect: "error", signal: AbortSignal.timeout(this.#timeoutMs) });
+    const text = await readText(response, this.#maxResponseBytes);
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    if (text === undefined) throw new Error(`more than ${this.#maxResponseBytes} bytes`);
+    return text;
+  }
 }
 
-/** @throws SyntaxError, TypeError, RangeError for anything but a list that begins with six sensible amounts of SOL */
+/** @throws SyntaxError, TypeError, RangeError for anything but a list whose first entry holds six plausible amounts of SOL */
 function decodeTips(text: string): ReadonlyMap<TipPercentile, bigint> {
   const [newest] = JSON.parse(text) as readonly (Readonly<Record<string, unknown>> | null)[];
   const tips = new Map<TipPercentile, bigint>();
-  let below = 0;
+  let previous = 0;
   for (const [percentile, field] of FIELDS) {
     const sol = newest?.[field];
-    if (typeof sol !== "number" || !(sol >= 0 && sol <= MOST_SOL)) throw new RangeError(`${field} is no amount of SOL`);
-    if (percentile !== "ema50" && sol < below) throw new RangeError(`${field} is less than the one below it`);
-    below = sol;
+    if (typeof sol !== "number" || !(sol >= 0 && sol <= MAX_SOL))
+      throw new RangeError(`${field} is not a plausible amount of SOL`);
+    if (percentile !== "ema50" && sol < previous) throw new RangeError(`${field} is less than the percentile below it`);
+    previous = sol;
     tips.set(percentile, BigInt(Math.ceil(sol * LAMPORTS_PER_SOL)));
   }
   return tips;

@@ -1,12 +1,14 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 
 /**
- * unreachable: no proper answer (connection, time-out, overload). refused: the node does not serve this method.
- * answered: the node answered with an error. malformed: the node answered with something else.
+ * - unreachable: no proper answer (connection, time-out, overload)
+ * - refused: the node does not serve this method
+ * - answered: the node answered with an error
+ * - malformed: the answer cannot be used
  */
 type NodeErrorKind = "unreachable" | "refused" | "answered" | "malformed";
 
-/** All that callers hear of a node that failed, by kind: no name, no address, nothing of what it said. */
+/** What callers are told about a failed node, by kind: no name, no address, nothing of its answer. */
 const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
   unreachable: "No Solana node answered in time. Try again shortly.",
   refused: "No Solana node here serves what this call needs. Report the request id if it lasts.",
@@ -15,12 +17,12 @@ const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
 };
 
 /**
- * A failed call to a Solana node. Its message is for callers and always one of four; what happened, with the node's name
- * and words, is for the log alone: in `cause`, and in what `String` makes of it.
+ * A failed call to a Solana node. Its message is for callers and always one of four. What happened, with the node's name and
+ * words, is for the log alone: in `cause`, and in `toString()`.
  */
 export class NodeError extends TradewireError {
   readonly kind: NodeErrorKind;
-  /** JSON-RPC error number, where the node gave one. */
+  /** JSON-RPC error code, if the node gave one. */
   readonly rpcCode: number | undefined;
   readonly #privateMessage: string;
 
@@ -42,7 +44,7 @@ export class NodeError extends TradewireError {
   }
 }
 
-/** True when the failure says that the node does not serve this method at all. */
+/** True if the node does not serve the method at all. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof NodeError && error.kind === "refused";
 }

@@ -4,13 +4,13 @@ import type { RpcEndpoint } from "./rpc-endpoint.ts";
 
 export interface ReadOptions {
   readonly timeoutMs?: number;
-  /** Which endpoint is asked first, counted from 0 and wrapped. Spreads repeated questions over all of them. */
+  /** Index of the endpoint asked first, wrapped. Spreads repeated requests over all of them. */
   readonly startAt?: number;
-  /** An answer for which another endpoint may know better, such as null from a node that lags. */
+  /** True of an answer that another endpoint may improve on, such as null from a node that lags. */
   readonly isLacking?: (result: unknown) => boolean;
-  /** True: the question may be refused for how it is asked, which says nothing about the method. */
+  /** True: the request may be refused for its form, which says nothing about the method. */
   readonly isProbe?: boolean;
-  /** An answer that contradicts what is known of the chain: whoever gave it is doubted for a while, and another is asked. */
+  /** True of an answer that contradicts the known chain: its endpoint is doubted for a while, and another is asked. */
   readonly isWrong?: (result: unknown) => boolean;
 }
 
@@ -18,8 +18,8 @@ export interface ReadOptions {
 export interface RpcPool {
   readonly endpoints: readonly RpcEndpoint[];
   /**
-   * Asks one endpoint, and the next when that fails; beside it, when it is slow. The first proper answer counts.
-   * @throws TradewireError UPSTREAM_ERROR, as the NodeError of the last one asked; of kind "refused" when no endpoint serves the method
+   * Asks one endpoint; the next one if that fails, and alongside it if it is slow. The first proper answer counts.
+   * @throws TradewireError UPSTREAM_ERROR, as the NodeError of the last endpoint asked; of kind "refused" if no endpoint serves the method
    */
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
 }
@@ -28,95 +28,149 @@ interface RpcPoolOptions {
   readonly endpoints: readonly RpcEndpoint[];
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** An endpoint that has not answered in this time is not waited for alone: the next is asked too. */
+  /** How long an endpoint may take before the next is asked as well. */
   readonly hedgeMs?: number;
-  /** How long a refused method is not asked again of the same endpoint. */
+  /** How long an endpoint is not asked again for a method it refused. */
   readonly refusalMs?: number;
 }
 
 const DEFAULT_HEDGE_MS = 400;
 const DEFAULT_REFUSAL_MS = 600_000;
 
-/** Endpoints in order of preference. One that cannot be reached goes last for a while. */
-export function createRpcPool({
-  endpoints,
-  now,
-  warn,
-  hedgeMs = DEFAULT_HEDGE_MS,
-  refusalMs = DEFAULT_REFUSAL_MS,
-}: RpcPoolOptions): RpcPool {
-  if (endpoints.length === 0) throw new RangeError("a pool needs at least one endpoint");
-  const refusedUntilMs = endpoints.map(() => new Map<string, number>());
+/** Endpoints in order of preference. An unreachable one goes last for a while. */
+export function createRpcPool(options: RpcPoolOptions): RpcPool {
+  return new FailoverPool(options);
+}
 
-  function inOrder(method: string, startAt: number): readonly number[] {
-    const ready: number[] = [];
-    const cooling: number[] = [];
-    for (let i = 0; i < endpoints.length; i++) {
-      const index = (startAt + i) % endpoints.length;
-      if ((refusedUntilMs[index]!.get(method) ?? 0) > now()) continue;
-      (endpoints[index]!.isCooling() ? cooling : ready).push(index);
+class FailoverPool implements RpcPool {
+  readonly endpoints: readonly RpcEndpoint[];
+  readonly #now: Now;
+  readonly #warn: (message: string) => void;
+  readonly #hedgeMs: number;
+  readonly #refusalMs: number;
+  /** Until when each endpoint is not asked for a method, by index and method. */
+  readonly #refusedUntilMs: readonly Map<string, number>[];
+
+  constructor(options: RpcPoolOptions) {
+    if (options.endpoints.length === 0) throw new RangeError("a pool needs at least one endpoint");
+    this.endpoints = options.endpoints;
+    this.#now = options.now;
+    this.#warn = options.warn;
+    this.#hedgeMs = options.hedgeMs ?? DEFAULT_HEDGE_MS;
+    this.#refusalMs = options.refusalMs ?? DEFAULT_REFUSAL_MS;
+    this.#refusedUntilMs = options.endpoints.map(() => new Map());
+  }
+
+  read(method: string, params: readonly unknown[], options: ReadOptions = {}): Promise<unknown> {
+    const read = new PoolRead({
+      method,
+      params,
+      options,
+      endpoints: this.#order(method, options.startAt ?? 0),
+      hedgeMs: this.#hedgeMs,
+      onRefusal: (endpoint) => this.#noteRefusal(endpoint, method),
+    });
+    return read.run();
+  }
+
+  #order(method: string, startAt: number): readonly RpcEndpoint[] {
+    const ready: RpcEndpoint[] = [];
+    const cooling: RpcEndpoint[] = [];
+    for (let i = 0; i < this.endpoints.length; i++) {
+      const index = (startAt + i) % this.endpoints.length;
+      if ((this.#refusedUntilMs[index]!.get(method) ?? 0) > this.#now()) continue;
+      const endpoint = this.endpoints[index]!;
+      (endpoint.isCooling() ? cooling : ready).push(endpoint);
     }
     return [...ready, ...cooling];
   }
 
-  function noteRefusal(index: number, method: string): void {
-    // Calls that were under way together are refused together, and that is one piece of news.
-    const isKnown = (refusedUntilMs[index]!.get(method) ?? 0) > now();
-    refusedUntilMs[index]!.set(method, now() + refusalMs);
+  #noteRefusal(endpoint: RpcEndpoint, method: string): void {
+    const refusedUntilMs = this.#refusedUntilMs[this.endpoints.indexOf(endpoint)]!;
+    // Calls in flight together are refused together; warn once.
+    const isKnown = (refusedUntilMs.get(method) ?? 0) > this.#now();
+    refusedUntilMs.set(method, this.#now() + this.#refusalMs);
     if (isKnown) return;
-    warn(
-      `The Solana node ${endpoints[index]!.name} does not serve ${method}; it is not asked again for ${refusalMs / 1000} s.`,
+    this.#warn(
+      `The Solana node ${endpoint.name} does not serve ${method}; it is not asked again for ${this.#refusalMs / 1000} s.`,
     );
   }
+}
 
-  function read(method: string, params: readonly unknown[], options: ReadOptions = {}): Promise<unknown> {
-    const order = inOrder(method, options.startAt ?? 0);
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    let asked = 0;
-    let running = 0;
-    let settled = false;
-    let hedge: NodeJS.Timeout | undefined;
-    let failure: unknown = new NodeError("refused", `No configured Solana node serves ${method}.`);
-    let lacking: { readonly result: unknown } | undefined;
+interface PoolReadOptions {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly options: ReadOptions;
+  /** In the order they are asked. */
+  readonly endpoints: readonly RpcEndpoint[];
+  readonly hedgeMs: number;
+  readonly onRefusal: (endpoint: RpcEndpoint) => void;
+}
 
-    const settle = (finish: () => void) => {
-      settled = true;
-      clearTimeout(hedge);
-      finish();
-    };
-    const askNext = () => {
-      clearTimeout(hedge);
-      if (settled) return;
-      const index = order[asked++];
-      if (index !== undefined) void ask(index);
-      else if (running === 0) {
-        const known = lacking;
-        settle(() => (known === undefined ? reject(failure) : resolve(known.result)));
-      }
-    };
-    const ask = async (index: number) => {
-      running += 1;
-      if (asked < order.length) hedge = setTimeout(askNext, hedgeMs);
-      try {
-        const result = await endpoints[index]!.call(method, params, options.timeoutMs);
-        if (options.isWrong?.(result) === true) {
-          endpoints[index]!.doubt();
-          failure = new NodeError(
-            "malformed",
-            `The Solana node ${endpoints[index]!.name} answered ${method} with what contradicts the chain.`,
-          );
-        } else if (options.isLacking?.(result) === true) lacking = { result };
-        else if (!settled) settle(() => resolve(result));
-      } catch (error) {
-        failure = error;
-        if (isRefusal(error) && options.isProbe !== true) noteRefusal(index, method);
-      }
-      running -= 1;
-      askNext();
-    };
-    askNext();
-    return promise;
+/** One read of a pool: asks endpoint after endpoint until one gives a proper answer. */
+class PoolRead {
+  readonly #parts: PoolReadOptions;
+  readonly #answer = Promise.withResolvers<unknown>();
+  /** Endpoints asked so far, and those that have not answered yet. */
+  #asked = 0;
+  #inFlight = 0;
+  #isSettled = false;
+  #hedge: NodeJS.Timeout | undefined;
+  #failure: unknown;
+  #lacking: { readonly result: unknown } | undefined;
+
+  constructor(parts: PoolReadOptions) {
+    this.#parts = parts;
+    this.#failure = new NodeError("refused", `No configured Solana node serves ${parts.method}.`);
   }
 
-  return { endpoints, read };
+  run(): Promise<unknown> {
+    this.#askNext();
+    return this.#answer.promise;
+  }
+
+  #askNext(): void {
+    clearTimeout(this.#hedge);
+    if (this.#isSettled) return;
+    const endpoint = this.#parts.endpoints[this.#asked++];
+    if (endpoint !== undefined) void this.#ask(endpoint);
+    else if (this.#inFlight === 0) this.#giveUp();
+  }
+
+  async #ask(endpoint: RpcEndpoint): Promise<void> {
+    const { method, params, options, endpoints, hedgeMs, onRefusal } = this.#parts;
+    this.#inFlight += 1;
+    if (this.#asked < endpoints.length) this.#hedge = setTimeout(() => this.#askNext(), hedgeMs);
+    try {
+      this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs));
+    } catch (error) {
+      this.#failure = error;
+      if (isRefusal(error) && options.isProbe !== true) onRefusal(endpoint);
+    }
+    this.#inFlight -= 1;
+    this.#askNext();
+  }
+
+  #receive(endpoint: RpcEndpoint, result: unknown): void {
+    const { method, options } = this.#parts;
+    if (options.isWrong?.(result) === true) {
+      endpoint.doubt();
+      this.#failure = new NodeError(
+        "malformed",
+        `The Solana node ${endpoint.name} answered ${method} with what contradicts the chain.`,
+      );
+    } else if (options.isLacking?.(result) === true) this.#lacking = { result };
+    else if (!this.#isSettled) {
+      this.#isSettled = true;
+      clearTimeout(this.#hedge);
+      this.#answer.resolve(result);
+    }
+  }
+
+  /** Every endpoint has answered, none properly: a lacking answer is better than none. */
+  #giveUp(): void {
+    this.#isSettled = true;
+    if (this.#lacking === undefined) this.#answer.reject(this.#failure);
+    else this.#answer.resolve(this.#lacking.result);
+  }
 }

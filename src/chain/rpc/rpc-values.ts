@@ -2,14 +2,14 @@ import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { NodeError } from "./node-error.ts";
 
-/** Integers above 2^53 where a node writes balances; anything else that large (rent epochs) is never looked at. */
+/** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 
 /**
- * JSON as a node writes it. Balances too large for a double come back as bigint; they are rare, so the slow exact parse
- * runs only when the text holds one.
+ * Parses a node's JSON. Balances too large for a double become bigint; they are rare, so the slow exact parse runs only if
+ * the text holds one.
  *
- * @throws SyntaxError when the text is not JSON
+ * @throws SyntaxError if the text is not JSON
  */
 export function parseRpcJson(text: string): unknown {
   return LARGE_BALANCE.test(text) ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);
@@ -22,10 +22,10 @@ function keepLargeIntegers(_key: string, value: unknown, context?: { readonly so
 }
 
 function malformed(what: string): NodeError {
-  return new NodeError("malformed", `A Solana node answered with ${what} that cannot be read.`);
+  return new NodeError("malformed", `A Solana node answered with ${what} that cannot be decoded.`);
 }
 
-/** The value as an object with unknown fields. @throws TradewireError UPSTREAM_ERROR */
+/** The value as a JSON object. @throws TradewireError UPSTREAM_ERROR */
 export function asRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(what);
   return value as Readonly<Record<string, unknown>>;
@@ -43,14 +43,14 @@ export function asText(value: unknown, what: string): string {
   return value;
 }
 
-/** A whole number that is not negative. @throws TradewireError UPSTREAM_ERROR */
+/** A non-negative integer. @throws TradewireError UPSTREAM_ERROR */
 export function asInteger(value: unknown, what: string): bigint {
   if (typeof value === "bigint" && value >= 0n) return value;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
   throw malformed(what);
 }
 
-/** A whole number written as text. @throws TradewireError UPSTREAM_ERROR */
+/** A non-negative integer written as text. @throws TradewireError UPSTREAM_ERROR */
 export function asIntegerText(value: unknown, what: string): bigint {
   if (typeof value !== "string" || !/^\d{1,39}$/.test(value)) throw malformed(what);
   return BigInt(value);
@@ -63,7 +63,7 @@ export function asAddress(value: unknown, what: string): Address {
   return address;
 }
 
-/** The `{context: {slot}, value}` that wraps every answer about state. @throws TradewireError UPSTREAM_ERROR */
+/** The `{context: {slot}, value}` around every answer about state. @throws TradewireError UPSTREAM_ERROR */
 export function asContext(result: unknown, what: string): { readonly slot: bigint; readonly value: unknown } {
   const outer = asRecord(result, what);
   const context = asRecord(outer.context, what);
@@ -71,8 +71,8 @@ export function asContext(result: unknown, what: string): { readonly slot: bigin
 }
 
 /**
- * An account in base64 encoding; null where there is none. An account without lamports is closed: nodes may still report
- * its last bytes.
+ * An account in base64 encoding; null if there is none. An account without lamports is closed, though nodes may still
+ * report its last bytes.
  *
  * @throws TradewireError UPSTREAM_ERROR
  */

@@ -1,14 +1,17 @@
 import { asInteger, asRecord } from "./rpc-values.ts";
 
-/** What a node knows of a signature that is in a block. */
+/** Upper bound of signatures in one getSignatureStatuses call, set by the nodes. */
+export const MAX_SIGNATURES_PER_CALL = 256;
+
+/** A node's report on a signature that is in a block. */
 export interface SignatureStatus {
   readonly slot: bigint;
-  /** The transaction's error as the chain writes it; null when it succeeded. */
+  /** The transaction's error as the chain writes it; null if it succeeded. */
   readonly error: unknown | null;
   readonly commitment: "processed" | "confirmed" | "finalized";
 }
 
-/** One entry of getSignatureStatuses; null when the node knows nothing. @throws TradewireError UPSTREAM_ERROR */
+/** Decodes one entry of getSignatureStatuses; null if the node does not know the signature. @throws TradewireError UPSTREAM_ERROR */
 export function decodeStatus(value: unknown): SignatureStatus | null {
   if (value === null || value === undefined) return null;
   const { slot, err, confirmationStatus } = asRecord(value, "a signature status");

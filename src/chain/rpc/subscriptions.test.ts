@@ -11,7 +11,13 @@ afterEach(async () => {
 
 async function start(silentMs = 10_000): Promise<void> {
   node = await startFakeNode({});
-  subscriptions = createSubscriptions({ urls: [node.wsUrl], now: Date.now, warn: () => {}, silentMs });
+  subscriptions = createSubscriptions({
+    urls: [node.wsUrl],
+    now: Date.now,
+    random: Math.random,
+    warn: () => {},
+    silentMs,
+  });
   await vi.waitFor(() => expect(node.subscribed()).toEqual(["slot"]));
 }
 
@@ -61,7 +67,13 @@ test("a silent connection is given up for a node that tells of newer slots, and 
   const other = await startFakeNode({});
   const warnings: string[] = [];
   const urls = [node.wsUrl, other.wsUrl];
-  subscriptions = createSubscriptions({ urls, now: Date.now, warn: (text) => warnings.push(text), silentMs: 200 });
+  subscriptions = createSubscriptions({
+    urls,
+    now: Date.now,
+    random: Math.random,
+    warn: (text) => warnings.push(text),
+    silentMs: 200,
+  });
   const activations: bigint[] = [];
   let losses = 0;
   subscriptions.onLost(() => {

@@ -2,27 +2,36 @@ import type { TokenBalanceRecord, TransactionReader, TransactionRecord } from ".
 import type { RpcPool } from "./rpc-pool.ts";
 import { asAddress, asInteger, asIntegerText, asList, asRecord, asText } from "./rpc-values.ts";
 
-/** Version 1 transactions are in blocks; a node asked for less refuses the whole answer. */
+/** Blocks hold version 1 transactions; a node asked for a lower version refuses the whole answer. */
 const MAX_TRANSACTION_VERSION = 1;
 const WHAT = "a transaction";
 
-/** Reads the chain's record of transactions by getTransaction, from whichever endpoint has it. */
+/** Reads the chain's record of transactions by getTransaction, from any endpoint that has it. */
 export function createTransactionReader({ pool }: { readonly pool: RpcPool }): TransactionReader {
-  let reads = 0;
-  return {
-    async fetchTransaction(signature) {
-      const result = await pool.read(
-        "getTransaction",
-        [
-          signature,
-          { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION },
-        ],
-        // Asked again, another endpoint goes first: one alone may be wrong.
-        { isLacking: (answer) => answer === null, startAt: reads++ },
-      );
-      return result === null ? null : decodeRecord(result);
-    },
-  };
+  return new RpcTransactionReader(pool);
+}
+
+class RpcTransactionReader implements TransactionReader {
+  readonly #pool: RpcPool;
+  #reads = 0;
+
+  constructor(pool: RpcPool) {
+    this.#pool = pool;
+  }
+
+  async fetchTransaction(signature: string): Promise<TransactionRecord | null> {
+    const config = {
+      encoding: "json",
+      commitment: "confirmed",
+      maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION,
+    };
+    const result = await this.#pool.read("getTransaction", [signature, config], {
+      isLacking: (answer) => answer === null,
+      // A repeated read starts at another endpoint: one alone may be wrong.
+      startAt: this.#reads++,
+    });
+    return result === null ? null : decodeRecord(result);
+  }
 }
 
 function decodeRecord(result: unknown): TransactionRecord | null {

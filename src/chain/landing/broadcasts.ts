@@ -1,0 +1,121 @@
+import type { Now } from "../../primitives/clock.ts";
+import { NodeError } from "../rpc/node-error.ts";
+import type { LandingHead } from "./landing-head.ts";
+import type { PendingTransaction } from "./pending-transaction.ts";
+import type { Sender } from "./sender.ts";
+
+interface BroadcastsOptions {
+  /** By signature; the owner adds and removes them. */
+  readonly pending: ReadonlyMap<string, PendingTransaction>;
+  readonly head: LandingHead;
+  readonly monotonicMs: Now;
+  /** Spreads re-broadcasts; 0 ≤ value < 1. */
+  readonly random: () => number;
+  readonly warn: (message: string) => void;
+  /** Slots between broadcasts of the same transaction. */
+  readonly rebroadcastSlots: number;
+}
+
+/** How often due transactions are looked for. Milliseconds. */
+const RETRY_TICK_MS = 25;
+/** Shortest time between broadcasts of the same transaction. Milliseconds. */
+const MIN_PERIOD_MS = 100;
+
+/**
+ * Sends pending transactions to all their senders in parallel, and again on a schedule of its own. Sending identical bytes
+ * twice is safe: the chain executes a message at most once. When more is due than the senders' rate limits allow, the
+ * transactions repeated most often wait.
+ */
+export class Broadcasts {
+  readonly #options: BroadcastsOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #isShedding = false;
+  #repeated = 0;
+  #shed = 0;
+
+  constructor(options: BroadcastsOptions) {
+    this.#options = options;
+  }
+
+  /** Broadcasts after the first to each sender, and those skipped for a sender's rate limit. */
+  counts(): { readonly repeated: number; readonly shed: number } {
+    return { repeated: this.#repeated, shed: this.#shed };
+  }
+
+  /** Sends the transaction to each of its senders, if it can still land, and schedules repetitions. */
+  start(transaction: PendingTransaction): void {
+    this.#scheduleRetry(transaction);
+    this.#timer ??= setInterval(() => this.#retryDue(), RETRY_TICK_MS);
+    if (!this.#canLand(transaction)) return;
+    for (const sender of transaction.senders) {
+      // The first broadcast counts against the limit and is sent even if the limit is exhausted.
+      sender.takeTurn();
+      void this.#send(transaction, sender);
+    }
+  }
+
+  /** Stops the schedule until the next `start`. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #canLand(transaction: PendingTransaction): boolean {
+    return this.#options.head.blockHeight() <= transaction.lastValidBlockHeight;
+  }
+
+  #scheduleRetry(transaction: PendingTransaction): void {
+    const { head, monotonicMs, random, rebroadcastSlots } = this.#options;
+    const periodMs = Math.max(MIN_PERIOD_MS, rebroadcastSlots * head.slotMs());
+    transaction.retryAtMs = monotonicMs() + periodMs * (0.75 + random() / 2);
+  }
+
+  #retryDue(): void {
+    const { pending, monotonicMs, warn } = this.#options;
+    const atMs = monotonicMs();
+    const due = [...pending.values()].filter((one) => one.retryAtMs <= atMs && this.#canLand(one));
+    if (due.length === 0) return;
+    let shed = 0;
+    for (const transaction of due.sort((a, b) => a.retries - b.retries)) {
+      transaction.retries += 1;
+      this.#scheduleRetry(transaction);
+      shed += this.#repeat(transaction);
+    }
+    if (shed > 0 && !this.#isShedding)
+      warn("More rebroadcasts are due than the senders' rate limits allow: the most repeated transactions wait.");
+    this.#isShedding = shed > 0;
+    this.#shed += shed;
+  }
+
+  /** @returns how many senders had no turn left */
+  #repeat(transaction: PendingTransaction): number {
+    const ready = transaction.senders.filter((sender) => !sender.isCooling());
+    let shed = 0;
+    for (const sender of ready.length === 0 ? transaction.senders : ready) {
+      if (transaction.unanswered.has(sender) || (sender.repeats && transaction.accepted.has(sender))) continue;
+      if (sender.takeTurn()) {
+        this.#repeated += 1;
+        void this.#send(transaction, sender);
+      } else shed += 1;
+    }
+    return shed;
+  }
+
+  async #send(transaction: PendingTransaction, sender: Sender): Promise<void> {
+    transaction.unanswered.add(sender);
+    try {
+      await sender.send(transaction.encoded);
+      if (transaction.accepted.has(sender)) return;
+      transaction.accepted.add(sender);
+      transaction.report({ kind: "sent", sender: sender.name });
+    } catch (error) {
+      // Never final: the same bytes may land through another sender, or have landed already.
+      if (transaction.refused.has(sender)) return;
+      transaction.refused.add(sender);
+      const reason = error instanceof NodeError ? error.kind : "failed";
+      transaction.report({ kind: "refused", sender: sender.name, reason });
+    } finally {
+      transaction.unanswered.delete(sender);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Now } from "../../primitives/clock.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import { MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
+import { proveExpiry } from "./expiry.ts";
+import type { LandingHead } from "./landing-head.ts";
+import type { PendingTransaction } from "./pending-transaction.ts";
+
+interface ExpiryChecksOptions {
+  readonly endpoints: readonly RpcEndpoint[];
+  /** By signature; the owner adds and removes them. */
+  readonly pending: ReadonlyMap<string, PendingTransaction>;
+  readonly head: LandingHead;
+  readonly now: Now;
+  readonly warn: (message: string) => void;
+  readonly onExpired: (transaction: PendingTransaction) => void;
+  /** An endpoint has seen the transaction in a block after all. */
+  readonly onSeen: (transaction: PendingTransaction, status: SignatureStatus) => void;
+}
+
+/** Slots between two attempts to prove an expiry. */
+const CHECK_SLOTS = 4;
+
+/** Looks for proof that overdue transactions have expired, every few slots. */
+export class ExpiryChecks {
+  readonly #options: ExpiryChecksOptions;
+  readonly #reportedRefusals = new Set<string>();
+  #isChecking = false;
+  #nextAtMs = 0;
+
+  constructor(options: ExpiryChecksOptions) {
+    this.#options = options;
+  }
+
+  /** Checks the transactions past their last valid block height, unless the last check was just now or still runs. */
+  async checkIfDue(): Promise<void> {
+    const { endpoints, pending, head, now, onExpired, onSeen } = this.#options;
+    if (now() < this.#nextAtMs) return;
+    const overdue = [...pending.values()]
+      .filter(({ lastValidBlockHeight }) => head.blockHeight() > lastValidBlockHeight)
+      .slice(0, MAX_SIGNATURES_PER_CALL);
+    if (this.#isChecking || overdue.length === 0) return;
+    this.#isChecking = true;
+    this.#nextAtMs = now() + CHECK_SLOTS * head.slotMs();
+    const findings = await proveExpiry(endpoints, overdue, (endpoint, method) => this.#reportRefusal(endpoint, method));
+    this.#isChecking = false;
+    for (const transaction of overdue) {
+      const finding = findings.get(transaction.signature);
+      if (finding?.kind === "seen") onSeen(transaction, finding.status);
+      else if (finding?.kind === "expired") onExpired(transaction);
+    }
+  }
+
+  /** Once per endpoint and method. */
+  #reportRefusal(endpoint: string, method: string): void {
+    const key = `${endpoint} ${method}`;
+    if (this.#reportedRefusals.has(key)) return;
+    this.#reportedRefusals.add(key);
+    this.#options.warn(
+      `The Solana node ${endpoint} does not serve ${method}, so it cannot help prove that a transaction has expired.`,
+    );
+  }
+}

@@ -1,0 +1,23 @@
+import type { SignatureStatus } from "../rpc/signature-status.ts";
+
+/** What landing needs to know about the head of the chain. */
+export interface LandingHead {
+  blockHeight(): bigint;
+  slot(): bigint;
+  slotMs(): number;
+}
+
+/** Blocks in which a message can land, counted back from its last valid one. */
+const LIFETIME_BLOCKS = 151n;
+/** Upper bound of the error in estimated heights, in blocks. */
+const HEIGHT_TOLERANCE = 40n;
+
+/** False if the slot is outside the message's lifetime or ahead of the chain. */
+export function isCredible(status: SignatureStatus, lastValidBlockHeight: bigint, head: LandingHead): boolean {
+  const height = status.slot - (head.slot() - head.blockHeight());
+  return (
+    height <= lastValidBlockHeight + HEIGHT_TOLERANCE &&
+    height >= lastValidBlockHeight - LIFETIME_BLOCKS - HEIGHT_TOLERANCE &&
+    status.slot <= head.slot() + HEIGHT_TOLERANCE
+  );
+}

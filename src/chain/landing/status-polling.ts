@@ -1,0 +1,82 @@
+import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { asContext, asList } from "../rpc/rpc-values.ts";
+import { decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
+import type { LandingHead } from "./landing-head.ts";
+import type { PendingTransaction } from "./pending-transaction.ts";
+
+interface StatusPollingOptions {
+  readonly pool: RpcPool;
+  /** By signature; the owner adds and removes them. */
+  readonly pending: ReadonlyMap<string, PendingTransaction>;
+  readonly head: LandingHead;
+  readonly warn: (message: string) => void;
+  /** Receives what each read says of each transaction; null if it missed the signature or failed. */
+  readonly onStatus: (transaction: PendingTransaction, status: SignatureStatus | null) => void;
+  /** Called after each round of reads. */
+  readonly onRound: () => void;
+}
+
+/** Shortest pause between rounds. Milliseconds. */
+const MIN_PERIOD_MS = 100;
+
+/** Reads the status of every pending transaction once per slot, in as few calls as possible, from each endpoint in turn. */
+export class StatusPolling {
+  readonly #options: StatusPollingOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #isReading = false;
+  /** True if a round was asked for while another ran. */
+  #isAskedAgain = false;
+  #rounds = 0;
+  #isFailing = false;
+
+  constructor(options: StatusPollingOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a round now, or right after the one that runs; rounds repeat while transactions are pending. */
+  async poll(): Promise<void> {
+    if (this.#isReading) {
+      this.#isAskedAgain = true;
+      return;
+    }
+    const { pending, head, onRound } = this.#options;
+    this.stop();
+    this.#isReading = true;
+    this.#isAskedAgain = false;
+    this.#rounds += 1;
+    const all = [...pending.values()];
+    const chunks: PendingTransaction[][] = [];
+    for (let at = 0; at < all.length; at += MAX_SIGNATURES_PER_CALL)
+      chunks.push(all.slice(at, at + MAX_SIGNATURES_PER_CALL));
+    await Promise.all(chunks.map((chunk) => this.#read(chunk)));
+    this.#isReading = false;
+    onRound();
+    if (pending.size === 0) return;
+    if (this.#isAskedAgain) void this.poll();
+    else this.#timer = setTimeout(() => void this.poll(), Math.max(MIN_PERIOD_MS, head.slotMs()));
+  }
+
+  /** Cancels the next round. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #read(chunk: readonly PendingTransaction[]): Promise<void> {
+    const { pool, head, warn, onStatus } = this.#options;
+    // Nodes keep the statuses of the last few hundred slots in memory; older ones take a search of the history.
+    const searchTransactionHistory = chunk.some((one) => head.blockHeight() > one.lastValidBlockHeight);
+    try {
+      const params = [chunk.map(({ signature }) => signature), { searchTransactionHistory }];
+      const result = await pool.read("getSignatureStatuses", params, { startAt: this.#rounds });
+      const statuses = asList(asContext(result, "signature statuses").value, "signature statuses");
+      chunk.forEach((transaction, i) => {
+        onStatus(transaction, decodeStatus(statuses[i]));
+      });
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) warn(`Cannot read signature statuses; relying on subscriptions: ${String(error)}`);
+      this.#isFailing = true;
+      for (const transaction of chunk) onStatus(transaction, null);
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import WebSocket from "ws";
+import type { Now } from "../../primitives/clock.ts";
+import { asInteger, asRecord, parseRpcJson } from "./rpc-values.ts";
+
+/** The slot before a new one, and the newest final one. */
+export interface SlotLinks {
+  readonly parent: bigint;
+  readonly root: bigint;
+}
+
+/** Receives what happens on a connection. */
+export interface ConnectionListener {
+  onSlot(from: SubscriptionConnection, slot: bigint, links: SlotLinks): void;
+  /** The result of a notice under the node's number for the subscription. */
+  onNotice(from: SubscriptionConnection, subscriptionId: number, result: unknown): void;
+  /** The node refused a request. */
+  onRefusal(from: SubscriptionConnection, method: string, error: unknown): void;
+  /** A message that cannot be decoded, or that a subscriber failed on. */
+  onBadMessage(from: SubscriptionConnection, error: unknown): void;
+  onError(from: SubscriptionConnection, error: Error): void;
+  onClose(from: SubscriptionConnection): void;
+}
+
+interface ConnectionOptions {
+  readonly url: string;
+  readonly handshakeTimeoutMs: number;
+  readonly now: Now;
+  readonly listener: ConnectionListener;
+}
+
+/** Handles the node's number for a new subscription; undefined if it refused. */
+type OnAnswer = (subscriptionId: number | undefined) => void;
+
+/** The largest account is 10 MiB, about 14 MiB in base64. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** One WebSocket to one node, with the notices of new slots subscribed to. */
+export class SubscriptionConnection {
+  readonly host: string;
+  /** When it was begun, opened, or last reported a slot (epoch milliseconds). */
+  aliveAtMs: number;
+  /** The newest slot it reported; 0 before the first. */
+  lastSlot = 0n;
+  readonly #socket: WebSocket;
+  readonly #listener: ConnectionListener;
+  /** Requests without an answer yet, by id. */
+  readonly #unanswered = new Map<number, { readonly method: string; readonly onAnswer: OnAnswer | undefined }>();
+  #lastId = 0;
+
+  constructor({ url, handshakeTimeoutMs, now, listener }: ConnectionOptions) {
+    this.host = new URL(url).host;
+    this.aliveAtMs = now();
+    this.#listener = listener;
+    this.#socket = new WebSocket(url, {
+      handshakeTimeout: handshakeTimeoutMs,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+    });
+    this.#socket.on("open", () => {
+      this.aliveAtMs = now();
+      this.request("slotSubscribe", []);
+    });
+    this.#socket.on("message", (data) => this.#receive(data.toString()));
+    this.#socket.on("error", (error) => listener.onError(this, error));
+    this.#socket.on("close", () => listener.onClose(this));
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  request(method: string, params: readonly unknown[], onAnswer?: OnAnswer): void {
+    const id = ++this.#lastId;
+    this.#unanswered.set(id, { method, onAnswer });
+    this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+  }
+
+  ping(): void {
+    if (this.isOpen) this.#socket.ping();
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #receive(text: string): void {
+    try {
+      this.#dispatch(asRecord(parseRpcJson(text), "a notice"));
+    } catch (error) {
+      this.#listener.onBadMessage(this, error);
+    }
+  }
+
+  #dispatch(message: Readonly<Record<string, unknown>>): void {
+    if (message.method === "slotNotification") this.#receiveSlot(asRecord(message.params, "a notice").result);
+    else if (typeof message.id === "number") this.#receiveAnswer(message.id, message);
+    else if (this.lastSlot === 0n) {
+      if (message.error !== undefined) this.#listener.onRefusal(this, "slotSubscribe", message.error);
+    } else {
+      const params = asRecord(message.params, "a notice");
+      this.#listener.onNotice(this, Number(params.subscription), params.result);
+    }
+  }
+
+  #receiveAnswer(id: number, { error, result }: Readonly<Record<string, unknown>>): void {
+    const asked = this.#unanswered.get(id);
+    this.#unanswered.delete(id);
+    if (asked === undefined) return;
+    if (error !== undefined) this.#listener.onRefusal(this, asked.method, error);
+    asked.onAnswer?.(typeof result === "number" ? result : undefined);
+  }
+
+  #receiveSlot(result: unknown): void {
+    const notice = asRecord(result, "a slot notice");
+    const slot = asInteger(notice.slot, "a slot notice");
+    const links = { parent: asInteger(notice.parent, "a slot notice"), root: asInteger(notice.root, "a slot notice") };
+    this.#listener.onSlot(this, slot, links);
+  }
+}

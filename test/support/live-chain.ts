@@ -51,9 +51,9 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
   });
   const pool = createRpcPool({ endpoints, now, warn });
   const subscriptions = createSubscriptions({ urls: wsUrls, now, random: Math.random, warn });
-  const head = await createChainHead({ pool, subscriptions, now, warn });
-  const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
-  const headSlot = head.slot;
+  const head = await createChainHead({ pool, subscriptions, now, monotonicMs: () => performance.now(), warn });
+  const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
+  const headSlot = () => head.slot();
   const source = createRpcStateSource({ reader, subscriptions, now, warn, headSlot, commitment: "processed" });
   const senders = endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now, warn: () => {} }));
   const landing = createLanding({

@@ -47,7 +47,13 @@ afterEach(() => {
 
 async function start(): Promise<LiveChainHead> {
   const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
-  head = await createChainHead({ pool, subscriptions, now: Date.now, warn: () => {} });
+  head = await createChainHead({
+    pool,
+    subscriptions,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    warn: () => {},
+  });
   return head;
 }
 
@@ -144,7 +150,13 @@ const truthful = () => fakeEndpoint({ ...endpoint.methods }, "truthful");
 
 async function startWith(...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
-  head = await createChainHead({ pool, subscriptions, now: Date.now, warn: () => {} });
+  head = await createChainHead({
+    pool,
+    subscriptions,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    warn: () => {},
+  });
   return head;
 }
 

@@ -1,11 +1,11 @@
-/** Slots are looked at over this long: longer smooths more, and follows a change of the network's pace later. Milliseconds. */
+/** Window of slots measured: a longer one is smoother and slower to follow a change of pace. Milliseconds. */
 const WINDOW_MS = 8_000;
-/** What a node says of its own pace counts as much as this long of looking, until a whole window has been seen. Milliseconds. */
+/** Weight of a node's own measure, as a length of observation, until a whole window has been observed. Milliseconds. */
 const PRIOR_WORTH_MS = 4_000;
-/** A longer silence was a lost connection or a chain at rest, not a slot. */
-const LONGEST_STEP_MS = 5_000;
-/** Fewer steps than this say nothing. */
-const LEAST_STEPS = 3;
+/** A longer silence is a lost connection or a halted chain, not a slot. */
+const MAX_STEP_MS = 5_000;
+/** Fewer steps than this prove nothing. */
+const MIN_STEPS = 3;
 
 interface Point {
   readonly slots: number;
@@ -13,35 +13,35 @@ interface Point {
 }
 
 /**
- * How long a slot takes, by a straight line through when each slot was first heard of. Notices that come late, singly or in
- * bunches, hardly tilt a line through many; from only the first and the last slot of a window they would shift a lifetime of
- * 150 slots by many times their lateness.
+ * Measures the time per slot by a straight line through the arrival times of slots. Late notices, single or in bunches, hardly
+ * tilt a line through many points. Measured from just the first and last slot of a window, they would shift a lifetime of 150
+ * slots by many times their delay.
  */
 export class SlotPace {
   readonly #slots: number[] = [];
   readonly #atMs: number[] = [];
-  /** Slots are counted from the first one, to be exact as numbers. */
+  /** Slots are counted from the first one, so that they are exact as numbers. */
   #origin: bigint | undefined;
   #priorMs: number | undefined;
   #slotMs = 0;
 
-  /** Milliseconds per slot; 0 while nothing is known. */
+  /** Milliseconds per slot; 0 while unmeasured. */
   get slotMs(): number {
     return this.#slotMs;
   }
 
-  /** What a node says of the last minute. */
+  /** Starts from a node's measure of the last minute. */
   begin(slotMs: number): void {
     this.#priorMs = slotMs;
     this.#fit();
   }
 
-  /** A slot was heard of for the first time. */
+  /** A slot was seen for the first time. */
   note(slot: bigint, atMs: number): void {
     this.#origin ??= slot;
     const slots = Number(slot - this.#origin);
     const lastMs = this.#atMs.at(-1) ?? atMs;
-    const isBreak = slots <= (this.#slots.at(-1) ?? -Infinity) || atMs < lastMs || atMs - lastMs > LONGEST_STEP_MS;
+    const isBreak = slots <= (this.#slots.at(-1) ?? -Infinity) || atMs < lastMs || atMs - lastMs > MAX_STEP_MS;
     if (isBreak) {
       this.#slots.length = this.#atMs.length = 0;
       if (this.#slotMs > 0) this.#priorMs = this.#slotMs;
@@ -56,24 +56,24 @@ export class SlotPace {
     this.#fit();
   }
 
-  /** Through all first, then through the half that was heard of soonest: news comes late, and never early. */
+  /** Fits all points first, then the half that arrived soonest: notices come late, never early. */
   #fit(): void {
     const all = this.#slots.map((slots, i) => ({ slots, atMs: this.#atMs[i]! }));
     const first = this.#slopeOf(all);
     if (first === undefined) return;
     this.#slotMs = first;
-    if (all.length < 2 * LEAST_STEPS) return;
-    const lateness = ({ slots, atMs }: Point) => atMs - slots * first;
-    const middle = all.map(lateness).sort((a, b) => a - b)[all.length >> 1]!;
-    this.#slotMs = this.#slopeOf(all.filter((point) => lateness(point) <= middle)) ?? first;
+    if (all.length < 2 * MIN_STEPS) return;
+    const delay = ({ slots, atMs }: Point) => atMs - slots * first;
+    const middle = all.map(delay).sort((a, b) => a - b)[all.length >> 1]!;
+    this.#slotMs = this.#slopeOf(all.filter((point) => delay(point) <= middle)) ?? first;
   }
 
-  /** Least squares, drawn towards the prior as a window of its worth would draw; undefined without either. */
+  /** Least squares, weighted towards the prior by `PRIOR_WORTH_MS`; undefined without points and prior. */
   #slopeOf(points: readonly Point[]): number | undefined {
     const prior = this.#priorMs;
     let scatter = prior === undefined ? 0 : (PRIOR_WORTH_MS / prior) ** 3 / 12;
     let tilt = scatter * (prior ?? 0);
-    if (points.length > LEAST_STEPS) {
+    if (points.length > MIN_STEPS) {
       let slots = 0;
       let atMs = 0;
       for (const point of points) {

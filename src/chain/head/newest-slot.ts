@@ -1,0 +1,72 @@
+import type { Now } from "../../primitives/clock.ts";
+import { SlotPace } from "./slot-pace.ts";
+
+/** Slots by which an endpoint may be behind the best one. */
+export const MAX_LAG_SLOTS = 10n;
+/** Slots by which the chain may run ahead of its measured pace. */
+const MAX_LEAD_SLOTS = 40n;
+/** Time per slot before it is measured: short, so that no real slot is rejected. Milliseconds. */
+const UNMEASURED_SLOT_MS = 100;
+
+/** The newest slot known, since when, and the pace of slots. */
+export class NewestSlot {
+  readonly #now: Now;
+  readonly #pace = new SlotPace();
+  #slot = 0n;
+  #atMs: number;
+
+  constructor(now: Now) {
+    this.#now = now;
+    this.#atMs = now();
+  }
+
+  /** 0 before the first. */
+  get slot(): bigint {
+    return this.#slot;
+  }
+
+  /** When the slot was first known (epoch milliseconds). */
+  get atMs(): number {
+    return this.#atMs;
+  }
+
+  /** Milliseconds per slot; 0 while unmeasured. */
+  get slotMs(): number {
+    return this.#pace.slotMs;
+  }
+
+  /** Takes the slot as the newest, whatever was known before. */
+  reset(slot: bigint): void {
+    this.#slot = slot;
+    this.#atMs = this.#now();
+  }
+
+  /** Starts from a node's own measure of the pace. */
+  beginPace(slotMs: number): void {
+    this.#pace.begin(slotMs);
+  }
+
+  /** A slot was seen as it began: it moves the newest slot and the pace. */
+  noteBegun(seen: bigint): void {
+    if (this.noteReached(seen)) this.#pace.note(this.#slot, this.#atMs);
+  }
+
+  /** A slot was seen later than it began, such as when it was confirmed: it moves the newest slot alone. @returns true if it is newer */
+  noteReached(seen: bigint): boolean {
+    if (seen <= this.#slot || this.#slot === 0n || !this.isReachable(seen)) return false;
+    this.reset(seen);
+    return true;
+  }
+
+  /** False for a slot the chain cannot have reached yet: its source is wrong. */
+  isReachable(seen: bigint): boolean {
+    const slotMs = this.slotMs > 0 ? this.slotMs : UNMEASURED_SLOT_MS;
+    const elapsed = BigInt(Math.ceil((2 * Math.max(0, this.#now() - this.#atMs)) / slotMs));
+    return seen <= this.#slot + MAX_LEAD_SLOTS + elapsed;
+  }
+
+  /** True for a slot far from the head: its source lags or is wrong. */
+  isOff(seen: bigint): boolean {
+    return seen + MAX_LAG_SLOTS + MAX_LEAD_SLOTS < this.#slot || !this.isReachable(seen);
+  }
+}

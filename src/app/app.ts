@@ -58,7 +58,14 @@ export async function startApp(options: {
 }): Promise<App> {
   const { config, logger, now } = options;
   const closers = new Closers();
-  const context: AppContext = { config, logger, now, warn: (message) => logger.warn({}, message), closers };
+  const context: AppContext = {
+    config,
+    logger,
+    now,
+    random: Math.random,
+    warn: (message) => logger.warn({}, message),
+    closers,
+  };
   try {
     return await compose(context, await locateChain(context, options.chain));
   } catch (error) {

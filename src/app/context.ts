@@ -14,6 +14,8 @@ export interface AppContext {
   readonly config: Config;
   readonly logger: AppLogger;
   readonly now: Now;
+  /** Spreads retries; 0 ≤ value < 1. Never for secrets. */
+  readonly random: () => number;
   /** Logs a warning without facts. */
   readonly warn: (message: string) => void;
   readonly closers: Closers;

@@ -51,7 +51,7 @@ async function openStateSource(
   { config, now, warn }: AppContext,
   { reader, subscriptions, head }: ChainParts,
 ): Promise<LiveStateSource> {
-  const parts = { reader, subscriptions, now, warn, headSlot: head.slot };
+  const parts = { reader, subscriptions, now, warn, headSlot: () => head.slot() };
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("../chain/yellowstone/yellowstone-state-source.ts");
   return createYellowstoneStateSource({ ...parts, url: config.yellowstoneUrl, token: config.yellowstoneToken });

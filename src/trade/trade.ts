@@ -27,9 +27,6 @@ export interface TradeRequest {
   readonly stages?: { mark(stage: BuildStage): void } | undefined;
 }
 
-/** Every priority level, cheapest first. */
-export const PRIORITIES: readonly Priority[] = ["economy", "fast", "faster", "fastest"];
-
 /** The stages of a build, in their order. */
 type BuildStage = "snapshot" | "route" | "seal";
 

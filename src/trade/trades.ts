@@ -1,9 +1,10 @@
+import { PRIORITY_LEVELS } from "../chain/port.ts";
 import { priorityFeeLamports } from "../solana/compute-budget.ts";
 import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
 import { measureRoutes } from "./build/route-fit.ts";
 import { type QuotePorts, quoteTrade } from "./quote/quote-trade.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
-import { PRIORITIES, type Trades } from "./trade.ts";
+import type { Trades } from "./trade.ts";
 
 /** Compute units of a typical trade, for the typical cost of a priority level. */
 const TYPICAL_COMPUTE_UNITS = 100_000;
@@ -42,7 +43,7 @@ export function createTrades(
 }
 
 function prioritiesOf({ fees, senders }: Pick<BuildPorts, "fees" | "senders">): ReturnType<Trades["priorities"]> {
-  return PRIORITIES.map((level) => {
+  return PRIORITY_LEVELS.map((level) => {
     const microLamportsPerCu = fees.priceMicroLamportsPerCu(level, []);
     const priorityFee = priorityFeeLamports(TYPICAL_COMPUTE_UNITS, microLamportsPerCu);
     const { tips } = senders.choose(level, 0);

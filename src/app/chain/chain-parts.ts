@@ -10,6 +10,7 @@ import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
 import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";
 import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
+import { monotonicMs } from "../../primitives/clock.ts";
 import { priorityBounds, priorityTrims } from "../../process/config/priority-settings.ts";
 import type { AppContext } from "../context.ts";
 import type { ChainLocation } from "./chain-location.ts";
@@ -24,16 +25,16 @@ export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
 
 /** Connects to the chain. @throws NodeError if no node answers */
 export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
-  const { config, now, warn, closers } = context;
+  const { config, now, random, warn, closers } = context;
   const pool = createRpcPool({ endpoints: rpcUrls.map((url) => createRpcEndpoint({ url, now })), now, warn });
-  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, warn }));
+  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, random, warn }));
   const head = closers.keep(
-    await createChainHead({ pool, subscriptions, now, warn, maxAgeMs: config.blockhashMaxAgeMs }),
+    await createChainHead({ pool, subscriptions, now, monotonicMs, warn, maxAgeMs: config.blockhashMaxAgeMs }),
   );
   const fees = watchFees(context, pool);
   const { senders, senderPlan } = openSenders(context, pool);
-  const landing = closers.keep(createLanding({ pool, senders, subscriptions, head, now, warn }));
-  const reader = createAccountReader({ pool, commitment: "processed", isCredible: head.isCredible });
+  const landing = closers.keep(createLanding({ pool, senders, subscriptions, head, now, monotonicMs, random, warn }));
+  const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
   return { pool, subscriptions, head, fees, senders, senderPlan, landing, reader };
 }
 

@@ -1,4 +1,4 @@
-import type { Priority } from "../../chain/port.ts";
+import { PRIORITY_LEVELS, type Priority } from "../../chain/port.ts";
 import { integer, price } from "./plain-values.ts";
 import type { SettingWithDefault } from "./setting.ts";
 
@@ -17,8 +17,6 @@ const DEFAULTS: Readonly<Record<Priority, PriorityDefaults>> = {
   fastest: { floor: 100_000n, cap: 20_000_000n, trim: 3 },
 };
 
-const LEVELS = Object.keys(DEFAULTS) as Priority[];
-
 type PricePart = "FLOOR" | "CAP";
 type PrioritySettings = {
   readonly [Name in `PRIORITY_${Uppercase<Priority>}_${PricePart}`]: SettingWithDefault<bigint>;
@@ -26,7 +24,7 @@ type PrioritySettings = {
 
 /** Three settings for each priority level: `PRIORITY_FAST_FLOOR`, `PRIORITY_FAST_CAP`, `PRIORITY_FAST_TRIM`. */
 export const PRIORITY_SETTINGS = Object.fromEntries(
-  LEVELS.flatMap((level) => {
+  PRIORITY_LEVELS.flatMap((level) => {
     const { floor, cap, trim } = DEFAULTS[level];
     const name = `PRIORITY_${level.toUpperCase()}`;
     return [
@@ -54,7 +52,7 @@ export function priorityTrims(
 }
 
 function byLevel<T>(read: (level: Capitalize<Priority>) => T): Readonly<Record<Priority, T>> {
-  const entries = LEVELS.map((level) => [
+  const entries = PRIORITY_LEVELS.map((level) => [
     level,
     read((level.charAt(0).toUpperCase() + level.slice(1)) as Capitalize<Priority>),
   ]);

@@ -1,4 +1,4 @@
-import type { Priority, SenderPlan, Tip } from "../../chain/port.ts";
+import { PRIORITY_LEVELS, type SenderPlan, type Tip } from "../../chain/port.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -6,7 +6,6 @@ import type { Intent } from "../intent.ts";
 import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
-import { PRIORITIES } from "../trade.ts";
 import { composeMessage, type MessagePorts } from "./message-forms.ts";
 import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
@@ -64,7 +63,7 @@ export function measureRoutes(
 
 /** The tips of the priority that asks for most of them. */
 function mostTips(senders: SenderPlan): readonly Tip[] {
-  return PRIORITIES.map((priority: Priority) => senders.choose(priority, 0).tips).reduce((a, b) =>
+  return PRIORITY_LEVELS.map((priority) => senders.choose(priority, 0).tips).reduce((a, b) =>
     b.length > a.length ? b : a,
   );
 }

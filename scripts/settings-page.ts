@@ -4,9 +4,9 @@ const HEAD = `# Settings
 
 <!-- Written by \`npm run generate\` from the tables in src/process/config. -->
 
-Everything is set by environment variables, and nothing has to be. An empty variable counts as absent. \`npm start -- --help\` prints this table,
-\`npm start -- --check\` looks at what is set and at what it names (files, folders, ports) and says everything that is wrong; a start refuses the same.
-[operating.md](operating.md) and [mainnet.md](mainnet.md) tell what to set when.
+Everything is set by environment variables, and every one has a default or is optional. An empty variable counts as absent. \`npm start -- --help\` prints this
+table. \`npm start -- --check\` checks the settings and what they name (files, folders, ports) and reports every problem; a start runs the same checks.
+[operating.md](operating.md) and [mainnet.md](mainnet.md) explain what to set when.
 `;
 
 const inCells = (text: string): string => text.replaceAll("|", "\\|");

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { TransactionRecord } from "../../src/chain/port.ts";
-import { ERRORS, TradewireError } from "../../src/errors/tradewire-error.ts";
+import { ERRORS } from "../../src/errors/error-codes.ts";
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { failedOutcome } from "../../src/trade/submit/outcome/landed-failure.ts";
 import type { Venue } from "../../src/venues/venue.ts";
 

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import bs58 from "bs58";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
-import { ERRORS, type ErrorCode } from "../../src/errors/tradewire-error.ts";
+import { ERRORS, type ErrorCode } from "../../src/errors/error-codes.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { createTestWallet } from "../support/wallet.ts";

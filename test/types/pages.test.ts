@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorsPage } from "../../scripts/errors-page.ts";
 import { settingsPage } from "../../scripts/settings-page.ts";
 import { venuesPage } from "../../scripts/venues-page.ts";
-import { ERRORS } from "../../src/errors/tradewire-error.ts";
+import { ERRORS } from "../../src/errors/error-codes.ts";
 import { parseConfig } from "../../src/process/config/config.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");

@@ -11,15 +11,15 @@ const CONNECT_TIMEOUT_MS = 2_000;
 
 const POSTGRES_INT8 = 20;
 
-/** PostgreSQL's code for a write to a server that may only be read, as the old primary is after a failover. */
+/** PostgreSQL's code for a write to a read-only server, as the old primary is after a failover. */
 export const READ_ONLY_SERVER = "25006";
 
-/** Kysely's PostgreSQL over a pool of connections that is rid of those that no longer answer. */
+/** Kysely's PostgreSQL over a connection pool that discards dead connections. */
 export function createPostgresDialect(
   databaseUrl: string,
   limits: {
     readonly connections: number;
-    /** Longest a statement may take, in milliseconds. */
+    /** Statement timeout in milliseconds. */
     readonly statementMs: number;
   },
 ): PostgresDialect {
@@ -36,26 +36,27 @@ export function createPostgresDialect(
         oid === POSTGRES_INT8 && format !== "binary" ? Number : pg.types.getTypeParser(oid, format as "text"),
     },
   });
-  // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one or the error.
+  // The pool drops an idle connection that breaks; the next query gets a new one or the error.
   pool.on("error", () => {});
-  // One that breaks while it is lent, between two queries, has nobody else to tell, and would end the process.
+  // A checked-out connection that breaks between two queries has no other listener; the event would end the process.
   pool.on("connect", (client) => void client.on("error", () => {}));
-  return new PostgresDialect({ pool: new SoundPool(pool) });
+  return new PostgresDialect({ pool: new FreshPool(pool) });
 }
 
 /**
- * Lends a pool's connections, and closes those that come back unsound with all that are as old. The pool itself would lend
- * them again: one whose far end is gone without a word is open for a quarter of an hour to come, and every query waits
- * behind the lost one.
+ * Checks out a pool's connections. Once one turns out broken, it and every connection opened before then are closed. The
+ * pool alone would reuse them: a connection whose peer vanished silently stays open for a quarter of an hour, and every
+ * query on it waits.
  */
-class SoundPool implements PostgresPool {
+class FreshPool implements PostgresPool {
   readonly #pool: pg.Pool;
-  readonly #madeAtMs = new WeakMap<pg.PoolClient, number>();
-  #unsoundBeforeMs = 0;
+  readonly #generations = new WeakMap<pg.PoolClient, number>();
+  /** Rises with each broken connection; connections of earlier generations are not reused. */
+  #generation = 0;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
-    pool.on("connect", (client) => void this.#madeAtMs.set(client, performance.now()));
+    pool.on("connect", (client) => void this.#generations.set(client, this.#generation));
   }
 
   get options(): object {
@@ -65,9 +66,9 @@ class SoundPool implements PostgresPool {
   async connect(): Promise<PostgresPoolClient> {
     for (;;) {
       const client = await this.#pool.connect();
-      if (this.#madeAtMs.get(client)! >= this.#unsoundBeforeMs) {
-        return new LentClient(client, () => {
-          this.#unsoundBeforeMs = performance.now();
+      if (this.#generations.get(client) === this.#generation) {
+        return new PooledClient(client, () => {
+          this.#generation++;
         });
       }
       client.release(true);
@@ -79,14 +80,14 @@ class SoundPool implements PostgresPool {
   }
 }
 
-class LentClient implements PostgresPoolClient {
+class PooledClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
-  readonly #foundUnsound: () => void;
-  #isSound = true;
+  readonly #onBroken: () => void;
+  #isBroken = false;
 
-  constructor(client: pg.PoolClient, foundUnsound: () => void) {
+  constructor(client: pg.PoolClient, onBroken: () => void) {
     this.#client = client;
-    this.#foundUnsound = foundUnsound;
+    this.#onBroken = onBroken;
   }
 
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -103,16 +104,16 @@ class LentClient implements PostgresPoolClient {
     try {
       return await this.#client.query(sql, [...parameters]);
     } catch (error) {
-      // What the server says about a statement comes over a sound connection; anything else is about the connection.
+      // A server error about a statement arrives over a working connection; anything else is about the connection.
       if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY_SERVER) {
-        this.#isSound = false;
-        this.#foundUnsound();
+        this.#isBroken = true;
+        this.#onBroken();
       }
       throw error;
     }
   }
 
   release(destroy = false): void {
-    this.#client.release(destroy || !this.#isSound);
+    this.#client.release(destroy || this.#isBroken);
   }
 }

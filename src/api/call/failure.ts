@@ -2,7 +2,8 @@ import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { ERRORS, type RpcStatus, TradewireError } from "../../errors/tradewire-error.ts";
+import { ERRORS, type RpcStatus } from "../../errors/error-codes.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import { internalError } from "../http/envelope.ts";
 
 const CODES: Readonly<Record<RpcStatus, Code>> = {

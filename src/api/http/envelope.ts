@@ -1,4 +1,5 @@
-import { ERRORS, TradewireError } from "../../errors/tradewire-error.ts";
+import { ERRORS } from "../../errors/error-codes.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 
 /** Content type of the REST envelope. */
 export const JSON_TYPE = "application/json; charset=utf-8";

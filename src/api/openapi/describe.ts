@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { ERRORS } from "../../errors/tradewire-error.ts";
+import { ERRORS } from "../../errors/error-codes.ts";
 import { accessOf } from "../call/access.ts";
 import { restBindingOf } from "../rest/rest-binding.ts";
 import { restEnumName } from "../rest/rest-enum.ts";

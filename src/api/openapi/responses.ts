@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { ERRORS, type ErrorCode } from "../../errors/tradewire-error.ts";
+import { ERRORS, type ErrorCode } from "../../errors/error-codes.ts";
 import { accessOf } from "../call/access.ts";
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { TransactionRecord } from "../../../chain/port.ts";
-import type { ErrorCode } from "../../../errors/tradewire-error.ts";
+import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { Outcome } from "./outcome.ts";
 import { classifyFailure, parseProgramFailure } from "./program-failure.ts";

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, type ErrorFacts, TradewireError } from "../../../errors/tradewire-error.ts";
+import { ERRORS, type ErrorCode } from "../../../errors/error-codes.ts";
+import { type ErrorFacts, TradewireError } from "../../../errors/tradewire-error.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { Costs, SubmittedTrade, TradeAmounts, TradeStatus } from "../../trade.ts";
 

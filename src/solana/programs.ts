@@ -11,11 +11,14 @@ export const INSTRUCTIONS_SYSVAR = Address.of("Sysvar1nstructions111111111111111
 export const CLOCK_SYSVAR = Address.of("SysvarC1ock11111111111111111111111111111111");
 export const RENT_SYSVAR = Address.of("SysvarRent111111111111111111111111111111111");
 
-/** The address that burns what is sent to it: nobody holds its key. */
+/** The address that burns what it receives: its key does not exist. */
 export const INCINERATOR = Address.of("1nc1nerator11111111111111111111111111111111");
 
-/** The mint of wrapped SOL, and what SOL is called on every wire. */
+/** The mint of wrapped SOL, which also names SOL on every wire. */
 export const SOL_MINT = Address.of("So11111111111111111111111111111111111111112");
 
-/** The native pseudo-mint some callers write for SOL; accepted, never answered. */
+/** The mint of USDC on mainnet. */
+export const USDC_MINT = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+
+/** The native pseudo-mint some callers write for SOL: accepted in requests, never in answers. */
 export const NATIVE_PSEUDO_MINT = Address.of("So11111111111111111111111111111111111111111");

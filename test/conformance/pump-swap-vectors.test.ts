@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { sellTokens } from "../../src/venues/curves/pump.ts";
 import {
-  canonicalPool,
+  canonicalPumpPool,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
   PUMP_SWAP_PROGRAM,
@@ -79,7 +79,7 @@ describe("pump_swap beside @pump-fun/pump-swap-sdk 1.20.0", () => {
       states.filter(({ pool }) => pool.mayhem),
       states.filter(({ pool }) => pool.creatorFeeBps > 0n),
       states.filter(({ pool }) => pool.virtualQuote > 0n),
-      states.filter(({ market }) => canonicalPool(...market.mints) !== market.address),
+      states.filter(({ market }) => canonicalPumpPool(...market.mints) !== market.address),
       states.filter(({ pool }) => pool.needsExtending),
       pools.filter(({ token2022 }) => token2022[0]),
       pools.filter(({ token2022 }) => token2022[1]),

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
-import { USDC_MINT } from "../../src/sandbox/world/world.ts";
-import { SOL_MINT } from "../../src/solana/programs.ts";
+import { SOL_MINT, USDC_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { lookupTablesOf } from "../support/world.ts";
 

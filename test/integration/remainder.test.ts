@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
-import { USDC_MINT } from "../../src/sandbox/world/world.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { lookupTablesOf } from "../support/world.ts";
 

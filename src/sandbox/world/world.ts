@@ -1,6 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 import { createRandom, type Random } from "../../primitives/random.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
 import { CPMM_PROGRAM, type CpmmPoolPlan, type CreatorFeeOn, putCpmmConfigs, putCpmmPool } from "./cpmm.ts";
 import { createWorldLedger, type MintPlan, putWallet, type WorldAccount, type WorldLedger } from "./genesis-ledger.ts";
 import { type LaunchShape, putLaunch, putLaunchConfigs, putLaunchPlatform } from "./launchlab.ts";
@@ -11,7 +11,6 @@ import { type CurvePlan, putCurve, putMigratedCurve, putPumpGlobals } from "./pu
 import { putPumpPool, putPumpSwapGlobals } from "./pump-swap.ts";
 
 /** The dollar token of the world, at the mint venues know by name. */
-export const USDC_MINT = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
 
 /** A token at one of its markets. A token with several markets is listed once for each. */
 export interface WorldToken {

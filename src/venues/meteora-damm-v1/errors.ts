@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const meteoraDammV1Errors = programErrors([
   [6004, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
   [6006, "ZeroTradingTokens", "INSUFFICIENT_LIQUIDITY"],
   [6015, "PoolDisabled", "NO_ROUTE"],

@@ -1,7 +1,7 @@
 import { NOBODY, type VenueFacts } from "../venue-facts.ts";
 import { DAMM_V1_PROGRAM } from "./layout.ts";
 
-export const facts: VenueFacts = {
+export const meteoraDammV1Facts: VenueFacts = {
   curve: "a stable curve",
   modelled: "shared vaults with profit that unlocks, constant product, stable curves, staked SOL",
   exactOut: "inverse",

@@ -9,8 +9,8 @@ export const DAMM_V1_PROGRAM = Address.of("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5E
 /** Holds the tokens of all pools of a mint together, and lends them out. */
 export const VAULT_PROGRAM = Address.of("24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi");
 
-export const MINT_A_OFFSET = 40;
-export const MINT_B_OFFSET = 72;
+export const DAMM_V1_MINT_A_OFFSET = 40;
+export const DAMM_V1_MINT_B_OFFSET = 72;
 
 const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
 const CURVE_OFFSET = 874;
@@ -91,7 +91,7 @@ export function decodeDammV1Market({ address, owner, data }: Account): DammV1Mar
   return {
     venue: "meteora_damm_v1",
     address,
-    mints: [Address.from(data, MINT_A_OFFSET), Address.from(data, MINT_B_OFFSET)],
+    mints: [Address.from(data, DAMM_V1_MINT_A_OFFSET), Address.from(data, DAMM_V1_MINT_B_OFFSET)],
     nativeSol: false,
     vaults: [Address.from(data, 104), Address.from(data, 136)],
     shares: [Address.from(data, 168), Address.from(data, 200)],

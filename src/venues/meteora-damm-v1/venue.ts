@@ -1,16 +1,17 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import { readU64 } from "../../primitives/bytes.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { meteoraDammV1Errors } from "./errors.ts";
 import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
 import {
+  DAMM_V1_MINT_A_OFFSET,
+  DAMM_V1_MINT_B_OFFSET,
   DAMM_V1_PROGRAM,
   type DammV1Market,
   type DammV1Pool,
@@ -19,8 +20,6 @@ import {
   decodeDammV1Market,
   decodeDammV1Pool,
   decodeDammV1Vault,
-  MINT_A_OFFSET,
-  MINT_B_OFFSET,
   stakedPrice,
   VAULT_PROGRAM,
 } from "./layout.ts";
@@ -52,7 +51,7 @@ interface DammV1QuoteFill {
   readonly computeUnits: number;
 }
 
-const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET] } as const;
+const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [DAMM_V1_MINT_A_OFFSET, DAMM_V1_MINT_B_OFFSET] } as const;
 
 /**
  * Meteora DAMM v1 (dynamic AMM): constant product and stable pools whose tokens lie in shared, lending vaults with profit
@@ -108,13 +107,13 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
     };
   },
 
-  errors,
+  errors: meteoraDammV1Errors,
 };
 
 function readState(market: DammV1Market, have: AccountView): DammV1State {
   const account = requireAccount(have, market.address, "meteora_damm_v1", "pool");
   if (decodeDammV1Market(account) === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `meteora_damm_v1: ${market.address} is no longer a pool`);
+    throw degraded("meteora_damm_v1", `${market.address} is no longer a pool`);
   }
   const pool = decodeDammV1Pool(account);
   const vaults = [readVault(market.vaults[0], have), readVault(market.vaults[1], have)] as const;
@@ -146,7 +145,7 @@ const SUPPLY_OFFSET = 36;
 
 function readVault(address: DammV1Market["address"], have: AccountView): DammV1Vault {
   const vault = decodeDammV1Vault(requireAccount(have, address, "meteora_damm_v1", "vault"));
-  if (vault === undefined) throw new TradewireError("VENUE_DEGRADED", `meteora_damm_v1: ${address} is not a vault`);
+  if (vault === undefined) throw degraded("meteora_damm_v1", `${address} is not a vault`);
   return vault;
 }
 

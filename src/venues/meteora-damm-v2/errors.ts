@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const meteoraDammV2Errors = programErrors([
   [6002, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
   [6003, "PoolDisabled", "NO_ROUTE"],
   [6006, "AmountIsZero", "INSUFFICIENT_LIQUIDITY"],

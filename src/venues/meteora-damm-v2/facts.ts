@@ -2,7 +2,7 @@ import { readU64 } from "../../primitives/bytes.ts";
 import { NOBODY, type VenueFacts } from "../venue-facts.ts";
 import { DAMM_V2_PROGRAM } from "./layout.ts";
 
-export const facts: VenueFacts = {
+export const meteoraDammV2Facts: VenueFacts = {
   curve: "constant liquidity",
   modelled:
     "one range or compounding, fee schedules by time and market cap, rate limiters, volatility fees, transfer fees",

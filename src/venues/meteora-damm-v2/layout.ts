@@ -15,8 +15,8 @@ export const DAMM_V2_AUTHORITY = Address.of("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQM
 export const DAMM_V2_EVENT_AUTHORITY = Address.of("3rmHSu74h1ZcmAisVcWerTCiRDQbUrBKmcwptYGjHfet");
 
 export const DAMM_V2_POOL_SIZE = 1112;
-export const MINT_A_OFFSET = 168;
-export const MINT_B_OFFSET = 200;
+export const DAMM_V2_MINT_A_OFFSET = 168;
+export const DAMM_V2_MINT_B_OFFSET = 200;
 
 /** Everything read here lies before this; what follows is rewards. */
 const POOL_MIN_SIZE = 704;
@@ -64,7 +64,7 @@ export function decodeDammV2Market({ address, owner, data }: Account): DammV2Mar
   return {
     venue: "meteora_damm_v2",
     address,
-    mints: [Address.from(data, MINT_A_OFFSET), Address.from(data, MINT_B_OFFSET)],
+    mints: [Address.from(data, DAMM_V2_MINT_A_OFFSET), Address.from(data, DAMM_V2_MINT_B_OFFSET)],
     nativeSol: false,
     vaults: [Address.from(data, 232), Address.from(data, 264)],
   };

@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -6,13 +5,15 @@ import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { meteoraDammV2Errors } from "./errors.ts";
 import { type DammV2Accounts, dammV2Accounts, dammV2Swap } from "./instruction.ts";
 import {
+  DAMM_V2_MINT_A_OFFSET,
+  DAMM_V2_MINT_B_OFFSET,
   DAMM_V2_POOL_SIZE,
   DAMM_V2_PROGRAM,
   type DammV2Market,
@@ -20,8 +21,6 @@ import {
   dammV2PoolAddresses,
   decodeDammV2Market,
   decodeDammV2Pool,
-  MINT_A_OFFSET,
-  MINT_B_OFFSET,
 } from "./layout.ts";
 import { type DammV2Fill, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
 
@@ -44,7 +43,7 @@ interface DammV2QuoteFill {
 const ACCOUNTS = {
   program: DAMM_V2_PROGRAM,
   dataSize: DAMM_V2_POOL_SIZE,
-  mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET],
+  mintOffsets: [DAMM_V2_MINT_A_OFFSET, DAMM_V2_MINT_B_OFFSET],
 } as const;
 
 /**
@@ -82,14 +81,14 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
     };
   },
 
-  errors,
+  errors: meteoraDammV2Errors,
 };
 
 function readState(market: DammV2Market, have: AccountView): DammV2State {
   const account = requireAccount(have, market.address, "meteora_damm_v2", "pool");
   const pool = decodeDammV2Market(account) === undefined ? undefined : decodeDammV2Pool(account);
   if (pool === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `meteora_damm_v2: ${market.address} is not a pool of a kind known here`);
+    throw degraded("meteora_damm_v2", `${market.address} is not a pool of a kind known here`);
   }
   const mints = [
     requireMint(have, market.mints[0], "meteora_damm_v2"),

@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const meteoraDbcErrors = programErrors([
   [6002, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
   [6012, "NotEnoughLiquidity", "INSUFFICIENT_LIQUIDITY"],
   [6013, "PoolIsCompleted", "NO_ROUTE"],

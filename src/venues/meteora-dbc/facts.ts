@@ -1,6 +1,6 @@
 import type { VenueFacts } from "../venue-facts.ts";
 
-export const facts: VenueFacts = {
+export const meteoraDbcFacts: VenueFacts = {
   curve: "a curve of several stretches",
   modelled: "stretches of liquidity, fee schedules, rate limiters, volatility fees, first-swap fee, completion",
   exactOut: "yes",

@@ -15,7 +15,7 @@ export const DBC_AUTHORITY = Address.of("FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2h
 export const DBC_EVENT_AUTHORITY = Address.of("8Ks12pbrD6PXxfty1hVQiE9sc289zgU1zHkvXhrSdriF");
 
 export const DBC_POOL_SIZE = 424;
-export const BASE_MINT_OFFSET = 136;
+export const DBC_BASE_MINT_OFFSET = 136;
 
 const POOL_DISCRIMINATOR = hex("d5e005d16245775c");
 const HOOKED_POOL_DISCRIMINATOR = hex("eddbb8172abda923");
@@ -32,11 +32,9 @@ const CURVE_POINTS = 20;
 /** The most any trade pays in fees: 99 %. */
 const MAX_FEE = 990_000_000n;
 
-const quoteMints = DBC_QUOTE_MINTS.map(Address.of);
-
 /** True for mints that coins are quoted in, which are therefore never a pool's own coin. */
 export function isDbcQuoteMint(mint: Address): boolean {
-  return quoteMints.includes(mint);
+  return DBC_QUOTE_MINTS.includes(mint);
 }
 
 /** What of a pool never changes. `mints` are the coin, then what it is quoted in. */
@@ -103,7 +101,7 @@ export function isDbcPool({ owner, data }: Account): boolean {
 export function decodeDbcMarket(account: Account, { a, b }: MintPair): DbcMarket | undefined {
   if (!isDbcPool(account)) return undefined;
   const { address, data } = account;
-  const coin = Address.from(data, BASE_MINT_OFFSET);
+  const coin = Address.from(data, DBC_BASE_MINT_OFFSET);
   if (coin !== a && coin !== b) return undefined;
   const quoteMint = coin === a ? b : a;
   const quoteVault = Address.from(data, 200);

@@ -5,14 +5,14 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { meteoraDbcErrors } from "./errors.ts";
 import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
 import {
-  BASE_MINT_OFFSET,
+  DBC_BASE_MINT_OFFSET,
   DBC_POOL_SIZE,
   DBC_PROGRAM,
   type DbcConfig,
@@ -73,7 +73,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
     };
   },
 
-  errors,
+  errors: meteoraDbcErrors,
 };
 
 /** Pools by their coin: whichever of the two is not a quote mint. */
@@ -84,21 +84,18 @@ function search({ a, b }: MintPair): MarketSearch[] {
       kind: "filter",
       program: DBC_PROGRAM,
       dataSize: DBC_POOL_SIZE,
-      memcmp: [{ offset: BASE_MINT_OFFSET, bytes: mint.bytes }],
+      memcmp: [{ offset: DBC_BASE_MINT_OFFSET, bytes: mint.bytes }],
     }));
 }
 
 function readState(market: DbcMarket, have: AccountView): DbcState {
   const account = requireAccount(have, market.address, "meteora_dbc", "pool");
   if (!isDbcPool(account)) {
-    throw new TradewireError("VENUE_DEGRADED", `meteora_dbc: ${market.address} is no longer a pool`);
+    throw degraded("meteora_dbc", `${market.address} is no longer a pool`);
   }
   const config = decodeDbcConfig(requireAccount(have, market.config, "meteora_dbc", "configuration"));
   if (config === undefined || config.quoteMint !== market.mints[1] || config.segments.length === 0) {
-    throw new TradewireError(
-      "VENUE_DEGRADED",
-      `meteora_dbc: ${market.config} is not a configuration of a kind known here`,
-    );
+    throw degraded("meteora_dbc", `${market.config} is not a configuration of a kind known here`);
   }
   const mints = [
     requireMint(have, market.mints[0], "meteora_dbc"),

@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const meteoraDlmmErrors = programErrors([
   // Anchor's own: the price went past every bin array the transaction names.
   [3005, "AccountNotEnoughKeys", "SLIPPAGE_EXCEEDED"],
   [6003, "ExceededAmountSlippageTolerance", "SLIPPAGE_EXCEEDED"],

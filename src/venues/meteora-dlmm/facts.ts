@@ -1,7 +1,7 @@
 import { u16Entry, type VenueFacts } from "../venue-facts.ts";
 import { DLMM_PROGRAM } from "./layout.ts";
 
-export const facts: VenueFacts = {
+export const meteoraDlmmFacts: VenueFacts = {
   curve: "bins",
   modelled: "bins, volatility fees with their clock, limit orders, fee sides, transfer fees",
   exactOut: "yes",

@@ -8,11 +8,11 @@ import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { meteoraDlmmErrors } from "./errors.ts";
 import { type DlmmAccounts, dlmmAccounts, dlmmSwap } from "./instruction.ts";
 import {
   arraysWithLiquidity,
@@ -134,14 +134,14 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     };
   },
 
-  errors,
+  errors: meteoraDlmmErrors,
 };
 
 function readState(market: DlmmMarket, have: AccountView): DlmmState {
   const account = requireAccount(have, market.address, "meteora_dlmm", "pair");
   const pair = decodeDlmmMarket(account) === undefined ? undefined : decodeDlmmPair(account);
   if (pair === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `meteora_dlmm: ${market.address} is not a pair of a kind known here`);
+    throw degraded("meteora_dlmm", `${market.address} is not a pair of a kind known here`);
   }
   const mints = [
     requireMint(have, market.mints[0], "meteora_dlmm"),

@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const orcaWhirlpoolErrors = programErrors([
   // The price left the arrays the transaction names.
   [6023, "InvalidTickArraySequence", "SLIPPAGE_EXCEEDED"],
   [6035, "ZeroTradableAmount", "INSUFFICIENT_LIQUIDITY"],

@@ -1,7 +1,7 @@
 import { u16Entry, type VenueFacts } from "../venue-facts.ts";
 import { WHIRLPOOL_PROGRAM, WHIRLPOOLS_CONFIG } from "./layout.ts";
 
-export const facts: VenueFacts = {
+export const orcaWhirlpoolFacts: VenueFacts = {
   curve: "concentrated liquidity",
   modelled: "ticks and arrays of both kinds, fees that follow volatility, transfer fees",
   exactOut: "yes",

@@ -14,9 +14,9 @@ export const WHIRLPOOL_PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGf
 export const WHIRLPOOLS_CONFIG = Address.of("2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ");
 
 export const WHIRLPOOL_SIZE = 653;
-export const MINT_A_OFFSET = 101;
-export const MINT_B_OFFSET = 181;
-export const TICKS_PER_ARRAY = 88;
+export const WHIRLPOOL_MINT_A_OFFSET = 101;
+export const WHIRLPOOL_MINT_B_OFFSET = 181;
+export const WHIRLPOOL_TICKS_PER_ARRAY = 88;
 
 const WHIRLPOOL_DISCRIMINATOR = hex("3f95d10ce1806309");
 const FIXED_ARRAY_DISCRIMINATOR = hex("4561bdbe6e0742bb");
@@ -95,7 +95,7 @@ export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undef
   return {
     venue: "orca_whirlpool",
     address,
-    mints: [Address.from(data, MINT_A_OFFSET), Address.from(data, MINT_B_OFFSET)],
+    mints: [Address.from(data, WHIRLPOOL_MINT_A_OFFSET), Address.from(data, WHIRLPOOL_MINT_B_OFFSET)],
     nativeSol: false,
     vaults: [Address.from(data, 133), Address.from(data, 213)],
     tickSpacing,
@@ -170,7 +170,7 @@ export function decodeWhirlpoolTicks(
   const ticks: number[] = [];
   const liquidityNet: bigint[] = [];
   let at = fixed ? FIXED_TICKS_OFFSET : DYNAMIC_TICKS_OFFSET;
-  for (let i = 0; i < TICKS_PER_ARRAY && at < data.length; i++) {
+  for (let i = 0; i < WHIRLPOOL_TICKS_PER_ARRAY && at < data.length; i++) {
     const initialised = data[at] === 1;
     if (initialised) {
       ticks.push(start + i * tickSpacing);
@@ -182,19 +182,19 @@ export function decodeWhirlpoolTicks(
 }
 
 /** Ticks covered by one array. */
-export function arraySpan(tickSpacing: number): number {
-  return TICKS_PER_ARRAY * tickSpacing;
+export function whirlpoolArraySpan(tickSpacing: number): number {
+  return WHIRLPOOL_TICKS_PER_ARRAY * tickSpacing;
 }
 
 /** First tick of the array that covers `tick`. */
-export function arrayStart(tick: number, tickSpacing: number): number {
-  const span = arraySpan(tickSpacing);
+export function whirlpoolArrayStart(tick: number, tickSpacing: number): number {
+  const span = whirlpoolArraySpan(tickSpacing);
   return floorDivide(tick, span) * span;
 }
 
 /** True when some tick of an array beginning at `start` can be traded. */
 export function isArrayStart(start: number, tickSpacing: number): boolean {
-  return start + arraySpan(tickSpacing) > MIN_TICK && start <= MAX_TICK;
+  return start + whirlpoolArraySpan(tickSpacing) > MIN_TICK && start <= MAX_TICK;
 }
 
 /** Address of the array of `pool` beginning at `start`, which is written as decimal text in its seeds. */

@@ -11,7 +11,7 @@ import {
   VOLATILITY_SCALE,
   volatilityAt,
 } from "../curves/concentrated-liquidity.ts";
-import { arraySpan, arrayStart, isArrayStart, type WhirlpoolOracle } from "./layout.ts";
+import { isArrayStart, type WhirlpoolOracle, whirlpoolArraySpan, whirlpoolArrayStart } from "./layout.ts";
 
 /** 1.0001^(2^i / 2) in Q96, for i from 0: the program raises positive ticks in 96 bits and takes 32 off at the end. */
 const POSITIVE_FACTORS = [
@@ -105,8 +105,8 @@ export interface WhirlpoolFill {
 
 /** First ticks of the arrays a swap may use, in its direction. When the price rises, the tick to start from is one spacing on. */
 export function swapArrayStarts(tick: number, tickSpacing: number, aToB: boolean): number[] {
-  const first = arrayStart(aToB ? tick : tick + tickSpacing, tickSpacing);
-  const span = arraySpan(tickSpacing);
+  const first = whirlpoolArrayStart(aToB ? tick : tick + tickSpacing, tickSpacing);
+  const span = whirlpoolArraySpan(tickSpacing);
   const starts: number[] = [];
   for (let i = 0; i < ARRAYS_PER_SWAP; i++) {
     const start = aToB ? first - i * span : first + i * span;
@@ -118,7 +118,7 @@ export function swapArrayStarts(tick: number, tickSpacing: number, aToB: boolean
 /** The last tick the program can reach in an array that is the last of its row. */
 export function lastTickOf(start: number, tickSpacing: number, aToB: boolean): number {
   if (aToB) return Math.max(start, MIN_TICK);
-  const end = start + arraySpan(tickSpacing);
+  const end = start + whirlpoolArraySpan(tickSpacing);
   return end > MAX_TICK ? MAX_TICK : end - 1;
 }
 
@@ -141,7 +141,7 @@ export function swapWhirlpool(
   if (lastStart === undefined) return undefined;
   const endTick = lastTickOf(lastStart, tickSpacing, aToB);
   const endPrice = whirlpoolSqrtPrice(endTick);
-  const lastSlot = aToB ? endTick : lastStart + arraySpan(tickSpacing) - tickSpacing;
+  const lastSlot = aToB ? endTick : lastStart + whirlpoolArraySpan(tickSpacing) - tickSpacing;
   const meter = curve.oracle && new VolatilityMeter(curve, curve.oracle, aToB, unixTimestamp);
 
   let { sqrtPrice, liquidity } = curve;

@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
@@ -8,28 +7,28 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../shared/mint-filter.ts";
-import { notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { orcaWhirlpoolErrors } from "./errors.ts";
 import { whirlpoolSwap } from "./instruction.ts";
 import {
-  arraySpan,
-  arrayStart,
   decodeWhirlpool,
   decodeWhirlpoolMarket,
   decodeWhirlpoolOracle,
   decodeWhirlpoolTicks,
   isArrayStart,
   isWhirlpool,
-  MINT_A_OFFSET,
-  MINT_B_OFFSET,
+  WHIRLPOOL_MINT_A_OFFSET,
+  WHIRLPOOL_MINT_B_OFFSET,
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
   type WhirlpoolMarket,
   whirlpoolAddresses,
+  whirlpoolArraySpan,
+  whirlpoolArrayStart,
   whirlpoolTickArrayOf,
 } from "./layout.ts";
 import { swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, type WhirlpoolFill, whirlpoolSqrtPrice } from "./math.ts";
@@ -70,7 +69,7 @@ interface WhirlpoolQuoteFill {
 const ACCOUNTS = {
   program: WHIRLPOOL_PROGRAM,
   dataSize: WHIRLPOOL_SIZE,
-  mintOffsets: [MINT_A_OFFSET, MINT_B_OFFSET],
+  mintOffsets: [WHIRLPOOL_MINT_A_OFFSET, WHIRLPOOL_MINT_B_OFFSET],
 } as const;
 
 /**
@@ -120,14 +119,14 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     };
   },
 
-  errors,
+  errors: orcaWhirlpoolErrors,
 };
 
 /** First ticks of every array a swap from `tick` may use in either direction, and of those just behind. */
 function nearbyStarts(tick: number, tickSpacing: number): number[] {
-  const span = arraySpan(tickSpacing);
-  const low = arrayStart(tick, tickSpacing) - 2 * span;
-  const high = arrayStart(tick + tickSpacing, tickSpacing) + 2 * span;
+  const span = whirlpoolArraySpan(tickSpacing);
+  const low = whirlpoolArrayStart(tick, tickSpacing) - 2 * span;
+  const high = whirlpoolArrayStart(tick + tickSpacing, tickSpacing) + 2 * span;
   const starts: number[] = [];
   for (let start = low; start <= high; start += span) if (isArrayStart(start, tickSpacing)) starts.push(start);
   return starts;
@@ -136,7 +135,7 @@ function nearbyStarts(tick: number, tickSpacing: number): number[] {
 function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isWhirlpool(account)) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
+    throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeWhirlpool(account);
   const { tickSpacing } = market;
@@ -148,7 +147,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
     const array = have.get(derived.address) ?? undefined;
     const held = array && decodeWhirlpoolTicks(array, market.address, start, tickSpacing);
     if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
-      throw new TradewireError("VENUE_DEGRADED", `${ID}: ${derived.address} is not a tick array of ${market.address}`);
+      throw degraded(ID, `${derived.address} is not a tick array of ${market.address}`);
     }
     slots.set(start, { ...derived, start, exists: held !== undefined });
     if (held === undefined) continue;
@@ -182,14 +181,14 @@ function readOracle(market: WhirlpoolMarket, have: AccountView): WhirlpoolCurve[
   if (!market.adaptive) return undefined;
   const oracle = decodeWhirlpoolOracle(requireAccount(have, market.oracle, ID, "oracle"), market.address);
   if (oracle === undefined || oracle.groupSize === 0) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.oracle} is not the oracle of ${market.address}`);
+    throw degraded(ID, `${market.oracle} is not the oracle of ${market.address}`);
   }
   return oracle;
 }
 
 function route(slots: ReadonlyMap<number, ArraySlot>, tick: number, tickSpacing: number, aToB: boolean): Route {
   const starts = swapArrayStarts(tick, tickSpacing, aToB);
-  const span = arraySpan(tickSpacing);
+  const span = whirlpoolArraySpan(tickSpacing);
   const first = starts[0] ?? 0;
   return {
     arrays: starts.map((start) => slots.get(start)!),

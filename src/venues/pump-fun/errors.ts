@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const pumpFunErrors = programErrors([
   [6002, "TooMuchSolRequired", "SLIPPAGE_EXCEEDED"],
   [6003, "TooLittleSolReceived", "SLIPPAGE_EXCEEDED"],
   [6005, "BondingCurveComplete", "NO_ROUTE"],

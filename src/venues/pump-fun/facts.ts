@@ -1,6 +1,6 @@
 import type { VenueFacts } from "../venue-facts.ts";
 
-export const facts: VenueFacts = {
+export const pumpFunFacts: VenueFacts = {
   curve: "a bonding curve",
   modelled:
     "virtual reserves, fee tiers by market cap, creator, holder, cashback and mayhem coins, coins quoted in tokens, completion of the curve",

@@ -6,14 +6,14 @@ import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
-  creatorVaultOf,
   PUMP_EVENT_AUTHORITY,
   PUMP_FEE_CONFIG,
   PUMP_GLOBAL,
   PUMP_GLOBAL_VOLUME,
   PUMP_PROGRAM,
+  pumpCreatorVaultOf,
+  pumpUserVolumeOf,
   sharingConfigOf,
-  userVolumeOf,
 } from "./layout.ts";
 
 /** The three instructions, all with two 64-bit arguments. @see pump-sdk IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
@@ -87,7 +87,7 @@ export function pumpAccounts(coin: {
     };
   const base = associatedTokenAccount(coin.curve, coin.baseMint, coin.baseProgram);
   const quote = associatedTokenAccount(coin.curve, quoteMint, quoteProgram);
-  const vault = creatorVaultOf(coin.creator);
+  const vault = pumpCreatorVaultOf(coin.creator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
   return {
@@ -118,7 +118,7 @@ export function pumpAccounts(coin: {
  * The instruction, and the bump steps its recipients cost the program beside those of the coin and the wallet.
  * The first amount is the tokens (buy, sell) or the budget (buyWithBudget), the second the bound on the other side.
  */
-export function pumpSwap(
+export function pumpFunSwap(
   kind: PumpInstruction,
   accounts: PumpAccounts,
   amount: bigint,
@@ -133,7 +133,7 @@ export function pumpSwap(
 } {
   const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
-  const volume = userVolumeOf(terms.wallet);
+  const volume = pumpUserVolumeOf(terms.wallet);
   const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";
   const data = new Uint8Array(24);

@@ -87,11 +87,11 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
 /** The curve of a coin, by its mint. */
 export const bondingCurveOf = definePda(PUMP_PROGRAM, "bonding-curve");
 /** Where a creator's fees gather, by the creator. */
-export const creatorVaultOf = definePda(PUMP_PROGRAM, "creator-vault");
+export const pumpCreatorVaultOf = definePda(PUMP_PROGRAM, "creator-vault");
 /** A coin's fee sharing settings, by its mint. */
 export const sharingConfigOf = definePda(PUMP_FEE_PROGRAM, "sharing-config");
 /** A wallet's volume account, by the wallet. */
-export const userVolumeOf = definePda(PUMP_PROGRAM, "user_volume_accumulator");
+export const pumpUserVolumeOf = definePda(PUMP_PROGRAM, "user_volume_accumulator");
 
 /**
  * The market in a curve account. A curve does not name its coin: the coin is the mint of `pair` whose curve this is.

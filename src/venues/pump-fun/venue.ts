@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
@@ -8,11 +7,11 @@ import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curve
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
-import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpSwap } from "./instruction.ts";
+import { pumpFunErrors } from "./errors.ts";
+import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpFunSwap } from "./instruction.ts";
 import {
   type BondingCurve,
   bondingCurveOf,
@@ -86,7 +85,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   quote,
   swap,
 
-  errors,
+  errors: pumpFunErrors,
 };
 
 function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
@@ -94,10 +93,7 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
   const global = decodePumpGlobal(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
   const config = decodePumpFeeConfig(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
   if (curve === undefined || global === undefined || config === undefined) {
-    throw new TradewireError(
-      "VENUE_DEGRADED",
-      `pump_fun: the accounts of ${market.address} do not have the known layout`,
-    );
+    throw degraded("pump_fun", `the accounts of ${market.address} do not have the known layout`);
   }
   const [baseMint, quoteMint] = market.mints;
   const base = requireMint(have, baseMint, "pump_fun");
@@ -106,13 +102,13 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
   const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
   const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
   if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
-    throw new TradewireError("VENUE_DEGRADED", "pump_fun: the settings account names no fee recipients");
+    throw degraded("pump_fun", "the settings account names no fee recipients");
   }
   const supply = curve.mayhem ? curve.tokenTotalSupply : base.supply;
   const marketCap = curve.virtualTokens === 0n ? 0n : (curve.virtualQuote * supply) / curve.virtualTokens;
   const fees = pumpFeesFor(config, quoteMint, marketCap);
   if (fees === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `pump_fun: no fee schedule for coins priced in ${quoteMint}`);
+    throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
   }
   const ownRate = global.creatorFeeConfigurable && curve.creatorFeeBps !== 0n;
   return {
@@ -202,7 +198,7 @@ function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: Sw
   const inverseSale = fill.instruction === "sell" && mode === "exactOut";
   const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
   const bound = inverseSale ? fill.askedOut : terms.threshold;
-  const call = pumpSwap(fill.instruction, accounts, amount, bound, terms);
+  const call = pumpFunSwap(fill.instruction, accounts, amount, bound, terms);
   const { volume, volumeQuote } = call;
   const { vault, vaultQuote } = accounts;
   const creates: { readonly address: Address; readonly space: number }[] = [];

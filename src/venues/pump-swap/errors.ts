@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const pumpSwapErrors = programErrors([
   // Only met if an inverse sale's bound leaves nothing to sell.
   [6001, "ZeroBaseAmount", "SLIPPAGE_EXCEEDED"],
   [6003, "TooLittlePoolTokenLiquidity", "INSUFFICIENT_LIQUIDITY"],

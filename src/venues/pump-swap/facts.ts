@@ -1,6 +1,6 @@
 import type { VenueFacts } from "../venue-facts.ts";
 
-export const facts: VenueFacts = {
+export const pumpSwapFacts: VenueFacts = {
   curve: "a constant product",
   modelled: "fee tiers by market cap, creator fees, cashback, mayhem, virtual quote, pools of every size of account",
   exactOut: "buys yes; sales inverse",

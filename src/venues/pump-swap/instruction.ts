@@ -6,7 +6,6 @@ import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
-  creatorVaultOf,
   PUMP_SWAP_EVENT_AUTHORITY,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
@@ -15,7 +14,8 @@ import {
   type PumpSwapMarket,
   poolAuthorityOf,
   poolV2Of,
-  userVolumeOf,
+  pumpSwapCreatorVaultOf,
+  pumpSwapUserVolumeOf,
 } from "./layout.ts";
 
 /** The three instructions. @see pump-swap-sdk IDL pump_amm: buy, buy_exact_quote_in, sell */
@@ -79,7 +79,7 @@ export function pumpSwapAccounts(pool: {
       const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
       return { wallet: meta(wallet), tokenAccount: writable(address), bumpSteps: 255 - bump };
     };
-  const vault = creatorVaultOf(coinCreator);
+  const vault = pumpSwapCreatorVaultOf(coinCreator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const poolV2 = poolV2Of(baseMint);
   const hasCreator = coinCreator !== SYSTEM_PROGRAM;
@@ -128,7 +128,7 @@ export function pumpSwapCall(
 ): PumpSwapCall {
   const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
-  const volume = userVolumeOf(terms.wallet);
+  const volume = pumpSwapUserVolumeOf(terms.wallet);
   const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";
   const data = new Uint8Array(selling ? 24 : 25);

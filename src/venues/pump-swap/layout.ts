@@ -15,7 +15,7 @@ export const PUMP_SWAP_EVENT_AUTHORITY = Address.of("GS4CU59F31iL7aR2Q8zVS8DRrcR
 export const PUMP_SWAP_GLOBAL_VOLUME = Address.of("C2aFPdENg4A2HQsmrd5rTw5TaYBX5Ku887cWjbFKtZpw"); // "global_volume_accumulator"
 export const PUMP_SWAP_FEE_CONFIG = Address.of("5PHirr8joyTMp9JMm6nW7hNDVyEYdkzDqazxPD7RaTjx"); // "fee_config", program, at the fee program
 
-export const BASE_MINT_OFFSET = 43;
+export const PUMP_SWAP_BASE_MINT_OFFSET = 43;
 export const QUOTE_MINT_OFFSET = 75;
 /** Below this size the program wants a pool extended before it trades. */
 const POOL_FULL_SIZE = 300;
@@ -67,7 +67,7 @@ export function decodePumpSwapMarket({ address, owner, data }: Account): PumpSwa
   return {
     venue: "pump_swap",
     address,
-    mints: [Address.from(data, BASE_MINT_OFFSET), Address.from(data, QUOTE_MINT_OFFSET)],
+    mints: [Address.from(data, PUMP_SWAP_BASE_MINT_OFFSET), Address.from(data, QUOTE_MINT_OFFSET)],
     nativeSol: false,
     creator: Address.from(data, 11),
     vaults: [Address.from(data, 139), Address.from(data, 171)],
@@ -106,15 +106,15 @@ export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal |
 /** Who creates the pool a completed curve migrates to, by the coin's mint. */
 export const poolAuthorityOf = definePda(PUMP_PROGRAM, "pool-authority");
 /** Who holds a creator's fees, by the creator. */
-export const creatorVaultOf = definePda(PUMP_SWAP_PROGRAM, "creator_vault");
+export const pumpSwapCreatorVaultOf = definePda(PUMP_SWAP_PROGRAM, "creator_vault");
 /** An account every trade of a coin with a creator names, by the coin's mint; it need not exist. */
 export const poolV2Of = definePda(PUMP_SWAP_PROGRAM, "pool-v2");
 /** A wallet's volume account, by the wallet. */
-export const userVolumeOf = definePda(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
+export const pumpSwapUserVolumeOf = definePda(PUMP_SWAP_PROGRAM, "user_volume_accumulator");
 
 const CANONICAL_INDEX = new Uint8Array(2);
 
 /** The pool a completed curve of `base` priced in `quote` migrates to. */
-export function canonicalPool(base: Address, quote: Address): Address {
+export function canonicalPumpPool(base: Address, quote: Address): Address {
   return derive(PUMP_SWAP_PROGRAM, "pool", CANONICAL_INDEX, poolAuthorityOf(base).address, base, quote);
 }

@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
@@ -11,10 +10,10 @@ import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
 import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { pumpSwapErrors } from "./errors.ts";
 import {
   extendPool,
   type PumpSwapAccounts,
@@ -23,12 +22,11 @@ import {
   pumpSwapCall,
 } from "./instruction.ts";
 import {
-  BASE_MINT_OFFSET,
-  canonicalPool,
-  creatorVaultOf,
+  canonicalPumpPool,
   decodePumpPool,
   decodePumpSwapGlobal,
   decodePumpSwapMarket,
+  PUMP_SWAP_BASE_MINT_OFFSET,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
   PUMP_SWAP_PROGRAM,
@@ -36,6 +34,7 @@ import {
   type PumpSwapGlobal,
   type PumpSwapMarket,
   poolAuthorityOf,
+  pumpSwapCreatorVaultOf,
   QUOTE_MINT_OFFSET,
 } from "./layout.ts";
 import { buyFromPool, paidByVault } from "./math.ts";
@@ -67,7 +66,7 @@ export interface PumpSwapFill {
 /** The supply a mayhem coin's market capitalisation is counted with. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n;
 
-const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [BASE_MINT_OFFSET, QUOTE_MINT_OFFSET] } as const;
+const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT_OFFSET, QUOTE_MINT_OFFSET] } as const;
 
 /**
  * PumpSwap: constant product with fees in the quote, by market capitalisation for coins that came from the Pump curve.
@@ -88,7 +87,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   search(pair) {
     const { a, b } = pair;
     return [
-      { kind: "probe", addresses: [canonicalPool(a, b), canonicalPool(b, a)] },
+      { kind: "probe", addresses: [canonicalPumpPool(a, b), canonicalPumpPool(b, a)] },
       ...filterEitherWay(ACCOUNTS, pair),
     ];
   },
@@ -103,7 +102,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
     const account = have.get(address);
     const quoteMint = have.get(mints[1]);
     if (!account || !quoteMint) return [];
-    const vault = creatorVaultOf(decodePumpPool(account).coinCreator).address;
+    const vault = pumpSwapCreatorVaultOf(decodePumpPool(account).coinCreator).address;
     return unread(have, [associatedTokenAccount(vault, mints[1], quoteMint.owner).address]);
   },
 
@@ -111,7 +110,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   quote,
   swap,
 
-  errors,
+  errors: pumpSwapErrors,
 };
 
 function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
@@ -119,10 +118,7 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
   const global = decodePumpSwapGlobal(requireAccount(have, PUMP_SWAP_GLOBAL, "pump_swap", "settings account"));
   const config = decodePumpFeeConfig(requireAccount(have, PUMP_SWAP_FEE_CONFIG, "pump_swap", "fee configuration"));
   if (decodePumpSwapMarket(account) === undefined || global === undefined || config === undefined) {
-    throw new TradewireError(
-      "VENUE_DEGRADED",
-      `pump_swap: the accounts of ${market.address} do not have the known layout`,
-    );
+    throw degraded("pump_swap", `the accounts of ${market.address} do not have the known layout`);
   }
   const pool = decodePumpPool(account);
   const [baseMint, quoteMint] = market.mints;
@@ -132,14 +128,14 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
   const effective = vault + pool.virtualQuote;
   const feeRecipients = pool.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
   if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
-    throw new TradewireError("VENUE_DEGRADED", "pump_swap: the settings account names no fee recipients");
+    throw degraded("pump_swap", "the settings account names no fee recipients");
   }
   const supply = pool.mayhem ? MAYHEM_SUPPLY : mints[0].supply;
   const marketCap = tokens === 0n || effective <= 0n ? 0n : (effective * supply) / tokens;
   const canonical = market.creator === poolAuthorityOf(baseMint).address;
   const fees = canonical ? pumpFeesFor(config, quoteMint, marketCap) : config.flat;
   if (fees === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `pump_swap: no fee schedule for coins priced in ${quoteMint}`);
+    throw degraded("pump_swap", `no fee schedule for coins priced in ${quoteMint}`);
   }
   const ownRate = global.creatorFeeConfigurable && pool.creatorFeeBps !== 0n;
   const accounts = pumpSwapAccounts({

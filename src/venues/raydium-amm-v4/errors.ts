@@ -4,7 +4,7 @@ import { programErrors } from "../shared/program-errors.ts";
  * What failures of the program mean to a trade. Numbers and names of its source.
  * The program logs no names.
  */
-export const errors = programErrors([
+export const raydiumAmmV4Errors = programErrors([
   [22, "InvalidStatus", "NO_ROUTE"],
   [30, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
   [40, "InsufficientFunds", "INSUFFICIENT_TOKEN_BALANCE"],

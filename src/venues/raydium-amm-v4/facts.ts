@@ -1,6 +1,6 @@
 import type { VenueFacts } from "../venue-facts.ts";
 
-export const facts: VenueFacts = {
+export const raydiumAmmV4Facts: VenueFacts = {
   curve: "a constant product",
   modelled: "fee, profit not yet taken, states and opening times",
   exactOut: "yes",

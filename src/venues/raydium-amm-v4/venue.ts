@@ -1,14 +1,13 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { filterEitherWay } from "../shared/mint-filter.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
-import type { Ask, MarketSearch, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import type { Ask, Quote, Venue } from "../venue.ts";
+import { raydiumAmmV4Errors } from "./errors.ts";
 import { ammV4Swap } from "./instruction.ts";
 import {
   AMM_V4_POOL_SIZE,
@@ -23,6 +22,12 @@ import {
 import { type AmmV4Side, ammV4ExactIn, ammV4ExactOut, feeRoundsToNothing, inputRoundsToNothing } from "./math.ts";
 
 const ID = "raydium_amm_v4";
+const ACCOUNTS = {
+  program: AMM_V4_PROGRAM,
+  dataSize: AMM_V4_POOL_SIZE,
+  mintOffsets: [COIN_MINT_OFFSET, PC_MINT_OFFSET],
+} as const;
+
 /** A pool with its reserves and fee, ready to be priced in either direction. */
 export interface AmmV4State {
   readonly market: AmmV4Market;
@@ -52,8 +57,8 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
   programs: [AMM_V4_PROGRAM],
   supports: { exactOut: true, token2022: false },
 
-  search({ a, b }) {
-    return [searchFor(a, b), searchFor(b, a)];
+  search(pair) {
+    return filterEitherWay(ACCOUNTS, pair);
   },
 
   decode: decodeAmmV4Market,
@@ -74,26 +79,13 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
     };
   },
 
-  // The program logs no error names.
-  errors,
+  errors: raydiumAmmV4Errors,
 };
-
-function searchFor(coin: Address, pc: Address): MarketSearch {
-  return {
-    kind: "filter",
-    program: AMM_V4_PROGRAM,
-    dataSize: AMM_V4_POOL_SIZE,
-    memcmp: [
-      { offset: COIN_MINT_OFFSET, bytes: coin.bytes },
-      { offset: PC_MINT_OFFSET, bytes: pc.bytes },
-    ],
-  };
-}
 
 function readState(market: AmmV4Market, have: AccountView): AmmV4State {
   const account = requireAccount(have, market.address, ID, "pool");
   if (decodeAmmV4Market(account) === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
+    throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeAmmV4Pool(account);
   const reserve = (index: 0 | 1): bigint =>

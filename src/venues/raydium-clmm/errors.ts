@@ -4,7 +4,7 @@ import { programErrors } from "../shared/program-errors.ts";
  * What failures of the program mean to a trade. Numbers and names of its source.
  * Numbers as of April 2026. Before, several were four lower, so a logged name takes precedence.
  */
-export const errors = programErrors([
+export const raydiumClmmErrors = programErrors([
   [6000, "NotApproved", "NO_ROUTE"],
   [6016, "LiquidityInsufficient", "INSUFFICIENT_LIQUIDITY"],
   [6017, "PriceSlippageCheck", "SLIPPAGE_EXCEEDED"],

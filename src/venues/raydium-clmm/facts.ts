@@ -1,7 +1,7 @@
 import { u16Entry, type VenueFacts } from "../venue-facts.ts";
 import { CLMM_PROGRAM } from "./layout.ts";
 
-export const facts: VenueFacts = {
+export const raydiumClmmFacts: VenueFacts = {
   curve: "concentrated liquidity",
   modelled:
     "ticks and arrays, bitmap extension, limit orders, fees that follow volatility, fees on a fixed side, transfer fees",

@@ -11,9 +11,9 @@ import { CLMM_CONFIG_INDICES } from "./known-configs.ts";
 export const CLMM_PROGRAM = Address.of("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK");
 
 export const CLMM_POOL_SIZE = 1_544;
-export const MINT_0_OFFSET = 73;
-export const MINT_1_OFFSET = 105;
-export const TICKS_PER_ARRAY = 60;
+export const CLMM_MINT_0_OFFSET = 73;
+export const CLMM_MINT_1_OFFSET = 105;
+export const CLMM_TICKS_PER_ARRAY = 60;
 
 const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
 const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");
@@ -110,14 +110,14 @@ export function decodeClmmMarket(account: Account): ClmmMarket | undefined {
   return {
     venue: "raydium_clmm",
     address,
-    mints: [Address.from(data, MINT_0_OFFSET), Address.from(data, MINT_1_OFFSET)],
+    mints: [Address.from(data, CLMM_MINT_0_OFFSET), Address.from(data, CLMM_MINT_1_OFFSET)],
     nativeSol: false,
     config: Address.from(data, 9),
     vaults: [Address.from(data, 137), Address.from(data, 169)],
     observation: Address.from(data, 201),
     tickSpacing,
     extension: extensionOf(address),
-    extended: arraySpan(tickSpacing) * BITMAP_REACH < MAX_TICK,
+    extended: clmmArraySpan(tickSpacing) * BITMAP_REACH < MAX_TICK,
   };
 }
 
@@ -205,7 +205,7 @@ export function decodeClmmTicks(
   const liquidityNet: bigint[] = [];
   const hasLiquidity: boolean[] = [];
   const orders: bigint[] = [];
-  for (let i = 0; i < TICKS_PER_ARRAY; i++) {
+  for (let i = 0; i < CLMM_TICKS_PER_ARRAY; i++) {
     const at = TICKS_OFFSET + i * TICK_SIZE;
     const liquid = holdsBits(view, at + 20);
     if (!liquid && !holdsBits(view, at + 124)) continue;
@@ -229,13 +229,13 @@ function holdsBits(view: DataView, at: number): boolean {
 }
 
 /** Ticks covered by one array. */
-export function arraySpan(tickSpacing: number): number {
-  return TICKS_PER_ARRAY * tickSpacing;
+export function clmmArraySpan(tickSpacing: number): number {
+  return CLMM_TICKS_PER_ARRAY * tickSpacing;
 }
 
 /** First tick of the array that covers `tick`. */
-export function arrayStart(tick: number, tickSpacing: number): number {
-  const span = arraySpan(tickSpacing);
+export function clmmArrayStart(tick: number, tickSpacing: number): number {
+  const span = clmmArraySpan(tickSpacing);
   return floorDivide(tick, span) * span;
 }
 
@@ -257,7 +257,7 @@ export function initialisedStarts(
   inclusive: boolean,
   count: number,
 ): number[] {
-  const span = arraySpan(bitmaps.tickSpacing);
+  const span = clmmArraySpan(bitmaps.tickSpacing);
   const lowest = floorDivide(MIN_TICK, span);
   const highest = floorDivide(MAX_TICK, span);
   const step = down ? -1 : 1;
@@ -277,7 +277,7 @@ export function initialisedStarts(
 
 /** True when the bit of the array that begins at `start` lies outside the pool's own bitmap. */
 export function isBeyondBitmap(start: number, tickSpacing: number): boolean {
-  const index = start / arraySpan(tickSpacing);
+  const index = start / clmmArraySpan(tickSpacing);
   return index < -BITMAP_REACH || index >= BITMAP_REACH;
 }
 
@@ -287,7 +287,7 @@ export function bitmapsBetween(from: number, to: number, tickSpacing: number): n
 }
 
 function bitmapOf(start: number, tickSpacing: number): number {
-  const block = floorDivide(start / arraySpan(tickSpacing), BITMAP_REACH);
+  const block = floorDivide(start / clmmArraySpan(tickSpacing), BITMAP_REACH);
   return block < 0 ? block + 1 : block;
 }
 

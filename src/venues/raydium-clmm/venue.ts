@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
@@ -7,21 +6,23 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../shared/mint-filter.ts";
-import { notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { raydiumClmmErrors } from "./errors.ts";
 import { clmmSwap } from "./instruction.ts";
 import {
-  arrayStart,
   bitmapsBetween,
+  CLMM_MINT_0_OFFSET,
+  CLMM_MINT_1_OFFSET,
   CLMM_POOL_SIZE,
   CLMM_PROGRAM,
   type ClmmBitmaps,
   type ClmmMarket,
   type ClmmPool,
+  clmmArrayStart,
   clmmPoolAddresses,
   clmmTickArrayOf,
   decodeClmmExtension,
@@ -32,8 +33,6 @@ import {
   initialisedStarts,
   isBeyondBitmap,
   isClmmPool,
-  MINT_0_OFFSET,
-  MINT_1_OFFSET,
 } from "./layout.ts";
 import { type ClmmCurve, type ClmmFill, clmmSqrtPrice, swapClmm } from "./math.ts";
 
@@ -75,7 +74,7 @@ interface ClmmQuoteFill {
 const ACCOUNTS = {
   program: CLMM_PROGRAM,
   dataSize: CLMM_POOL_SIZE,
-  mintOffsets: [MINT_0_OFFSET, MINT_1_OFFSET],
+  mintOffsets: [CLMM_MINT_0_OFFSET, CLMM_MINT_1_OFFSET],
 } as const;
 
 /**
@@ -127,7 +126,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
     };
   },
 
-  errors,
+  errors: raydiumClmmErrors,
 };
 
 function bitmapsOf(market: ClmmMarket, { bitmap }: ClmmPool, have: AccountView): ClmmBitmaps {
@@ -145,12 +144,11 @@ function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
 function readState(market: ClmmMarket, have: AccountView): ClmmState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isClmmPool(account)) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
+    throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeClmmPool(account);
   const feeRate = decodeClmmFeeRate(requireAccount(have, market.config, ID, "fee configuration"));
-  if (feeRate === undefined)
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.config} is not a fee configuration`);
+  if (feeRate === undefined) throw degraded(ID, `${market.config} is not a fee configuration`);
 
   const bitmaps = bitmapsOf(market, pool, have);
   const ticks: number[] = [];
@@ -161,7 +159,7 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
     const array = requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array");
     const held = decodeClmmTicks(array, market.address, start, market.tickSpacing);
     if (held === undefined) {
-      throw new TradewireError("VENUE_DEGRADED", `${ID}: ${array.address} is not a tick array of ${market.address}`);
+      throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
     }
     ticks.push(...held.ticks);
     liquidityNet.push(...held.liquidityNet);
@@ -236,8 +234,8 @@ function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: bo
   const { market, extension } = state;
   const { tickSpacing } = market;
   const { starts, addresses, behind } = state.paths[zeroForOne ? 0 : 1];
-  const own = arrayStart(state.curve.tick, tickSpacing);
-  const used = starts.indexOf(arrayStart(fill.searchedTo, tickSpacing)) + 1;
+  const own = clmmArrayStart(state.curve.tick, tickSpacing);
+  const used = starts.indexOf(clmmArrayStart(fill.searchedTo, tickSpacing)) + 1;
   const neighbours = used <= ROOM_FOR_NEIGHBOURS;
   const ahead = neighbours ? starts[used] : starts[used - 1];
   const trail: Address[] = [];

@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its source.
  */
-export const errors = programErrors([
+export const raydiumCpmmErrors = programErrors([
   [6000, "NotApproved", "NO_ROUTE"],
   [6002, "EmptySupply", "INSUFFICIENT_LIQUIDITY"],
   [6005, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],

@@ -1,7 +1,7 @@
 import { u16Entry, type VenueFacts } from "../venue-facts.ts";
 import { CPMM_PROGRAM } from "./layout.ts";
 
-export const facts: VenueFacts = {
+export const raydiumCpmmFacts: VenueFacts = {
   curve: "a constant product",
   modelled: "trade, protocol, fund and creator fees, transfer fees",
   exactOut: "yes",

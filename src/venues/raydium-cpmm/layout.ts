@@ -12,8 +12,8 @@ export const CPMM_PROGRAM = Address.of("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5q
 export const CPMM_AUTHORITY = Address.of("GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL");
 
 export const CPMM_POOL_SIZE = 637;
-export const MINT_0_OFFSET = 168;
-export const MINT_1_OFFSET = 200;
+export const CPMM_MINT_0_OFFSET = 168;
+export const CPMM_MINT_1_OFFSET = 200;
 
 const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
 const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");
@@ -55,7 +55,7 @@ export function decodeCpmmMarket({ address, owner, data }: Account): CpmmMarket 
   return {
     venue: "raydium_cpmm",
     address,
-    mints: [Address.from(data, MINT_0_OFFSET), Address.from(data, MINT_1_OFFSET)],
+    mints: [Address.from(data, CPMM_MINT_0_OFFSET), Address.from(data, CPMM_MINT_1_OFFSET)],
     nativeSol: false,
     config: Address.from(data, 8),
     vaults: [Address.from(data, 72), Address.from(data, 104)],

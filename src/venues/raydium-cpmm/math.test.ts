@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../primitives/random.ts";
-import { type CpmmSide, cpmmExactIn, cpmmExactOut } from "./math.ts";
+import { type CpmmDirection, cpmmExactIn, cpmmExactOut } from "./math.ts";
 
-const side = (over: Partial<CpmmSide> = {}): CpmmSide => ({
+const side = (over: Partial<CpmmDirection> = {}): CpmmDirection => ({
   reserveIn: 1_000_000n,
   reserveOut: 2_000_000n,
   tradeFeeRate: 2_500n,

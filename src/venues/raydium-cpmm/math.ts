@@ -2,7 +2,7 @@ import { constantProductIn, constantProductOut } from "../curves/constant-produc
 import { beforeFee, feeOn } from "../shared/raydium-fee.ts";
 
 /** A pool as one direction of trade sees it. Base units; rates in millionths. */
-export interface CpmmSide {
+export interface CpmmDirection {
   readonly reserveIn: bigint;
   readonly reserveOut: bigint;
   readonly tradeFeeRate: bigint;
@@ -28,7 +28,7 @@ export interface CpmmFill {
  *
  * @see raydium-cp-swap `curve/calculator.rs`, swap_base_input
  */
-export function cpmmExactIn(input: bigint, side: CpmmSide): CpmmFill {
+export function cpmmExactIn(input: bigint, side: CpmmDirection): CpmmFill {
   const inputRate = side.tradeFeeRate + (side.creatorFeeOnInput ? side.creatorFeeRate : 0n);
   const netIn = input - feeOn(input, inputRate);
   const grossOut = constantProductOut(netIn, side.reserveIn, side.reserveOut);
@@ -42,7 +42,7 @@ export function cpmmExactIn(input: bigint, side: CpmmSide): CpmmFill {
  * @returns undefined when the pool cannot give that much
  * @see raydium-cp-swap `curve/calculator.rs`, swap_base_output
  */
-export function cpmmExactOut(output: bigint, side: CpmmSide): CpmmFill | undefined {
+export function cpmmExactOut(output: bigint, side: CpmmDirection): CpmmFill | undefined {
   const inputRate = side.tradeFeeRate + (side.creatorFeeOnInput ? side.creatorFeeRate : 0n);
   const grossOut = side.creatorFeeOnInput ? output : beforeFee(output, side.creatorFeeRate);
   if (grossOut === undefined) return undefined;
@@ -56,6 +56,6 @@ export function cpmmExactOut(output: bigint, side: CpmmSide): CpmmFill | undefin
  * True when what the curve asks for `grossOut` is less than half a unit. Builds of the program before late 2025 round that
  * to nothing and refuse the trade, later ones take one unit: it is not offered.
  */
-export function cpmmRoundsToNothing(grossOut: bigint, { reserveIn, reserveOut }: CpmmSide): boolean {
+export function cpmmRoundsToNothing(grossOut: bigint, { reserveIn, reserveOut }: CpmmDirection): boolean {
   return 2n * reserveIn * grossOut < reserveOut - grossOut;
 }

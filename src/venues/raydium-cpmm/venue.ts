@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
@@ -6,14 +5,16 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../shared/mint-filter.ts";
-import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { raydiumCpmmErrors } from "./errors.ts";
 import { cpmmSwap } from "./instruction.ts";
 import {
+  CPMM_MINT_0_OFFSET,
+  CPMM_MINT_1_OFFSET,
   CPMM_POOL_SIZE,
   CPMM_PROGRAM,
   type CpmmMarket,
@@ -22,10 +23,8 @@ import {
   decodeCpmmConfig,
   decodeCpmmMarket,
   decodeCpmmPool,
-  MINT_0_OFFSET,
-  MINT_1_OFFSET,
 } from "./layout.ts";
-import { type CpmmFill, type CpmmSide, cpmmExactIn, cpmmExactOut, cpmmRoundsToNothing } from "./math.ts";
+import { type CpmmDirection, type CpmmFill, cpmmExactIn, cpmmExactOut, cpmmRoundsToNothing } from "./math.ts";
 
 /** A pool with its reserves and fee rates, ready to be priced in either direction. */
 interface CpmmState {
@@ -33,7 +32,7 @@ interface CpmmState {
   readonly pool: CpmmPool;
   readonly mints: readonly [Mint, Mint];
   /** The pool as seen when mint 0 goes in, and when mint 1 goes in. */
-  readonly sides: readonly [CpmmSide, CpmmSide];
+  readonly sides: readonly [CpmmDirection, CpmmDirection];
   readonly computeUnits: number;
 }
 
@@ -44,7 +43,7 @@ interface CpmmQuoteFill {
 const ACCOUNTS = {
   program: CPMM_PROGRAM,
   dataSize: CPMM_POOL_SIZE,
-  mintOffsets: [MINT_0_OFFSET, MINT_1_OFFSET],
+  mintOffsets: [CPMM_MINT_0_OFFSET, CPMM_MINT_1_OFFSET],
 } as const;
 
 /**
@@ -82,18 +81,18 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
     };
   },
 
-  errors,
+  errors: raydiumCpmmErrors,
 };
 
 function readState(market: CpmmMarket, have: AccountView): CpmmState {
   const account = requireAccount(have, market.address, "raydium_cpmm", "pool");
   if (decodeCpmmMarket(account) === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `raydium_cpmm: ${market.address} is no longer a pool`);
+    throw degraded("raydium_cpmm", `${market.address} is no longer a pool`);
   }
   const pool = decodeCpmmPool(account);
   const config = decodeCpmmConfig(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
   if (config === undefined) {
-    throw new TradewireError("VENUE_DEGRADED", `raydium_cpmm: ${market.config} is not a fee configuration`);
+    throw degraded("raydium_cpmm", `${market.config} is not a fee configuration`);
   }
   const reserve = (index: 0 | 1): bigint =>
     tokenBalance(requireAccount(have, market.vaults[index], "raydium_cpmm", "vault")) - pool.owedFees[index];
@@ -102,7 +101,7 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
     requireMint(have, market.mints[0], "raydium_cpmm"),
     requireMint(have, market.mints[1], "raydium_cpmm"),
   ] as const;
-  const side = (from: 0 | 1): CpmmSide => ({
+  const side = (from: 0 | 1): CpmmDirection => ({
     reserveIn: reserves[from],
     reserveOut: reserves[from === 0 ? 1 : 0],
     tradeFeeRate: config.tradeFeeRate,

@@ -3,7 +3,7 @@ import { programErrors } from "../shared/program-errors.ts";
 /**
  * What failures of the program mean to a trade. Numbers and names of its IDL.
  */
-export const errors = programErrors([
+export const raydiumLaunchlabErrors = programErrors([
   [6000, "NotApproved", "NO_ROUTE"],
   [6003, "InputNotMatchCurveConfig", "VENUE_DEGRADED"],
   [6004, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],

@@ -1,6 +1,6 @@
 import type { VenueFacts } from "../venue-facts.ts";
 
-export const facts: VenueFacts = {
+export const raydiumLaunchlabFacts: VenueFacts = {
   curve: "a bonding curve",
   modelled: "three curve shapes, platform and creator fees, transfer fees, sell-out",
   exactOut: "yes",

@@ -5,11 +5,11 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { notTrading, tooSmall } from "../shared/refusals.ts";
+import { degraded, notTrading, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
-import { errors } from "./errors.ts";
+import { raydiumLaunchlabErrors } from "./errors.ts";
 import { launchlabTrade } from "./instruction.ts";
 import {
   decodeLaunchlabConfig,
@@ -101,29 +101,26 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
     };
   },
 
-  errors,
+  errors: raydiumLaunchlabErrors,
 };
 
 function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isLaunchlabPool(account)) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} is no longer a pool`);
+    throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const config = decodeLaunchlabConfig(requireAccount(have, market.config, ID, "configuration"));
   const platform = decodeLaunchlabPlatform(requireAccount(have, market.platform, ID, "platform"));
   if (config === undefined || platform === undefined) {
-    throw new TradewireError(
-      "VENUE_DEGRADED",
-      `${ID}: ${market.address} names accounts that are not its configurations`,
-    );
+    throw degraded(ID, `${market.address} names accounts that are not its configurations`);
   }
   const { curveType: type } = config;
   if (type !== 0 && type !== 1 && type !== 2) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: ${market.address} follows a curve of unknown shape ${type}`);
+    throw degraded(ID, `${market.address} follows a curve of unknown shape ${type}`);
   }
   const { status, ...amounts } = decodeLaunchlabPool(account);
   if (amounts.virtualBase === 0n || (type === 1 && amounts.virtualQuote === 0n)) {
-    throw new TradewireError("VENUE_DEGRADED", `${ID}: the curve of ${market.address} has no price`);
+    throw degraded(ID, `the curve of ${market.address} has no price`);
   }
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {

@@ -2,14 +2,12 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
 import { ceilDiv } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 
 /** The program that holds the fee schedules of the Pump curve and of PumpSwap. */
 export const PUMP_FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
 
-/** The one quote mint charged by the stable schedule; the fee program has it hard-coded. */
-const USDC_MINT = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
 /** The Token-2022 wrapped-SOL mint, charged like SOL. */
 const NATIVE_MINT_2022 = Address.of("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9");
 
@@ -87,6 +85,7 @@ function feesAt(data: Uint8Array, at: number): PumpFees {
  */
 export function pumpFeesFor(config: PumpFeeConfig, quoteMint: Address, marketCap: bigint): PumpFees | undefined {
   if (quoteMint === SOL_MINT || quoteMint === NATIVE_MINT_2022) return tierFees(config.tiers, marketCap);
+  // The one quote mint of the stable schedule: the fee program has it hard-coded.
   if (quoteMint === USDC_MINT) return tierFees(config.stableTiers, marketCap);
   const { lp, protocol, creator } = config.exotic;
   return lp === 0n && protocol === 0n && creator === 0n ? config.flat : config.exotic;

@@ -1,5 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Market } from "../venue.ts";
+import type { Market, VenueId } from "../venue.ts";
 
 /** A trade that rounds to nothing. */
 export function tooSmall(): TradewireError {
@@ -11,7 +11,7 @@ export function tooLarge({ venue, address }: Market): TradewireError {
   return new TradewireError("INSUFFICIENT_LIQUIDITY", `${venue} market ${address} does not hold enough for this trade`);
 }
 
-/** A trade beyond the part of the market that the accounts of one swap reach. */
+/** A trade that needs more of the market than the accounts of one swap reach. */
 export function outOfReach({ venue, address }: Market): TradewireError {
   return new TradewireError(
     "INSUFFICIENT_LIQUIDITY",
@@ -19,7 +19,12 @@ export function outOfReach({ venue, address }: Market): TradewireError {
   );
 }
 
-/** A market that does not trade now; `why` completes "the market …". */
+/** A market that does not trade now; `why` completes the sentence that begins with its address. */
 export function notTrading({ venue, address }: Market, why: string): TradewireError {
   return new TradewireError("NO_ROUTE", `${venue} market ${address} ${why}`);
+}
+
+/** An account that is not what the program's layout says. */
+export function degraded(venue: VenueId, why: string): TradewireError {
+  return new TradewireError("VENUE_DEGRADED", `${venue}: ${why}`);
 }

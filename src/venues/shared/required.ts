@@ -3,6 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../../solana/mint.ts";
 import type { VenueId } from "../venue.ts";
+import { degraded } from "./refusals.ts";
 
 /** Those of `addresses` that have not been read yet. */
 export function unread(have: AccountView, addresses: readonly Address[]): Address[] {
@@ -13,7 +14,7 @@ export function unread(have: AccountView, addresses: readonly Address[]): Addres
 export function requireAccount(have: AccountView, address: Address, venue: VenueId, what: string): Account {
   const account = have.get(address);
   if (account === undefined || account === null) {
-    throw new TradewireError("VENUE_DEGRADED", `${venue}: the ${what} ${address} does not exist`);
+    throw degraded(venue, `the ${what} ${address} does not exist`);
   }
   return account;
 }
@@ -21,7 +22,7 @@ export function requireAccount(have: AccountView, address: Address, venue: Venue
 /** The mint of a market. @throws TradewireError VENUE_DEGRADED when it is not there or not a mint */
 export function requireMint(have: AccountView, address: Address, venue: VenueId): Mint {
   const account = requireAccount(have, address, venue, "mint");
-  if (!isMint(account)) throw new TradewireError("VENUE_DEGRADED", `${venue}: ${address} is not a mint`);
+  if (!isMint(account)) throw degraded(venue, `${address} is not a mint`);
   return decodeMint(account);
 }
 

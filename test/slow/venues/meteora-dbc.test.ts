@@ -7,7 +7,7 @@ import { minOf } from "../../../src/primitives/integer.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import type { Instruction } from "../../../src/solana/instruction.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
 import { createTokenAccount } from "../../../src/solana/token-instructions.ts";
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DBC_PROGRAM } from "../../../src/venues/meteora-dbc/layout.ts";
@@ -25,7 +25,6 @@ if (missing.length > 0)
 const TRADES = 300;
 const ONE = 1n << 64n;
 const HELD = 10n ** 18n;
-const USDC = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
 /** Of no list of ours. */
 const ANY_QUOTE = Address.from(new Uint8Array(32).fill(9));
 
@@ -64,7 +63,7 @@ const cases: readonly (NewDbcPool & { readonly name: string })[] = [
   {
     ...plain,
     name: "linear schedule, USDC quote",
-    quoteMint: USDC,
+    quoteMint: USDC_MINT,
     curve: stretches(8),
     baseFee: { cliff: 500_000_000n, first: 100, second: 60n, third: 4_900_000n, mode: 0 },
     migrationThreshold: 80_000_000_000n,
@@ -212,8 +211,8 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
 
   it("is recognised by the vault of what it is quoted in, and searched for by its coin", () => {
     const { svm, market, baseMint, pair } = open(plain);
-    expect(meteoraDbc.decode(svm.get(market)!, { a: USDC, b: baseMint })).toBeUndefined();
-    expect(meteoraDbc.decode(svm.get(market)!, { a: SOL_MINT, b: USDC })).toBeUndefined();
+    expect(meteoraDbc.decode(svm.get(market)!, { a: USDC_MINT, b: baseMint })).toBeUndefined();
+    expect(meteoraDbc.decode(svm.get(market)!, { a: SOL_MINT, b: USDC_MINT })).toBeUndefined();
     expect(readMarket(svm, meteoraDbc, market, pair).market.mints).toEqual([baseMint, SOL_MINT]);
     expect(meteoraDbc.search({ a: SOL_MINT, b: baseMint })).toEqual([
       { kind: "filter", program: DBC_PROGRAM, dataSize: 424, memcmp: [{ offset: 136, bytes: baseMint.bytes }] },

@@ -4,7 +4,11 @@ import { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
-import { arraySpan, decodeWhirlpoolMarket, WHIRLPOOL_PROGRAM } from "../../../src/venues/orca-whirlpool/layout.ts";
+import {
+  decodeWhirlpoolMarket,
+  WHIRLPOOL_PROGRAM,
+  whirlpoolArraySpan,
+} from "../../../src/venues/orca-whirlpool/layout.ts";
 import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/math.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
@@ -207,7 +211,7 @@ function spreadLiquidity(
   const unit = BigInt(Math.round(1e9 * Math.sqrt(1.0001 ** -Math.abs(tick)) + 1));
   addLiquidity(svm, provider, pool, -highest, highest, unit * 10n);
   if (tickSpacing >= 32_768) return;
-  const reach = 3 * arraySpan(tickSpacing);
+  const reach = 3 * whirlpoolArraySpan(tickSpacing);
   for (let i = 0; i < positions; i++) {
     const lower = clamp(tick - Number(random.below(BigInt(reach))));
     const upper = clamp(tick + Number(random.below(BigInt(reach))) + tickSpacing);

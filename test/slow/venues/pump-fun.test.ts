@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Address } from "../../../src/primitives/address.ts";
+import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
 import { decodeBondingCurve, PUMP_PROGRAM } from "../../../src/venues/pump-fun/layout.ts";
 import { pumpFun } from "../../../src/venues/pump-fun/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
@@ -18,7 +18,6 @@ const FEES_PROGRAM = ".venues/pump_fees_2026.so";
 const present = existsSync(PROGRAM) && existsSync(FEES_PROGRAM);
 if (!present) console.log(`pump_fun on the real program: skipped, ${PROGRAM} or ${FEES_PROGRAM} is not there`);
 
-const USDC = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
 const COINS = 48;
 /** Each trades on every coin, new to the program at first. */
 const WALLETS = 4;
@@ -83,11 +82,11 @@ interface QuoteToken {
   readonly unit: bigint;
 }
 
-/** SOL most often; USDC, which has fee tiers of its own; other tokens under both token programs. */
+/** SOL most often; USDC_MINT, which has fee tiers of its own; other tokens under both token programs. */
 function newQuote(svm: Svm, seed: number, random: Random): QuoteToken {
   switch (seed % 6) {
     case 3:
-      return { mint: svm.newMint({ decimals: 6, address: USDC }), unit: 1_000_000n };
+      return { mint: svm.newMint({ decimals: 6, address: USDC_MINT }), unit: 1_000_000n };
     case 4:
     case 5: {
       const decimals = Number(random.between(5n, 9n));

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Address } from "../../../src/primitives/address.ts";
+import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
 import { tokenBalance } from "../../../src/solana/token-account.ts";
 import { decodePumpSwapMarket, PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
 import { pumpSwap } from "../../../src/venues/pump-swap/venue.ts";
@@ -19,7 +19,6 @@ const FEES_PROGRAM = ".venues/pump_fees_2026.so";
 const present = existsSync(PROGRAM) && existsSync(FEES_PROGRAM);
 if (!present) console.log(`pump_swap on the real program: skipped, ${PROGRAM} or ${FEES_PROGRAM} is not there`);
 
-const USDC = Address.of("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
 const POOLS = 48;
 /** Each trades on every pool, new to the program at first. */
 const WALLETS = 4;
@@ -82,11 +81,11 @@ interface QuoteToken {
   readonly unit: bigint;
 }
 
-/** SOL most often; USDC, which has fee tiers of its own; other tokens under both token programs. */
+/** SOL most often; USDC_MINT, which has fee tiers of its own; other tokens under both token programs. */
 function newQuote(svm: Svm, seed: number, random: Random): QuoteToken {
   switch (seed % 6) {
     case 3:
-      return { mint: svm.newMint({ decimals: 6, address: USDC }), unit: 1_000_000n };
+      return { mint: svm.newMint({ decimals: 6, address: USDC_MINT }), unit: 1_000_000n };
     case 4:
       return { mint: svm.newMint({ decimals: 8, address: newKey(random) }), unit: 100_000_000n };
     case 5:

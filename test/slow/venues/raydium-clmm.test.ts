@@ -6,7 +6,7 @@ import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
 import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/solana/transfer-fee.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
-import { arraySpan, CLMM_PROGRAM } from "../../../src/venues/raydium-clmm/layout.ts";
+import { CLMM_PROGRAM, clmmArraySpan } from "../../../src/venues/raydium-clmm/layout.ts";
 import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/math.ts";
 import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
@@ -243,7 +243,7 @@ function spreadLiquidity(
   // What one unit of liquidity is worth falls with the distance from price 1, on one side or the other.
   const unit = BigInt(Math.round(1e9 * Math.sqrt(1.0001 ** -Math.abs(tick)) + 1));
   addClmmLiquidity(svm, provider, pool, -highest, highest, unit * 10n);
-  const reach = 4 * arraySpan(tickSpacing);
+  const reach = 4 * clmmArraySpan(tickSpacing);
   for (let i = 0; i < positions; i++) {
     const lower = clamp(tick - Number(random.below(BigInt(reach))));
     const upper = clamp(tick + Number(random.below(BigInt(reach))) + tickSpacing);

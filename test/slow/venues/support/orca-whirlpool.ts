@@ -16,9 +16,9 @@ import {
   TOKEN_PROGRAM,
 } from "../../../../src/solana/programs.ts";
 import {
-  arrayStart,
   WHIRLPOOL_PROGRAM,
   whirlpoolAddress,
+  whirlpoolArrayStart,
   whirlpoolTickArrayOf,
 } from "../../../../src/venues/orca-whirlpool/layout.ts";
 import { sortMints } from "../../../../src/venues/shared/sort-mints.ts";
@@ -113,7 +113,9 @@ export function addLiquidity(
   upper: number,
   liquidity: bigint,
 ): void {
-  const arrays = [lower, upper].map((tick) => createTickArray(svm, owner, pool, arrayStart(tick, pool.tickSpacing)));
+  const arrays = [lower, upper].map((tick) =>
+    createTickArray(svm, owner, pool, whirlpoolArrayStart(tick, pool.tickSpacing)),
+  );
   const mint = svm.newAddress();
   const position = findPda([textBytes("position"), mint.bytes], WHIRLPOOL_PROGRAM);
   const account = associatedTokenAddress(owner, mint, TOKEN_PROGRAM);

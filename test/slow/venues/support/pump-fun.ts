@@ -5,11 +5,11 @@ import { findPda } from "../../../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../../../src/solana/programs.ts";
 import {
   bondingCurveOf,
-  creatorVaultOf,
   PUMP_FEE_CONFIG,
   PUMP_GLOBAL,
   PUMP_GLOBAL_VOLUME,
   PUMP_PROGRAM,
+  pumpCreatorVaultOf,
 } from "../../../../src/venues/pump-fun/layout.ts";
 import { PUMP_FEE_PROGRAM } from "../../../../src/venues/shared/pump-fees.ts";
 import type { Svm } from "../../../support/svm.ts";
@@ -182,7 +182,7 @@ export function writeCoin(svm: Svm, coin: NewCoin): Address {
   svm.setTokens(address, coin.mint, coin.realTokens + 206_900_000_000_000n);
   if (!native) svm.setTokens(address, coin.quoteMint!, coin.realQuote);
   if (coin.creator !== undefined && coin.withoutVault !== true) {
-    const vault = creatorVaultOf(coin.creator).address;
+    const vault = pumpCreatorVaultOf(coin.creator).address;
     svm.setAccount({ address: vault, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: svm.rent(0) });
     if (!native) svm.setTokens(vault, coin.quoteMint!, 0n);
   }

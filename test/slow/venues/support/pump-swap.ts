@@ -3,13 +3,13 @@ import { hex, viewOf, writeU64 } from "../../../../src/primitives/bytes.ts";
 import { findPda } from "../../../../src/solana/pda.ts";
 import { SYSTEM_PROGRAM } from "../../../../src/solana/programs.ts";
 import {
-  canonicalPool,
-  creatorVaultOf,
+  canonicalPumpPool,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
   PUMP_SWAP_GLOBAL_VOLUME,
   PUMP_SWAP_PROGRAM,
   poolAuthorityOf,
+  pumpSwapCreatorVaultOf,
 } from "../../../../src/venues/pump-swap/layout.ts";
 import { PUMP_FEE_PROGRAM } from "../../../../src/venues/shared/pump-fees.ts";
 import type { Svm } from "../../../support/svm.ts";
@@ -89,7 +89,8 @@ export function writePumpPool(svm: Svm, pool: NewPumpPool): Address {
     [new TextEncoder().encode("pool"), index, creator.bytes, pool.base.bytes, pool.quote.bytes],
     PUMP_SWAP_PROGRAM,
   );
-  if (pool.creator === undefined && address !== canonicalPool(pool.base, pool.quote)) throw new Error("not canonical");
+  if (pool.creator === undefined && address !== canonicalPumpPool(pool.base, pool.quote))
+    throw new Error("not canonical");
   const data = new Uint8Array(300);
   data.set(hex("f19a6d0411b16dbc"));
   data[8] = bump;
@@ -110,7 +111,7 @@ export function writePumpPool(svm: Svm, pool: NewPumpPool): Address {
   data[270] = pool.holderReward === true ? 1 : 0;
   svm.setAccount({ address, owner: PUMP_SWAP_PROGRAM, data: data.slice(0, pool.size ?? 300) });
   if (pool.coinCreator !== undefined && pool.withoutVault !== true) {
-    svm.setTokens(creatorVaultOf(pool.coinCreator).address, pool.quote, 0n);
+    svm.setTokens(pumpSwapCreatorVaultOf(pool.coinCreator).address, pool.quote, 0n);
   }
   return address;
 }

@@ -10,8 +10,8 @@ import {
   TOKEN_PROGRAM,
 } from "../../../../src/solana/programs.ts";
 import {
-  arrayStart,
   CLMM_PROGRAM,
+  clmmArrayStart,
   clmmConfigAddress,
   clmmPoolAddress,
   clmmTickArrayOf,
@@ -99,7 +99,7 @@ export function addClmmLiquidity(
   upper: number,
   liquidity: bigint,
 ): void {
-  const starts = [lower, upper].map((tick) => arrayStart(tick, pool.tickSpacing));
+  const starts = [lower, upper].map((tick) => clmmArrayStart(tick, pool.tickSpacing));
   const nft = svm.newAddress();
   const bigEndian = (value: number): Uint8Array => le(value, 4).reverse();
   run(svm, owner, [

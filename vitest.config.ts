@@ -15,6 +15,7 @@ const tests: TestProjectInlineConfiguration = {
     exclude: ["test/slow/{browser,edge,operations,venues}/**", "test/oracles/**", "**/node_modules/**"],
     ...PATIENCE,
     maxWorkers: WORKERS,
+    maxConcurrency: 3,
   },
 };
 

@@ -1,14 +1,18 @@
 import net from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Code, createClient } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/grpc/health/v1/health_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../gen/tradewire/v1/types_pb.ts";
+import type { ApiSettings } from "../../src/api/settings.ts";
 import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
-import { type Edge, startEdge } from "../support/edge.ts";
+import { type Edge, startEdge as startEdgeOn } from "../support/edge.ts";
 import { ALICE, BOB, fakeSign, TOKEN } from "../support/fake-trades.ts";
+
+/** The clock of the rate limits: no bucket refills unless a test moves it. */
+let nowMs = 0;
+const startEdge = (changes: Partial<ApiSettings>) => startEdgeOn(changes, () => nowMs);
 
 let edge: Edge | undefined;
 afterEach(async () => {
@@ -57,7 +61,7 @@ it("holds each key to its own builds, tells how many are left, and leaves submit
   const signed = fakeSign(Buffer.from(data.unsignedTransaction, "base64"));
   const submit = { submissionToken: data.submissionToken, signedTransaction: Buffer.from(signed).toString("base64") };
   expect((await post("/v1/tx/submit", submit)).status).toBe(200);
-  await sleep(400);
+  nowMs += 400;
   expect((await post("/v1/tx/buy", BUY)).status).toBe(200);
 });
 
@@ -78,7 +82,7 @@ it("says the same on every wire", async () => {
     const refusal = await trades.buy(request, { headers }).catch((error) => error);
     expect(refusal.rawMessage).toContain("More than 1 build calls a second");
     expect(refusal.metadata.get("retry-after")).toBe("1");
-    await sleep(1_050);
+    nowMs += 1_050;
   }
 });
 
@@ -142,7 +146,7 @@ describe("calls without a known key", () => {
     expect((await refused.json()).error).toMatchObject({ code: "RATE_LIMIT_EXCEEDED", retryable: true });
     expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(429);
     for (let i = 0; i < 20; i++) expect((await post("/v1/tx/buy", BUY)).status).toBe(200);
-    await sleep(1_050);
+    nowMs += 1_050;
     expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
   });
 
@@ -265,7 +269,7 @@ it("refuses builds beyond what may be under way, and still takes submits", async
 });
 
 it("lets no foreign page in, unless its origin is set", async () => {
-  edge = await startEdge();
+  edge = await startEdge({});
   const preflight = (origin: string) =>
     fetch(`http://127.0.0.1:${edge!.port}/v1/tx/buy`, {
       method: "OPTIONS",

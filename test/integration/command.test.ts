@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,30 +10,35 @@ import { openStore } from "../../src/accounts/store/store.ts";
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const START_MS = 60_000;
+/** A start that takes longer has failed, on however slow a machine. */
+const START_MS = 120_000;
 const MAIN = ["src/process/main.ts"];
 
-function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...MAIN, ...argv], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
-    encoding: "utf8",
+/** Runs a command to its end. */
+function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}, command = MAIN) {
+  const options = { env: { PATH: process.env.PATH, DATA_DIR: folder, ...env } };
+  return new Promise<{ status: number | null; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(process.execPath, [...command, ...argv], options, (_, stdout, stderr) =>
+      resolve({ status: child.exitCode, stdout, stderr }),
+    );
   });
-  return { status, stdout, stderr };
 }
 
-test("--check accepts the settings or reports every problem, and so does a start", () => {
-  expect(run(["--check"])).toEqual({ status: 0, stdout: "The settings are usable.\n", stderr: "" });
+test.concurrent("--check accepts the settings or reports every problem, and so does a start", async () => {
+  expect(await run(["--check"])).toEqual({ status: 0, stdout: "The settings are usable.\n", stderr: "" });
   const env = { TLS_CERT: "/none.pem", TLS_KEY: "/none.pem", SANDBOX_PROGRAMS: "/none", PORT: "9090" };
-  for (const argv of [["--check"], []]) {
-    const { status, stderr } = run(argv, env);
+  for (const { status, stderr } of await Promise.all([run(["--check"], env), run([], env)])) {
     expect(status).toBe(1);
     for (const name of ["TLS_CERT", "TLS_KEY", "SANDBOX_PROGRAMS", "ADMIN_PORT"]) expect(stderr).toContain(name);
     expect(stderr).not.toContain("    at ");
   }
 });
 
-test("an unknown option is refused by name", () => {
-  expect(run(["--worker", "2"])).toMatchObject({ status: 1, stderr: expect.stringContaining("--worker is not an") });
+test.concurrent("an unknown option is refused by name", async () => {
+  expect(await run(["--worker", "2"])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("--worker is not an"),
+  });
 });
 
 async function freePorts(count: number): Promise<number> {
@@ -72,7 +77,7 @@ async function startPage(argv: readonly string[], port: number): Promise<{ page:
   });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   try {
-    await expect.poll(() => page, { timeout: START_MS, interval: 50 }).toContain("Try it");
+    await expect.poll(() => page, { timeout: START_MS }).toContain("Try it");
     const { tokens } = await (await fetch(`http://127.0.0.1:${port}/status.json`)).json();
     const apiKey = /api_\w+/.exec(page)![0];
     const profile = await fetch(`http://127.0.0.1:${port}/v1/auth/profile`, {
@@ -89,7 +94,7 @@ async function startPage(argv: readonly string[], port: number): Promise<{ page:
   }
 }
 
-test(
+test.concurrent(
   "workers on the embedded chain print what one process prints, then how to replace them",
   async () => {
     const port = await freePorts(6);
@@ -104,7 +109,7 @@ test(
   3 * START_MS,
 );
 
-test(
+test.concurrent(
   "npm run cli -- serve runs the service until it is interrupted",
   async () => {
     const child = spawn(process.execPath, ["src/process/cli.ts", "serve"], {
@@ -116,7 +121,7 @@ test(
       page += chunk;
     });
     const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
-    await expect.poll(() => page, { timeout: START_MS, interval: 50 }).toContain("Try it");
+    await expect.poll(() => page, { timeout: START_MS }).toContain("Try it");
     const url = /gRPC {3}(http:\S+)/.exec(page)![1]!;
     expect((await fetch(`${url}/status.json`)).status).toBe(200);
     child.kill("SIGINT");
@@ -125,31 +130,28 @@ test(
   2 * START_MS,
 );
 
-test("serve explains in words why it cannot start", () => {
-  const { status, stderr } = spawnSync(process.execPath, ["src/process/cli.ts", "serve"], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: "many" },
-    encoding: "utf8",
-  });
+test.concurrent("serve explains in words why it cannot start", async () => {
+  const { status, stderr } = await run(["serve"], { PORT: "many" }, ["src/process/cli.ts"]);
   expect(status).toBe(1);
   expect(stderr).toContain("PORT must be a whole number");
   expect(stderr).not.toContain("    at ");
 });
 
-test("a failed start is explained in words", () => {
+test.concurrent("a failed start is explained in words", async () => {
   const env = { PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0", DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
-  const { status, stderr } = run([], env);
+  const { status, stderr } = await run([], env);
   expect(status).toBe(1);
   expect(stderr).toMatch(/database/);
   expect(stderr).toContain("connect ECONNREFUSED 127.0.0.1:1");
   expect(stderr).not.toContain("    at ");
 });
 
-test("it does not start with another pepper than the database's keys were hashed with", async () => {
+test.concurrent("it does not start with another pepper than the database's keys were hashed with", async () => {
   const dataDir = join(folder, "other-pepper");
   const store = await openStore({ dataDir });
   await requirePepper(store, Buffer.alloc(32, 1));
   await store.close();
-  const { status, stderr } = run([], {
+  const { status, stderr } = await run([], {
     DATA_DIR: dataDir,
     KEY_PEPPER: "02".repeat(32),
     PORT: "0",
@@ -160,7 +162,7 @@ test("it does not start with another pepper than the database's keys were hashed
   expect(stderr).toMatch(/^The API keys in this database were made with another KEY_PEPPER\./m);
 });
 
-test(
+test.concurrent(
   "SIGTERM before the start is complete stops it",
   async () => {
     const silent = createServer();

@@ -8,17 +8,17 @@ export interface Edge extends Pick<Api, "fastify" | "limits" | "load" | "drain" 
   readonly host: string;
   readonly port: number;
   readonly trades: FakeTrades;
-  /** What was logged as an error. */
+  /** The facts of every error logged. */
   readonly errors: readonly object[];
 }
 
-/** The edge on a free port, over fakes. */
-export async function startEdge(changes: Partial<ApiSettings> = {}): Promise<Edge> {
+/** The edge on a free port, over fakes. `nowMs` is the clock of limits and stages. */
+export async function startEdge(changes: Partial<ApiSettings> = {}, nowMs = monotonicMs): Promise<Edge> {
   const trades = createFakeTrades();
   const accounts = createFakeAccounts();
   const errors: object[] = [];
   const api = new Api({
-    nowMs: monotonicMs,
+    nowMs,
     requestIdPrefix: "test",
     trades,
     accounts,

@@ -40,7 +40,7 @@ export interface TestService {
 }
 
 /**
- * Settings under which the machine's speed decides nothing: slots are short, and neither old state nor a long queue refuses
+ * Settings under which the machine's speed decides nothing: slots are short, and neither old state, a slow node nor a long queue refuses
  * a build. Tests of those refusals set their own bounds.
  */
 export const PATIENT: Environment = {
@@ -49,6 +49,7 @@ export const PATIENT: Environment = {
   BLOCKHASH_MAX_AGE_MS: "30000",
   STATE_MAX_AGE_MS: "30000",
   BUILD_QUEUE_MS: "10000",
+  SOLANA_RPC_TIMEOUT_MS: "60000",
 };
 const SLOT_MS = "50";
 

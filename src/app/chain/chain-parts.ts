@@ -26,7 +26,9 @@ export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
 /** Connects to the chain. @throws NodeError if no node answers */
 export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
   const { config, now, random, warn, closers } = context;
-  const pool = createRpcPool({ endpoints: rpcUrls.map((url) => createRpcEndpoint({ url, now })), now, warn });
+  const timeoutMs = config.solanaRpcTimeoutMs;
+  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, timeoutMs }));
+  const pool = createRpcPool({ endpoints, now, warn });
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, random, warn }));
   const head = closers.keep(
     await createChainHead({ pool, subscriptions, now, monotonicMs, warn, maxAgeMs: config.blockhashMaxAgeMs }),

@@ -14,6 +14,7 @@ export const CHAIN_SETTINGS = {
     ...optional(urls("Their WebSockets, in the same order; absent: derived from SOLANA_RPC_URLS", ["ws", "wss"])),
     alias: "SOLANA_WS_URL",
   },
+  SOLANA_RPC_TIMEOUT_MS: integer("Longest wait for an answer of a node", "ms", 4_000, 100, 60_000),
   YELLOWSTONE_URL: optional(
     url("Yellowstone gRPC stream of market state; absent: WebSocket subscriptions", ["http", "https"]),
   ),

@@ -7,7 +7,7 @@ import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../solana/programs.ts";
 import type { SwapMode } from "../venues/venue.ts";
 import type { TradeRequest } from "./trade.ts";
 
-/** What is asked for, in base units and against mints that exist. */
+/** A request resolved against the chain: in base units, and of mints that exist. */
 export interface Intent {
   readonly inMint: Mint;
   readonly outMint: Mint;
@@ -15,11 +15,11 @@ export interface Intent {
   /** Base units of the exact side. */
   readonly amount: bigint;
   readonly slippagePpb: bigint;
-  /** The wallet's token account that this trade empties, where it can be closed with it, and the lamports that come back. */
+  /** The wallet's token account that this trade empties and can close, and the lamports that closing returns. */
   readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
 }
 
-/** What a request for a share of the balance comes to. */
+/** A share of the wallet's balance, in base units. */
 export type BalanceShare = Pick<Intent, "amount" | "emptied">;
 
 type Asked = Pick<TradeRequest, "inMint" | "outMint" | "mode" | "amount" | "slippage">;
@@ -31,6 +31,7 @@ export function canonicalMint(mint: Address): Address {
 
 /**
  * Resolves a request against its two mints; `null` is a mint that does not exist.
+ *
  * @param share in place of the request's amount
  * @throws TradewireError TOKEN_NOT_FOUND, UNSUPPORTED_TOKEN_EXTENSION, VALIDATION_ERROR
  */
@@ -38,13 +39,13 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
   if (inMint === null) throw unknownToken("inMint", asked.inMint);
   if (outMint === null) throw unknownToken("outMint", asked.outMint);
   if (inMint.address === outMint.address) {
-    throw invalidField("outMint", "A trade needs two different mints; both are the same.");
+    throw invalidField("outMint", "Both mints are the same. Trade between two different ones.");
   }
   refuseUnsupported("inMint", inMint);
   refuseUnsupported("outMint", outMint);
   const slippagePpb = parseSlippage(asked.slippage);
   if (slippagePpb === undefined)
-    throw invalidField("slippage", "slippage is a fraction: 0 ≤ slippage < 1 (0.05 is 5 %).");
+    throw invalidField("slippage", "slippage must be a fraction, 0 ≤ slippage < 1: 0.05 is 5 %.");
   const { mode } = asked;
   if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share };
   const exact = mode === "exactIn" ? inMint : outMint;

@@ -123,10 +123,10 @@ export interface SubmittedTrade extends TradeSides {
 export interface TradeEvent {
   readonly kind: "sent" | "refused" | Exclude<TradeStatus, "pending">;
   readonly atMs: number;
-  /** Where it was sent, for `sent` and `refused`. */
+  /** The sender, for `sent` and `refused`. */
   readonly sender?: string;
   readonly slot?: bigint;
-  /** Why a sender did not take it. */
+  /** Why the sender refused it. */
   readonly reason?: string;
 }
 

@@ -16,11 +16,11 @@ const LAMPORTS = 2_039_280n;
 
 interface Holding {
   readonly closeAuthority?: Address;
-  /** Withheld of transfers to the account: it is one of Token-2022 then. */
+  /** Withheld transfer fees; makes it a Token-2022 account. */
   readonly withheld?: bigint;
 }
 
-/** The share of a balance of `held`, as the chain shows it after it was asked for anew. */
+/** A share of a balance of `held`, which only a refresh reveals. */
 function share(held: bigint, percent: number, { closeAuthority, withheld }: Holding = {}) {
   const program = withheld === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
   const mint = { address: MINT, program, decimals: 6 } as Mint;
@@ -52,7 +52,7 @@ function share(held: bigint, percent: number, { closeAuthority, withheld }: Hold
   return readBalanceShare(markets, WALLET, mint, percent);
 }
 
-describe("a share of what the wallet holds", () => {
+describe("a share of the wallet's balance", () => {
   test.each([
     [1_000n, 50, 500n],
     [999n, 50, 499n],
@@ -60,11 +60,11 @@ describe("a share of what the wallet holds", () => {
     [10_000_000_000n, 0.07, 7_000_000n],
     [100_000_000_000n, 0.000000001, 1n],
     [(1n << 64n) - 1n, 99.999999999, 18_446_744_073_525_084_174n],
-  ])("of %i, %f %% are %i: decimals are exact, and a part of a unit is not sold", async (held, percent, amount) => {
+  ])("of %i, %f %% are %i: decimals are exact, and base units are not split", async (held, percent, amount) => {
     expect(await share(held, percent)).toEqual({ amount, emptied: undefined });
   });
 
-  test("of everything, the account goes with it", async () => {
+  test("of 100 % empties the account, which can be closed", async () => {
     const { amount, emptied } = await share(1_001n, 100);
     expect(amount).toBe(1_001n);
     expect(emptied?.lamports).toBe(LAMPORTS);
@@ -72,12 +72,12 @@ describe("a share of what the wallet holds", () => {
     expect((await share(1_001n, 100, { withheld: 0n })).emptied).toBeDefined();
   });
 
-  test("but stays where somebody else may close it, or something was withheld in it", async () => {
+  test("of 100 % keeps an account that another wallet may close, or that holds withheld fees", async () => {
     expect(await share(1_001n, 100, { closeAuthority: OTHER })).toEqual({ amount: 1_001n, emptied: undefined });
     expect(await share(1_001n, 100, { withheld: 1n })).toEqual({ amount: 1_001n, emptied: undefined });
   });
 
-  test("that is nothing is refused, and so is one of SOL", async () => {
+  test("is refused if it is nothing, or of SOL", async () => {
     await expect(share(0n, 100)).rejects.toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
     await expect(share(1n, 99)).rejects.toMatchObject({ message: expect.stringContaining("too little") });
     const sol = { address: SOL_MINT, program: TOKEN_PROGRAM, decimals: 9 } as Mint;

@@ -1,11 +1,11 @@
 import type { ChainHead } from "../../chain/port.ts";
 
-/** Longest validity told to a caller. Milliseconds. */
+/** Longest validity promised to a caller. Milliseconds. */
 const MAX_VALIDITY_MS = 30_000;
 
 /**
- * Until when a built trade may be sent (whole epoch milliseconds, rounded down): `marginMs` before the last block that can
- * hold it has passed, at the measured pace; never before now, and at most 30 seconds from now.
+ * When a built trade expires, in whole epoch milliseconds, rounded down: `marginMs` before the last block that can hold it,
+ * at the measured pace; not before `nowMs`, and at most 30 seconds after it.
  */
 export function buildExpiresAtMs(
   head: Pick<ChainHead, "heightAtMs">,

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** SHA-256 by the engine's own library. Asking it for a text of one character a byte takes half as long as asking for bytes. */
+/** SHA-256 by Node's own library. Its "binary" text, one character per byte, takes half the time of its bytes. */
 export function nativeSha256(bytes: Uint8Array): Uint8Array {
   const text = hash("sha256", bytes, "binary");
   const digest = new Uint8Array(text.length);

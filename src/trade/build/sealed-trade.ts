@@ -4,23 +4,23 @@ import type { ByteWriter } from "../../primitives/byte-writer.ts";
 import type { Costs, RouteLeg, TradeSides } from "../trade.ts";
 import type { CreatedAccount } from "./assembly.ts";
 
-/** Everything a submit needs to know of its build: the plain text of a submission token. */
+/** What a submit needs to know about its build: the plain text of a submission token. */
 export interface SealedTrade extends TradeSides {
   readonly wallet: Address;
   /** SHA-256 of the message bytes. */
   readonly messageHash: Uint8Array;
   readonly messageLength: number;
   readonly lastValidBlockHeight: bigint;
-  /** Slot of the blockhash, and of the oldest state priced: a bad quote can be explained. */
+  /** Slots of the blockhash and of the oldest state priced, to explain a bad quote. */
   readonly buildSlot: bigint;
   readonly stateSlot: bigint;
   readonly expiresAtMs: number;
   readonly costs: Costs;
-  /** Each leg takes what the one before it gave: the first the input of the trade, and the last gives its output. */
+  /** The input mint of a leg is the output mint of the one before it. */
   readonly route: readonly RouteLeg[];
-  /** Accounts the transaction may bring into being: their rent is not part of the trade. */
+  /** Accounts that the transaction may create: their rent is not part of the trade. */
   readonly creates: readonly CreatedAccount[];
-  /** The wallet's token account that the transaction closes: its rent is not part of the trade either. */
+  /** The wallet's token account that the transaction closes: its rent is not part of the trade. */
   readonly closes: Address | undefined;
   /** Senders it may be sent on: those whose tips are in the message, and those that ask for none. */
   readonly senders: readonly string[];
@@ -28,7 +28,7 @@ export interface SealedTrade extends TradeSides {
 
 const VERSION = 3;
 
-/** Writes a trade in the token's fixed binary form. */
+/** Writes a trade in the token's binary format. */
 export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   out
     .u8(VERSION)
@@ -63,7 +63,7 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   for (const sender of trade.senders) out.text(sender);
 }
 
-/** Reads what `writeSealedTrade` wrote. @throws RangeError for another version or a cut text */
+/** Decodes what `writeSealedTrade` wrote. @throws RangeError for another version, or if bytes are missing */
 export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
   const from = new ByteReader(bytes);
   const address = () => Address.from(from.bytes(32));

@@ -54,14 +54,14 @@ describe("submission tokens", () => {
   const keys = [key("k2"), key("k1", false)];
   const sealer = createTokenSealer({ keys, genesisHash: "genesis", now });
 
-  test("open to what was sealed", () => {
+  test("open to the trade that was sealed", () => {
     for (let round = 0; round < 50; round++) {
       const trade = sealedTrade();
       expect(sealer.open(sealer.seal(trade, ACCOUNT), ACCOUNT)).toEqual(trade);
     }
   });
 
-  test("no changed character opens, and none crashes", () => {
+  test("do not open with any character changed, and never crash", () => {
     const trade = sealedTrade();
     const token = sealer.seal(trade, ACCOUNT);
     for (let at = 0; at < token.length; at++) {
@@ -79,13 +79,13 @@ describe("submission tokens", () => {
     );
   });
 
-  test("a token is written in one way only", () => {
+  test("have one spelling only", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const leftOver = new Set<number>();
     for (const length of [1, 2, 3]) {
       const token = sealer.seal({ ...sealedTrade(), senders: ["x".repeat(length)], closes: undefined }, ACCOUNT);
       leftOver.add(token.split(".")[2]!.length % 4);
-      // Where bits of the last letter are left over, other letters stand for the same bytes.
+      // If the last letter has unused bits, other letters stand for the same bytes.
       for (const last of letters) {
         const other = token.slice(0, -1) + last;
         if (other !== token) expect(refusal(() => sealer.open(other, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
@@ -96,7 +96,7 @@ describe("submission tokens", () => {
     expect(leftOver).toContain(2);
   });
 
-  test("another account, another network and garbage are answered alike", () => {
+  test("of another account, of another network and garbage get the same error", () => {
     const trade = sealedTrade();
     const token = sealer.seal(trade, ACCOUNT);
     const elsewhere = createTokenSealer({ keys, genesisHash: "other", now });
@@ -110,7 +110,7 @@ describe("submission tokens", () => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  test("keys rotate: an old key still opens, a removed one no longer", () => {
+  test("open with an old key of the ring, not with a removed one", () => {
     const trade = sealedTrade();
     const old = key("k0");
     const token = createTokenSealer({ keys: [old], genesisHash: "genesis", now }).seal(trade, ACCOUNT);
@@ -123,7 +123,7 @@ describe("submission tokens", () => {
     );
   });
 
-  test("nonces do not repeat", () => {
+  test("never share a nonce", () => {
     const trade = sealedTrade();
     const tokens = new Set(Array.from({ length: 1000 }, () => sealer.seal(trade, ACCOUNT)));
     expect(tokens.size).toBe(1000);

@@ -17,7 +17,7 @@ interface Pool {
   readonly b: bigint;
 }
 
-/** A constant-product venue that counts how often it is asked. */
+/** A constant-product venue that counts its quotes. */
 function countingVenue() {
   let asked = 0;
   const venue = {
@@ -59,7 +59,7 @@ function deadAndAlive(source: Random, count: number): Pool[] {
 }
 
 describe("ranking", () => {
-  test("finds the same best market as asking every one, in both modes and directions", () => {
+  test("finds the same best market as pricing every one, in both modes and directions", () => {
     const { venue } = countingVenue();
     for (let round = 0; round < 60; round++) {
       const pair = marketsOf(venue, deadAndAlive(random, 5 + (random.u32() % 200)));
@@ -85,7 +85,7 @@ describe("ranking", () => {
     }
   });
 
-  test("with thousands of dead markets, a warm ask prices a handful", () => {
+  test("prices a handful of thousands of dead markets when warm", () => {
     const { venue, asked } = countingVenue();
     const pair = marketsOf(
       venue,
@@ -100,7 +100,7 @@ describe("ranking", () => {
     expect(asked() - before).toBeLessThanOrEqual(6);
   });
 
-  test("bounds are computed anew once they are old: time alone may change fees", () => {
+  test("recomputes bounds that have expired: fees may change with time alone", () => {
     const { venue, asked } = countingVenue();
     const pair = marketsOf(venue, deadAndAlive(random, 50));
     const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 6n, clock };
@@ -110,7 +110,7 @@ describe("ranking", () => {
     expect(asked() - before).toBeGreaterThan(50);
   });
 
-  test("every refusal is reported with its market", () => {
+  test("reports every refusal with its market", () => {
     const { venue } = countingVenue();
     const pair = marketsOf(venue, [{ a: 10n, b: 10n }]);
     const ranking = rankMarkets(pair, { mode: "exactOut", inMint: A, outMint: B, amount: 11n, clock }, false);

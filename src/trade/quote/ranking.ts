@@ -9,35 +9,35 @@ export interface Candidate {
   readonly quote: Quote;
 }
 
-/** The best markets of a pair for an ask, best first, and what the others said. */
+/** The markets that can fill an ask, best first, and why the others cannot. */
 interface Ranking {
   readonly candidates: readonly Candidate[];
   readonly refusals: readonly TradewireError[];
   readonly faults: readonly MarketFault[];
 }
 
-/** Up to this many markets are all priced; beyond, bounds decide who is worth pricing. */
+/** Up to this many markets are always priced; beyond that, bounds decide which. */
 const PRICED_ALWAYS = 4;
-/** Bounds are kept at sizes of powers of four: an ask lies between two of them. */
-const RUNG_BITS = 2;
-/** A bound serves this long while a market's accounts stand. Slots, and seconds by which that many slots surely have passed. */
+/** Bounds are taken at powers of four; an ask lies between two of them. */
+const SIZE_STEP_BITS = 2;
+/** Lifetime of a bound while the market's accounts do not change: slots, and seconds that surely cover them. */
 const BOUND_LIFE_SLOTS = 25n;
 const BOUND_LIFE_SECONDS = 25n;
-/** A market is dropped only when it is worse by more than a thousandth: bounds are taken at two moments, not at all between. */
+/** A market is skipped only if it is worse by more than 0.1 %: bounds are taken at two moments, not at every one between. */
 const BOUND_SLACK_DIVISOR = 1_000n;
-/** Below this size roundings are no small part of a trade. */
+/** Below this size rounding is a noticeable part of a trade. */
 const LEAST_PROPORTIONAL = 1n << 16n;
-/** Base units that roundings may take of a trade's output. */
+/** Base units of output that rounding may cost. */
 const ROUNDING = 8n;
 
 /**
- * Prices the markets of a pair. Many markets, most of them dead, must not make a build slow: output never falls when the
- * input grows, and the rate never gets better when the trade grows, so what a market does at the round sizes around the
- * asked one bounds what it can do. Markets are priced in the order of their bounds until none left can beat the best. The
- * bounds are kept while a market's accounts stand; they are the better of now and of the end of their life, because fees
- * that depend on time fall with it.
+ * Prices the markets of a pair. Pairs may have many markets, most of them dead, and must still be fast: output never falls
+ * as input grows, and the rate never improves, so a market's output at the round sizes around the asked one bounds what it
+ * can do. Markets are priced in the order of their bounds until no other can beat the best. Bounds are kept while the
+ * market's accounts do not change; they are the better of now and of the end of their lifetime, because fees that depend on
+ * time fall over it.
  *
- * @param isTaxed whether a mint withholds a part of transfers: where that part has a maximum, rates do get better with size
+ * @param isTaxed whether a mint withholds transfer fees: capped fees make rates improve with size
  */
 export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean): Ranking {
   const candidates: Candidate[] = [];
@@ -67,7 +67,7 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean): Rank
   return { candidates, refusals, faults };
 }
 
-/** Best first: more out, then less in, then the lesser venue name, then the lesser market address. A total order. */
+/** Best first: more output, then less input, then venue name, then market address. A total order. */
 export function compareCandidates(a: Candidate, b: Candidate): number {
   if (a.quote.mode === "exactOut" && a.quote.inAmount !== b.quote.inAmount) {
     return a.quote.inAmount < b.quote.inAmount ? -1 : 1;
@@ -78,35 +78,35 @@ export function compareCandidates(a: Candidate, b: Candidate): number {
   return compareAddresses(a.hot.market.address, b.hot.market.address);
 }
 
-/** What a market did when asked for a round size. `refused`: it cannot make the trade. `unbounded`: that says nothing. */
+/** What a market gives at a round size. `refused`: it cannot fill the ask. `unbounded`: nothing is known. */
 type Reach = bigint | "unbounded" | "refused";
 
 interface Bounded {
   readonly hot: HotMarket;
-  /** At the round size at or below the asked one: output for exactIn, input for exactOut. */
+  /** At the round size at or below the asked one. exactIn: output. exactOut: input. */
   readonly below: Reach;
-  /** exactIn: output at the round size above. exactOut: unbounded. */
+  /** At the round size above. exactIn: output. exactOut: unbounded. */
   readonly above: Reach;
 }
 
 interface Bounds {
   /** The round size at or below the asked one. */
   readonly size: bigint;
-  /** Whether the rate at `size` is the best there is from there on. */
+  /** Whether no larger size has a better rate than `size`. */
   readonly isProportional: boolean;
-  /** Most promising first, by the bound that leads. */
+  /** Most promising first, by the leading bound. */
   readonly order: readonly Bounded[];
   readonly slot: bigint;
 }
 
-/** By market state, then by what is asked. */
+/** By market state, then by ask. */
 const reachByMarket = new WeakMap<HotMarket, Map<string, { readonly value: Reach; readonly slot: bigint }>>();
-/** By the pair as it stands, then by what is asked. */
+/** By the state of the pair, then by ask. */
 const boundsByPair = new WeakMap<PairMarkets, Map<string, Bounds>>();
 
 function boundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): Bounds {
-  const rung = Math.floor((ask.amount.toString(2).length - 1) / RUNG_BITS);
-  const key = `${ask.mode} ${rung} ${ask.inMint === pair.markets[0]!.market.mints[0]}`;
+  const step = Math.floor((ask.amount.toString(2).length - 1) / SIZE_STEP_BITS);
+  const key = `${ask.mode} ${step} ${ask.inMint === pair.markets[0]!.market.mints[0]}`;
   let known = boundsByPair.get(pair);
   if (known === undefined) {
     known = new Map();
@@ -114,15 +114,15 @@ function boundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): Bounds {
   }
   const kept = known.get(key);
   if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
-  const size = 1n << BigInt(rung * RUNG_BITS);
+  const size = 1n << BigInt(step * SIZE_STEP_BITS);
   const isProportional = !isTaxed && size >= LEAST_PROPORTIONAL;
   const leading = isProportional || ask.mode === "exactOut" ? "below" : "above";
   const order = pair.markets
     .map((hot): Bounded => {
-      const below = reachOf(hot, ask, rung, "below");
-      // More than the market holds at the lesser size: no question at the larger.
+      const below = reachOf(hot, ask, step, "below");
+      // Refused at the smaller size, so at the larger one too.
       const above =
-        ask.mode === "exactOut" ? "unbounded" : below === "refused" ? "refused" : reachOf(hot, ask, rung + 1, "above");
+        ask.mode === "exactOut" ? "unbounded" : below === "refused" ? "refused" : reachOf(hot, ask, step + 1, "above");
       return { hot, below, above };
     })
     .sort((a, b) => compareReach(ask, a[leading], b[leading]));
@@ -131,15 +131,15 @@ function boundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): Bounds {
   return bounds;
 }
 
-/** The bound the order goes by, at the asked amount: no market after this one has a better one. */
+/** The bound that decides the order, scaled to the asked amount: no later market has a better one. */
 function leadingBound({ size, isProportional }: Bounds, { mode, amount }: Ask, { below, above }: Bounded): Reach {
   if (mode === "exactIn" && !isProportional) return above;
   if (typeof below === "string" || !isProportional) return below;
   return mode === "exactIn" ? ((below + ROUNDING) * amount) / size : ((below - ROUNDING) * amount) / size;
 }
 
-function reachOf(hot: HotMarket, ask: Ask, rung: number, side: "below" | "above"): Reach {
-  const key = `${ask.mode} ${side} ${rung} ${ask.inMint === hot.market.mints[0]}`;
+function reachOf(hot: HotMarket, ask: Ask, step: number, side: "below" | "above"): Reach {
+  const key = `${ask.mode} ${side} ${step} ${ask.inMint === hot.market.mints[0]}`;
   let known = reachByMarket.get(hot);
   if (known === undefined) {
     known = new Map();
@@ -148,7 +148,7 @@ function reachOf(hot: HotMarket, ask: Ask, rung: number, side: "below" | "above"
   const kept = known.get(key);
   if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept.value;
   const { slot, epoch, unixTimestamp } = ask.clock;
-  const now = { ...ask, amount: 1n << BigInt(rung * RUNG_BITS) };
+  const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS) };
   const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
   const [a, b] = [computeReach(hot, now, side), computeReach(hot, { ...now, clock: then }, side)];
   const value = compareReach(ask, a, b) <= 0 ? a : b;
@@ -162,15 +162,15 @@ function computeReach(hot: HotMarket, ask: Ask, side: "below" | "above"): Reach 
     return ask.mode === "exactIn" ? quote.outAmount : quote.inAmount;
   } catch (error) {
     if (!(error instanceof TradewireError)) throw error;
-    // Too much says nothing of a smaller amount. Too little says nothing of a larger one, except that it gives next to nothing
-    // where the amount is not small in itself. All else is refused at any size.
+    // Too large proves nothing for smaller amounts; too small proves nothing for larger ones, except next to no output if the
+    // amount is not small in itself. Anything else is refused at every size.
     if (side === "above") return error.code === "INSUFFICIENT_LIQUIDITY" ? "unbounded" : "refused";
     if (error.code !== "VALIDATION_ERROR") return "refused";
     return ask.mode === "exactIn" && ask.amount >= LEAST_PROPORTIONAL ? 0n : "unbounded";
   }
 }
 
-/** Unbounded first, refused last, between them the most promising first. */
+/** Unbounded first, refused last, the others most promising first. */
 function compareReach(ask: Ask, a: Reach, b: Reach): number {
   if (a === b) return 0;
   if (a === "unbounded" || b === "refused") return -1;
@@ -178,7 +178,7 @@ function compareReach(ask: Ask, a: Reach, b: Reach): number {
   return (ask.mode === "exactIn" ? a > b : a < b) ? -1 : 1;
 }
 
-/** True when a market that reaches no further cannot beat the best. */
+/** True if a market within this bound cannot beat the best. */
 function isBeaten(ask: Ask, reach: Reach, best: bigint): boolean {
   if (typeof reach === "string") return reach === "refused";
   const slack = reach / BOUND_SLACK_DIVISOR;

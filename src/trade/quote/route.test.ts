@@ -18,7 +18,7 @@ const USDC = HUB_MINTS.find((mint) => mint !== SOL_MINT)!;
 const clock = { slot: 100n, epoch: 1n, unixTimestamp: 1n };
 const NOTHING: PairMarkets = { markets: [], faults: [], searched: [] };
 
-/** What one base unit of a mint gives of the other, as a fraction: the market's whole state. */
+/** Output per base unit of input, as a fraction: the whole state of a market. */
 type Rate = readonly [numerator: bigint, denominator: bigint];
 
 function quoteAt(state: unknown, ask: Ask): Quote {
@@ -64,7 +64,7 @@ const hop = (first: Rate, second: Rate, hub = SOL_MINT, slots: readonly [bigint,
 });
 
 describe("one market", () => {
-  test("is bounded by the whole slippage, and leaves nothing behind", () => {
+  test("gets the whole slippage, and has no remainder", () => {
     const sold = best(intent("exactIn", 1_001n, 100_000_000n), market(A, B, [3n, 1n]), []);
     expect(sold).toMatchObject({ inAmount: 1_001n, outAmount: 3_003n, threshold: 2_703n, remainder: undefined });
     expect(sold.steps.map(({ threshold }) => threshold)).toEqual([2_703n]);
@@ -75,10 +75,10 @@ describe("one market", () => {
 
 describe("two markets", () => {
   const slippage = 100_000_000n;
-  /** At most 2 % of the slippage are for what passes between the markets, where tokens decide it. */
+  /** The share of the slippage for the amount between the markets, if a token market decides it: 2 % at most. */
   const between = 20_000_000n;
 
-  test("sold: the second is given what the first yields at worst, and bounds the rest of the slippage", () => {
+  test("exactIn: the second sells the least that the first may yield, and gets the rest of the slippage", () => {
     const route = best(intent("exactIn", 1_000_003n, slippage), NOTHING, [hop([2n, 1n], [5n, 1n])]);
     const passed = minimumOut(2_000_006n, between);
     const outAmount = passed * 5n;
@@ -89,7 +89,7 @@ describe("two markets", () => {
     expect(route.priceImpact).toBe(0.19);
   });
 
-  test("bought: the first buys what the second takes at most, and bounds the rest of the slippage", () => {
+  test("exactOut: the first buys the most that the second may take, and gets the rest of the slippage", () => {
     const route = best(intent("exactOut", 1_000_003n, slippage), NOTHING, [hop([1n, 2n], [1n, 5n])]);
     const passed = maximumIn(5_000_015n, between);
     const inAmount = passed * 2n;
@@ -99,7 +99,7 @@ describe("two markets", () => {
     expect(route).toMatchObject({ inAmount, outAmount: 1_000_003n, threshold, remainder: passed - 5_000_015n });
   });
 
-  test("the market that decides what passes is the first when selling, the second when buying", () => {
+  test("the amount between them is decided by the first for exactIn, by the second for exactOut", () => {
     const first = (mode: SwapMode, inMint: Address, outMint: Address) =>
       best(intent(mode, 1_000_000n, slippage, inMint, outMint), NOTHING, [
         { hub: SOL_MINT, toHub: market(inMint, SOL_MINT, [1n, 1n]), fromHub: market(SOL_MINT, outMint, [1n, 1n]) },
@@ -110,13 +110,13 @@ describe("two markets", () => {
     expect(first("exactOut", USDC, B)).toBe(20_000n);
   });
 
-  test("are as old as the older of their states", () => {
+  test("have the slot of the older state", () => {
     const slotOf = (slots: readonly [bigint, bigint]) =>
       best(intent("exactIn", 1_000n, 0n), NOTHING, [hop([1n, 1n], [1n, 1n], SOL_MINT, slots)]).stateSlot;
     expect([slotOf([7n, 9n]), slotOf([9n, 7n])]).toEqual([7n, 7n]);
   });
 
-  test("of which the first yields nothing are no route", () => {
+  test("are no route if the first yields nothing", () => {
     const hub = hop([1n, 1_000n], [1n, 1n]);
     expect(() => best(intent("exactIn", 999n, 0n), NOTHING, [hub])).toThrow("too small");
     expect(best(intent("exactIn", 1_000n, 0n), NOTHING, [hub]).outAmount).toBe(1n);
@@ -126,13 +126,13 @@ describe("two markets", () => {
 describe("the order of routes", () => {
   const hubs = [hop([2n, 1n], [1n, 2n])];
 
-  test.each(["exactIn", "exactOut"] as const)("%s: between equals the one with fewer markets", (mode) => {
-    // The name of the one market comes after those of the two.
+  test.each(["exactIn", "exactOut"] as const)("%s: between equals, fewer markets come first", (mode) => {
+    // By name alone the single market would come last.
     const direct = market(A, B, [1n, 1n], 1n, "raydium_launchlab");
     expect(best(intent(mode, 1_000n, 0n), direct, hubs).steps).toHaveLength(1);
   });
 
-  test("more output, or less input, comes before fewer markets", () => {
+  test("more output or less input outranks fewer markets", () => {
     const worse = market(A, B, [999n, 1_000n]);
     expect(best(intent("exactIn", 100_000n, 0n), worse, hubs).steps).toHaveLength(2);
     expect(best(intent("exactOut", 100_000n, 0n), worse, hubs).steps).toHaveLength(2);

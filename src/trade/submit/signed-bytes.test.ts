@@ -29,11 +29,11 @@ const codeOf = (transaction: Uint8Array): string => {
 };
 
 describe("signed bytes", () => {
-  test("the built message with the wallet's signature is accepted", () => {
+  test("accepts the built message with the wallet's signature", () => {
     expect(codeOf(signed)).toBe(bs58.encode(signature));
   });
 
-  test("every single flipped bit is refused", () => {
+  test("refuses every single flipped bit", () => {
     const codes = new Set<string>();
     for (let bit = 0; bit < signed.length * 8; bit++) {
       const flipped = signed.slice();

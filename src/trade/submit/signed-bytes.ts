@@ -7,8 +7,8 @@ import { SIGNATURE_SIZE, wireLayout } from "../../solana/message.ts";
 import type { SealedTrade } from "../build/sealed-trade.ts";
 
 /**
- * Checks that the bytes are the signature of the wallet followed by exactly the message that was built, and returns the
- * signature in base58. Nothing is parsed: what the wire must be is fully determined by the build.
+ * Checks that the bytes are the wallet's signature and exactly the message that was built, and returns the signature in
+ * base58. Nothing is parsed: the build fully determines the wire format.
  *
  * @throws TradewireError MESSAGE_MISMATCH, NOT_FULLY_SIGNED, INVALID_SIGNATURE
  */
@@ -24,20 +24,20 @@ export function verifySignedBytes(
   ) {
     throw new TradewireError(
       "MESSAGE_MISMATCH",
-      "The signed transaction is not the one that was built: sign unsignedTransaction as it is and change nothing else.",
+      "The signed transaction is not the one that was built. Sign unsignedTransaction as it is, and change nothing.",
       { field: "signedTransaction" },
     );
   }
   const signature = transaction.subarray(signatureAt, signatureAt + SIGNATURE_SIZE);
   if (signature.every((byte) => byte === 0)) {
-    throw new TradewireError("NOT_FULLY_SIGNED", `The transaction is not signed: ${sealed.wallet} has to sign it.`, {
+    throw new TradewireError("NOT_FULLY_SIGNED", `The transaction is not signed. Sign it with ${sealed.wallet}.`, {
       field: "signedTransaction",
     });
   }
   if (!verifySignature(sealed.wallet.bytes, message, signature)) {
     throw new TradewireError(
       "INVALID_SIGNATURE",
-      `The signature is not one of ${sealed.wallet} over this transaction.`,
+      `The signature is not one by ${sealed.wallet} over this transaction. Sign it with that wallet.`,
       {
         field: "signedTransaction",
       },

@@ -29,22 +29,22 @@ const sealerOf = (digits: string) =>
 const sealer = sealerOf("07");
 
 let submissions: MemorySubmissions;
-/** Orders on their way, and how to end them. */
-let flights: Map<string, { readonly order: LandingOrder; end(fate: LandingOutcome): void }>;
-/** How far the chain shows every transaction. */
+/** Orders in flight, by process and signature, and how to end them. */
+let inFlight: Map<string, { readonly order: LandingOrder; end(outcome: LandingOutcome): void }>;
+/** The progress that the chain reports for every transaction. */
 let progress: TransactionProgress | undefined;
 let isNodeDown = false;
-/** How often the chain was asked for it. */
+/** Requests for that progress. */
 let looks = 0;
 let lamports = 1n;
-/** The slot of the record that nodes show of every transaction. */
+/** The slot in the record of every transaction. */
 let recordSlot = SLOT;
 const processes: Submitter[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
   submissions = createMemorySubmissions(Date.now);
-  flights = new Map();
+  inFlight = new Map();
   progress = { slot: SLOT, commitment: "finalized", error: null };
   looks = 0;
   recordSlot = SLOT;
@@ -56,12 +56,12 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** One process of the service on the common store. */
+/** One process of the service on the shared database. */
 function startProcess(owner: string, warn: (message: string) => void = () => {}, opener = sealer): Submitter {
   const landing: Landing = {
     land: (order) =>
       new Promise((resolve) => {
-        flights.set(`${owner} ${order.signature}`, { order, end: resolve });
+        inFlight.set(`${owner} ${order.signature}`, { order, end: resolve });
         order.onEvent?.({ kind: "sent", sender: "rpc-1" });
       }),
     async fetchProgress() {
@@ -132,7 +132,7 @@ function signedTrade(seal = sealer) {
 }
 
 const land = (owner: string, signature: string) =>
-  flights.get(`${owner} ${signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "confirmed", error: null });
+  inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "confirmed", error: null });
 const rest = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 function boxOf(answer: Promise<SubmittedTrade>): {
@@ -157,7 +157,7 @@ describe("submits of the same bytes", () => {
     const trade = signedTrade();
     const answers = [a, a, b].map((one) => boxOf(one.submit(trade)));
     await rest(300);
-    expect([...flights.keys()]).toEqual([`a ${trade.signature}`]);
+    expect([...inFlight.keys()]).toEqual([`a ${trade.signature}`]);
     land("a", trade.signature);
     await rest(300);
     const [first, ...others] = answers.map(({ value }) => value!);
@@ -165,13 +165,13 @@ describe("submits of the same bytes", () => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  it("are answered as pending in time, and the end is told to whoever asks again", async () => {
+  it("are answered as pending in time; asking again returns the outcome", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     const early = boxOf(a.submit(trade));
     await rest(25_000);
     expect(early.value?.status).toBe("pending");
-    flights.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
     await rest(100);
     for (const one of [a, b]) {
       const late = boxOf(one.submit(trade));
@@ -181,8 +181,8 @@ describe("submits of the same bytes", () => {
   });
 });
 
-describe("a record of another block than the transaction landed in", () => {
-  it("is not believed: amounts are told once the right one is there, and not before", async () => {
+describe("a record of another slot than the transaction landed in", () => {
+  it("is ignored: amounts come with the right record, not before", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     const answer = boxOf(a.submit(trade));
@@ -215,12 +215,12 @@ describe("a process that does not hold the claim", () => {
     error,
   });
   const statusAt = async (one: Submitter, signature: string) => {
-    // One look serves for so long.
+    // Longer than one look at the chain is shared.
     await rest(400);
     return (await one.find(principal, signature)).status;
   };
 
-  it("says what the chain shows of a trade on its way, also when it has joined it", async () => {
+  it("reports a pending trade as the chain shows it, also if it has joined the attempt", async () => {
     const [a, b, joined] = [startProcess("a"), startProcess("b"), startProcess("c")];
     const trade = signedTrade();
     boxOf(a.submit(trade));
@@ -245,7 +245,7 @@ describe("a process that does not hold the claim", () => {
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
   });
 
-  it("says of a trade that landed nothing that a node of another mind says", async () => {
+  it("ignores a node that contradicts the outcome of a trade", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     boxOf(a.submit(trade));
@@ -263,7 +263,7 @@ describe("a process that does not hold the claim", () => {
     expect(await statusAt(b, trade.signature)).toBe("finalized");
   });
 
-  it("says so with the holder dead, and takes over later", async () => {
+  it("reports it with the holder dead, and takes over later", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     const claimed = vi.spyOn(submissions, "renew").mockResolvedValue();
@@ -279,7 +279,7 @@ describe("a process that does not hold the claim", () => {
     expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed", result: {} });
   });
 
-  it("is taken over by whoever can read it, however often one that cannot has looked", async () => {
+  it("leaves what it cannot read to a process that can, and warns once", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     const renewed = vi.spyOn(submissions, "renew").mockResolvedValue();
@@ -297,7 +297,7 @@ describe("a process that does not hold the claim", () => {
     expect(await c.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
   });
 
-  it("calls a trade that failed processed, until it is known why", async () => {
+  it("reports a failed trade as processed until its record says why", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     boxOf(a.submit(trade));
@@ -306,7 +306,7 @@ describe("a process that does not hold the claim", () => {
     expect(await statusAt(b, trade.signature)).toBe("processed");
   });
 
-  it("answers a submit in time with what is seen, and keeps confirmed for the end", async () => {
+  it("answers a submit in time with what it sees, at most processed", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     boxOf(a.submit(trade));
@@ -317,16 +317,16 @@ describe("a process that does not hold the claim", () => {
     expect(joined.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
   });
 
-  it("streams the way of a trade forward only, to its end", async () => {
+  it("streams a trade forward only, until it is finalized", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     boxOf(a.submit(trade));
     await rest(10);
     progress = undefined;
-    const told: [string, string[]][] = [];
+    const answers: [string, string[]][] = [];
     const watched = (async () => {
       for await (const { status, events } of b.watch(principal, trade.signature, new AbortController().signal))
-        told.push([status, events.map(({ kind }) => kind)]);
+        answers.push([status, events.map(({ kind }) => kind)]);
     })();
     for (const next of [seen("processed"), undefined, seen("processed"), seen("confirmed")]) {
       await rest(450);
@@ -338,7 +338,7 @@ describe("a process that does not hold the claim", () => {
     progress = seen("finalized");
     await rest(450);
     await watched;
-    expect(told).toEqual([
+    expect(answers).toEqual([
       ["pending", []],
       ["processed", ["processed"]],
       ["confirmed", ["confirmed"]],
@@ -350,7 +350,7 @@ describe("a process that does not hold the claim", () => {
 
 describe("finality", () => {
   const at = (commitment: TransactionProgress["commitment"], slot = SLOT) => ({ slot, commitment, error: null });
-  /** A trade that has landed on process a. */
+  /** A trade that landed through the process. */
   const landed = async (a: Submitter) => {
     const trade = signedTrade();
     const answer = boxOf(a.submit(trade));
@@ -362,7 +362,7 @@ describe("finality", () => {
     return trade;
   };
 
-  it("is asked for once in 400 ms, however many look-ups and streams there are, and never again once it is there", async () => {
+  it("is requested once per 400 ms for any number of look-ups and streams, and never again once reached", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = await landed(a);
     const streamed: string[] = [];
@@ -397,7 +397,7 @@ describe("finality", () => {
     expect(looks).toBe(0);
   });
 
-  it("said by one process is said by the others to who submits again, also where they know less", async () => {
+  it("reported by one process is reported by the others when the trade is submitted again", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = await landed(a);
     const replay = async (one: Submitter) => {
@@ -414,7 +414,7 @@ describe("finality", () => {
     expect([await replay(a), await replay(b)]).toEqual(["finalized", "finalized"]);
   });
 
-  it("is told with the database away, and written down when it is back", async () => {
+  it("is reported with the database away, and written when it is back", async () => {
     const a = startProcess("a");
     const trade = await landed(a);
     progress = at("finalized");
@@ -428,47 +428,47 @@ describe("finality", () => {
     expect([...submissions.rows.values()].map(({ isFinalized }) => isFinalized)).toEqual([true]);
   });
 
-  it("is not believed of another block than the one that was told", async () => {
+  it("is ignored if it is of another slot than the outcome", async () => {
     const a = startProcess("a");
     const trade = await landed(a);
     progress = at("finalized", SLOT + 1n);
     expect((await a.find(principal, trade.signature)).status).toBe("confirmed");
   });
 
-  it("is waited for by a stream that begins after the end, whose first answer has the amounts", async () => {
+  it("ends a stream that starts after the outcome; its first answer has the amounts", async () => {
     const a = startProcess("a");
     const trade = await landed(a);
-    const told: [string, boolean, string[]][] = [];
+    const answers: [string, boolean, string[]][] = [];
     const watched = (async () => {
       for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
-        told.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+        answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
     })();
     await rest(450);
     progress = at("finalized");
     await rest(450);
     await watched;
-    expect(told).toEqual([
+    expect(answers).toEqual([
       ["confirmed", true, ["sent", "confirmed"]],
       ["finalized", true, ["finalized"]],
     ]);
   });
 
-  it("comes after the amounts, also where a trade is first seen finalized", async () => {
+  it("never precedes the amounts, even if the trade is first seen finalized", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     const answer = boxOf(a.submit(trade));
     await rest(10);
-    const told: [string, boolean, string[]][] = [];
+    const answers: [string, boolean, string[]][] = [];
     const watched = (async () => {
       for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
-        told.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+        answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
     })();
     await rest(10);
-    flights.get(`a ${trade.signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "finalized", error: null });
+    inFlight.get(`a ${trade.signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "finalized", error: null });
     await rest(10);
     await watched;
     expect(answer.value?.status).toBe("confirmed");
-    expect(told).toEqual([
+    expect(answers).toEqual([
       ["pending", false, ["sent"]],
       ["confirmed", false, ["confirmed"]],
       ["finalized", true, ["finalized"]],
@@ -477,7 +477,7 @@ describe("finality", () => {
 });
 
 describe("several signatures of one message", () => {
-  /** Signed as by a wallet that draws a new nonce each time: as valid as the first, and other bytes. */
+  /** Signed by a wallet that draws a new nonce each time: as valid as the first, in other bytes. */
   const resigned = (trade: ReturnType<typeof signedTrade>) => {
     const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(SEED);
     const order = ed25519.Point.Fn.ORDER;
@@ -495,14 +495,14 @@ describe("several signatures of one message", () => {
     };
   };
 
-  it("are all sent and watched, and the one that lands is told of, everywhere", async () => {
+  it("are all sent and followed, and every process reports the one that lands", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     const other = resigned(trade);
     const answers = [boxOf(a.submit(trade)), boxOf(a.submit(other))];
     await rest(10);
-    expect([...flights.keys()].toSorted()).toEqual([`a ${trade.signature}`, `a ${other.signature}`].toSorted());
-    flights.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expect([...inFlight.keys()].toSorted()).toEqual([`a ${trade.signature}`, `a ${other.signature}`].toSorted());
+    inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
     await rest(10);
     expect(answers[0]!.error).toBeUndefined();
     land("a", other.signature);
@@ -514,7 +514,7 @@ describe("several signatures of one message", () => {
     expect(late.value).toMatchObject({ status: "finalized", signature: other.signature });
   });
 
-  it("are followed by the process that has joined with the first when it gets the second", async () => {
+  it("are followed by a process that joined with the first, once it gets the second", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     const other = resigned(trade);
@@ -522,7 +522,7 @@ describe("several signatures of one message", () => {
     await rest(10);
     const joined = boxOf(b.submit(trade));
     await rest(300);
-    expect([...flights.keys()]).toEqual([`a ${trade.signature}`]);
+    expect([...inFlight.keys()]).toEqual([`a ${trade.signature}`]);
     boxOf(b.submit(other));
     await rest(300);
     land("b", other.signature);
@@ -530,7 +530,7 @@ describe("several signatures of one message", () => {
     expect(joined.value).toMatchObject({ status: "confirmed", signature: other.signature });
   });
 
-  it("are followed by the process that has the second one, where another holds the first", async () => {
+  it("are followed by the process that gets the second while another holds the first", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
     const other = resigned(trade);
@@ -538,17 +538,17 @@ describe("several signatures of one message", () => {
     await rest(10);
     boxOf(b.submit(other));
     await rest(200);
-    expect([...flights.keys()]).toContain(`b ${other.signature}`);
+    expect([...inFlight.keys()]).toContain(`b ${other.signature}`);
     land("b", other.signature);
     await rest(200);
-    flights.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
     await rest(200);
     expect(first.value).toMatchObject({ status: "confirmed", slot: SLOT });
   });
 });
 
 describe("a process that is lost", () => {
-  it("has its submissions taken over when the lease has run out, without anybody asking", async () => {
+  it("has its submissions taken over when their leases expire, without a request", async () => {
     const trade = signedTrade();
     const claim = {
       messageHash: hash("sha256", trade.signedTransaction.subarray(65), "hex"),
@@ -562,15 +562,15 @@ describe("a process that is lost", () => {
     await submissions.claim(claim, { owner: "lost", untilMs: Date.now() + LEASE_MS });
     const b = startProcess("b");
     await rest(LEASE_MS - 1_000);
-    expect(flights.size).toBe(0);
+    expect(inFlight.size).toBe(0);
     await rest(2_100);
-    expect(flights.get(`b ${trade.signature}`)?.order).toMatchObject({ senders: ["rpc"], lastValidBlockHeight: 150n });
+    expect(inFlight.get(`b ${trade.signature}`)?.order).toMatchObject({ senders: ["rpc"], lastValidBlockHeight: 150n });
     land("b", trade.signature);
     await rest(100);
     expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
   });
 
-  it("that stops in good order hands over at once", async () => {
+  it("hands over at once if it shuts down cleanly", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     boxOf(a.submit(trade));
@@ -578,10 +578,10 @@ describe("a process that is lost", () => {
     await a.close();
     startProcess("b");
     await rest(1_100);
-    expect(flights.has(`b ${trade.signature}`)).toBe(true);
+    expect(inFlight.has(`b ${trade.signature}`)).toBe(true);
   });
 
-  it("keeps what others can read from being held up by what they cannot", async () => {
+  it("leaves readable submissions that unreadable ones do not hold up", async () => {
     const [foreign, readable] = [signedTrade(sealerOf("08")), signedTrade()];
     for (const { signature, submissionToken, signedTransaction } of [foreign, readable]) {
       await submissions.claim(
@@ -600,19 +600,19 @@ describe("a process that is lost", () => {
     const warnings: string[] = [];
     startProcess("b", (message) => void warnings.push(message));
     await rest(10_000);
-    expect([...flights.keys()]).toEqual([`b ${readable.signature}`]);
+    expect([...inFlight.keys()]).toEqual([`b ${readable.signature}`]);
     expect(warnings).toHaveLength(1);
   });
 });
 
-describe("with the database away", () => {
+describe("while the database is away", () => {
   it("a submit is broadcast and answered, found again, and recorded when the database is back", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     submissions.isDown = true;
     const answer = boxOf(a.submit(trade));
     await rest(10);
-    expect(flights.size).toBe(1);
+    expect(inFlight.size).toBe(1);
     land("a", trade.signature);
     await rest(10);
     expect(answer.value).toMatchObject({ status: "confirmed", slot: SLOT });
@@ -625,7 +625,7 @@ describe("with the database away", () => {
     expect(row?.outcome).toContain('"confirmed"');
   });
 
-  it("a claim is made up for while the trade is still on its way", async () => {
+  it("a claim is written once the database is back, while the trade is pending", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     submissions.isDown = true;
@@ -640,7 +640,7 @@ describe("with the database away", () => {
 });
 
 describe("a submit for another wallet than the key's", () => {
-  it("is refused before anything is sent or written down, whatever the account", async () => {
+  it("is refused before anything is sent or written, even for the same account", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
     const stranger = createTestWallet(new Uint8Array(32).fill(6)).address;
@@ -648,7 +648,7 @@ describe("a submit for another wallet than the key's", () => {
       code: "WALLET_MISMATCH",
     });
     await rest(300);
-    expect(flights.size).toBe(0);
+    expect(inFlight.size).toBe(0);
     expect(submissions.rows.size).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-/** The value, or undefined when it takes longer. */
+/** The value, or undefined if it takes longer. */
 export async function within<T>(milliseconds: number, value: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -11,7 +11,7 @@ export async function within<T>(milliseconds: number, value: Promise<T>): Promis
   }
 }
 
-/** Waits; shorter when the signal aborts. */
+/** Waits, or until the signal aborts. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(finish, milliseconds);

@@ -49,7 +49,7 @@ it("asks for a bounded number at a time, in turns", async () => {
   for (let i = 0; i < 1_000; i++) poll.forget(`message ${i}`);
 });
 
-it("goes on when the database comes back", async () => {
+it("continues when the database is back", async () => {
   const outcomes = createOutcomes();
   const poll = new OutcomePoll(outcomes);
   const seen = vi.fn();

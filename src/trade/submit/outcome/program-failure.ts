@@ -1,12 +1,12 @@
 import type { ProgramErrorCode, Venue } from "../../../venues/venue.ts";
 
-/** The deepest program that failed, as the logs tell it. */
+/** The deepest program that failed, from the logs. */
 interface ProgramFailure {
   /** Base58 program id. */
   readonly program: string;
-  /** Custom error number, where there is one. */
+  /** Custom error number, if any. */
   readonly number: number | undefined;
-  /** Anchor error name, where the program logs one. */
+  /** Anchor error name, if the program logs one. */
   readonly name: string | undefined;
 }
 
@@ -14,8 +14,8 @@ const FAILED = /^Program (\w+) failed: (?:custom program error: 0x([0-9a-f]+))?/
 const ANCHOR = /Error Code: (\w+)\. Error Number: (\d+)/;
 
 /**
- * Reads from a transaction's logs which program failed and with what. The first "failed" line is the deepest program:
- * callers fail after the program they called.
+ * Parses which program failed, and with what error, from a transaction's logs. The first "failed" line is the deepest
+ * program: a caller fails after the program it called.
  */
 export function parseProgramFailure(logs: readonly string[]): ProgramFailure | undefined {
   let name: string | undefined;
@@ -42,7 +42,7 @@ const TOKEN_PROGRAMS = new Set([
 const SYSTEM = "11111111111111111111111111111111";
 const INSUFFICIENT = 1;
 
-/** The public code of a failure, by the failing program's error name first, by number second; PROGRAM_ERROR when unknown. */
+/** The code of a failure, by the program's error name, else by its number; PROGRAM_ERROR if both are unknown. */
 export function classifyFailure(failure: ProgramFailure, venues: readonly Venue[]): ProgramErrorCode | "PROGRAM_ERROR" {
   const { program, number, name } = failure;
   if (program === SYSTEM) return number === INSUFFICIENT ? "INSUFFICIENT_SOL" : "PROGRAM_ERROR";

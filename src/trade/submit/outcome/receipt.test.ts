@@ -24,7 +24,7 @@ const sealedTrade = (change: Partial<SealedTrade>): SealedTrade =>
     ...change,
   }) as SealedTrade;
 
-/** The record of a transaction that the wallet, second in the list, had part in; balances are before and after. */
+/** The record of a transaction of the wallet, second in the account list; balances are before and after. */
 function recordOf(
   wallet: readonly [bigint, bigint],
   others: readonly (readonly [Address, bigint, bigint])[] = [],
@@ -47,7 +47,7 @@ function recordOf(
   };
 }
 
-test("a purchase: lamports with fee and tip taken out, tokens of the wallet alone", () => {
+test("a buy: lamports without fee and tip, and only the wallet's tokens", () => {
   const record = recordOf(
     [1_000_000n, 1_000_000n - 40_000n - FEE - 900n],
     [],
@@ -62,7 +62,7 @@ test("a purchase: lamports with fee and tip taken out, tokens of the wallet alon
   expect(costs).toEqual({ baseFee: FEE - 77n, priorityFee: 77n, tip: 900n, rentPaid: 0n, rentReturned: 0n });
 });
 
-test("tokens in several accounts of the wallet count together, and an account that is new held none", () => {
+test("the wallet's token accounts are summed; a new one held nothing before", () => {
   const record = recordOf([9n, 9n - FEE - 900n], [], [[TOKEN, WALLET, 10n, 20n]]);
   const appeared = { accountIndex: 7, mint: TOKEN, owner: WALLET, amount: 3n };
   const { result } = readReceipt(sealedTrade({}), {
@@ -72,16 +72,16 @@ test("tokens in several accounts of the wallet count together, and an account th
   expect(result).toEqual({ inAmount: 0n, outAmount: 13n });
 });
 
-test("rent of an account that came into being is no part of the trade, and what else it was given is", () => {
+test("the rent of a new account is not part of the trade; what it holds beyond that is", () => {
   const creates = [{ address: VAULT, space: 0, rent: 500n }];
-  // 500 are rent; 60 more went into the account with the trade.
+  // 500 are rent; the other 60 are part of the trade.
   const record = recordOf([1_000_000n, 1_000_000n - 40_060n - 500n - FEE - 900n], [[VAULT, 0n, 560n]]);
   const { result, costs } = readReceipt(sealedTrade({ creates }), record);
   expect(costs.rentPaid).toBe(500n);
   expect(result.inAmount).toBe(40_060n);
 });
 
-test("rent is not paid for an account that was there before, is in no list, or did not come into being", () => {
+test("no rent is paid for an account that existed, is not in the record, or was not created", () => {
   const creates = [{ address: VAULT, space: 0, rent: 500n }];
   const paid = (others: Parameters<typeof recordOf>[1]) =>
     readReceipt(sealedTrade({ creates }), recordOf([1n, 1n], others)).costs.rentPaid;
@@ -91,7 +91,7 @@ test("rent is not paid for an account that was there before, is in no list, or d
   expect(paid([[VAULT, 0n, 499n]])).toBe(499n);
 });
 
-test("a sale that closes its account: the rent that came back is no part of what was sold for", () => {
+test("a sale that closes its account: the returned rent is not part of the proceeds", () => {
   const sealed = sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, closes: HELD });
   const record = recordOf(
     [1_000n, 1_000n + 70_000n + 2_039n - FEE - 900n],
@@ -103,14 +103,14 @@ test("a sale that closes its account: the rent that came back is no part of what
   expect(result).toEqual({ inAmount: 42n, outAmount: 70_000n });
 });
 
-test("an account that was to be closed and stands gave nothing back", () => {
+test("an account that was not closed returns nothing", () => {
   const sealed = sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, closes: HELD });
   const left = recordOf([1n, 1n], [[HELD, 2_039n, 2_039n]]);
   expect(readReceipt(sealed, left).costs.rentReturned).toBe(0n);
   expect(readReceipt(sealed, recordOf([1n, 1n])).costs.rentReturned).toBe(0n);
 });
 
-test("over two markets, what stays in the mint between them is told beside both sides", () => {
+test("over two markets, the remainder of the mint between them is measured too", () => {
   const leg = { venue: "raydium_cpmm", market: address(), inAmount: 1n, outAmount: 1n };
   const route = [
     { ...leg, inMint: TOKEN, outMint: HUB },

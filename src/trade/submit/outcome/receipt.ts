@@ -5,15 +5,15 @@ import { SOL_MINT } from "../../../solana/programs.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { Costs, TradeAmounts } from "../../trade.ts";
 
-/** What a landed transaction moved and cost, from the chain's own record. */
+/** What a transaction moved and cost, from the chain's own record. */
 interface Receipt {
   readonly result: TradeAmounts;
   readonly costs: Costs;
 }
 
 /**
- * Measures a trade on the record of its transaction: token sides by the wallet's token balances, the SOL side by its
- * lamports with fee, tip and rent taken out; what stays in the mint between two markets likewise. Exact to the base unit.
+ * Measures a trade on the record of its transaction, exact to the base unit: tokens by the wallet's token balances, SOL by
+ * its lamports without fee, tip and rent. Over two markets, the remainder is measured the same way.
  */
 export function readReceipt(sealed: SealedTrade, record: TransactionRecord): Receipt {
   const costs = measureCosts(sealed, record);
@@ -38,7 +38,7 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
 }
 
 function measureCosts({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
-  // A new account may hold more than its rent: cashback, a creator's fee. Only the rent is no part of the trade.
+  // A new account may hold more than its rent, such as cashback or a creator's fee, which is part of the trade.
   let rentPaid = 0n;
   for (const { address, rent } of creates) {
     const index = record.accounts.indexOf(address);

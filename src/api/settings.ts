@@ -1,70 +1,71 @@
-/** What the edge needs to know of its surroundings. */
+/** The settings of the API. */
 export interface ApiSettings {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
   /** A certificate and its key as PEM text; with them the port speaks TLS only. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** How callers reach this service, without a trailing slash; written into the OpenAPI document. Known once it listens. */
+  /** The public URL of the service, without a trailing slash; written into the OpenAPI document. Known once it listens. */
   readonly publicUrl: () => string;
-  /** How long an idle connection is held. */
+  /** How long an idle connection is held. Milliseconds. */
   readonly keepAliveMs: number;
-  /** What is advertised instead, so that a client which honours the hint closes first and never meets a reset. */
+  /** The shorter time that is advertised, so that a client that honours it closes first and never meets a reset. */
   readonly keepAliveHintMs: number;
   readonly maxRequestsPerConnection: number;
   readonly bodyLimitBytes: number;
   readonly headerLimitBytes: number;
-  /** A request whose head is not complete after this long is refused. */
+  /** Time within which the headers of a request must be complete. */
   readonly headersTimeoutMs: number;
-  /** A request whose body is not complete after this long is refused. */
+  /** Time within which a request must be complete. */
   readonly requestTimeoutMs: number;
-  /** How often both are checked. */
+  /** How often both timeouts are checked. */
   readonly timeoutCheckMs: number;
-  /** On close, how long requests under way may take to end. */
+  /** On close, time for requests in flight to end. */
   readonly drainMs: number;
-  /** Connections held at once; more are refused. */
+  /** Maximum number of open connections. */
   readonly maxConnections: number;
-  /** Of these, connections from one address; 0: any number. Behind trusted proxies all come from theirs, and none are counted. */
+  /** Maximum number of connections from one address; 0 for any number. Not applied behind trusted proxies, which share theirs. */
   readonly maxConnectionsPerAddress: number;
-  /** Streams of one API key held at once; 0: any number. */
+  /** Maximum number of open streams per API key, and per address for streams that need no key; 0 for any number. */
   readonly maxStreamsPerKey: number;
-  /** Web origins whose pages may call; none: CORS is off. */
+  /** Web origins whose pages may call the API; without any, CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** Reverse proxies in front whose X-Forwarded-For is believed. */
+  /** Number of reverse proxies in front whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number;
   readonly limits: LimitSettings;
   readonly admission: AdmissionSettings;
 }
 
-/** Calls a second per token bucket; 0: no limit. */
+/** Calls a second per token bucket; 0 for no limit. */
 export interface LimitSettings {
   /** Per API key. */
   readonly build: number;
   readonly submit: number;
   readonly read: number;
-  /** Per address, whatever the key. */
+  /** Per address, with any key. */
   readonly addressBuild: number;
   readonly addressSubmit: number;
   readonly addressRead: number;
-  /** Per address, calls that need no key; those that register, which write to the database, have their own. */
+  /** Per address, calls that need no key. Registration writes to the database and has a limit of its own. */
   readonly addressOpen: number;
   readonly addressRegister: number;
-  /** Per address, calls that bring no key, or none that is known. */
+  /** Per address, calls without a valid key. */
   readonly addressAuth: number;
-  /** How many seconds' worth of calls may come at once. */
+  /** Size of a burst, in seconds of calls at the limit. */
   readonly burstSeconds: number;
 }
 
+/** How much work is admitted at once. */
 export interface AdmissionSettings {
   readonly buildsAtOnce: number;
   readonly submitsAtOnce: number;
-  /** How long builds run in one turn before everything else gets its own. */
+  /** Time slice of builds in each turn of the event loop. */
   readonly buildTurnMs: number;
-  /** How long a build may wait for its turn; those that would wait longer are refused. */
+  /** Longest wait of a build for its turn; builds that would wait longer are refused. */
   readonly buildWaitMs: number;
 }
 
-/** Where the edge reports what callers must not see. A pino logger is one. */
+/** Receives what clients must not see. A pino logger fits. */
 export interface ApiLogger {
   debug?(facts: object, message: string): void;
   info?(facts: object, message: string): void;

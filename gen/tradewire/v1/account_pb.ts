@@ -15,13 +15,13 @@ export const file_tradewire_v1_account: GenFile = /*@__PURE__*/
   fileDesc("Chp0cmFkZXdpcmUvdjEvYWNjb3VudC5wcm90bxIMdHJhZGV3aXJlLnYxIlkKFkNyZWF0ZUNoYWxsZW5nZVJlcXVlc3QSPwoOd2FsbGV0X2FkZHJlc3MYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9JCI+ChdDcmVhdGVDaGFsbGVuZ2VSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJEhIKCmV4cGlyZXNfYXQYAiABKAki2wEKD1JlZ2lzdGVyUmVxdWVzdBI/Cg53YWxsZXRfYWRkcmVzcxgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0kEhwKB21lc3NhZ2UYAiABKAlCC7pICMgBAXIDGIAQEjoKCXNpZ25hdHVyZRgDIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kEhUKDXJldm9rZV9vdGhlcnMYBCABKAgSFgoFbGFiZWwYBSABKAlCB7pIBHICGEAiSwoQUmVnaXN0ZXJSZXNwb25zZRIPCgdhcGlfa2V5GAEgASgJEg4KBmtleV9pZBgCIAEoCRIWCg53YWxsZXRfYWRkcmVzcxgDIAEoCSITChFHZXRQcm9maWxlUmVxdWVzdCJUChJHZXRQcm9maWxlUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIWCg53YWxsZXRfYWRkcmVzcxgCIAEoCRISCgpjcmVhdGVkX2F0GAMgASgJIhEKD0xpc3RLZXlzUmVxdWVzdCI2ChBMaXN0S2V5c1Jlc3BvbnNlEiIKBGtleXMYASADKAsyFC50cmFkZXdpcmUudjEuQXBpS2V5ImMKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDQoFbGFiZWwYAiABKAkSEgoKY3JlYXRlZF9hdBgDIAEoCRIXCgpyZXZva2VkX2F0GAQgASgJSACIAQFCDQoLX3Jldm9rZWRfYXQiLgoQUmV2b2tlS2V5UmVxdWVzdBIaCgZrZXlfaWQYASABKAlCCrpIB8gBAXICGEAiIwoRUmV2b2tlS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJMrMECg5BY2NvdW50U2VydmljZRJ9Cg9DcmVhdGVDaGFsbGVuZ2USJC50cmFkZXdpcmUudjEuQ3JlYXRlQ2hhbGxlbmdlUmVxdWVzdBolLnRyYWRld2lyZS52MS5DcmVhdGVDaGFsbGVuZ2VSZXNwb25zZSIdgtPkkwIXOgEqIhIvdjEvYXV0aC9jaGFsbGVuZ2USZwoIUmVnaXN0ZXISHS50cmFkZXdpcmUudjEuUmVnaXN0ZXJSZXF1ZXN0Gh4udHJhZGV3aXJlLnYxLlJlZ2lzdGVyUmVzcG9uc2UiHILT5JMCFjoBKiIRL3YxL2F1dGgvcmVnaXN0ZXISaQoKR2V0UHJvZmlsZRIfLnRyYWRld2lyZS52MS5HZXRQcm9maWxlUmVxdWVzdBogLnRyYWRld2lyZS52MS5HZXRQcm9maWxlUmVzcG9uc2UiGILT5JMCEhIQL3YxL2F1dGgvcHJvZmlsZRJgCghMaXN0S2V5cxIdLnRyYWRld2lyZS52MS5MaXN0S2V5c1JlcXVlc3QaHi50cmFkZXdpcmUudjEuTGlzdEtleXNSZXNwb25zZSIVgtPkkwIPEg0vdjEvYXV0aC9rZXlzEmwKCVJldm9rZUtleRIeLnRyYWRld2lyZS52MS5SZXZva2VLZXlSZXF1ZXN0Gh8udHJhZGV3aXJlLnYxLlJldm9rZUtleVJlc3BvbnNlIh6C0+STAhgqFi92MS9hdXRoL2tleXMve2tleV9pZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations]);
 
 /**
- * Asks for a challenge.
+ * Requests a challenge.
  *
  * @generated from message tradewire.v1.CreateChallengeRequest
  */
 export type CreateChallengeRequest = Message<"tradewire.v1.CreateChallengeRequest"> & {
   /**
-   * The wallet that will sign, in base58.
+   * The address of the wallet that will sign, in base58.
    *
    * @generated from field: string wallet_address = 1;
    */
@@ -29,13 +29,13 @@ export type CreateChallengeRequest = Message<"tradewire.v1.CreateChallengeReques
 };
 
 /**
- * Asks for a challenge.
+ * Requests a challenge.
  *
  * @generated from message tradewire.v1.CreateChallengeRequest
  */
 export type CreateChallengeRequestJson = {
   /**
-   * The wallet that will sign, in base58.
+   * The address of the wallet that will sign, in base58.
    *
    * @generated from field: string wallet_address = 1;
    */
@@ -56,14 +56,14 @@ export const CreateChallengeRequestSchema: GenMessage<CreateChallengeRequest, {j
  */
 export type CreateChallengeResponse = Message<"tradewire.v1.CreateChallengeResponse"> & {
   /**
-   * A Sign-In-With-Solana text. The wallet signs its UTF-8 bytes exactly as they are.
+   * A Sign-In-With-Solana text. The wallet signs its exact UTF-8 bytes.
    *
    * @generated from field: string message = 1;
    */
   message: string;
 
   /**
-   * When the challenge lapses, ISO 8601 UTC with milliseconds.
+   * When the challenge expires, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string expires_at = 2;
    */
@@ -77,14 +77,14 @@ export type CreateChallengeResponse = Message<"tradewire.v1.CreateChallengeRespo
  */
 export type CreateChallengeResponseJson = {
   /**
-   * A Sign-In-With-Solana text. The wallet signs its UTF-8 bytes exactly as they are.
+   * A Sign-In-With-Solana text. The wallet signs its exact UTF-8 bytes.
    *
    * @generated from field: string message = 1;
    */
   message?: string;
 
   /**
-   * When the challenge lapses, ISO 8601 UTC with milliseconds.
+   * When the challenge expires, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string expires_at = 2;
    */
@@ -99,13 +99,13 @@ export const CreateChallengeResponseSchema: GenMessage<CreateChallengeResponse, 
   messageDesc(file_tradewire_v1_account, 1);
 
 /**
- * Proves that the caller holds the wallet.
+ * Proves ownership of the wallet.
  *
  * @generated from message tradewire.v1.RegisterRequest
  */
 export type RegisterRequest = Message<"tradewire.v1.RegisterRequest"> & {
   /**
-   * The wallet the challenge was made for, in base58.
+   * The wallet that the challenge was created for, in base58.
    *
    * @generated from field: string wallet_address = 1;
    */
@@ -126,14 +126,14 @@ export type RegisterRequest = Message<"tradewire.v1.RegisterRequest"> & {
   signature: string;
 
   /**
-   * Retires every other key of the account.
+   * Revokes all other keys of the account.
    *
    * @generated from field: bool revoke_others = 4;
    */
   revokeOthers: boolean;
 
   /**
-   * A name for the key, for its owner's eyes.
+   * A name for the key, shown only to its owner.
    *
    * @generated from field: string label = 5;
    */
@@ -141,13 +141,13 @@ export type RegisterRequest = Message<"tradewire.v1.RegisterRequest"> & {
 };
 
 /**
- * Proves that the caller holds the wallet.
+ * Proves ownership of the wallet.
  *
  * @generated from message tradewire.v1.RegisterRequest
  */
 export type RegisterRequestJson = {
   /**
-   * The wallet the challenge was made for, in base58.
+   * The wallet that the challenge was created for, in base58.
    *
    * @generated from field: string wallet_address = 1;
    */
@@ -168,14 +168,14 @@ export type RegisterRequestJson = {
   signature?: string;
 
   /**
-   * Retires every other key of the account.
+   * Revokes all other keys of the account.
    *
    * @generated from field: bool revoke_others = 4;
    */
   revokeOthers?: boolean;
 
   /**
-   * A name for the key, for its owner's eyes.
+   * A name for the key, shown only to its owner.
    *
    * @generated from field: string label = 5;
    */
@@ -190,27 +190,27 @@ export const RegisterRequestSchema: GenMessage<RegisterRequest, {jsonType: Regis
   messageDesc(file_tradewire_v1_account, 2);
 
 /**
- * A fresh API key.
+ * A new API key.
  *
  * @generated from message tradewire.v1.RegisterResponse
  */
 export type RegisterResponse = Message<"tradewire.v1.RegisterResponse"> & {
   /**
-   * The secret, shown only here. Sent as `Authorization: Bearer <apiKey>`.
+   * The secret, shown only here. Send it as `Authorization: Bearer <apiKey>`.
    *
    * @generated from field: string api_key = 1;
    */
   apiKey: string;
 
   /**
-   * Names the key where it is listed or revoked.
+   * Identifies the key when it is listed or revoked.
    *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
 
   /**
-   * The wallet that the key trades for, in base58.
+   * The wallet that the key builds trades for, in base58.
    *
    * @generated from field: string wallet_address = 3;
    */
@@ -218,27 +218,27 @@ export type RegisterResponse = Message<"tradewire.v1.RegisterResponse"> & {
 };
 
 /**
- * A fresh API key.
+ * A new API key.
  *
  * @generated from message tradewire.v1.RegisterResponse
  */
 export type RegisterResponseJson = {
   /**
-   * The secret, shown only here. Sent as `Authorization: Bearer <apiKey>`.
+   * The secret, shown only here. Send it as `Authorization: Bearer <apiKey>`.
    *
    * @generated from field: string api_key = 1;
    */
   apiKey?: string;
 
   /**
-   * Names the key where it is listed or revoked.
+   * Identifies the key when it is listed or revoked.
    *
    * @generated from field: string key_id = 2;
    */
   keyId?: string;
 
   /**
-   * The wallet that the key trades for, in base58.
+   * The wallet that the key builds trades for, in base58.
    *
    * @generated from field: string wallet_address = 3;
    */
@@ -253,7 +253,7 @@ export const RegisterResponseSchema: GenMessage<RegisterResponse, {jsonType: Reg
   messageDesc(file_tradewire_v1_account, 3);
 
 /**
- * Asks whose key this is.
+ * Requests the account of the API key.
  *
  * @generated from message tradewire.v1.GetProfileRequest
  */
@@ -261,7 +261,7 @@ export type GetProfileRequest = Message<"tradewire.v1.GetProfileRequest"> & {
 };
 
 /**
- * Asks whose key this is.
+ * Requests the account of the API key.
  *
  * @generated from message tradewire.v1.GetProfileRequest
  */
@@ -282,21 +282,21 @@ export const GetProfileRequestSchema: GenMessage<GetProfileRequest, {jsonType: G
  */
 export type GetProfileResponse = Message<"tradewire.v1.GetProfileResponse"> & {
   /**
-   * Names the account.
+   * Identifies the account.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The wallet that it trades for, in base58.
+   * The wallet of the account, in base58.
    *
    * @generated from field: string wallet_address = 2;
    */
   walletAddress: string;
 
   /**
-   * When it was first registered, ISO 8601 UTC with milliseconds.
+   * When it was first registered, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string created_at = 3;
    */
@@ -310,21 +310,21 @@ export type GetProfileResponse = Message<"tradewire.v1.GetProfileResponse"> & {
  */
 export type GetProfileResponseJson = {
   /**
-   * Names the account.
+   * Identifies the account.
    *
    * @generated from field: string account_id = 1;
    */
   accountId?: string;
 
   /**
-   * The wallet that it trades for, in base58.
+   * The wallet of the account, in base58.
    *
    * @generated from field: string wallet_address = 2;
    */
   walletAddress?: string;
 
   /**
-   * When it was first registered, ISO 8601 UTC with milliseconds.
+   * When it was first registered, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string created_at = 3;
    */
@@ -339,7 +339,7 @@ export const GetProfileResponseSchema: GenMessage<GetProfileResponse, {jsonType:
   messageDesc(file_tradewire_v1_account, 5);
 
 /**
- * Asks for the keys of this account.
+ * Requests the keys of this account.
  *
  * @generated from message tradewire.v1.ListKeysRequest
  */
@@ -347,7 +347,7 @@ export type ListKeysRequest = Message<"tradewire.v1.ListKeysRequest"> & {
 };
 
 /**
- * Asks for the keys of this account.
+ * Requests the keys of this account.
  *
  * @generated from message tradewire.v1.ListKeysRequest
  */
@@ -403,28 +403,28 @@ export const ListKeysResponseSchema: GenMessage<ListKeysResponse, {jsonType: Lis
  */
 export type ApiKey = Message<"tradewire.v1.ApiKey"> & {
   /**
-   * Names the key.
+   * Identifies the key.
    *
    * @generated from field: string key_id = 1;
    */
   keyId: string;
 
   /**
-   * The name its owner gave it; may be empty.
+   * The name given at registration; may be empty.
    *
    * @generated from field: string label = 2;
    */
   label: string;
 
   /**
-   * When it was issued, ISO 8601 UTC with milliseconds.
+   * When it was issued, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string created_at = 3;
    */
   createdAt: string;
 
   /**
-   * When it was revoked, ISO 8601 UTC with milliseconds; absent while it works.
+   * When it was revoked, in ISO 8601 UTC with milliseconds; absent while it is in use.
    *
    * @generated from field: optional string revoked_at = 4;
    */
@@ -438,28 +438,28 @@ export type ApiKey = Message<"tradewire.v1.ApiKey"> & {
  */
 export type ApiKeyJson = {
   /**
-   * Names the key.
+   * Identifies the key.
    *
    * @generated from field: string key_id = 1;
    */
   keyId?: string;
 
   /**
-   * The name its owner gave it; may be empty.
+   * The name given at registration; may be empty.
    *
    * @generated from field: string label = 2;
    */
   label?: string;
 
   /**
-   * When it was issued, ISO 8601 UTC with milliseconds.
+   * When it was issued, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string created_at = 3;
    */
   createdAt?: string;
 
   /**
-   * When it was revoked, ISO 8601 UTC with milliseconds; absent while it works.
+   * When it was revoked, in ISO 8601 UTC with milliseconds; absent while it is in use.
    *
    * @generated from field: optional string revoked_at = 4;
    */
@@ -474,13 +474,13 @@ export const ApiKeySchema: GenMessage<ApiKey, {jsonType: ApiKeyJson}> = /*@__PUR
   messageDesc(file_tradewire_v1_account, 8);
 
 /**
- * Asks to retire a key.
+ * Revokes a key.
  *
  * @generated from message tradewire.v1.RevokeKeyRequest
  */
 export type RevokeKeyRequest = Message<"tradewire.v1.RevokeKeyRequest"> & {
   /**
-   * The key to retire, as listed.
+   * The id of the key, as listed.
    *
    * @generated from field: string key_id = 1;
    */
@@ -488,13 +488,13 @@ export type RevokeKeyRequest = Message<"tradewire.v1.RevokeKeyRequest"> & {
 };
 
 /**
- * Asks to retire a key.
+ * Revokes a key.
  *
  * @generated from message tradewire.v1.RevokeKeyRequest
  */
 export type RevokeKeyRequestJson = {
   /**
-   * The key to retire, as listed.
+   * The id of the key, as listed.
    *
    * @generated from field: string key_id = 1;
    */
@@ -509,13 +509,13 @@ export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest, {jsonType: Rev
   messageDesc(file_tradewire_v1_account, 9);
 
 /**
- * A key was retired.
+ * The revoked key.
  *
  * @generated from message tradewire.v1.RevokeKeyResponse
  */
 export type RevokeKeyResponse = Message<"tradewire.v1.RevokeKeyResponse"> & {
   /**
-   * The key that no longer works.
+   * The id of the revoked key.
    *
    * @generated from field: string key_id = 1;
    */
@@ -523,13 +523,13 @@ export type RevokeKeyResponse = Message<"tradewire.v1.RevokeKeyResponse"> & {
 };
 
 /**
- * A key was retired.
+ * The revoked key.
  *
  * @generated from message tradewire.v1.RevokeKeyResponse
  */
 export type RevokeKeyResponseJson = {
   /**
-   * The key that no longer works.
+   * The id of the revoked key.
    *
    * @generated from field: string key_id = 1;
    */
@@ -544,13 +544,13 @@ export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse, {jsonType: R
   messageDesc(file_tradewire_v1_account, 10);
 
 /**
- * Registration by a signed challenge, and the API keys that come of it.
+ * Registers wallets by signed challenges and manages their API keys.
  *
  * @generated from service tradewire.v1.AccountService
  */
 export const AccountService: GenService<{
   /**
-   * Makes a text for the wallet to sign. It is good for one registration within five minutes.
+   * Creates a text for the wallet to sign. It is valid for one registration within five minutes.
    *
    * @generated from rpc tradewire.v1.AccountService.CreateChallenge
    */
@@ -570,7 +570,7 @@ export const AccountService: GenService<{
     output: typeof RegisterResponseSchema;
   },
   /**
-   * Whose key this is.
+   * Returns the account that the API key belongs to.
    *
    * @generated from rpc tradewire.v1.AccountService.GetProfile
    */
@@ -580,7 +580,7 @@ export const AccountService: GenService<{
     output: typeof GetProfileResponseSchema;
   },
   /**
-   * The API keys of this account, without their secrets: those in use and the hundred revoked last.
+   * Lists the API keys of this account without their secrets: all keys in use and the 100 most recently revoked.
    *
    * @generated from rpc tradewire.v1.AccountService.ListKeys
    */
@@ -590,7 +590,7 @@ export const AccountService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * Retires an API key of this account. It stops working everywhere within two seconds.
+   * Revokes an API key of this account. It stops working everywhere within two seconds.
    *
    * @generated from rpc tradewire.v1.AccountService.RevokeKey
    */

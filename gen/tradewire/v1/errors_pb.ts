@@ -15,13 +15,13 @@ export const file_tradewire_v1_errors: GenFile = /*@__PURE__*/
   fileDesc("Chl0cmFkZXdpcmUvdjEvZXJyb3JzLnByb3RvEgx0cmFkZXdpcmUudjEi/QEKC0Vycm9yRGV0YWlsEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSHAoPc2FmZV90b19yZWJ1aWxkGAQgASgISACIAQESEgoFZmllbGQYBSABKAlIAYgBARIbCg5yZXRyeV9hZnRlcl9tcxgGIAEoDUgCiAEBEigKB2RldGFpbHMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnJlcXVlc3RfaWQYCCABKAlCEgoQX3NhZmVfdG9fcmVidWlsZEIICgZfZmllbGRCEQoPX3JldHJ5X2FmdGVyX21zYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
- * Why a call failed. It travels as a detail of the Connect or gRPC status, and as `error` in the REST envelope.
+ * Why a call failed. Sent as a detail of the Connect or gRPC status, and as `error` in the REST envelope.
  *
  * @generated from message tradewire.v1.ErrorDetail
  */
 export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
   /**
-   * The public name of the failure, such as VALIDATION_ERROR. Programs decide by it.
+   * The error code, such as VALIDATION_ERROR. Programs should decide by it.
    *
    * @generated from field: string code = 1;
    */
@@ -35,28 +35,28 @@ export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
   message: string;
 
   /**
-   * True when the same call may succeed later without being changed.
+   * True if the same call may succeed later, unchanged.
    *
    * @generated from field: bool retryable = 3;
    */
   retryable: boolean;
 
   /**
-   * After a submit: true when nothing of the transaction can land any more, so that building anew is safe.
+   * After a submit: true if the transaction can no longer land, so that building a new one is safe.
    *
    * @generated from field: optional bool safe_to_rebuild = 4;
    */
   safeToRebuild?: boolean | undefined;
 
   /**
-   * The request field at fault, named as in the REST body.
+   * The request field at fault, by its name in the REST body.
    *
    * @generated from field: optional string field = 5;
    */
   field?: string | undefined;
 
   /**
-   * How long to wait before the next attempt, in milliseconds.
+   * Milliseconds to wait before the next attempt.
    *
    * @generated from field: optional uint32 retry_after_ms = 6;
    */
@@ -70,7 +70,7 @@ export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
   details?: JsonObject | undefined;
 
   /**
-   * Names this call in the service's logs.
+   * Identifies this call in the service's logs.
    *
    * @generated from field: string request_id = 8;
    */
@@ -78,13 +78,13 @@ export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
 };
 
 /**
- * Why a call failed. It travels as a detail of the Connect or gRPC status, and as `error` in the REST envelope.
+ * Why a call failed. Sent as a detail of the Connect or gRPC status, and as `error` in the REST envelope.
  *
  * @generated from message tradewire.v1.ErrorDetail
  */
 export type ErrorDetailJson = {
   /**
-   * The public name of the failure, such as VALIDATION_ERROR. Programs decide by it.
+   * The error code, such as VALIDATION_ERROR. Programs should decide by it.
    *
    * @generated from field: string code = 1;
    */
@@ -98,28 +98,28 @@ export type ErrorDetailJson = {
   message?: string;
 
   /**
-   * True when the same call may succeed later without being changed.
+   * True if the same call may succeed later, unchanged.
    *
    * @generated from field: bool retryable = 3;
    */
   retryable?: boolean;
 
   /**
-   * After a submit: true when nothing of the transaction can land any more, so that building anew is safe.
+   * After a submit: true if the transaction can no longer land, so that building a new one is safe.
    *
    * @generated from field: optional bool safe_to_rebuild = 4;
    */
   safeToRebuild?: boolean;
 
   /**
-   * The request field at fault, named as in the REST body.
+   * The request field at fault, by its name in the REST body.
    *
    * @generated from field: optional string field = 5;
    */
   field?: string;
 
   /**
-   * How long to wait before the next attempt, in milliseconds.
+   * Milliseconds to wait before the next attempt.
    *
    * @generated from field: optional uint32 retry_after_ms = 6;
    */
@@ -133,7 +133,7 @@ export type ErrorDetailJson = {
   details?: StructJson;
 
   /**
-   * Names this call in the service's logs.
+   * Identifies this call in the service's logs.
    *
    * @generated from field: string request_id = 8;
    */

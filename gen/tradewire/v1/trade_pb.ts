@@ -14,10 +14,10 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/trade.proto.
  */
 export const file_tradewire_v1_trade: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKNAwoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSLAoKc29sX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3QiwwIKC0J1eVJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCLeBAoLU2VsbFJlcXVlc3QSOwoEbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEisKDHRva2VuX2Ftb3VudBgCIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEjQKDHNlbGxfcGVyY2VudBgHIAEoAUIZukgWEhRAARkAAAAAAABZQCEAAAAAAAAAAEgEiAEBOoUBukiBARp/Chd0b2tlbl9hbW91bnQub25lX29mX3R3bxIyaXMgcmVxdWlyZWQsIG9yIHNlbGxQZXJjZW50IGluIGl0cyBwbGFjZTsgbm90IGJvdGgaMGhhcyh0aGlzLnRva2VuX2Ftb3VudCkgIT0gaGFzKHRoaXMuc2VsbF9wZXJjZW50KUIPCg1fdG9rZW5fYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3RCDwoNX3NlbGxfcGVyY2VudCLEAgoMU2VsbFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCLuBgoLU3dhcFJlcXVlc3QSQQoKaW5wdXRfbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEkIKC291dHB1dF9taW50GAIgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKAoGYW1vdW50GAMgASgBQhO6SBDIAQESC0ABIQAAAAAAAAAASACIAQESNgoJc3dhcF9tb2RlGAQgASgOMhYudHJhZGV3aXJlLnYxLlN3YXBNb2RlQgu6SAjIAQGCAQIQARIzCghzbGlwcGFnZRgFIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAYgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAcgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYCCABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBATrjArpI3wIa3AIKE291dHB1dF9taW50LmRpZmZlcnMSI211c3QgYmUgYW5vdGhlciBtaW50IHRoYW4gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0IsQCCgxTd2FwUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEIl8KDVN1Ym1pdFJlcXVlc3QSJQoQc3VibWlzc2lvbl90b2tlbhgBIAEoCUILukgIyAEBcgMYgEASJwoSc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMQgu6SAjIAQF6AxiAICK4AgoOU3VibWl0UmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZ0IHCgVfc2xvdCLsBgoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEigKBmFtb3VudBgDIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQE64wK6SN8CGtwCChNvdXRwdXRfbWludC5kaWZmZXJzEiNtdXN0IGJlIGFub3RoZXIgbWludCB0aGFuIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCKaAgoNUXVvdGVSZXNwb25zZRIQCghwbGF0Zm9ybRgBIAEoCRISCgppbnB1dF9taW50GAIgASgJEhMKC291dHB1dF9taW50GAMgASgJEioKCWVzdGltYXRlcxgEIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSJQoFcm91dGUYBSADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4udHJhZGV3aXJlLnYxLlF1b3RlQWx0ZXJuYXRpdmUSKAoGZmF1bHRzGAcgAygLMhgudHJhZGV3aXJlLnYxLlF1b3RlRmF1bHQSGwoTbmVlZHNfb3Blbl9hY2NvdW50cxgIIAEoCCLgAQoQUXVvdGVBbHRlcm5hdGl2ZRIQCghwbGF0Zm9ybRgBIAEoCRIUCgxpbnB1dF9hbW91bnQYAiABKAESFQoNb3V0cHV0X2Ftb3VudBgDIAEoARIUCgxwcmljZV9pbXBhY3QYBCABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgFIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgGIAEoCRIlCgVyb3V0ZRgHIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIbChNuZWVkc19vcGVuX2FjY291bnRzGAggASgIIksKClF1b3RlRmF1bHQSDQoFdmVudWUYASABKAkSEwoGbWFya2V0GAIgASgJSACIAQESDgoGcmVhc29uGAMgASgJQgkKB19tYXJrZXQiTQoPR2V0VHJhZGVSZXF1ZXN0EjoKCXNpZ25hdHVyZRgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kIroCChBHZXRUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWdCBwoFX3Nsb3QiTwoRV2F0Y2hUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQi5gIKEldhdGNoVHJhZGVSZXNwb25zZRIRCglzaWduYXR1cmUYASABKAkSKQoGc3RhdHVzGAIgASgOMhkudHJhZGV3aXJlLnYxLlRyYWRlU3RhdHVzEhEKBHNsb3QYAyABKARIAIgBARIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEi8KDHRyYWRlX3Jlc3VsdBgHIAEoCzIZLnRyYWRld2lyZS52MS5UcmFkZVJlc3VsdBIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEigKBmV2ZW50cxgLIAMoCzIYLnRyYWRld2lyZS52MS5UcmFkZUV2ZW50QgcKBV9zbG90IpwBCgpUcmFkZUV2ZW50EioKBGtpbmQYASABKA4yHC50cmFkZXdpcmUudjEuVHJhZGVFdmVudEtpbmQSCgoCYXQYAiABKAkSEQoEbGFuZRgDIAEoCUgAiAEBEhEKBHNsb3QYBCABKARIAYgBARITCgZyZWFzb24YBSABKAlIAogBAUIHCgVfbGFuZUIHCgVfc2xvdEIJCgdfcmVhc29uIhQKEkdldFByaW9yaXR5UmVxdWVzdCJCChNHZXRQcmlvcml0eVJlc3BvbnNlEisKBmxldmVscxgBIAMoCzIbLnRyYWRld2lyZS52MS5Qcmlvcml0eUxldmVsIqwBCg1Qcmlvcml0eUxldmVsEigKCHByaW9yaXR5GAEgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5EicKH21pY3JvX2xhbXBvcnRzX3Blcl9jb21wdXRlX3VuaXQYAiABKAQSFQoNZXhwZWN0ZWRfY29zdBgDIAEoARIZChFleHBlY3RlZF9jb3N0X3JhdxgEIAEoCRIWCg5leHBlY3RlZF9zbG90cxgFIAEoASrLAQoOVHJhZGVFdmVudEtpbmQSIAocVFJBREVfRVZFTlRfS0lORF9VTlNQRUNJRklFRBAAEhkKFVRSQURFX0VWRU5UX0tJTkRfU0VOVBABEhwKGFRSQURFX0VWRU5UX0tJTkRfUkVGVVNFRBACEh4KGlRSQURFX0VWRU5UX0tJTkRfUFJPQ0VTU0VEEAMSHgoaVFJBREVfRVZFTlRfS0lORF9DT05GSVJNRUQQBBIeChpUUkFERV9FVkVOVF9LSU5EX0ZJTkFMSVpFRBAFMu0FCgxUcmFkZVNlcnZpY2USUQoDQnV5EhgudHJhZGV3aXJlLnYxLkJ1eVJlcXVlc3QaGS50cmFkZXdpcmUudjEuQnV5UmVzcG9uc2UiFYLT5JMCDzoBKiIKL3YxL3R4L2J1eRJVCgRTZWxsEhkudHJhZGV3aXJlLnYxLlNlbGxSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlNlbGxSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc2VsbBJVCgRTd2FwEhkudHJhZGV3aXJlLnYxLlN3YXBSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlN3YXBSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc3dhcBJdCgZTdWJtaXQSGy50cmFkZXdpcmUudjEuU3VibWl0UmVxdWVzdBocLnRyYWRld2lyZS52MS5TdWJtaXRSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvdHgvc3VibWl0ElkKBVF1b3RlEhoudHJhZGV3aXJlLnYxLlF1b3RlUmVxdWVzdBobLnRyYWRld2lyZS52MS5RdW90ZVJlc3BvbnNlIheC0+STAhE6ASoiDC92MS90eC9xdW90ZRJlCghHZXRUcmFkZRIdLnRyYWRld2lyZS52MS5HZXRUcmFkZVJlcXVlc3QaHi50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXNwb25zZSIagtPkkwIUEhIvdjEvdHgve3NpZ25hdHVyZX0SUQoKV2F0Y2hUcmFkZRIfLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVxdWVzdBogLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVzcG9uc2UwARJoCgtHZXRQcmlvcml0eRIgLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlcXVlc3QaIS50cmFkZXdpcmUudjEuR2V0UHJpb3JpdHlSZXNwb25zZSIUgtPkkwIOEgwvdjEvcHJpb3JpdHliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKNAwoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSLAoKc29sX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3QiwwIKC0J1eVJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCLSBAoLU2VsbFJlcXVlc3QSOwoEbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEisKDHRva2VuX2Ftb3VudBgCIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEjQKDHNlbGxfcGVyY2VudBgHIAEoAUIZukgWEhRAARkAAAAAAABZQCEAAAAAAAAAAEgEiAEBOnq6SHcadQoXdG9rZW5fYW1vdW50Lm9uZV9vZl90d28SKG9yIHNlbGxQZXJjZW50IGlzIHJlcXVpcmVkLCBidXQgbm90IGJvdGgaMGhhcyh0aGlzLnRva2VuX2Ftb3VudCkgIT0gaGFzKHRoaXMuc2VsbF9wZXJjZW50KUIPCg1fdG9rZW5fYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3RCDwoNX3NlbGxfcGVyY2VudCLEAgoMU2VsbFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBCLlBgoLU3dhcFJlcXVlc3QSQQoKaW5wdXRfbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEkIKC291dHB1dF9taW50GAIgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKAoGYW1vdW50GAMgASgBQhO6SBDIAQESC0ABIQAAAAAAAAAASACIAQESNgoJc3dhcF9tb2RlGAQgASgOMhYudHJhZGV3aXJlLnYxLlN3YXBNb2RlQgu6SAjIAQGCAQIQARIzCghzbGlwcGFnZRgFIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAYgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAcgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYCCABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBATraArpI1gIa0wIKE291dHB1dF9taW50LmRpZmZlcnMSGm11c3QgZGlmZmVyIGZyb20gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0IsQCCgxTd2FwUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEIl8KDVN1Ym1pdFJlcXVlc3QSJQoQc3VibWlzc2lvbl90b2tlbhgBIAEoCUILukgIyAEBcgMYgEASJwoSc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMQgu6SAjIAQF6AxiAICK4AgoOU3VibWl0UmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZ0IHCgVfc2xvdCLjBgoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEigKBmFtb3VudBgDIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQE62gK6SNYCGtMCChNvdXRwdXRfbWludC5kaWZmZXJzEhptdXN0IGRpZmZlciBmcm9tIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCKaAgoNUXVvdGVSZXNwb25zZRIQCghwbGF0Zm9ybRgBIAEoCRISCgppbnB1dF9taW50GAIgASgJEhMKC291dHB1dF9taW50GAMgASgJEioKCWVzdGltYXRlcxgEIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSJQoFcm91dGUYBSADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4udHJhZGV3aXJlLnYxLlF1b3RlQWx0ZXJuYXRpdmUSKAoGZmF1bHRzGAcgAygLMhgudHJhZGV3aXJlLnYxLlF1b3RlRmF1bHQSGwoTbmVlZHNfb3Blbl9hY2NvdW50cxgIIAEoCCLgAQoQUXVvdGVBbHRlcm5hdGl2ZRIQCghwbGF0Zm9ybRgBIAEoCRIUCgxpbnB1dF9hbW91bnQYAiABKAESFQoNb3V0cHV0X2Ftb3VudBgDIAEoARIUCgxwcmljZV9pbXBhY3QYBCABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgFIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgGIAEoCRIlCgVyb3V0ZRgHIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIbChNuZWVkc19vcGVuX2FjY291bnRzGAggASgIIksKClF1b3RlRmF1bHQSDQoFdmVudWUYASABKAkSEwoGbWFya2V0GAIgASgJSACIAQESDgoGcmVhc29uGAMgASgJQgkKB19tYXJrZXQiTQoPR2V0VHJhZGVSZXF1ZXN0EjoKCXNpZ25hdHVyZRgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kIroCChBHZXRUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWdCBwoFX3Nsb3QiTwoRV2F0Y2hUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQi5gIKEldhdGNoVHJhZGVSZXNwb25zZRIRCglzaWduYXR1cmUYASABKAkSKQoGc3RhdHVzGAIgASgOMhkudHJhZGV3aXJlLnYxLlRyYWRlU3RhdHVzEhEKBHNsb3QYAyABKARIAIgBARIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEi8KDHRyYWRlX3Jlc3VsdBgHIAEoCzIZLnRyYWRld2lyZS52MS5UcmFkZVJlc3VsdBIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEigKBmV2ZW50cxgLIAMoCzIYLnRyYWRld2lyZS52MS5UcmFkZUV2ZW50QgcKBV9zbG90IpwBCgpUcmFkZUV2ZW50EioKBGtpbmQYASABKA4yHC50cmFkZXdpcmUudjEuVHJhZGVFdmVudEtpbmQSCgoCYXQYAiABKAkSEQoEbGFuZRgDIAEoCUgAiAEBEhEKBHNsb3QYBCABKARIAYgBARITCgZyZWFzb24YBSABKAlIAogBAUIHCgVfbGFuZUIHCgVfc2xvdEIJCgdfcmVhc29uIhQKEkdldFByaW9yaXR5UmVxdWVzdCJCChNHZXRQcmlvcml0eVJlc3BvbnNlEisKBmxldmVscxgBIAMoCzIbLnRyYWRld2lyZS52MS5Qcmlvcml0eUxldmVsIqwBCg1Qcmlvcml0eUxldmVsEigKCHByaW9yaXR5GAEgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5EicKH21pY3JvX2xhbXBvcnRzX3Blcl9jb21wdXRlX3VuaXQYAiABKAQSFQoNZXhwZWN0ZWRfY29zdBgDIAEoARIZChFleHBlY3RlZF9jb3N0X3JhdxgEIAEoCRIWCg5leHBlY3RlZF9zbG90cxgFIAEoASrLAQoOVHJhZGVFdmVudEtpbmQSIAocVFJBREVfRVZFTlRfS0lORF9VTlNQRUNJRklFRBAAEhkKFVRSQURFX0VWRU5UX0tJTkRfU0VOVBABEhwKGFRSQURFX0VWRU5UX0tJTkRfUkVGVVNFRBACEh4KGlRSQURFX0VWRU5UX0tJTkRfUFJPQ0VTU0VEEAMSHgoaVFJBREVfRVZFTlRfS0lORF9DT05GSVJNRUQQBBIeChpUUkFERV9FVkVOVF9LSU5EX0ZJTkFMSVpFRBAFMu0FCgxUcmFkZVNlcnZpY2USUQoDQnV5EhgudHJhZGV3aXJlLnYxLkJ1eVJlcXVlc3QaGS50cmFkZXdpcmUudjEuQnV5UmVzcG9uc2UiFYLT5JMCDzoBKiIKL3YxL3R4L2J1eRJVCgRTZWxsEhkudHJhZGV3aXJlLnYxLlNlbGxSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlNlbGxSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc2VsbBJVCgRTd2FwEhkudHJhZGV3aXJlLnYxLlN3YXBSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlN3YXBSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc3dhcBJdCgZTdWJtaXQSGy50cmFkZXdpcmUudjEuU3VibWl0UmVxdWVzdBocLnRyYWRld2lyZS52MS5TdWJtaXRSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvdHgvc3VibWl0ElkKBVF1b3RlEhoudHJhZGV3aXJlLnYxLlF1b3RlUmVxdWVzdBobLnRyYWRld2lyZS52MS5RdW90ZVJlc3BvbnNlIheC0+STAhE6ASoiDC92MS90eC9xdW90ZRJlCghHZXRUcmFkZRIdLnRyYWRld2lyZS52MS5HZXRUcmFkZVJlcXVlc3QaHi50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXNwb25zZSIagtPkkwIUEhIvdjEvdHgve3NpZ25hdHVyZX0SUQoKV2F0Y2hUcmFkZRIfLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVxdWVzdBogLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVzcG9uc2UwARJoCgtHZXRQcmlvcml0eRIgLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlcXVlc3QaIS50cmFkZXdpcmUudjEuR2V0UHJpb3JpdHlSZXNwb25zZSIUgtPkkwIOEgwvdjEvcHJpb3JpdHliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
 
 /**
- * Asks for a buy.
+ * Requests a buy.
  *
  * @generated from message tradewire.v1.BuyRequest
  */
@@ -37,7 +37,7 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
   solAmount?: number | undefined;
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 3;
    */
@@ -51,14 +51,14 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
   priority: Priority;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 5;
    */
   maxPriceImpact?: number | undefined;
 
   /**
-   * Refuse with PRIORITY_COST_TOO_HIGH when priority costs more than this many SOL.
+   * Fail with PRIORITY_COST_TOO_HIGH if priority costs more than this many SOL.
    *
    * @generated from field: optional double max_priority_cost = 6;
    */
@@ -66,7 +66,7 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
 };
 
 /**
- * Asks for a buy.
+ * Requests a buy.
  *
  * @generated from message tradewire.v1.BuyRequest
  */
@@ -86,7 +86,7 @@ export type BuyRequestJson = {
   solAmount?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 3;
    */
@@ -100,14 +100,14 @@ export type BuyRequestJson = {
   priority?: PriorityJson;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 5;
    */
   maxPriceImpact?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Refuse with PRIORITY_COST_TOO_HIGH when priority costs more than this many SOL.
+   * Fail with PRIORITY_COST_TOO_HIGH if priority costs more than this many SOL.
    *
    * @generated from field: optional double max_priority_cost = 6;
    */
@@ -128,70 +128,70 @@ export const BuyRequestSchema: GenMessage<BuyRequest, {jsonType: BuyRequestJson}
  */
 export type BuyResponse = Message<"tradewire.v1.BuyResponse"> & {
   /**
-   * Links the transaction to this build. Sent back with the signed transaction.
+   * Links the transaction to this build. Send it back with the signed transaction.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken: string;
 
   /**
-   * The wire transaction with empty signatures. Sign it; change nothing else.
+   * The transaction in wire format, with empty signatures. Sign it; change nothing else.
    *
    * @generated from field: bytes unsigned_transaction = 2;
    */
   unsignedTransaction: Uint8Array;
 
   /**
-   * When the transaction can no longer land, ISO 8601 UTC with milliseconds. At most 30 seconds away.
+   * When the transaction expires, in ISO 8601 UTC with milliseconds. At most 30 seconds ahead.
    *
    * @generated from field: string expires_at = 3;
    */
   expiresAt: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform: string;
 
   /**
-   * Mint that goes into the venue.
+   * The mint that goes in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint: string;
 
   /**
-   * Mint that comes out of the venue.
+   * The mint that comes out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint: string;
 
   /**
-   * What the trade is expected to move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 7;
    */
   estimates?: Estimates | undefined;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost: number;
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: Costs | undefined;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -212,70 +212,70 @@ export type BuyResponse = Message<"tradewire.v1.BuyResponse"> & {
  */
 export type BuyResponseJson = {
   /**
-   * Links the transaction to this build. Sent back with the signed transaction.
+   * Links the transaction to this build. Send it back with the signed transaction.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken?: string;
 
   /**
-   * The wire transaction with empty signatures. Sign it; change nothing else.
+   * The transaction in wire format, with empty signatures. Sign it; change nothing else.
    *
    * @generated from field: bytes unsigned_transaction = 2;
    */
   unsignedTransaction?: string;
 
   /**
-   * When the transaction can no longer land, ISO 8601 UTC with milliseconds. At most 30 seconds away.
+   * When the transaction expires, in ISO 8601 UTC with milliseconds. At most 30 seconds ahead.
    *
    * @generated from field: string expires_at = 3;
    */
   expiresAt?: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform?: string;
 
   /**
-   * Mint that goes into the venue.
+   * The mint that goes in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint?: string;
 
   /**
-   * Mint that comes out of the venue.
+   * The mint that comes out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint?: string;
 
   /**
-   * What the trade is expected to move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 7;
    */
   estimates?: EstimatesJson;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: CostsJson;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -297,7 +297,7 @@ export const BuyResponseSchema: GenMessage<BuyResponse, {jsonType: BuyResponseJs
   messageDesc(file_tradewire_v1_trade, 1);
 
 /**
- * Asks for a sale.
+ * Requests a sell.
  *
  * @generated from message tradewire.v1.SellRequest
  */
@@ -317,7 +317,7 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   tokenAmount?: number | undefined;
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 3;
    */
@@ -331,23 +331,23 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   priority: Priority;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 5;
    */
   maxPriceImpact?: number | undefined;
 
   /**
-   * Refuse with PRIORITY_COST_TOO_HIGH when priority costs more than this many SOL.
+   * Fail with PRIORITY_COST_TOO_HIGH if priority costs more than this many SOL.
    *
    * @generated from field: optional double max_priority_cost = 6;
    */
   maxPriorityCost?: number | undefined;
 
   /**
-   * In place of `tokenAmount`: percent of what the wallet holds when the transaction is built, over 0 up to 100. At 100 the
-   * emptied token account is closed and its rent comes back, as `costs.rentReturned` says. It stays open where nobody but
-   * another may close it, or where transfer fees of the mint that were withheld on the way in still lie in it.
+   * Percentage of the wallet's balance at build time, instead of `tokenAmount`: above 0, at most 100. At 100 the emptied token
+   * account is closed and its rent returned, see `costs.rentReturned`. The account stays open if only another authority may
+   * close it, or if it holds withheld transfer fees of the mint.
    *
    * @generated from field: optional double sell_percent = 7;
    */
@@ -355,7 +355,7 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
 };
 
 /**
- * Asks for a sale.
+ * Requests a sell.
  *
  * @generated from message tradewire.v1.SellRequest
  */
@@ -375,7 +375,7 @@ export type SellRequestJson = {
   tokenAmount?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 3;
    */
@@ -389,23 +389,23 @@ export type SellRequestJson = {
   priority?: PriorityJson;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 5;
    */
   maxPriceImpact?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Refuse with PRIORITY_COST_TOO_HIGH when priority costs more than this many SOL.
+   * Fail with PRIORITY_COST_TOO_HIGH if priority costs more than this many SOL.
    *
    * @generated from field: optional double max_priority_cost = 6;
    */
   maxPriorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * In place of `tokenAmount`: percent of what the wallet holds when the transaction is built, over 0 up to 100. At 100 the
-   * emptied token account is closed and its rent comes back, as `costs.rentReturned` says. It stays open where nobody but
-   * another may close it, or where transfer fees of the mint that were withheld on the way in still lie in it.
+   * Percentage of the wallet's balance at build time, instead of `tokenAmount`: above 0, at most 100. At 100 the emptied token
+   * account is closed and its rent returned, see `costs.rentReturned`. The account stays open if only another authority may
+   * close it, or if it holds withheld transfer fees of the mint.
    *
    * @generated from field: optional double sell_percent = 7;
    */
@@ -420,76 +420,76 @@ export const SellRequestSchema: GenMessage<SellRequest, {jsonType: SellRequestJs
   messageDesc(file_tradewire_v1_trade, 2);
 
 /**
- * An unsigned sale. `outputMint` is the SOL mint.
+ * An unsigned sell. `outputMint` is the SOL mint.
  *
  * @generated from message tradewire.v1.SellResponse
  */
 export type SellResponse = Message<"tradewire.v1.SellResponse"> & {
   /**
-   * Links the transaction to this build. Sent back with the signed transaction.
+   * Links the transaction to this build. Send it back with the signed transaction.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken: string;
 
   /**
-   * The wire transaction with empty signatures. Sign it; change nothing else.
+   * The transaction in wire format, with empty signatures. Sign it; change nothing else.
    *
    * @generated from field: bytes unsigned_transaction = 2;
    */
   unsignedTransaction: Uint8Array;
 
   /**
-   * When the transaction can no longer land, ISO 8601 UTC with milliseconds. At most 30 seconds away.
+   * When the transaction expires, in ISO 8601 UTC with milliseconds. At most 30 seconds ahead.
    *
    * @generated from field: string expires_at = 3;
    */
   expiresAt: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform: string;
 
   /**
-   * Mint that goes into the venue.
+   * The mint that goes in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint: string;
 
   /**
-   * Mint that comes out of the venue.
+   * The mint that comes out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint: string;
 
   /**
-   * What the trade is expected to move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 7;
    */
   estimates?: Estimates | undefined;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost: number;
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: Costs | undefined;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -504,76 +504,76 @@ export type SellResponse = Message<"tradewire.v1.SellResponse"> & {
 };
 
 /**
- * An unsigned sale. `outputMint` is the SOL mint.
+ * An unsigned sell. `outputMint` is the SOL mint.
  *
  * @generated from message tradewire.v1.SellResponse
  */
 export type SellResponseJson = {
   /**
-   * Links the transaction to this build. Sent back with the signed transaction.
+   * Links the transaction to this build. Send it back with the signed transaction.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken?: string;
 
   /**
-   * The wire transaction with empty signatures. Sign it; change nothing else.
+   * The transaction in wire format, with empty signatures. Sign it; change nothing else.
    *
    * @generated from field: bytes unsigned_transaction = 2;
    */
   unsignedTransaction?: string;
 
   /**
-   * When the transaction can no longer land, ISO 8601 UTC with milliseconds. At most 30 seconds away.
+   * When the transaction expires, in ISO 8601 UTC with milliseconds. At most 30 seconds ahead.
    *
    * @generated from field: string expires_at = 3;
    */
   expiresAt?: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform?: string;
 
   /**
-   * Mint that goes into the venue.
+   * The mint that goes in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint?: string;
 
   /**
-   * Mint that comes out of the venue.
+   * The mint that comes out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint?: string;
 
   /**
-   * What the trade is expected to move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 7;
    */
   estimates?: EstimatesJson;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: CostsJson;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -595,7 +595,7 @@ export const SellResponseSchema: GenMessage<SellResponse, {jsonType: SellRespons
   messageDesc(file_tradewire_v1_trade, 3);
 
 /**
- * Asks for a swap.
+ * Requests a swap.
  *
  * @generated from message tradewire.v1.SwapRequest
  */
@@ -622,14 +622,14 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   amount?: number | undefined;
 
   /**
-   * Which side `amount` is of.
+   * Which side `amount` refers to.
    *
    * @generated from field: tradewire.v1.SwapMode swap_mode = 4;
    */
   swapMode: SwapMode;
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 5;
    */
@@ -643,14 +643,14 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   priority: Priority;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 7;
    */
   maxPriceImpact?: number | undefined;
 
   /**
-   * Refuse with PRIORITY_COST_TOO_HIGH when priority costs more than this many SOL.
+   * Fail with PRIORITY_COST_TOO_HIGH if priority costs more than this many SOL.
    *
    * @generated from field: optional double max_priority_cost = 8;
    */
@@ -658,7 +658,7 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
 };
 
 /**
- * Asks for a swap.
+ * Requests a swap.
  *
  * @generated from message tradewire.v1.SwapRequest
  */
@@ -685,14 +685,14 @@ export type SwapRequestJson = {
   amount?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Which side `amount` is of.
+   * Which side `amount` refers to.
    *
    * @generated from field: tradewire.v1.SwapMode swap_mode = 4;
    */
   swapMode?: SwapModeJson;
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 5;
    */
@@ -706,14 +706,14 @@ export type SwapRequestJson = {
   priority?: PriorityJson;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 7;
    */
   maxPriceImpact?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Refuse with PRIORITY_COST_TOO_HIGH when priority costs more than this many SOL.
+   * Fail with PRIORITY_COST_TOO_HIGH if priority costs more than this many SOL.
    *
    * @generated from field: optional double max_priority_cost = 8;
    */
@@ -734,70 +734,70 @@ export const SwapRequestSchema: GenMessage<SwapRequest, {jsonType: SwapRequestJs
  */
 export type SwapResponse = Message<"tradewire.v1.SwapResponse"> & {
   /**
-   * Links the transaction to this build. Sent back with the signed transaction.
+   * Links the transaction to this build. Send it back with the signed transaction.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken: string;
 
   /**
-   * The wire transaction with empty signatures. Sign it; change nothing else.
+   * The transaction in wire format, with empty signatures. Sign it; change nothing else.
    *
    * @generated from field: bytes unsigned_transaction = 2;
    */
   unsignedTransaction: Uint8Array;
 
   /**
-   * When the transaction can no longer land, ISO 8601 UTC with milliseconds. At most 30 seconds away.
+   * When the transaction expires, in ISO 8601 UTC with milliseconds. At most 30 seconds ahead.
    *
    * @generated from field: string expires_at = 3;
    */
   expiresAt: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform: string;
 
   /**
-   * Mint that goes into the venue.
+   * The mint that goes in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint: string;
 
   /**
-   * Mint that comes out of the venue.
+   * The mint that comes out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint: string;
 
   /**
-   * What the trade is expected to move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 7;
    */
   estimates?: Estimates | undefined;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost: number;
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: Costs | undefined;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -818,70 +818,70 @@ export type SwapResponse = Message<"tradewire.v1.SwapResponse"> & {
  */
 export type SwapResponseJson = {
   /**
-   * Links the transaction to this build. Sent back with the signed transaction.
+   * Links the transaction to this build. Send it back with the signed transaction.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken?: string;
 
   /**
-   * The wire transaction with empty signatures. Sign it; change nothing else.
+   * The transaction in wire format, with empty signatures. Sign it; change nothing else.
    *
    * @generated from field: bytes unsigned_transaction = 2;
    */
   unsignedTransaction?: string;
 
   /**
-   * When the transaction can no longer land, ISO 8601 UTC with milliseconds. At most 30 seconds away.
+   * When the transaction expires, in ISO 8601 UTC with milliseconds. At most 30 seconds ahead.
    *
    * @generated from field: string expires_at = 3;
    */
   expiresAt?: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform?: string;
 
   /**
-   * Mint that goes into the venue.
+   * The mint that goes in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint?: string;
 
   /**
-   * Mint that comes out of the venue.
+   * The mint that comes out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint?: string;
 
   /**
-   * What the trade is expected to move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 7;
    */
   estimates?: EstimatesJson;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: CostsJson;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -903,20 +903,20 @@ export const SwapResponseSchema: GenMessage<SwapResponse, {jsonType: SwapRespons
   messageDesc(file_tradewire_v1_trade, 5);
 
 /**
- * Hands over a signed transaction.
+ * Submits a signed transaction.
  *
  * @generated from message tradewire.v1.SubmitRequest
  */
 export type SubmitRequest = Message<"tradewire.v1.SubmitRequest"> & {
   /**
-   * The token that came with the unsigned transaction.
+   * The `submissionToken` of the build.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken: string;
 
   /**
-   * The built transaction with the wallet's signature put in.
+   * The built transaction with the wallet's signature.
    *
    * @generated from field: bytes signed_transaction = 2;
    */
@@ -924,20 +924,20 @@ export type SubmitRequest = Message<"tradewire.v1.SubmitRequest"> & {
 };
 
 /**
- * Hands over a signed transaction.
+ * Submits a signed transaction.
  *
  * @generated from message tradewire.v1.SubmitRequest
  */
 export type SubmitRequestJson = {
   /**
-   * The token that came with the unsigned transaction.
+   * The `submissionToken` of the build.
    *
    * @generated from field: string submission_token = 1;
    */
   submissionToken?: string;
 
   /**
-   * The built transaction with the wallet's signature put in.
+   * The built transaction with the wallet's signature.
    *
    * @generated from field: bytes signed_transaction = 2;
    */
@@ -952,7 +952,7 @@ export const SubmitRequestSchema: GenMessage<SubmitRequest, {jsonType: SubmitReq
   messageDesc(file_tradewire_v1_trade, 6);
 
 /**
- * What became of the transaction.
+ * A submitted trade.
  *
  * @generated from message tradewire.v1.SubmitResponse
  */
@@ -965,7 +965,7 @@ export type SubmitResponse = Message<"tradewire.v1.SubmitResponse"> & {
   signature: string;
 
   /**
-   * How far the transaction got.
+   * How far the transaction has got.
    *
    * @generated from field: tradewire.v1.TradeStatus status = 2;
    */
@@ -979,49 +979,49 @@ export type SubmitResponse = Message<"tradewire.v1.SubmitResponse"> & {
   slot?: bigint | undefined;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform: string;
 
   /**
-   * Mint that went into the venue.
+   * The mint that went in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint: string;
 
   /**
-   * Mint that came out of the venue.
+   * The mint that came out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint: string;
 
   /**
-   * What the trade moved, measured from the chain's record; absent as long as that cannot be read.
+   * The actual amounts, measured from the chain's record; absent until it can be read.
    *
    * @generated from field: tradewire.v1.TradeResult trade_result = 7;
    */
   tradeResult?: TradeResult | undefined;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost: number;
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: Costs | undefined;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -1029,7 +1029,7 @@ export type SubmitResponse = Message<"tradewire.v1.SubmitResponse"> & {
 };
 
 /**
- * What became of the transaction.
+ * A submitted trade.
  *
  * @generated from message tradewire.v1.SubmitResponse
  */
@@ -1042,7 +1042,7 @@ export type SubmitResponseJson = {
   signature?: string;
 
   /**
-   * How far the transaction got.
+   * How far the transaction has got.
    *
    * @generated from field: tradewire.v1.TradeStatus status = 2;
    */
@@ -1056,49 +1056,49 @@ export type SubmitResponseJson = {
   slot?: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform?: string;
 
   /**
-   * Mint that went into the venue.
+   * The mint that went in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint?: string;
 
   /**
-   * Mint that came out of the venue.
+   * The mint that came out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint?: string;
 
   /**
-   * What the trade moved, measured from the chain's record; absent as long as that cannot be read.
+   * The actual amounts, measured from the chain's record; absent until it can be read.
    *
    * @generated from field: tradewire.v1.TradeResult trade_result = 7;
    */
   tradeResult?: TradeResultJson;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: CostsJson;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -1113,7 +1113,7 @@ export const SubmitResponseSchema: GenMessage<SubmitResponse, {jsonType: SubmitR
   messageDesc(file_tradewire_v1_trade, 7);
 
 /**
- * Asks for a price. A swap's body can be sent unchanged.
+ * Requests a price. The body of a swap can be sent unchanged.
  *
  * @generated from message tradewire.v1.QuoteRequest
  */
@@ -1140,35 +1140,35 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
   amount?: number | undefined;
 
   /**
-   * Which side `amount` is of.
+   * Which side `amount` refers to.
    *
    * @generated from field: tradewire.v1.SwapMode swap_mode = 4;
    */
   swapMode: SwapMode;
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 5;
    */
   slippage?: number | undefined;
 
   /**
-   * Accepted so that a swap's body fits; a quote has no priority.
+   * Accepted so that the body of a swap can be sent unchanged; a quote has no priority.
    *
    * @generated from field: tradewire.v1.Priority priority = 6;
    */
   priority: Priority;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 7;
    */
   maxPriceImpact?: number | undefined;
 
   /**
-   * Accepted so that a swap's body fits, and not looked at: a quote has no priority that could cost anything.
+   * Accepted so that the body of a swap can be sent unchanged; ignored, because a quote has no priority.
    *
    * @generated from field: optional double max_priority_cost = 8;
    */
@@ -1176,7 +1176,7 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
 };
 
 /**
- * Asks for a price. A swap's body can be sent unchanged.
+ * Requests a price. The body of a swap can be sent unchanged.
  *
  * @generated from message tradewire.v1.QuoteRequest
  */
@@ -1203,35 +1203,35 @@ export type QuoteRequestJson = {
   amount?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Which side `amount` is of.
+   * Which side `amount` refers to.
    *
    * @generated from field: tradewire.v1.SwapMode swap_mode = 4;
    */
   swapMode?: SwapModeJson;
 
   /**
-   * How much worse than quoted the trade may go, as a fraction from 0 up to but not including 1: 0.05 is 5 %. 0 is valid, absence is not.
+   * How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
    *
    * @generated from field: optional double slippage = 5;
    */
   slippage?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Accepted so that a swap's body fits; a quote has no priority.
+   * Accepted so that the body of a swap can be sent unchanged; a quote has no priority.
    *
    * @generated from field: tradewire.v1.Priority priority = 6;
    */
   priority?: PriorityJson;
 
   /**
-   * Refuse with PRICE_IMPACT_TOO_HIGH when the trade moves the price by more than this fraction.
+   * Fail with PRICE_IMPACT_TOO_HIGH if the trade moves the price by more than this fraction.
    *
    * @generated from field: optional double max_price_impact = 7;
    */
   maxPriceImpact?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Accepted so that a swap's body fits, and not looked at: a quote has no priority that could cost anything.
+   * Accepted so that the body of a swap can be sent unchanged; ignored, because a quote has no priority.
    *
    * @generated from field: optional double max_priority_cost = 8;
    */
@@ -1246,48 +1246,48 @@ export const QuoteRequestSchema: GenMessage<QuoteRequest, {jsonType: QuoteReques
   messageDesc(file_tradewire_v1_trade, 8);
 
 /**
- * A price, and what else was considered.
+ * A price, with the alternatives considered.
  *
  * @generated from message tradewire.v1.QuoteResponse
  */
 export type QuoteResponse = Message<"tradewire.v1.QuoteResponse"> & {
   /**
-   * The venue of the best route; the venues of several legs are joined with "+".
+   * The venue of the best route; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 1;
    */
   platform: string;
 
   /**
-   * Mint that would go into the venue.
+   * The mint that would go in.
    *
    * @generated from field: string input_mint = 2;
    */
   inputMint: string;
 
   /**
-   * Mint that would come out of the venue.
+   * The mint that would come out.
    *
    * @generated from field: string output_mint = 3;
    */
   outputMint: string;
 
   /**
-   * What the trade would move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 4;
    */
   estimates?: Estimates | undefined;
 
   /**
-   * The markets in the order they would be traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 5;
    */
   route: RouteLeg[];
 
   /**
-   * Routes that would do worse, best first.
+   * Worse routes, best first.
    *
    * @generated from field: repeated tradewire.v1.QuoteAlternative alternatives = 6;
    */
@@ -1301,8 +1301,8 @@ export type QuoteResponse = Message<"tradewire.v1.QuoteResponse"> & {
   faults: QuoteFault[];
 
   /**
-   * True: the route fits into a transaction only for a wallet whose accounts of the tokens are open already. One that has
-   * none yet is given the next route, or NO_ROUTE.
+   * True if the route fits into a transaction only for wallets whose token accounts already exist. Other wallets get the next
+   * route, or NO_ROUTE.
    *
    * @generated from field: bool needs_open_accounts = 8;
    */
@@ -1310,48 +1310,48 @@ export type QuoteResponse = Message<"tradewire.v1.QuoteResponse"> & {
 };
 
 /**
- * A price, and what else was considered.
+ * A price, with the alternatives considered.
  *
  * @generated from message tradewire.v1.QuoteResponse
  */
 export type QuoteResponseJson = {
   /**
-   * The venue of the best route; the venues of several legs are joined with "+".
+   * The venue of the best route; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 1;
    */
   platform?: string;
 
   /**
-   * Mint that would go into the venue.
+   * The mint that would go in.
    *
    * @generated from field: string input_mint = 2;
    */
   inputMint?: string;
 
   /**
-   * Mint that would come out of the venue.
+   * The mint that would come out.
    *
    * @generated from field: string output_mint = 3;
    */
   outputMint?: string;
 
   /**
-   * What the trade would move.
+   * The expected amounts.
    *
    * @generated from field: tradewire.v1.Estimates estimates = 4;
    */
   estimates?: EstimatesJson;
 
   /**
-   * The markets in the order they would be traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 5;
    */
   route?: RouteLegJson[];
 
   /**
-   * Routes that would do worse, best first.
+   * Worse routes, best first.
    *
    * @generated from field: repeated tradewire.v1.QuoteAlternative alternatives = 6;
    */
@@ -1365,8 +1365,8 @@ export type QuoteResponseJson = {
   faults?: QuoteFaultJson[];
 
   /**
-   * True: the route fits into a transaction only for a wallet whose accounts of the tokens are open already. One that has
-   * none yet is given the next route, or NO_ROUTE.
+   * True if the route fits into a transaction only for wallets whose token accounts already exist. Other wallets get the next
+   * route, or NO_ROUTE.
    *
    * @generated from field: bool needs_open_accounts = 8;
    */
@@ -1381,13 +1381,13 @@ export const QuoteResponseSchema: GenMessage<QuoteResponse, {jsonType: QuoteResp
   messageDesc(file_tradewire_v1_trade, 9);
 
 /**
- * A route that would do worse than the one chosen.
+ * A route that is worse than the chosen one.
  *
  * @generated from message tradewire.v1.QuoteAlternative
  */
 export type QuoteAlternative = Message<"tradewire.v1.QuoteAlternative"> & {
   /**
-   * The venue; the venues of several legs are joined with "+".
+   * The venue; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 1;
    */
@@ -1429,14 +1429,14 @@ export type QuoteAlternative = Message<"tradewire.v1.QuoteAlternative"> & {
   outputAmountRaw: string;
 
   /**
-   * The markets in the order they would be traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 7;
    */
   route: RouteLeg[];
 
   /**
-   * As of the route chosen.
+   * As in QuoteResponse.
    *
    * @generated from field: bool needs_open_accounts = 8;
    */
@@ -1444,13 +1444,13 @@ export type QuoteAlternative = Message<"tradewire.v1.QuoteAlternative"> & {
 };
 
 /**
- * A route that would do worse than the one chosen.
+ * A route that is worse than the chosen one.
  *
  * @generated from message tradewire.v1.QuoteAlternative
  */
 export type QuoteAlternativeJson = {
   /**
-   * The venue; the venues of several legs are joined with "+".
+   * The venue; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 1;
    */
@@ -1492,14 +1492,14 @@ export type QuoteAlternativeJson = {
   outputAmountRaw?: string;
 
   /**
-   * The markets in the order they would be traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 7;
    */
   route?: RouteLegJson[];
 
   /**
-   * As of the route chosen.
+   * As in QuoteResponse.
    *
    * @generated from field: bool needs_open_accounts = 8;
    */
@@ -1514,20 +1514,20 @@ export const QuoteAlternativeSchema: GenMessage<QuoteAlternative, {jsonType: Quo
   messageDesc(file_tradewire_v1_trade, 10);
 
 /**
- * Why a venue or one of its markets has no price.
+ * Why a venue or market has no price.
  *
  * @generated from message tradewire.v1.QuoteFault
  */
 export type QuoteFault = Message<"tradewire.v1.QuoteFault"> & {
   /**
-   * Name of the venue; the venues of a route that no transaction can hold are joined with "+".
+   * The venue. If a route does not fit into a transaction: its venues joined by "+".
    *
    * @generated from field: string venue = 1;
    */
   venue: string;
 
   /**
-   * Address of the market, those of a route joined with "+"; absent when the fault is of the whole venue.
+   * Address of the market, or those of a route joined by "+"; absent if the whole venue is at fault.
    *
    * @generated from field: optional string market = 2;
    */
@@ -1542,20 +1542,20 @@ export type QuoteFault = Message<"tradewire.v1.QuoteFault"> & {
 };
 
 /**
- * Why a venue or one of its markets has no price.
+ * Why a venue or market has no price.
  *
  * @generated from message tradewire.v1.QuoteFault
  */
 export type QuoteFaultJson = {
   /**
-   * Name of the venue; the venues of a route that no transaction can hold are joined with "+".
+   * The venue. If a route does not fit into a transaction: its venues joined by "+".
    *
    * @generated from field: string venue = 1;
    */
   venue?: string;
 
   /**
-   * Address of the market, those of a route joined with "+"; absent when the fault is of the whole venue.
+   * Address of the market, or those of a route joined by "+"; absent if the whole venue is at fault.
    *
    * @generated from field: optional string market = 2;
    */
@@ -1577,7 +1577,7 @@ export const QuoteFaultSchema: GenMessage<QuoteFault, {jsonType: QuoteFaultJson}
   messageDesc(file_tradewire_v1_trade, 11);
 
 /**
- * Asks for a submitted trade.
+ * Requests a submitted trade.
  *
  * @generated from message tradewire.v1.GetTradeRequest
  */
@@ -1591,7 +1591,7 @@ export type GetTradeRequest = Message<"tradewire.v1.GetTradeRequest"> & {
 };
 
 /**
- * Asks for a submitted trade.
+ * Requests a submitted trade.
  *
  * @generated from message tradewire.v1.GetTradeRequest
  */
@@ -1612,7 +1612,7 @@ export const GetTradeRequestSchema: GenMessage<GetTradeRequest, {jsonType: GetTr
   messageDesc(file_tradewire_v1_trade, 12);
 
 /**
- * What became of the transaction.
+ * A submitted trade.
  *
  * @generated from message tradewire.v1.GetTradeResponse
  */
@@ -1625,7 +1625,7 @@ export type GetTradeResponse = Message<"tradewire.v1.GetTradeResponse"> & {
   signature: string;
 
   /**
-   * How far the transaction got.
+   * How far the transaction has got.
    *
    * @generated from field: tradewire.v1.TradeStatus status = 2;
    */
@@ -1639,49 +1639,49 @@ export type GetTradeResponse = Message<"tradewire.v1.GetTradeResponse"> & {
   slot?: bigint | undefined;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform: string;
 
   /**
-   * Mint that went into the venue.
+   * The mint that went in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint: string;
 
   /**
-   * Mint that came out of the venue.
+   * The mint that came out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint: string;
 
   /**
-   * What the trade moved, measured from the chain's record; absent as long as that cannot be read.
+   * The actual amounts, measured from the chain's record; absent until it can be read.
    *
    * @generated from field: tradewire.v1.TradeResult trade_result = 7;
    */
   tradeResult?: TradeResult | undefined;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost: number;
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: Costs | undefined;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -1689,7 +1689,7 @@ export type GetTradeResponse = Message<"tradewire.v1.GetTradeResponse"> & {
 };
 
 /**
- * What became of the transaction.
+ * A submitted trade.
  *
  * @generated from message tradewire.v1.GetTradeResponse
  */
@@ -1702,7 +1702,7 @@ export type GetTradeResponseJson = {
   signature?: string;
 
   /**
-   * How far the transaction got.
+   * How far the transaction has got.
    *
    * @generated from field: tradewire.v1.TradeStatus status = 2;
    */
@@ -1716,49 +1716,49 @@ export type GetTradeResponseJson = {
   slot?: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform?: string;
 
   /**
-   * Mint that went into the venue.
+   * The mint that went in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint?: string;
 
   /**
-   * Mint that came out of the venue.
+   * The mint that came out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint?: string;
 
   /**
-   * What the trade moved, measured from the chain's record; absent as long as that cannot be read.
+   * The actual amounts, measured from the chain's record; absent until it can be read.
    *
    * @generated from field: tradewire.v1.TradeResult trade_result = 7;
    */
   tradeResult?: TradeResultJson;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: CostsJson;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
@@ -1773,7 +1773,7 @@ export const GetTradeResponseSchema: GenMessage<GetTradeResponse, {jsonType: Get
   messageDesc(file_tradewire_v1_trade, 13);
 
 /**
- * Asks to be told about a submitted trade.
+ * Requests updates of a submitted trade.
  *
  * @generated from message tradewire.v1.WatchTradeRequest
  */
@@ -1787,7 +1787,7 @@ export type WatchTradeRequest = Message<"tradewire.v1.WatchTradeRequest"> & {
 };
 
 /**
- * Asks to be told about a submitted trade.
+ * Requests updates of a submitted trade.
  *
  * @generated from message tradewire.v1.WatchTradeRequest
  */
@@ -1808,7 +1808,7 @@ export const WatchTradeRequestSchema: GenMessage<WatchTradeRequest, {jsonType: W
   messageDesc(file_tradewire_v1_trade, 14);
 
 /**
- * What became of the transaction so far.
+ * A submitted trade and its latest events.
  *
  * @generated from message tradewire.v1.WatchTradeResponse
  */
@@ -1821,7 +1821,7 @@ export type WatchTradeResponse = Message<"tradewire.v1.WatchTradeResponse"> & {
   signature: string;
 
   /**
-   * How far the transaction got.
+   * How far the transaction has got.
    *
    * @generated from field: tradewire.v1.TradeStatus status = 2;
    */
@@ -1835,56 +1835,56 @@ export type WatchTradeResponse = Message<"tradewire.v1.WatchTradeResponse"> & {
   slot?: bigint | undefined;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform: string;
 
   /**
-   * Mint that went into the venue.
+   * The mint that went in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint: string;
 
   /**
-   * Mint that came out of the venue.
+   * The mint that came out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint: string;
 
   /**
-   * What the trade moved, measured from the chain's record; absent as long as that cannot be read.
+   * The actual amounts, measured from the chain's record; absent until it can be read.
    *
    * @generated from field: tradewire.v1.TradeResult trade_result = 7;
    */
   tradeResult?: TradeResult | undefined;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost: number;
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: Costs | undefined;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
   route: RouteLeg[];
 
   /**
-   * What has happened to the transaction since the answer before, in order.
+   * Events since the previous message, in order.
    *
    * @generated from field: repeated tradewire.v1.TradeEvent events = 11;
    */
@@ -1892,7 +1892,7 @@ export type WatchTradeResponse = Message<"tradewire.v1.WatchTradeResponse"> & {
 };
 
 /**
- * What became of the transaction so far.
+ * A submitted trade and its latest events.
  *
  * @generated from message tradewire.v1.WatchTradeResponse
  */
@@ -1905,7 +1905,7 @@ export type WatchTradeResponseJson = {
   signature?: string;
 
   /**
-   * How far the transaction got.
+   * How far the transaction has got.
    *
    * @generated from field: tradewire.v1.TradeStatus status = 2;
    */
@@ -1919,56 +1919,56 @@ export type WatchTradeResponseJson = {
   slot?: string;
 
   /**
-   * The venue traded on; the venues of several legs are joined with "+".
+   * The venue of the trade; on a route of several legs, their venues joined by "+".
    *
    * @generated from field: string platform = 4;
    */
   platform?: string;
 
   /**
-   * Mint that went into the venue.
+   * The mint that went in.
    *
    * @generated from field: string input_mint = 5;
    */
   inputMint?: string;
 
   /**
-   * Mint that came out of the venue.
+   * The mint that came out.
    *
    * @generated from field: string output_mint = 6;
    */
   outputMint?: string;
 
   /**
-   * What the trade moved, measured from the chain's record; absent as long as that cannot be read.
+   * The actual amounts, measured from the chain's record; absent until it can be read.
    *
    * @generated from field: tradewire.v1.TradeResult trade_result = 7;
    */
   tradeResult?: TradeResultJson;
 
   /**
-   * Everything paid for priority, tip included, in SOL.
+   * The total cost of priority in SOL, tip included.
    *
    * @generated from field: double priority_cost = 8;
    */
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Everything the transaction costs beside the trade.
+   * The costs of the transaction on top of the trade.
    *
    * @generated from field: tradewire.v1.Costs costs = 9;
    */
   costs?: CostsJson;
 
   /**
-   * The markets in the order they are traded.
+   * The markets in the order of the trade.
    *
    * @generated from field: repeated tradewire.v1.RouteLeg route = 10;
    */
   route?: RouteLegJson[];
 
   /**
-   * What has happened to the transaction since the answer before, in order.
+   * Events since the previous message, in order.
    *
    * @generated from field: repeated tradewire.v1.TradeEvent events = 11;
    */
@@ -1983,42 +1983,42 @@ export const WatchTradeResponseSchema: GenMessage<WatchTradeResponse, {jsonType:
   messageDesc(file_tradewire_v1_trade, 15);
 
 /**
- * One step on a transaction's way. Why a trade failed is told by the error that ends the stream.
+ * One event of a submitted transaction. The reason of a failure is in the error that ends the stream.
  *
  * @generated from message tradewire.v1.TradeEvent
  */
 export type TradeEvent = Message<"tradewire.v1.TradeEvent"> & {
   /**
-   * What happened.
+   * The kind of event.
    *
    * @generated from field: tradewire.v1.TradeEventKind kind = 1;
    */
   kind: TradeEventKind;
 
   /**
-   * When the service learned of it, ISO 8601 UTC with milliseconds.
+   * When the service observed it, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string at = 2;
    */
   at: string;
 
   /**
-   * The lane, when it was sent or refused: `rpc-1` is the first configured node, others have the names of their relays.
+   * The sender, if the event is SENT or REFUSED: `rpc-1` is the first configured node; relays have their own names.
    *
    * @generated from field: optional string lane = 3;
    */
   lane?: string | undefined;
 
   /**
-   * The slot, when it is in a block.
+   * The slot, if it is in a block.
    *
    * @generated from field: optional uint64 slot = 4;
    */
   slot?: bigint | undefined;
 
   /**
-   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), `malformed`, or `failed` for
-   * anything else.
+   * Why a sender did not accept it: `unreachable`, `refused`, `answered` (with an error), `malformed`, or `failed` for any
+   * other reason.
    *
    * @generated from field: optional string reason = 5;
    */
@@ -2026,42 +2026,42 @@ export type TradeEvent = Message<"tradewire.v1.TradeEvent"> & {
 };
 
 /**
- * One step on a transaction's way. Why a trade failed is told by the error that ends the stream.
+ * One event of a submitted transaction. The reason of a failure is in the error that ends the stream.
  *
  * @generated from message tradewire.v1.TradeEvent
  */
 export type TradeEventJson = {
   /**
-   * What happened.
+   * The kind of event.
    *
    * @generated from field: tradewire.v1.TradeEventKind kind = 1;
    */
   kind?: TradeEventKindJson;
 
   /**
-   * When the service learned of it, ISO 8601 UTC with milliseconds.
+   * When the service observed it, in ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string at = 2;
    */
   at?: string;
 
   /**
-   * The lane, when it was sent or refused: `rpc-1` is the first configured node, others have the names of their relays.
+   * The sender, if the event is SENT or REFUSED: `rpc-1` is the first configured node; relays have their own names.
    *
    * @generated from field: optional string lane = 3;
    */
   lane?: string;
 
   /**
-   * The slot, when it is in a block.
+   * The slot, if it is in a block.
    *
    * @generated from field: optional uint64 slot = 4;
    */
   slot?: string;
 
   /**
-   * Why a lane did not take it: `unreachable`, `refused`, `answered` (with an error), `malformed`, or `failed` for
-   * anything else.
+   * Why a sender did not accept it: `unreachable`, `refused`, `answered` (with an error), `malformed`, or `failed` for any
+   * other reason.
    *
    * @generated from field: optional string reason = 5;
    */
@@ -2076,7 +2076,7 @@ export const TradeEventSchema: GenMessage<TradeEvent, {jsonType: TradeEventJson}
   messageDesc(file_tradewire_v1_trade, 16);
 
 /**
- * Asks what priority costs.
+ * Requests the price of priority.
  *
  * @generated from message tradewire.v1.GetPriorityRequest
  */
@@ -2084,7 +2084,7 @@ export type GetPriorityRequest = Message<"tradewire.v1.GetPriorityRequest"> & {
 };
 
 /**
- * Asks what priority costs.
+ * Requests the price of priority.
  *
  * @generated from message tradewire.v1.GetPriorityRequest
  */
@@ -2099,7 +2099,7 @@ export const GetPriorityRequestSchema: GenMessage<GetPriorityRequest, {jsonType:
   messageDesc(file_tradewire_v1_trade, 17);
 
 /**
- * What priority costs now.
+ * The current price of priority.
  *
  * @generated from message tradewire.v1.GetPriorityResponse
  */
@@ -2113,7 +2113,7 @@ export type GetPriorityResponse = Message<"tradewire.v1.GetPriorityResponse"> & 
 };
 
 /**
- * What priority costs now.
+ * The current price of priority.
  *
  * @generated from message tradewire.v1.GetPriorityResponse
  */
@@ -2134,7 +2134,7 @@ export const GetPriorityResponseSchema: GenMessage<GetPriorityResponse, {jsonTyp
   messageDesc(file_tradewire_v1_trade, 18);
 
 /**
- * What one level of priority costs now.
+ * The current price of one priority level.
  *
  * @generated from message tradewire.v1.PriorityLevel
  */
@@ -2154,7 +2154,7 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
   microLamportsPerComputeUnit: bigint;
 
   /**
-   * What priority costs a typical trade, tips included, in SOL.
+   * The priority cost of a typical trade in SOL, tips included.
    *
    * @generated from field: double expected_cost = 3;
    */
@@ -2168,7 +2168,7 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
   expectedCostRaw: string;
 
   /**
-   * Slots until one comes in which this price is enough, as the recent slots went. At least 1.
+   * Expected slots until this price suffices, judged by recent slots. At least 1.
    *
    * @generated from field: double expected_slots = 5;
    */
@@ -2176,7 +2176,7 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
 };
 
 /**
- * What one level of priority costs now.
+ * The current price of one priority level.
  *
  * @generated from message tradewire.v1.PriorityLevel
  */
@@ -2196,7 +2196,7 @@ export type PriorityLevelJson = {
   microLamportsPerComputeUnit?: string;
 
   /**
-   * What priority costs a typical trade, tips included, in SOL.
+   * The priority cost of a typical trade in SOL, tips included.
    *
    * @generated from field: double expected_cost = 3;
    */
@@ -2210,7 +2210,7 @@ export type PriorityLevelJson = {
   expectedCostRaw?: string;
 
   /**
-   * Slots until one comes in which this price is enough, as the recent slots went. At least 1.
+   * Expected slots until this price suffices, judged by recent slots. At least 1.
    *
    * @generated from field: double expected_slots = 5;
    */
@@ -2225,7 +2225,7 @@ export const PriorityLevelSchema: GenMessage<PriorityLevel, {jsonType: PriorityL
   messageDesc(file_tradewire_v1_trade, 19);
 
 /**
- * Kinds of steps on a transaction's way.
+ * What can happen to a submitted transaction.
  *
  * @generated from enum tradewire.v1.TradeEventKind
  */
@@ -2238,21 +2238,21 @@ export const TradeEventKind = {
   UNSPECIFIED: 0,
 
   /**
-   * A lane took it, for the first time.
+   * A sender accepted it, for the first time.
    *
    * @generated from enum value: TRADE_EVENT_KIND_SENT = 1;
    */
   SENT: 1,
 
   /**
-   * A lane did not take it. That decides nothing: the same bytes are on their way elsewhere, or are sent again.
+   * A sender did not accept it. Not final: the same bytes go through other senders, or are sent again.
    *
    * @generated from enum value: TRADE_EVENT_KIND_REFUSED = 2;
    */
   REFUSED: 2,
 
   /**
-   * Seen in a block that the network may still drop. Comes again when the transaction lands in another block.
+   * In a block that may still be dropped. Sent again if the transaction lands in another block.
    *
    * @generated from enum value: TRADE_EVENT_KIND_PROCESSED = 3;
    */
@@ -2274,14 +2274,14 @@ export const TradeEventKind = {
 } as const;
 
 /**
- * Kinds of steps on a transaction's way.
+ * What can happen to a submitted transaction.
  *
  * @generated from enum tradewire.v1.TradeEventKind
  */
 export type TradeEventKind = (typeof TradeEventKind)[keyof typeof TradeEventKind] | UnknownEnum;
 
 /**
- * Kinds of steps on a transaction's way.
+ * What can happen to a submitted transaction.
  *
  * @generated from enum tradewire.v1.TradeEventKind
  */
@@ -2294,7 +2294,7 @@ export const TradeEventKindSchema: GenEnum<TradeEventKind, TradeEventKindJson> =
   enumDesc(file_tradewire_v1_trade, 0);
 
 /**
- * Builds unsigned trade transactions and broadcasts them once their owner has signed.
+ * Builds unsigned trade transactions and broadcasts them once the wallet has signed.
  *
  * @generated from service tradewire.v1.TradeService
  */
@@ -2330,8 +2330,8 @@ export const TradeService: GenService<{
     output: typeof SwapResponseSchema;
   },
   /**
-   * Broadcasts a signed transaction and waits up to 25 seconds for the chain to decide.
-   * Submitting the same bytes again joins the running attempt: it never executes twice.
+   * Broadcasts a signed transaction and waits up to 25 seconds for its outcome.
+   * Submitting the same bytes again joins the running attempt. A trade never executes twice.
    *
    * @generated from rpc tradewire.v1.TradeService.Submit
    */
@@ -2341,7 +2341,7 @@ export const TradeService: GenService<{
     output: typeof SubmitResponseSchema;
   },
   /**
-   * Prices a swap without building a transaction, with the runners-up.
+   * Prices a swap without building a transaction, with alternatives.
    *
    * @generated from rpc tradewire.v1.TradeService.Quote
    */
@@ -2351,7 +2351,7 @@ export const TradeService: GenService<{
     output: typeof QuoteResponseSchema;
   },
   /**
-   * What became of a transaction submitted by this account. Known for 24 hours after its end; then TRADE_NOT_FOUND.
+   * Returns a trade submitted by this account. Available until 24 hours after its end; then TRADE_NOT_FOUND.
    *
    * @generated from rpc tradewire.v1.TradeService.GetTrade
    */
@@ -2361,7 +2361,7 @@ export const TradeService: GenService<{
     output: typeof GetTradeResponseSchema;
   },
   /**
-   * Sends what became of a transaction submitted by this account, at once and on every change, until it is final.
+   * Streams a trade submitted by this account: its current state at once, then every change until it is final.
    *
    * @generated from rpc tradewire.v1.TradeService.WatchTrade
    */
@@ -2371,7 +2371,7 @@ export const TradeService: GenService<{
     output: typeof WatchTradeResponseSchema;
   },
   /**
-   * What priority costs now, per level.
+   * Returns the current price of each priority level.
    *
    * @generated from rpc tradewire.v1.TradeService.GetPriority
    */

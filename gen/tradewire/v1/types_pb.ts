@@ -2,7 +2,7 @@
 // @generated from file tradewire/v1/types.proto (package tradewire.v1, syntax proto3)
 /* eslint-disable */
 
-// Values that several services speak of.
+// Types that several messages share.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -15,20 +15,20 @@ export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
   fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSLTAQoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSKbAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkihwEKCFJvdXRlTGVnEg0KBXZlbnVlGAEgASgJEg4KBm1hcmtldBgCIAEoCRISCgppbnB1dF9taW50GAMgASgJEhMKC291dHB1dF9taW50GAQgASgJEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkqeAoIUHJpb3JpdHkSGAoUUFJJT1JJVFlfVU5TUEVDSUZJRUQQABIUChBQUklPUklUWV9FQ09OT01ZEAESEQoNUFJJT1JJVFlfRkFTVBACEhMKD1BSSU9SSVRZX0ZBU1RFUhADEhQKEFBSSU9SSVRZX0ZBU1RFU1QQBCpWCghTd2FwTW9kZRIZChVTV0FQX01PREVfVU5TUEVDSUZJRUQQABIWChJTV0FQX01PREVfRVhBQ1RfSU4QARIXChNTV0FQX01PREVfRVhBQ1RfT1VUEAIqmQEKC1RyYWRlU3RhdHVzEhwKGFRSQURFX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFFRSQURFX1NUQVRVU19QRU5ESU5HEAESGgoWVFJBREVfU1RBVFVTX1BST0NFU1NFRBACEhoKFlRSQURFX1NUQVRVU19DT05GSVJNRUQQAxIaChZUUkFERV9TVEFUVVNfRklOQUxJWkVEEARiBnByb3RvMw");
 
 /**
- * What a trade is expected to move, computed from the chain's state at build time.
+ * The expected amounts of a trade, computed from the chain's state at build time.
  *
  * @generated from message tradewire.v1.Estimates
  */
 export type Estimates = Message<"tradewire.v1.Estimates"> & {
   /**
-   * What the wallet gives, in whole units. Network fee, priority fee, tips and rent are not in it.
+   * What the wallet gives, in whole units. Excludes network fee, priority fee, tips and rent.
    *
    * @generated from field: double input_amount = 1;
    */
   inputAmount: number;
 
   /**
-   * What the wallet gets, in whole units, with venue, creator and token transfer fees already taken off.
+   * What the wallet gets, in whole units, after venue, creator and token transfer fees.
    *
    * @generated from field: double output_amount = 2;
    */
@@ -56,14 +56,14 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
   outputAmountRaw: string;
 
   /**
-   * The bound that slippage sets, in base units: the least output for exactIn, the most input for exactOut.
+   * The limit set by slippage, in base units: minimum output for exactIn, maximum input for exactOut.
    *
    * @generated from field: string other_amount_threshold_raw = 6;
    */
   otherAmountThresholdRaw: string;
 
   /**
-   * Over two markets: what stays with the wallet of the mint between them when the price stands still. Absent otherwise.
+   * On a route of two markets: what stays with the wallet of the mint between them if prices do not move. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 7;
    */
@@ -71,20 +71,20 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
 };
 
 /**
- * What a trade is expected to move, computed from the chain's state at build time.
+ * The expected amounts of a trade, computed from the chain's state at build time.
  *
  * @generated from message tradewire.v1.Estimates
  */
 export type EstimatesJson = {
   /**
-   * What the wallet gives, in whole units. Network fee, priority fee, tips and rent are not in it.
+   * What the wallet gives, in whole units. Excludes network fee, priority fee, tips and rent.
    *
    * @generated from field: double input_amount = 1;
    */
   inputAmount?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * What the wallet gets, in whole units, with venue, creator and token transfer fees already taken off.
+   * What the wallet gets, in whole units, after venue, creator and token transfer fees.
    *
    * @generated from field: double output_amount = 2;
    */
@@ -112,14 +112,14 @@ export type EstimatesJson = {
   outputAmountRaw?: string;
 
   /**
-   * The bound that slippage sets, in base units: the least output for exactIn, the most input for exactOut.
+   * The limit set by slippage, in base units: minimum output for exactIn, maximum input for exactOut.
    *
    * @generated from field: string other_amount_threshold_raw = 6;
    */
   otherAmountThresholdRaw?: string;
 
   /**
-   * Over two markets: what stays with the wallet of the mint between them when the price stands still. Absent otherwise.
+   * On a route of two markets: what stays with the wallet of the mint between them if prices do not move. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 7;
    */
@@ -134,22 +134,22 @@ export const EstimatesSchema: GenMessage<Estimates, {jsonType: EstimatesJson}> =
   messageDesc(file_tradewire_v1_types, 0);
 
 /**
- * What a trade over two markets leaves of the mint it passes through, SOL or USDC. The amount passed on is fixed when the
- * transaction is built, with room for the price to move: half of the slippage, at most 0.5 % of it where SOL and USDC trade
- * for one another and 2 % elsewhere. What that room did not need is the wallet's, as SOL or as USDC.
+ * What a route of two markets leaves of the mint between them, SOL or USDC. The amount passed to the second market is fixed
+ * at build time, with room for the price to move: half of the slippage, at most 0.5 % if SOL and USDC trade for each other
+ * and at most 2 % otherwise. The unused room stays with the wallet, as SOL or as USDC.
  *
  * @generated from message tradewire.v1.Remainder
  */
 export type Remainder = Message<"tradewire.v1.Remainder"> & {
   /**
-   * The mint passed through.
+   * The mint between the two markets.
    *
    * @generated from field: string mint = 1;
    */
   mint: string;
 
   /**
-   * Base units of it.
+   * The amount in base units.
    *
    * @generated from field: string amount_raw = 2;
    */
@@ -157,22 +157,22 @@ export type Remainder = Message<"tradewire.v1.Remainder"> & {
 };
 
 /**
- * What a trade over two markets leaves of the mint it passes through, SOL or USDC. The amount passed on is fixed when the
- * transaction is built, with room for the price to move: half of the slippage, at most 0.5 % of it where SOL and USDC trade
- * for one another and 2 % elsewhere. What that room did not need is the wallet's, as SOL or as USDC.
+ * What a route of two markets leaves of the mint between them, SOL or USDC. The amount passed to the second market is fixed
+ * at build time, with room for the price to move: half of the slippage, at most 0.5 % if SOL and USDC trade for each other
+ * and at most 2 % otherwise. The unused room stays with the wallet, as SOL or as USDC.
  *
  * @generated from message tradewire.v1.Remainder
  */
 export type RemainderJson = {
   /**
-   * The mint passed through.
+   * The mint between the two markets.
    *
    * @generated from field: string mint = 1;
    */
   mint?: string;
 
   /**
-   * Base units of it.
+   * The amount in base units.
    *
    * @generated from field: string amount_raw = 2;
    */
@@ -187,7 +187,7 @@ export const RemainderSchema: GenMessage<Remainder, {jsonType: RemainderJson}> =
   messageDesc(file_tradewire_v1_types, 1);
 
 /**
- * What a trade really moved, measured from the chain's record.
+ * The actual amounts of a trade, measured from the chain's record.
  *
  * @generated from message tradewire.v1.TradeResult
  */
@@ -221,7 +221,7 @@ export type TradeResult = Message<"tradewire.v1.TradeResult"> & {
   outputAmountRaw: string;
 
   /**
-   * Over two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+   * On a route of two markets: what stayed with the wallet of the mint between them. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 5;
    */
@@ -229,7 +229,7 @@ export type TradeResult = Message<"tradewire.v1.TradeResult"> & {
 };
 
 /**
- * What a trade really moved, measured from the chain's record.
+ * The actual amounts of a trade, measured from the chain's record.
  *
  * @generated from message tradewire.v1.TradeResult
  */
@@ -263,7 +263,7 @@ export type TradeResultJson = {
   outputAmountRaw?: string;
 
   /**
-   * Over two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+   * On a route of two markets: what stayed with the wallet of the mint between them. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 5;
    */
@@ -278,7 +278,7 @@ export const TradeResultSchema: GenMessage<TradeResult, {jsonType: TradeResultJs
   messageDesc(file_tradewire_v1_types, 2);
 
 /**
- * What a transaction costs beside the trade itself, in lamports.
+ * The costs of a transaction on top of the trade, in lamports.
  *
  * @generated from message tradewire.v1.Costs
  */
@@ -291,28 +291,28 @@ export type Costs = Message<"tradewire.v1.Costs"> & {
   baseFee: string;
 
   /**
-   * Compute-unit price times compute-unit limit.
+   * The compute-unit price times the compute-unit limit.
    *
    * @generated from field: string priority_fee = 2;
    */
   priorityFee: string;
 
   /**
-   * Tip to block producers inside the message.
+   * The tip in the message, to block producers.
    *
    * @generated from field: string tip = 3;
    */
   tip: string;
 
   /**
-   * Deposits for accounts that the transaction creates.
+   * Rent paid for accounts that the transaction creates.
    *
    * @generated from field: string rent_paid = 4;
    */
   rentPaid: string;
 
   /**
-   * Deposits that come back from accounts it closes.
+   * Rent returned from accounts that it closes.
    *
    * @generated from field: string rent_returned = 5;
    */
@@ -320,7 +320,7 @@ export type Costs = Message<"tradewire.v1.Costs"> & {
 };
 
 /**
- * What a transaction costs beside the trade itself, in lamports.
+ * The costs of a transaction on top of the trade, in lamports.
  *
  * @generated from message tradewire.v1.Costs
  */
@@ -333,28 +333,28 @@ export type CostsJson = {
   baseFee?: string;
 
   /**
-   * Compute-unit price times compute-unit limit.
+   * The compute-unit price times the compute-unit limit.
    *
    * @generated from field: string priority_fee = 2;
    */
   priorityFee?: string;
 
   /**
-   * Tip to block producers inside the message.
+   * The tip in the message, to block producers.
    *
    * @generated from field: string tip = 3;
    */
   tip?: string;
 
   /**
-   * Deposits for accounts that the transaction creates.
+   * Rent paid for accounts that the transaction creates.
    *
    * @generated from field: string rent_paid = 4;
    */
   rentPaid?: string;
 
   /**
-   * Deposits that come back from accounts it closes.
+   * Rent returned from accounts that it closes.
    *
    * @generated from field: string rent_returned = 5;
    */
@@ -369,7 +369,7 @@ export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__
   messageDesc(file_tradewire_v1_types, 3);
 
 /**
- * One market that a trade goes through.
+ * One market on the route of a trade.
  *
  * @generated from message tradewire.v1.RouteLeg
  */
@@ -382,7 +382,7 @@ export type RouteLeg = Message<"tradewire.v1.RouteLeg"> & {
   venue: string;
 
   /**
-   * Address of the market at the venue.
+   * Address of the market.
    *
    * @generated from field: string market = 2;
    */
@@ -418,7 +418,7 @@ export type RouteLeg = Message<"tradewire.v1.RouteLeg"> & {
 };
 
 /**
- * One market that a trade goes through.
+ * One market on the route of a trade.
  *
  * @generated from message tradewire.v1.RouteLeg
  */
@@ -431,7 +431,7 @@ export type RouteLegJson = {
   venue?: string;
 
   /**
-   * Address of the market at the venue.
+   * Address of the market.
    *
    * @generated from field: string market = 2;
    */
@@ -474,13 +474,13 @@ export const RouteLegSchema: GenMessage<RouteLeg, {jsonType: RouteLegJson}> = /*
   messageDesc(file_tradewire_v1_types, 4);
 
 /**
- * How fast a transaction should land. A higher level costs a higher network fee.
+ * How fast a transaction should land. A higher level pays a higher priority fee.
  *
  * @generated from enum tradewire.v1.Priority
  */
 export const Priority = {
   /**
-   * Not said; refused where a level is required.
+   * Not set; refused if a level is required.
    *
    * @generated from enum value: PRIORITY_UNSPECIFIED = 0;
    */
@@ -516,14 +516,14 @@ export const Priority = {
 } as const;
 
 /**
- * How fast a transaction should land. A higher level costs a higher network fee.
+ * How fast a transaction should land. A higher level pays a higher priority fee.
  *
  * @generated from enum tradewire.v1.Priority
  */
 export type Priority = (typeof Priority)[keyof typeof Priority] | UnknownEnum;
 
 /**
- * How fast a transaction should land. A higher level costs a higher network fee.
+ * How fast a transaction should land. A higher level pays a higher priority fee.
  *
  * @generated from enum tradewire.v1.Priority
  */
@@ -542,21 +542,21 @@ export const PrioritySchema: GenEnum<Priority, PriorityJson> = /*@__PURE__*/
  */
 export const SwapMode = {
   /**
-   * Not said; refused.
+   * Not set; refused.
    *
    * @generated from enum value: SWAP_MODE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The amount is what goes in; what comes out is estimated.
+   * The amount is the exact input; the output is estimated.
    *
    * @generated from enum value: SWAP_MODE_EXACT_IN = 1;
    */
   EXACT_IN: 1,
 
   /**
-   * The amount is what comes out; what goes in is estimated.
+   * The amount is the exact output; the input is estimated.
    *
    * @generated from enum value: SWAP_MODE_EXACT_OUT = 2;
    */
@@ -584,7 +584,7 @@ export const SwapModeSchema: GenEnum<SwapMode, SwapModeJson> = /*@__PURE__*/
   enumDesc(file_tradewire_v1_types, 1);
 
 /**
- * How far a submitted transaction got. A trade that failed for good is answered with an error instead.
+ * How far a submitted transaction has got. A trade that failed for good is an error instead.
  *
  * @generated from enum tradewire.v1.TradeStatus
  */
@@ -597,21 +597,21 @@ export const TradeStatus = {
   UNSPECIFIED: 0,
 
   /**
-   * Broadcast; the chain has not decided yet. Submit the same bytes again, or ask for the trade by its signature.
+   * Broadcast, but not in a block yet. Submit the same bytes again, or get the trade by its signature.
    *
    * @generated from enum value: TRADE_STATUS_PENDING = 1;
    */
   PENDING: 1,
 
   /**
-   * In a block that the network may still drop.
+   * In a block that may still be dropped.
    *
    * @generated from enum value: TRADE_STATUS_PROCESSED = 2;
    */
   PROCESSED: 2,
 
   /**
-   * In a block that two thirds of the stake voted for.
+   * In a block with the votes of two thirds of the stake.
    *
    * @generated from enum value: TRADE_STATUS_CONFIRMED = 3;
    */
@@ -626,14 +626,14 @@ export const TradeStatus = {
 } as const;
 
 /**
- * How far a submitted transaction got. A trade that failed for good is answered with an error instead.
+ * How far a submitted transaction has got. A trade that failed for good is an error instead.
  *
  * @generated from enum tradewire.v1.TradeStatus
  */
 export type TradeStatus = (typeof TradeStatus)[keyof typeof TradeStatus] | UnknownEnum;
 
 /**
- * How far a submitted transaction got. A trade that failed for good is answered with an error instead.
+ * How far a submitted transaction has got. A trade that failed for good is an error instead.
  *
  * @generated from enum tradewire.v1.TradeStatus
  */

@@ -9,7 +9,7 @@ import { type CallState, callStateIn, callStateKey } from "./call-state.ts";
  * abort signal, context values) are made on demand by getters on the prototype, because they cost more than the rest of
  * the call. The message is decoded on first use, so a client without a key is refused before that.
  */
-export class Call {
+export class UnaryCall {
   readonly method: DescMethodUnary;
   readonly state: CallState;
   readonly requestMethod: string;
@@ -107,7 +107,7 @@ export class Call {
 
 /** The state of the call behind a handler context, on any wire. */
 export function stateOf(context: Pick<HandlerContext, "values">): CallState {
-  return context instanceof Call ? context.state : callStateIn(context.values);
+  return context instanceof UnaryCall ? context.state : callStateIn(context.values);
 }
 
 /** The authenticated client. @throws Error if the method needs no key */

@@ -5,16 +5,16 @@ import type {
   ServiceDescriptorProto,
 } from "@bufbuild/protobuf/wkt";
 
-/** Comments of a definition, by the full name of what they describe. */
+/** Comments of a definition, by the full name of the element they describe. */
 export type Comments = ReadonlyMap<string, string>;
 
-// Field numbers of the descriptor messages, from which the paths of source locations are made.
+// Field numbers of the descriptor messages: source locations name elements by paths of these.
 const MESSAGES = 4;
 const ENUMS = 5;
 const SERVICES = 6;
 const MEMBERS = 2;
 
-/** Reads the comments that a compiler kept beside the descriptors. Messages and enums nested in messages have none here. */
+/** Reads the comments from the source information of the descriptors. Nested messages and enums are not read. */
 export function commentsOf(files: readonly FileDescriptorProto[]): Comments {
   const comments = new Map<string, string>();
   for (const file of files) {

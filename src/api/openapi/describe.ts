@@ -1,89 +1,27 @@
-import {
-  type DescEnum,
-  type DescField,
-  type DescMessage,
-  type DescService,
-  getOption,
-  hasOption,
-  ScalarType,
-} from "@bufbuild/protobuf";
-import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { ERRORS } from "../../errors/error-codes.ts";
 import { accessOf } from "../call/access.ts";
-import { restBindingOf } from "../rest/rest-binding.ts";
-import { restEnumName } from "../rest/rest-enum.ts";
+import { type RestBinding, restBindingOf } from "../rest/rest-binding.ts";
 import type { Comments } from "./comments.ts";
 import { failuresOf, HEADERS, headersOf } from "./responses.ts";
+import { described, fieldSchema, messageSchema } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 
-/** The REST surface as an OpenAPI 3.1 document, from the annotations, rules and comments of the definition. */
+/** Describes REST as an OpenAPI 3.1 document, from the annotations, rules and comments of the definition. */
 export function describeRest(services: readonly DescService[], comments: Comments): Json {
   const schemas: Json = { Error: ERROR_SCHEMA };
   const paths: Record<string, Json> = {};
-  for (const service of services) {
-    for (const method of service.methods) {
-      const binding = restBindingOf(method);
-      if (binding === undefined) continue;
-      const path = binding.path.replace(/\{(\w+)\}/g, (_, name: string) => `{${jsonNameOf(method.input, name)}}`);
-      paths[path] = {
-        ...paths[path],
-        [binding.verb.toLowerCase()]: {
-          operationId: method.localName,
-          tags: [service.name],
-          ...described(comments, `${service.typeName}.${method.name}`),
-          security: accessOf(method).needsKey ? [{ apiKey: [] }] : [],
-          ...(binding.variables.length === 0
-            ? {}
-            : {
-                parameters: binding.variables.map((name) => {
-                  const field = method.input.fields.find((candidate) => candidate.name === name)!;
-                  const { description, ...schema } = fieldSchema(field, "request", schemas, comments);
-                  return { name: field.jsonName, in: "path", required: true, description, schema };
-                }),
-              }),
-          ...(binding.hasBody
-            ? {
-                requestBody: {
-                  required: true,
-                  content: {
-                    "application/json": { schema: messageSchema(method.input, "request", schemas, comments) },
-                  },
-                },
-              }
-            : {}),
-          responses: {
-            "200": {
-              description: comments.get(method.output.typeName) ?? "",
-              headers: headersOf(method, 200),
-              content: {
-                "application/json": {
-                  schema: {
-                    type: "object",
-                    required: ["success", "data"],
-                    properties: {
-                      success: { const: true },
-                      data: messageSchema(method.output, "response", schemas, comments),
-                    },
-                  },
-                },
-              },
-            },
-            ...failuresOf(method, binding.hasBody),
-            default: {
-              description: "The call failed otherwise.",
-              content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-            },
-          },
-        },
-      };
-    }
+  for (const method of services.flatMap((service) => service.methods)) {
+    const binding = restBindingOf(method);
+    if (binding === undefined) continue;
+    const path = binding.path.replace(/\{(\w+)\}/g, (_, name: string) => `{${jsonNameOf(method.input, name)}}`);
+    paths[path] = { ...paths[path], [binding.verb.toLowerCase()]: operationOf(method, binding, schemas, comments) };
   }
   paths["/v1/ping"] = {
     get: {
       operationId: "ping",
-      description: "Keeps the connection open.",
+      description: "Keeps the connection alive.",
       security: [],
       responses: { "200": { description: "An empty body." } },
     },
@@ -93,7 +31,7 @@ export function describeRest(services: readonly DescService[], comments: Comment
     info: {
       title: "Tradewire",
       version: "1",
-      description: "Builds unsigned Solana trade transactions and broadcasts them once their owner has signed.",
+      description: "Builds unsigned Solana trade transactions and broadcasts them once the wallet has signed.",
     },
     servers: [{ url: "/" }],
     paths,
@@ -105,12 +43,62 @@ export function describeRest(services: readonly DescService[], comments: Comment
   };
 }
 
+function operationOf(method: DescMethod, binding: RestBinding, schemas: Json, comments: Comments): Json {
+  return {
+    operationId: method.localName,
+    tags: [method.parent.name],
+    ...described(comments, `${method.parent.typeName}.${method.name}`),
+    security: accessOf(method).needsKey ? [{ apiKey: [] }] : [],
+    ...parametersOf(method, binding, schemas, comments),
+    ...(binding.hasBody
+      ? {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: messageSchema(method.input, "request", schemas, comments) } },
+          },
+        }
+      : {}),
+    responses: {
+      "200": successOf(method, schemas, comments),
+      ...failuresOf(method, binding.hasBody),
+      default: {
+        description: "Any other error.",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+function parametersOf(method: DescMethod, { variables }: RestBinding, schemas: Json, comments: Comments): Json {
+  if (variables.length === 0) return {};
+  const parameters = variables.map((name) => {
+    const field = method.input.fields.find((candidate) => candidate.name === name)!;
+    const { description, ...schema } = fieldSchema(field, "request", schemas, comments);
+    return { name: field.jsonName, in: "path", required: true, description, schema };
+  });
+  return { parameters };
+}
+
+function successOf(method: DescMethod, schemas: Json, comments: Comments): Json {
+  const data = messageSchema(method.output, "response", schemas, comments);
+  const schema = {
+    type: "object",
+    required: ["success", "data"],
+    properties: { success: { const: true }, data },
+  };
+  return {
+    description: comments.get(method.output.typeName) ?? "",
+    headers: headersOf(method, 200),
+    content: { "application/json": { schema } },
+  };
+}
+
 const ERROR_SCHEMA: Json = {
   type: "object",
   required: ["success", "requestId", "error"],
   properties: {
     success: { const: false },
-    requestId: { type: "string", description: "Names this call in the service's logs." },
+    requestId: { type: "string", description: "Identifies this call in the service's logs." },
     error: {
       type: "object",
       required: ["code", "message", "retryable"],
@@ -123,138 +111,18 @@ const ERROR_SCHEMA: Json = {
             .join(", "),
         },
         message: { type: "string", description: "What is wrong and what to do about it, for people." },
-        retryable: { type: "boolean", description: "True when the same call may succeed later without being changed." },
+        retryable: { type: "boolean", description: "True if the same call may succeed later, unchanged." },
         safeToRebuild: {
           type: "boolean",
-          description: "After a submit: true when nothing of the transaction can land any more.",
+          description: "After a submit: true if the transaction can no longer land.",
         },
         field: { type: "string", description: "The request field at fault." },
-        retryAfterMs: { type: "integer", description: "How long to wait before the next attempt." },
+        retryAfterMs: { type: "integer", description: "Milliseconds to wait before the next attempt." },
         details: { type: "object", description: "Further facts, by name." },
       },
     },
   },
 };
-
-type Direction = "request" | "response";
-
-function messageSchema(desc: DescMessage, direction: Direction, schemas: Json, comments: Comments): Json {
-  if (schemas[desc.name] === undefined) {
-    const properties: Json = {};
-    schemas[desc.name] = { type: "object", ...described(comments, desc.typeName), properties };
-    for (const field of desc.fields) properties[field.jsonName] = fieldSchema(field, direction, schemas, comments);
-    const required = desc.fields
-      .filter(
-        (field) => direction === "response" || (hasOption(field, fieldRules) && getOption(field, fieldRules).required),
-      )
-      .map((field) => field.jsonName);
-    schemas[desc.name] = {
-      ...(schemas[desc.name] as Json),
-      ...(required.length > 0 ? { required } : {}),
-      ...(direction === "request" ? { additionalProperties: false } : {}),
-    };
-  }
-  return { $ref: `#/components/schemas/${desc.name}` };
-}
-
-function fieldSchema(
-  field: DescField,
-  direction: Direction,
-  schemas: Json,
-  comments: Comments,
-): Json & { description?: string } {
-  const note = described(comments, `${field.parent.typeName}.${field.name}`);
-  const nullable =
-    direction === "response" && field.presence === FeatureSet_FieldPresence.EXPLICIT && field.fieldKind !== "list";
-  switch (field.fieldKind) {
-    case "scalar": {
-      const schema: Json = { ...scalarSchema(field.scalar), ...rulesOf(field) };
-      return { ...schema, ...(nullable ? { type: [schema.type, "null"] } : {}), ...note };
-    }
-    case "enum":
-      return { ...enumSchema(field.enum, schemas, comments), ...note };
-    case "message": {
-      const schema = messageSchema(field.message, direction, schemas, comments);
-      return {
-        ...(nullable && OPTIONAL_MESSAGES.has(field.name) ? { anyOf: [schema, { type: "null" }] } : schema),
-        ...note,
-      };
-    }
-    case "list":
-      return {
-        type: "array",
-        items:
-          field.listKind === "message"
-            ? messageSchema(field.message, direction, schemas, comments)
-            : field.listKind === "enum"
-              ? enumSchema(field.enum, schemas, comments)
-              : scalarSchema(field.scalar),
-        ...note,
-      };
-    default:
-      throw new Error(`no schema is defined for ${field.toString()}`);
-  }
-}
-
-/** Messages have presence always; these alone are ever absent from an answer. */
-const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set(["trade_result", "remainder"]);
-
-function enumSchema(desc: DescEnum, schemas: Json, comments: Comments): Json {
-  schemas[desc.name] ??= {
-    type: "string",
-    enum: desc.values.filter((value) => value.number !== 0).map(restEnumName),
-    ...described(comments, desc.typeName),
-  };
-  return { $ref: `#/components/schemas/${desc.name}` };
-}
-
-function scalarSchema(scalar: ScalarType): Json {
-  switch (scalar) {
-    case ScalarType.STRING:
-      return { type: "string" };
-    case ScalarType.BOOL:
-      return { type: "boolean" };
-    case ScalarType.DOUBLE:
-      return { type: "number" };
-    case ScalarType.BYTES:
-      return { type: "string", contentEncoding: "base64" };
-    case ScalarType.UINT32:
-    case ScalarType.UINT64:
-      return { type: "integer", minimum: 0 };
-    default:
-      throw new Error(`no schema is defined for scalar type ${scalar}`);
-  }
-}
-
-function rulesOf(field: DescField): Json {
-  if (!hasOption(field, fieldRules)) return {};
-  const { type, required } = getOption(field, fieldRules);
-  const isText = field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
-  const { pattern = "", maxLen = 0n } = type.case === "string" ? type.value : {};
-  if (isText) {
-    return {
-      // What is required is not empty.
-      ...(required && pattern === "" ? { minLength: 1 } : {}),
-      ...(pattern === "" ? {} : { pattern }),
-      ...(maxLen === 0n ? {} : { maxLength: Number(maxLen) }),
-    };
-  }
-  if (type.case === "double") {
-    const { greaterThan, lessThan } = type.value;
-    return {
-      ...(greaterThan.case === "gt" ? { exclusiveMinimum: greaterThan.value } : {}),
-      ...(greaterThan.case === "gte" ? { minimum: greaterThan.value } : {}),
-      ...(lessThan.case === "lt" ? { exclusiveMaximum: lessThan.value } : {}),
-      ...(lessThan.case === "lte" ? { maximum: lessThan.value } : {}),
-    };
-  }
-  return {};
-}
-
-function described(comments: Comments, name: string): { description?: string } {
-  const description = comments.get(name);
-  return description === undefined ? {} : { description };
-}
 
 function jsonNameOf(desc: DescMessage, name: string): string {
   return desc.fields.find((field) => field.name === name)?.jsonName ?? name;

@@ -6,7 +6,7 @@ import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { commentsOf } from "./comments.ts";
 import { describeRest } from "./describe.ts";
 
-/** The OpenAPI document as it is committed: from the generated descriptors, and the comments that `buf build` reads from the definition. */
+/** Generates the committed OpenAPI document, from the generated descriptors and the comments that `buf build` reads. */
 export function generateOpenApi(): string {
   const image = execFileSync("buf", ["build", "--as-file-descriptor-set", "--output", "-#format=binpb"]);
   const comments = commentsOf(fromBinary(FileDescriptorSetSchema, image).file);

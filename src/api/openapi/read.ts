@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 
+/** The committed OpenAPI document. */
 export const OPENAPI_FILE = new URL("./openapi.json", import.meta.url);
 
-/** The OpenAPI document as callers get it, naming where this service is reached. */
+/** The OpenAPI document as it is served, with the public URL of this service. */
 export function readOpenApi(publicUrl: string): string {
   return JSON.stringify({ ...JSON.parse(readFileSync(OPENAPI_FILE, "utf8")), servers: [{ url: publicUrl }] });
 }

@@ -2,7 +2,7 @@ import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus, parseJson
 
 byId("api-key").value = takeKey();
 
-/** What examples send; fields not named here are left to the reader. */
+/** The example request of an operation. */
 function exampleBody(operationId, status) {
   const buy = exampleBuy(status);
   const swap = {
@@ -18,16 +18,16 @@ function exampleBody(operationId, status) {
     sell: { mint: buy.mint, tokenAmount: 1, slippage: 0.05, priority: "fast" },
     swap,
     quote: swap,
-    submit: { submissionToken: "from the build", signedTransaction: "base64 of the signed transaction" },
-    createChallenge: { walletAddress: "the wallet's address" },
-    register: { walletAddress: "the wallet's address", message: "the challenge", signature: "base58 of 64 bytes" },
+    submit: { submissionToken: "from the build", signedTransaction: "signed transaction in base64" },
+    createChallenge: { walletAddress: "wallet address" },
+    register: { walletAddress: "wallet address", message: "the challenge", signature: "64 bytes in base58" },
   };
   return bodies[operationId] ?? {};
 }
 
 function start(document_, status) {
   const resolve = (schema) => {
-    // A field that may be absent is one of something or null.
+    // A field that may be absent is either a schema or null.
     const either = schema?.anyOf?.find(({ type }) => type !== "null");
     if (either !== undefined) return resolve(either);
     const name = schema?.$ref?.split("/").at(-1);
@@ -76,7 +76,7 @@ function describe({ path, verb, operation }, status, resolve) {
       {},
       element("span", { class: `verb ${verb.toLowerCase()}` }, verb),
       element("code", {}, path),
-      element("span", { class: "tag" }, needsKey ? "API key" : "open"),
+      element("span", { class: "tag" }, needsKey ? "API key" : "no key"),
     ),
     element("p", {}, ...prose(description ?? "")),
     ...parameters.map(({ name, description: about }) =>
@@ -85,7 +85,7 @@ function describe({ path, verb, operation }, status, resolve) {
     ...(input === undefined ? [] : [element("h4", {}, "Request"), fieldTable(resolve(input), resolve, true)]),
     ...(output === undefined
       ? []
-      : [element("details", {}, element("summary", {}, "Answer"), fieldTable(resolve(output), resolve, false))]),
+      : [element("details", {}, element("summary", {}, "Response"), fieldTable(resolve(output), resolve, false))]),
     tryIt({ path, verb, operation, needsKey, hasBody: input !== undefined }, status),
   );
 }
@@ -109,10 +109,10 @@ function boundsOf(schema) {
   return words.length === 0 ? "" : ` (${words.join(", ")})`;
 }
 
-/** Descriptions name fields between backticks. */
+/** Shows text between backticks as code. */
 const prose = (words) => words.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
 
-/** Rows for the fields of a message; a field that holds a message is followed by that one's, each under its path. */
+/** A row per field of a message. Fields of nested messages follow theirs, each with its path. */
 function fieldRows(schema, resolve, isRequest, within = "") {
   const required = new Set(schema.required);
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
@@ -165,7 +165,7 @@ function fieldTable(schema, resolve, isRequest) {
   );
 }
 
-/** An editable example that is sent to this server. */
+/** An editable example that can be sent to this server. */
 function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
   const id = operation.operationId;
   const names = (operation.parameters ?? []).map(({ name }) => name);
@@ -196,7 +196,7 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
     const isBroken = hasBody && body === undefined;
     text.setAttribute("aria-invalid", `${isBroken}`);
     command.textContent = isBroken
-      ? "The body is not JSON yet."
+      ? "The body is not valid JSON."
       : curlFor(verb, target(), needsKey ? "$API_KEY" : undefined, body);
   };
   form.addEventListener("input", showCommand);
@@ -205,7 +205,7 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
     event.preventDefault();
     const apiKey = byId("api-key").value.trim();
     if (needsKey && apiKey === "") {
-      outcome.textContent = "This call needs an API key: put it in at the top of the page.";
+      outcome.textContent = "This call needs an API key. Enter it at the top of the page.";
       byId("api-key").focus();
       return;
     }
@@ -217,7 +217,7 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
         ...(needsKey ? { apiKey } : {}),
         ...(hasBody ? { body: text.value } : {}),
       });
-      outcome.textContent = `Status ${code} after ${Math.round(performance.now() - startedMs)} ms.`;
+      outcome.textContent = `Status ${code} after ${Math.round(performance.now() - startedMs)} ms`;
       const value = parseJson(raw);
       answer.hidden = raw === "";
       answer.textContent = value === undefined ? raw : JSON.stringify(value, null, 2);
@@ -245,13 +245,13 @@ function describeErrors(schema) {
     element(
       "p",
       {},
-      "A failed call is answered with ",
+      "A failed call returns ",
       element("code", {}, '{"success":false,"requestId":…,"error":{…}}'),
       ". ",
       element("code", {}, "retryable"),
       " says whether the same call may succeed later; ",
       element("code", {}, "safeToRebuild"),
-      ", after a submit, that nothing of the transaction can land any more.",
+      " says after a submit that the transaction can no longer land.",
     ),
     element(
       "div",
@@ -275,5 +275,5 @@ try {
   start(JSON.parse(text), status);
 } catch {
   byId("operations").replaceChildren();
-  byId("failure").textContent = "The document cannot be read from this server. Reload the page to try again.";
+  byId("failure").textContent = "The document could not be loaded. Reload the page to try again.";
 }

@@ -10,7 +10,7 @@ const line = (name, words, kind) =>
 const STATES = {
   ready: ["ready", "good"],
   failing: ["search failed", "bad"],
-  idle: ["not asked yet", "quiet"],
+  idle: ["not used yet", "quiet"],
   waiting: ["waiting", "bad"],
 };
 
@@ -23,7 +23,7 @@ function venueLine({ id, state, markets, searchAgeMs }) {
   return element("li", {}, element("span", {}, id, ...search), element("span", { class: `state ${kind}` }, words));
 }
 
-/** Says it once: what is written again is read aloud again. */
+/** Changes the text only if it differs: screen readers announce every change. */
 function say(words, kind) {
   const overall = byId("overall");
   if (overall.textContent === words) return;
@@ -33,12 +33,12 @@ function say(words, kind) {
 
 function show({ serving, network, chain, venues, senders }) {
   if (serving) say("Serving", "good");
-  else say("Not serving: the chain's state is old", "bad");
+  else say("Not serving: the chain's state is stale", "bad");
   byId("chain").replaceChildren(
     ...row("Network", network),
     ...row("Slot", chain.slot.toLocaleString("en")),
     ...row("Block height", chain.blockHeight.toLocaleString("en")),
-    ...row("Time of a slot", `${Math.round(chain.slotMs)} ms`),
+    ...row("Slot time", `${Math.round(chain.slotMs)} ms`),
     ...row("Last slot seen", `${chain.slotAgeMs} ms ago`),
   );
   byId("venues").replaceChildren(...venues.map(venueLine));
@@ -56,7 +56,7 @@ async function poll() {
     if (!example) byId("first").textContent = curlFor("POST", "/v1/tx/buy", "$API_KEY", exampleBuy(status));
     example = true;
   } catch {
-    say(example ? "No answer. What it said last:" : "No answer", "bad");
+    say(example ? "No response. Last known state:" : "No response", "bad");
   }
   setTimeout(poll, document.hidden ? 5 * POLL_MS : POLL_MS);
 }

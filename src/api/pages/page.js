@@ -1,16 +1,16 @@
-// What all pages share: elements, calls to this server, copying.
+// Shared by all pages: elements, calls to this server, copying.
 
-/** Longer than a submit takes to answer. */
-const ANSWER_MS = 35_000;
+/** Longer than any submit takes. */
+const RESPONSE_MS = 35_000;
 const STATUS_MS = 5_000;
 
 const UNREACHABLE = "The service cannot be reached. Check the connection and try again.";
 
-/** Sends text and gives what came back, whatever it is. @throws Error in words when nothing did */
-export async function send(method, path, { body, apiKey, timeoutMs = ANSWER_MS } = {}) {
-  // The browser would refuse such a header, and not say why.
+/** Sends a request and returns its status and text. @throws Error with a message for the user if there is no response */
+export async function send(method, path, { body, apiKey, timeoutMs = RESPONSE_MS } = {}) {
+  // The browser would refuse such a header without saying why.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new Error("This is not an API key: one is api_ and 38 letters and digits. Copy it again, all of it.");
+    throw new Error("This is not an API key. A key is api_ and 38 letters and digits. Copy the whole key.");
   }
   try {
     const response = await fetch(path, {
@@ -25,12 +25,12 @@ export async function send(method, path, { body, apiKey, timeoutMs = ANSWER_MS }
     });
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    if (error.name === "TimeoutError") throw new Error("The service takes too long to answer. Try again.");
+    if (error.name === "TimeoutError") throw new Error("The service did not respond in time. Try again.");
     throw new Error(UNREACHABLE);
   }
 }
 
-/** The value of a JSON text; undefined where it is not JSON, as what a proxy says in place of the service. */
+/** Parses JSON; undefined if it is not JSON, such as the error page of a proxy. */
 export function parseJson(text) {
   try {
     return JSON.parse(text);
@@ -39,7 +39,7 @@ export function parseJson(text) {
   }
 }
 
-/** A call whose answer is the envelope. @throws Error with the service's own words and code */
+/** Calls the API and returns the data of the envelope. @throws Error with the message and code of the service */
 export async function call(method, path, { body, apiKey } = {}) {
   const { status, text } = await send(method, path, {
     apiKey,
@@ -47,11 +47,11 @@ export async function call(method, path, { body, apiKey } = {}) {
   });
   const answer = parseJson(text);
   if (answer?.success === true) return answer.data;
-  const message = answer?.error?.message ?? `The service answered with status ${status}. Try again shortly.`;
+  const message = answer?.error?.message ?? `The service returned status ${status}. Try again shortly.`;
   throw Object.assign(new Error(message), { code: answer?.error?.code });
 }
 
-/** What /status.json says now. @throws Error in words */
+/** Fetches the live status. @throws Error with a message for the user */
 export async function fetchStatus() {
   const { status, text } = await send("GET", "/status.json", { timeoutMs: STATUS_MS });
   const answer = parseJson(text);
@@ -61,7 +61,7 @@ export async function fetchStatus() {
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with attributes and children; text is always text. */
+/** Creates an element with attributes and children. Strings become text, never markup. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -71,10 +71,10 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** The words of `curl` for a call to this server. */
+/** The curl command of a call to this server. */
 export function curlFor(method, path, apiKey, body) {
   const lines = [`curl -s ${method === "GET" ? "" : `-X ${method} `}${location.origin}${path}`];
-  // Double quotes, in which a shell puts the value of $API_KEY.
+  // In double quotes, so that the shell expands $API_KEY.
   if (apiKey !== undefined) lines.push(`  -H "Authorization: Bearer ${apiKey}"`);
   if (body !== undefined) {
     lines.push("  -H 'Content-Type: application/json'");
@@ -83,15 +83,15 @@ export function curlFor(method, path, apiKey, body) {
   return lines.join(" \\\n");
 }
 
-/** A small purchase of a token that trades here, for examples. */
+/** A small buy of a token that this service trades, for examples. */
 export function exampleBuy(status) {
   const mint = status?.tokens[0]?.mint ?? "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
   return { mint, solAmount: 0.1, slippage: 0.05, priority: "fast" };
 }
 
 /**
- * Makes a button copy the text of an element, and say so. Where the browser does not let it (a page without TLS that is not
- * of this machine has no clipboard at all), the text is selected, to be copied by hand.
+ * Makes a button copy the text of an element. If the browser refuses (there is no clipboard without TLS, except on
+ * localhost), the text is selected for the user to copy.
  */
 export function copyOnClick(button, source) {
   const words = button.textContent;
@@ -100,7 +100,7 @@ export function copyOnClick(button, source) {
   button.addEventListener("click", async () => {
     const copied = await copy(source.textContent);
     if (!copied) getSelection().selectAllChildren(source);
-    button.textContent = copied ? "Copied" : "Selected: copy it by hand";
+    button.textContent = copied ? "Copied" : "Selected. Press Ctrl+C to copy";
     clearTimeout(timer);
     timer = setTimeout(() => {
       button.textContent = words;
@@ -123,12 +123,12 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 const HANDOVER = "tradewire-key";
 
-/** Leaves a key for the next page of this tab, which takes it away. */
+/** Stores a key for the next page of this tab, which removes it. */
 export function handOverKey(apiKey) {
   sessionStorage.setItem(HANDOVER, apiKey);
 }
 
-/** The key that the page before left, once; else nothing. */
+/** The key that the previous page stored, once; otherwise empty. */
 export function takeKey() {
   const apiKey = sessionStorage.getItem(HANDOVER) ?? "";
   sessionStorage.removeItem(HANDOVER);

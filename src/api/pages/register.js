@@ -4,7 +4,7 @@ import { base58, connect, findWallets, signMemo, signText } from "./wallets.js";
 let status;
 let chosen;
 
-/** Asked until it is known: which wallets may connect depends on it, and nothing else on this page waits for it. */
+/** The network of the service, fetched until known. Only connecting a wallet depends on it. */
 async function networkOf() {
   status ??= await fetchStatus();
   byId("network").textContent = `This service trades on ${status.network}.`;
@@ -20,10 +20,10 @@ function say(words, kind = "", where = "notice") {
   byId(where).textContent = words;
 }
 
-/** Wallets name a refusal in many ways; 4001 is the common code. */
+/** A message for the user. Wallets report a rejection in many ways; 4001 is the common code. */
 function wordsOf(error) {
   const refused = error?.code === 4001 || /reject|denied|declin|cancel/i.test(error?.message ?? "");
-  if (refused) return "The wallet declined. Nothing has changed; try again when you are ready.";
+  if (refused) return "The wallet declined. Nothing has changed. Try again when you are ready.";
   return error?.message ?? "The wallet failed. Try again.";
 }
 
@@ -97,7 +97,7 @@ const dateOf = (iso) => iso.slice(0, 16).replace("T", " ");
 async function listKeys(apiKey) {
   say("", "", "keys-notice");
   if (apiKey === "") {
-    say("Put in a key of the account first.", "bad", "keys-notice");
+    say("Enter a key of the account first.", "bad", "keys-notice");
     return;
   }
   try {
@@ -111,7 +111,7 @@ async function listKeys(apiKey) {
 }
 
 function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
-  // A key begins with its own id.
+  // A key starts with its own id.
   const own = apiKey.startsWith(`api_${keyId}`);
   const state = element("td");
   if (revokedAt != null) state.append(element("span", { class: "state" }, `revoked ${dateOf(revokedAt)}`));
@@ -128,7 +128,7 @@ function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
         await call("DELETE", `/v1/auth/keys/${encodeURIComponent(keyId)}`, { apiKey });
         if (own) {
           byId("keys").hidden = true;
-          say("This key is revoked. Use another key of the account to see the rest.", "good", "keys-notice");
+          say("This key is revoked. Use another key of the account to list the others.", "good", "keys-notice");
         } else await listKeys(apiKey);
       } catch (error) {
         say(error.message, "bad", "keys-notice");

@@ -1,10 +1,10 @@
-// Wallets of this browser that speak the Wallet Standard, and what they can sign.
+// Wallets in this browser that support the Wallet Standard, and what they can sign.
 
 const SIGN_MESSAGE = "solana:signMessage";
 const SIGN_TRANSACTION = "solana:signTransaction";
 const CONNECT = "standard:connect";
 
-/** Tells `found` of every wallet, now and later. @see https://github.com/wallet-standard/wallet-standard */
+/** Calls `found` with every wallet, present and future. @see https://github.com/wallet-standard/wallet-standard */
 export function findWallets(found) {
   const seen = new Set();
   const register = (...wallets) => {
@@ -28,12 +28,12 @@ function isUsable({ chains, features }) {
   );
 }
 
-/** The account the wallet's owner picks. @throws Error when they pick none, or one of another network */
+/** The account that the user selects. @throws Error if none is shared, or it is on another network */
 export async function connect(wallet, network) {
   const { accounts } = await wallet.features[CONNECT].connect();
   const account = accounts.find(({ chains }) => chains.some((chain) => chain.startsWith("solana:")));
-  if (account === undefined) throw new Error(`${wallet.name} has shared no Solana account.`);
-  // Hardly a wallet knows the embedded chain, and signing a text concerns no chain at all.
+  if (account === undefined) throw new Error(`${wallet.name} shared no Solana account.`);
+  // Few wallets know localnet, and signing a text does not depend on the network.
   if (network !== "localnet" && !account.chains.includes(`solana:${network}`)) {
     throw new Error(
       `${wallet.name} is on another network: this service trades on ${network}. Switch the wallet to ${network} and connect again.`,
@@ -42,17 +42,17 @@ export async function connect(wallet, network) {
   return account;
 }
 
-/** The wallet's signature of a text. */
+/** Signs a text. @throws Error if the wallet cannot, or signs something else */
 export async function signText(wallet, account, text) {
   const feature = wallet.features[SIGN_MESSAGE];
   if (feature === undefined) throw new Error(`${wallet.name} cannot sign texts. Tick "Hardware wallet" and try again.`);
   const message = new TextEncoder().encode(text);
   const [{ signedMessage, signature }] = await feature.signMessage({ account, message });
-  if (!equal(signedMessage, message)) throw new Error(`${wallet.name} has signed something other than the text shown.`);
+  if (!equal(signedMessage, message)) throw new Error(`${wallet.name} signed something other than the given text.`);
   return signature;
 }
 
-/** The wallet's signature of the transaction whose one memo is the text. It names no block, so it can never be sent. */
+/** Signs a transaction whose only memo is the text. It has no blockhash, so it can never be sent. @throws Error if the wallet cannot, or changes it */
 export async function signMemo(wallet, account, text, network) {
   const feature = wallet.features[SIGN_TRANSACTION];
   if (feature === undefined) throw new Error(`${wallet.name} cannot sign transactions.`);
@@ -60,7 +60,7 @@ export async function signMemo(wallet, account, text, network) {
   const transaction = new Uint8Array([1, ...new Uint8Array(64), ...message]);
   const [{ signedTransaction }] = await feature.signTransaction({ account, transaction, chain: `solana:${network}` });
   if (!equal(signedTransaction.subarray(65), message)) {
-    throw new Error(`${wallet.name} has changed the transaction before signing it.`);
+    throw new Error(`${wallet.name} changed the transaction before signing it.`);
   }
   return signedTransaction.slice(1, 65);
 }
@@ -86,6 +86,7 @@ const equal = (a, b) => a.length === b.length && a.every((byte, i) => byte === b
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
+/** Encodes bytes in base58. */
 export function base58(bytes) {
   let value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
   let text = "";

@@ -3,21 +3,21 @@ import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { restEnumName } from "./rest-enum.ts";
 
 /**
- * "rest": the REST surface, enums by their short names. "proto": ProtoJSON as typed clients send it, enums by full name
- * or number, fields also by their names in the definition.
+ * "rest": enums by their short names. "proto": ProtoJSON as typed clients send it, with enums by full name or number, and
+ * fields also by their names in the definition.
  */
 type JsonDialect = "rest" | "proto";
 
-/** Makes a message of parsed JSON. @throws TradewireError VALIDATION_ERROR naming the field */
+/** Turns parsed JSON into a message. @throws TradewireError VALIDATION_ERROR naming the field */
 type JsonDecoder = (json: unknown) => Message;
 
 type ValueDecoder = (value: unknown, field: string) => unknown;
 
 /**
- * Compiles the JSON form of a request from its descriptor. Unknown fields, fields of another type and fields given under
+ * Compiles a JSON decoder from the descriptor of a request. Unknown fields, fields of the wrong type and fields given under
  * both of their names are refused by name; null means absent, as in ProtoJSON.
  *
- * @throws Error at start, when the message holds a kind of field that no request has so far
+ * @throws Error if the message contains an unsupported kind of field
  */
 export function createJsonDecoder(desc: DescMessage, dialect: JsonDialect): JsonDecoder {
   const decodeFields = createFieldsDecoder(desc, dialect);
@@ -45,12 +45,12 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
     for (const name in json) {
       const field = fields.get(name);
       if (field === undefined) {
-        const knownNote = known === "" ? "There are none here" : `Known are ${known}`;
+        const knownNote = known === "" ? "It has no fields" : `Its fields are ${known}`;
         throw invalidField(path + name, `${path + name} is not a field of this request. ${knownNote}.`);
       }
-      // Which of the two would be meant, nobody can tell.
+      // Nothing tells which of the two is meant.
       if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
-        throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice: give it once.`);
+        throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice. Give it once.`);
       }
       const value = json[name];
       if (value !== null) message[field.localName] = field.decode(value, path + field.jsonName);
@@ -96,13 +96,13 @@ function createNestedDecoder(desc: DescMessage, dialect: JsonDialect): ValueDeco
 
 function createEnumDecoder(desc: DescEnum, dialect: JsonDialect): ValueDecoder {
   const numbers = new Map<unknown, number>();
-  const said: string[] = [];
+  const listed: string[] = [];
   for (const value of desc.values) {
-    if (value.number !== 0) said.push(dialect === "proto" ? value.name : restEnumName(value));
+    if (value.number !== 0) listed.push(dialect === "proto" ? value.name : restEnumName(value));
     if (dialect === "proto") numbers.set(value.name, value.number).set(value.number, value.number);
     else if (value.number !== 0) numbers.set(restEnumName(value), value.number);
   }
-  const names = said.join(", ");
+  const names = listed.join(", ");
   return (value, name) => {
     const number = numbers.get(value);
     if (number === undefined) throw invalidField(name, `${name} must be one of ${names}.`);
@@ -132,7 +132,7 @@ function createScalarDecoder(field: DescField, scalar: ScalarType): ValueDecoder
     case ScalarType.DOUBLE:
       return (value, name) => {
         if (typeof value === "number") return value;
-        // JSON has no other way to write these; the rules of the field refuse them with a better reason.
+        // JSON cannot write these as numbers. The rules of the field refuse them with a better message.
         const nonFinite = NON_FINITE.get(value);
         if (nonFinite === undefined) throw mistyped(name, "a number");
         return nonFinite;
@@ -144,7 +144,7 @@ function createScalarDecoder(field: DescField, scalar: ScalarType): ValueDecoder
       };
     case ScalarType.BYTES:
       return (value, name) => {
-        if (typeof value !== "string" || !BASE64.test(value)) throw mistyped(name, "a string of base64");
+        if (typeof value !== "string" || !BASE64.test(value)) throw mistyped(name, "a base64 string");
         return Buffer.from(value, "base64");
       };
     default:
@@ -157,5 +157,5 @@ function mistyped(field: string, expected: string): TradewireError {
 }
 
 function unsupported(field: DescField): Error {
-  return new Error(`no JSON form is defined for ${field.toString()}`);
+  return new Error(`no JSON form is supported for ${field.toString()}`);
 }

@@ -3,17 +3,17 @@ import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { restEnumName } from "./rest-enum.ts";
 
-/** Writes a message, or the fields of one, as the JSON text of the REST surface: ASCII alone, whatever the strings hold. */
+/** Writes a message, or its fields, as JSON text of REST, in ASCII for any content. */
 type JsonEncoder = (message: object) => string;
 
 type ValueEncoder = (value: unknown) => string;
 
 /**
- * Compiles the REST form of a response from its descriptor. It differs from ProtoJSON in three ways: enums are their
- * short names, 64-bit integers that a double holds exactly are numbers, and every field is present: zero values as
- * such, what is absent as null.
+ * Compiles a JSON encoder from the descriptor of a response. REST differs from ProtoJSON in three ways: enums have short
+ * names, 64-bit integers that fit a double exactly are numbers, and every field is present: zeros as zeros, absent values
+ * as null.
  *
- * @throws Error at start, when the message holds a kind of field that no response has so far
+ * @throws Error if the message contains an unsupported kind of field
  */
 export function createJsonEncoder(desc: DescMessage): JsonEncoder {
   return createMessageEncoder(desc) as JsonEncoder;
@@ -23,7 +23,7 @@ function createMessageEncoder(desc: DescMessage): ValueEncoder {
   const fields = desc.fields.map((field, i) => ({
     localName: field.localName,
     prefix: `${i === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`,
-    // Explicit presence lives in own properties; the prototype answers with the default for what is absent.
+    // Fields with explicit presence are own properties; the prototype has the defaults of absent ones.
     optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
     zero: zeroOf(field),
     encode: createFieldEncoder(field),
@@ -40,7 +40,7 @@ function createMessageEncoder(desc: DescMessage): ValueEncoder {
   };
 }
 
-/** What an absent field is written as. */
+/** The JSON of an absent field. */
 function zeroOf(field: DescField): string {
   if (field.fieldKind === "list") return "[]";
   if (field.fieldKind === "message" || field.presence === FeatureSet_FieldPresence.EXPLICIT) return "null";
@@ -111,12 +111,12 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
 
-/** Most texts are base58, base64 and digits: a look suffices to tell that they stand as they are. */
+/** Most strings are base58, base64 or digits and need no escapes; one test proves it. */
 function encodeText(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function unsupported(field: DescField): Error {
-  return new Error(`no JSON form is defined for ${field.toString()}`);
+  return new Error(`no JSON form is supported for ${field.toString()}`);
 }

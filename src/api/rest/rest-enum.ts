@@ -1,6 +1,6 @@
 import type { DescEnumValue } from "@bufbuild/protobuf";
 
-/** An enum value as REST writes it: without the type's prefix, in lower camel case. `SWAP_MODE_EXACT_IN` is `exactIn`. */
+/** The name of an enum value in REST: without the prefix of its type, in lower camel case. `SWAP_MODE_EXACT_IN` is `exactIn`. */
 export function restEnumName(value: DescEnumValue): string {
   const prefix = value.parent.sharedPrefix ?? "";
   return value.name

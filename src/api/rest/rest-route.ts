@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
-import { Call } from "../call/call.ts";
+import { UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Invoker } from "../call/invoker.ts";
@@ -73,7 +73,7 @@ export class RestRoute {
     const refuse = (error: unknown) => writeFailure(response, failureOfCall({ method }, error), state);
     try {
       const { headers } = request;
-      const call = new Call(method, state, { requestMethod: binding.verb, url: request.url!, headers, decode });
+      const call = new UnaryCall(method, state, { requestMethod: binding.verb, url: request.url!, headers, decode });
       const output = this.#invoke(call);
       if (output instanceof Promise) {
         output.then((waited) => writeAnswer(response, this.#encode(waited), state)).catch(refuse);

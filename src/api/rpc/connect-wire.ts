@@ -12,7 +12,7 @@ import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/co
 import { parseJson } from "../http/parse-json.ts";
 import { createJsonDecoder } from "../rest/json-decoder.ts";
 import { decodeBinary } from "./binary-form.ts";
-import { end, readTimeout, type Wire } from "./wire.ts";
+import { endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /**
  * Connect with JSON.
@@ -53,12 +53,12 @@ function createConnectWire(
     answer(response, message, trailer) {
       const body = encode(message);
       setPrefixedTrailer(response, trailer);
-      end(response, 200, contentType, body);
+      endResponse(response, 200, contentType, body);
     },
     refuse(response, error, trailer) {
       for (const [name, value] of error.metadata) response.setHeader(name, value);
       setPrefixedTrailer(response, trailer);
-      end(response, codeToHttpStatus(error.code), "application/json", errorToJsonBytes(error, undefined));
+      endResponse(response, codeToHttpStatus(error.code), "application/json", errorToJsonBytes(error, undefined));
     },
   };
 }

@@ -6,7 +6,7 @@ import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grp
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { decodeBinary } from "./binary-form.ts";
 import { FRAME_HEAD, frame, unframe } from "./frames.ts";
-import { end, readTimeout, type Wire } from "./wire.ts";
+import { endResponse, readTimeout, type Wire } from "./wire.ts";
 
 const GRPC_OK = { "grpc-status": "0" };
 
@@ -39,10 +39,10 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
         trailer === undefined
           ? success
           : frame(trailerFlag, trailerSerialize(new Headers([...trailer, ["grpc-status", "0"]])));
-      end(response, 200, contentType, Buffer.concat([frame(0, toBinary(method.output, message)), last]));
+      endResponse(response, 200, contentType, Buffer.concat([frame(0, toBinary(method.output, message)), last]));
     },
     refuse(response, error, trailer) {
-      end(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));
+      endResponse(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));
     },
   };
 }

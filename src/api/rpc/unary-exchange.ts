@@ -3,7 +3,7 @@ import { create, type DescMethodUnary, isMessage } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { Call } from "../call/call.ts";
+import { UnaryCall } from "../call/call.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { failureOfCall, toConnectError } from "../call/failure.ts";
 import type { Invoker, Output } from "../call/invoker.ts";
@@ -26,7 +26,7 @@ interface ExchangeParts {
 /** One unary call in everyday form, from its body to its response. */
 export class UnaryExchange {
   readonly #parts: ExchangeParts;
-  #call: Call | undefined;
+  #call: UnaryCall | undefined;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -56,7 +56,7 @@ export class UnaryExchange {
     const deadlineMs = wire.deadlineMs(headers);
     const decode = () => wire.decode(body);
     const run = (signal: AbortSignal | undefined) => {
-      this.#call = new Call(method, state, { requestMethod: "POST", url, headers, decode, signal, deadlineMs });
+      this.#call = new UnaryCall(method, state, { requestMethod: "POST", url, headers, decode, signal, deadlineMs });
       return invoke(this.#call);
     };
     return deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run);

@@ -31,7 +31,7 @@ export function readTimeout(parse: typeof parseTimeout, value: string | string[]
 }
 
 /** Writes a whole response at once. */
-export function end(response: ServerResponse, status: number, contentType: string, body: Uint8Array): void {
+export function endResponse(response: ServerResponse, status: number, contentType: string, body: Uint8Array): void {
   response.writeHead(status, { "content-type": contentType, "content-length": body.length });
   response.end(body);
 }

@@ -1,25 +1,23 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import bs58 from "bs58";
 import type { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import type { Accounts } from "../../accounts/port.ts";
-import { invalidField } from "../../errors/tradewire-error.ts";
 import { isoMillis } from "../../primitives/clock.ts";
 import { principalOf } from "../call/call.ts";
-import { parseAddress } from "./answers.ts";
+import { parseAddressField, parseSignatureField } from "./requests.ts";
 
-/** AccountService on the account store. */
+/** Implements AccountService on the account store. */
 export function createAccountService(accounts: Accounts): ServiceImpl<typeof AccountService> {
   return {
     async createChallenge(request) {
-      const challenge = await accounts.createChallenge(parseAddress(request.walletAddress, "walletAddress"));
+      const challenge = await accounts.createChallenge(parseAddressField(request.walletAddress, "walletAddress"));
       return { message: challenge.message, expiresAt: isoMillis(challenge.expiresAtMs) };
     },
 
     async register(request) {
       const { apiKey, keyId, wallet } = await accounts.register({
-        wallet: parseAddress(request.walletAddress, "walletAddress"),
+        wallet: parseAddressField(request.walletAddress, "walletAddress"),
         message: request.message,
-        signature: parseSignature(request.signature),
+        signature: parseSignatureField(request.signature),
         label: request.label,
         revokeOthers: request.revokeOthers,
       });
@@ -48,12 +46,4 @@ export function createAccountService(accounts: Accounts): ServiceImpl<typeof Acc
       return { keyId: request.keyId };
     },
   };
-}
-
-/** @throws TradewireError VALIDATION_ERROR */
-function parseSignature(text: string): Uint8Array {
-  const bytes = bs58.decodeUnsafe(text);
-  if (bytes?.length !== 64)
-    throw invalidField("signature", "signature is not an Ed25519 signature: 64 bytes in base58.");
-  return bytes;
 }

@@ -11,13 +11,9 @@ import {
 import {
   type CostsSchema,
   type EstimatesSchema,
-  Priority,
   type RouteLegSchema,
-  SwapMode,
   TradeStatus,
 } from "../../../gen/tradewire/v1/types_pb.ts";
-import { invalidField } from "../../errors/tradewire-error.ts";
-import { Address } from "../../primitives/address.ts";
 import { SOL_DECIMALS, toWholeUnits } from "../../primitives/amount.ts";
 import { isoMillis } from "../../primitives/clock.ts";
 import type {
@@ -27,54 +23,13 @@ import type {
   RouteLeg,
   SubmittedTrade,
   TradeEvent,
-  TradeRequest,
   TradeSides,
   Trades,
   WatchedTrade,
 } from "../../trade/trade.ts";
+import { priorityOf } from "./priority-levels.ts";
 
-/** What SOL is called in every answer. */
-export const SOL_MINT = Address.of("So11111111111111111111111111111111111111112");
-
-/** Addresses that requests named lately: decoding base58 costs more than the rest of reading a request. */
-const recent = new Map<string, Address>();
-const RECENT_LIMIT = 4096;
-
-/** An address out of a request. @throws TradewireError VALIDATION_ERROR */
-export function parseAddress(text: string, field: string): Address {
-  const known = recent.get(text);
-  if (known !== undefined) return known;
-  const address = Address.parse(text);
-  if (address === undefined) throw invalidField(field, `${field} is not an address: 32 bytes in base58.`);
-  if (recent.size >= RECENT_LIMIT) recent.clear();
-  recent.set(text, address);
-  return address;
-}
-
-/** A mint out of a request; SOL may also be written `SOL` or as the native pseudo-mint. @throws TradewireError VALIDATION_ERROR */
-export function parseMint(text: string, field: string): Address {
-  if (text === "SOL" || text === "So11111111111111111111111111111111111111111") return SOL_MINT;
-  return parseAddress(text, field);
-}
-
-const PRIORITIES: Readonly<Record<number, TradeRequest["priority"]>> = {
-  [Priority.ECONOMY]: "economy",
-  [Priority.FAST]: "fast",
-  [Priority.FASTER]: "faster",
-  [Priority.FASTEST]: "fastest",
-};
-
-/** A level that has passed validation. */
-export function toPriority(priority: Priority): TradeRequest["priority"] {
-  return PRIORITIES[priority]!;
-}
-
-/** A mode that has passed validation. */
-export function toSwapMode(mode: SwapMode): TradeRequest["mode"] {
-  return mode === SwapMode.EXACT_OUT ? "exactOut" : "exactIn";
-}
-
-/** A build as all three build answers carry it. */
+/** The response of Buy, Sell and Swap. */
 export function fromBuilt(built: BuiltTrade) {
   return {
     submissionToken: built.submissionToken,
@@ -98,7 +53,7 @@ const STATUSES: Readonly<Record<SubmittedTrade["status"], TradeStatus>> = {
   finalized: TradeStatus.FINALIZED,
 };
 
-/** What became of a trade as all answers about submitted trades carry it. */
+/** A submitted trade, the same in every response that contains one. */
 export function fromSubmitted(trade: SubmittedTrade) {
   return {
     signature: trade.signature,
@@ -124,7 +79,7 @@ export function fromSubmitted(trade: SubmittedTrade) {
   } satisfies MessageInitShape<typeof SubmitResponseSchema>;
 }
 
-/** The answer to a watch: the trade as submitted, with what has happened to it so far. */
+/** One message of WatchTrade: the trade with its events since the previous message. */
 export function fromWatched({ events, ...trade }: WatchedTrade) {
   return { ...fromSubmitted(trade), events: events.map(fromEvent) } satisfies MessageInitShape<
     typeof WatchTradeResponseSchema
@@ -149,7 +104,7 @@ function fromEvent({ kind, atMs, sender, slot, reason }: TradeEvent) {
   } satisfies MessageInitShape<typeof TradeEventSchema>;
 }
 
-/** The answer to a quote: the best route, the other venues' offers, and what was found wanting. */
+/** The response of Quote: the best route, the alternatives, and venues and markets without a price. */
 export function fromQuoted(quoted: QuotedTrade) {
   return {
     platform: quoted.platform,
@@ -174,18 +129,11 @@ export function fromQuoted(quoted: QuotedTrade) {
   } satisfies MessageInitShape<typeof QuoteResponseSchema>;
 }
 
-const LEVELS: Readonly<Record<TradeRequest["priority"], Priority>> = {
-  economy: Priority.ECONOMY,
-  fast: Priority.FAST,
-  faster: Priority.FASTER,
-  fastest: Priority.FASTEST,
-};
-
-/** The answer to GetPriority: prices in micro-lamports per compute unit, costs of a typical trade in SOL and lamports. */
+/** The response of GetPriority: prices in micro-lamports per compute unit, costs of a typical trade in SOL and lamports. */
 export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
   return {
     levels: levels.map(({ level, microLamportsPerCu, typicalCostLamports, expectedSlots }) => ({
-      priority: LEVELS[level],
+      priority: priorityOf(level),
       microLamportsPerComputeUnit: microLamportsPerCu,
       expectedCost: toWholeUnits(typicalCostLamports, SOL_DECIMALS),
       expectedCostRaw: typicalCostLamports.toString(),
@@ -210,7 +158,7 @@ function fromEstimates(
   } satisfies MessageInitShape<typeof EstimatesSchema>;
 }
 
-/** What stays in the mint between two markets; nothing where there is but one. */
+/** What stays with the wallet in the mint between two markets; nothing if the route has only one. */
 function fromRemainder(remainder: bigint | undefined, [first]: readonly RouteLeg[]) {
   if (remainder === undefined || first === undefined) return undefined;
   return { remainder: { mint: first.outMint.toString(), amountRaw: remainder.toString() } };
@@ -237,7 +185,7 @@ function fromLeg(leg: RouteLeg) {
   } satisfies MessageInitShape<typeof RouteLegSchema>;
 }
 
-/** Everything paid for priority, in SOL. */
+/** Priority fee and tip, in SOL. */
 function priorityCostOf(costs: Costs): number {
   return toWholeUnits(costs.priorityFee + costs.tip, SOL_DECIMALS);
 }

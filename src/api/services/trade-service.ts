@@ -1,21 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SwapRequest, TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { invalidField } from "../../errors/tradewire-error.ts";
-import type { Address } from "../../primitives/address.ts";
 import type { Trades } from "../../trade/trade.ts";
 import { principalOf, stateOf } from "../call/call.ts";
 import type { StreamPlaces } from "../call/stream-places.ts";
-import {
-  fromBuilt,
-  fromPriorities,
-  fromQuoted,
-  fromSubmitted,
-  fromWatched,
-  parseMint,
-  SOL_MINT,
-  toPriority,
-  toSwapMode,
-} from "./answers.ts";
+import { fromBuilt, fromPriorities, fromQuoted, fromSubmitted, fromWatched } from "./answers.ts";
+import { levelOf } from "./priority-levels.ts";
+import { parseMint, parseToken, swapModeOf, WIRE_SOL_MINT } from "./requests.ts";
 import { namingFields, type TradeFields } from "./trade-fields.ts";
 
 const BUY_FIELDS: TradeFields = { amount: "solAmount", inMint: undefined, outMint: "mint" };
@@ -24,9 +14,10 @@ const SELL_PERCENT_FIELDS: TradeFields = { ...SELL_FIELDS, amount: "sellPercent"
 const SWAP_FIELDS: TradeFields = { amount: "amount", inMint: "inputMint", outMint: "outputMint" };
 
 /**
- * TradeService on the product. Requests have passed the rules of their definition, so what these make required is there.
+ * Implements TradeService on the product. Requests have passed validation, so their required fields are present.
  *
  * @param closing ends streams when the service closes
+ * @param streams bounds the streams of each API key
  */
 export function createTradeService(
   trades: Trades,
@@ -39,12 +30,12 @@ export function createTradeService(
         await namingFields(BUY_FIELDS, () =>
           trades.build({
             principal: principalOf(context),
-            inMint: SOL_MINT,
+            inMint: WIRE_SOL_MINT,
             outMint: parseToken(request.mint),
             mode: "exactIn",
             amount: request.solAmount!,
             slippage: request.slippage!,
-            priority: toPriority(request.priority),
+            priority: levelOf(request.priority),
             maxPriceImpact: request.maxPriceImpact,
             maxPriorityCost: request.maxPriorityCost,
             stages: stateOf(context).stages,
@@ -59,12 +50,12 @@ export function createTradeService(
           trades.build({
             principal: principalOf(context),
             inMint: parseToken(request.mint),
-            outMint: SOL_MINT,
+            outMint: WIRE_SOL_MINT,
             mode: "exactIn",
             amount: request.tokenAmount ?? Number.NaN,
             sellPercent: request.sellPercent,
             slippage: request.slippage!,
-            priority: toPriority(request.priority),
+            priority: levelOf(request.priority),
             maxPriceImpact: request.maxPriceImpact,
             maxPriorityCost: request.maxPriorityCost,
             stages: stateOf(context).stages,
@@ -79,7 +70,7 @@ export function createTradeService(
           trades.build({
             ...toSwap(request),
             principal: principalOf(context),
-            priority: toPriority(request.priority),
+            priority: levelOf(request.priority),
             stages: stateOf(context).stages,
           }),
         ),
@@ -122,18 +113,11 @@ export function createTradeService(
   };
 }
 
-/** The token of a buy or a sale. @throws TradewireError VALIDATION_ERROR when it is no address, or SOL itself */
-function parseToken(text: string): Address {
-  const mint = parseMint(text, "mint");
-  if (mint === SOL_MINT) throw invalidField("mint", "mint is SOL itself: name the token to trade for SOL.");
-  return mint;
-}
-
 function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
   return {
     inMint: parseMint(request.inputMint, "inputMint"),
     outMint: parseMint(request.outputMint, "outputMint"),
-    mode: toSwapMode(request.swapMode),
+    mode: swapModeOf(request.swapMode),
     amount: request.amount!,
     slippage: request.slippage!,
     maxPriceImpact: request.maxPriceImpact,

@@ -72,7 +72,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     return page;
   }
 
-  const sign = (page: Page) => page.getByRole("button", { name: "Sign and receive a key" }).click();
+  const sign = (page: Page) => page.getByRole("button", { name: "Sign and get a key" }).click();
   const notice = (page: Page) => page.locator("#notice");
 
   it("registers, builds, signs and submits: a trade without leaving the pages", async () => {
@@ -81,7 +81,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     const page = await openWith(wallet);
     await page.getByLabel("Name of the key").fill("from the page");
     await sign(page);
-    await page.getByText("Shown this once.").waitFor();
+    await page.getByText("Shown only once.").waitFor();
     const key = (await page.locator("#key").textContent())!;
     expect(key).toMatch(/^api_[0-9A-Za-z]{38}$/);
     expect(await page.locator("#curl").textContent()).toContain(`Authorization: Bearer ${key}`);
@@ -129,7 +129,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await notice(page).getByText('Tick "Hardware wallet"').waitFor();
     await page.getByLabel("Hardware wallet").check();
     await sign(page);
-    await page.getByText("Shown this once.").waitFor();
+    await page.getByText("Shown only once.").waitFor();
     expect(await page.locator("#key").textContent()).toMatch(/^api_/);
     await page.context().close();
   });
@@ -159,7 +159,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
       if (rejects === "sign") await sign(page);
       await notice(page).getByText("The wallet declined").waitFor();
       if (rejects === "sign") {
-        expect(await page.getByRole("button", { name: "Sign and receive a key" }).isEnabled()).toBe(true);
+        expect(await page.getByRole("button", { name: "Sign and get a key" }).isEnabled()).toBe(true);
         await page.screenshot({ path: `${SHOTS}/declined.png`, fullPage: true });
       }
       expect(await page.locator("#result").isVisible()).toBe(false);
@@ -170,11 +170,11 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
   it("refuses a wallet that is on another network", async () => {
     const page = await openWith(createTestWallet(), { chains: ["solana:devnet"] }, mainnet.url);
     await notice(page).getByText("Test Wallet is on another network: this service trades on mainnet").waitFor();
-    expect(await page.getByRole("button", { name: "Sign and receive a key" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Sign and get a key" }).isDisabled()).toBe(true);
     await page.context().close();
     const right = await openWith(createTestWallet(), { chains: ["solana:mainnet"] }, mainnet.url);
     await sign(right);
-    await right.getByText("Shown this once.").waitFor();
+    await right.getByText("Shown only once.").waitFor();
     await right.context().close();
   });
 
@@ -215,7 +215,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await pump.getByText(/^[1-9]\d* markets? live, searched \d+ s ago$/).waitFor();
     await page.context().close();
     const fresh = await open("/", {}, mainnet.url);
-    await fresh.locator("#venues li").getByText("not asked yet").first().waitFor();
+    await fresh.locator("#venues li").getByText("not used yet").first().waitFor();
     await fresh.context().close();
   });
 
@@ -247,11 +247,11 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
 
   it("names every field of an answer, those within others too", async () => {
     const page = await open("/docs");
-    await page.locator("#buy").getByText("Answer").click();
+    await page.locator("#buy").getByText("Response", { exact: true }).click();
     for (const name of ["estimates.otherAmountThresholdRaw", "costs.rentPaid", "route[].venue"]) {
       await page.locator("#buy td code").getByText(name, { exact: true }).waitFor();
     }
-    await page.locator("#submit").getByText("Answer").click();
+    await page.locator("#submit").getByText("Response", { exact: true }).click();
     await page.locator("#submit td code").getByText("tradeResult.outputAmountRaw", { exact: true }).waitFor();
     await page.locator("#submit td").getByText("TradeResult or null", { exact: true }).waitFor();
     expect(await page.locator("#operations").textContent()).not.toContain("`");
@@ -264,7 +264,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.reload();
     await expect.poll(() => page.locator("#first").textContent()).toContain("curl");
     await page.getByRole("button", { name: "Copy" }).click();
-    await page.getByRole("button", { name: "Selected: copy it by hand" }).waitFor();
+    await page.getByRole("button", { name: "Selected. Press Ctrl+C to copy" }).waitFor();
     const selected = await page.evaluate(() => getSelection()!.toString());
     expect(selected).toBe(await page.locator("#first").textContent());
     await page.context().close();
@@ -307,7 +307,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
       await page.getByText(`Connected with ${name}`).waitFor();
     }
     await sign(page);
-    await page.getByText("Shown this once.").waitFor();
+    await page.getByText("Shown only once.").waitFor();
     await context.close();
   });
 
@@ -330,7 +330,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     const page = await open("/");
     await page.getByText("Serving", { exact: true }).waitFor();
     await page.route("**/status.json", (route) => route.abort());
-    await page.getByText("No answer. What it said last:").waitFor();
+    await page.getByText("No response. Last known state:").waitFor();
     await page.unroute("**/status.json");
     await page.getByText("Serving", { exact: true }).waitFor();
     await page.context().close();
@@ -347,7 +347,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
           const page = await open(path, { colorScheme, viewport: { width, height: width === 360 ? 740 : 860 } });
           await page.waitForLoadState("networkidle");
           if (name === "docs") {
-            await page.locator("#buy").getByText("Answer").click();
+            await page.locator("#buy").getByText("Response", { exact: true }).click();
             await page.locator("#buy").getByText("Try it").click();
           }
           const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time for a server that ends with its test to remove its own files. */
 const PATIENCE_MS = 10_000;
-/** Traversable by the account that PostgreSQL runs under. */
-const MODE = 0o711;
+/** As the system's own: the account that PostgreSQL runs under adds and removes its folder. */
+const MODE = 0o1777;
 
 /** Gives the run a temporary folder of its own and fails it if a test leaves a file there. */
 export default function setup(): () => Promise<void> {

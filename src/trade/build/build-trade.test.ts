@@ -1,0 +1,191 @@
+import { describe, expect, test, vi } from "vitest";
+import { memoryPorts } from "../../../test/support/memory-ports.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { HotMarket } from "../../market/port.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import type { Account } from "../../solana/account.ts";
+import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
+import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import type { Ask, Quote, SwapTerms, Venue } from "../../venues/venue.ts";
+import type { TradeRequest } from "../trade.ts";
+import { type BuildPorts, buildTrade } from "./build-trade.ts";
+import { wrappedSolAccount } from "./wallet-accounts.ts";
+
+const random = createRandom(71);
+const address = () => Address.from(random.bytes(32));
+const [WALLET, MINT, POOL, EXTRA] = [address(), address(), address(), address()];
+const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
+
+const REQUEST: TradeRequest = {
+  principal: { accountId: "account", keyId: "key", wallet: WALLET },
+  inMint: SOL_MINT,
+  outMint: MINT,
+  mode: "exactIn",
+  amount: 0.5,
+  slippage: 0.01,
+  priority: "fast",
+  maxPriceImpact: undefined,
+  maxPriorityCost: undefined,
+};
+
+/** A market of one price, whose swap instruction has `dataBytes` and creates `EXTRA` unless it exists. */
+function market(dataBytes = 8): HotMarket {
+  const venue = {
+    id: "raydium_cpmm",
+    quote: (_state: unknown, ask: Ask): Quote => ({
+      ...ask,
+      inAmount: ask.amount,
+      outAmount: ask.amount,
+      priceImpact: 0.1,
+      fill: undefined,
+    }),
+    swap: (_state: unknown, _quote: Quote, terms: SwapTerms) => ({
+      instructions: [{ program: POOL, accounts: [], data: new Uint8Array(dataBytes) }],
+      computeUnits: 10_000,
+      creates: terms.exists(EXTRA) ? [] : [{ address: EXTRA, space: 10 }],
+    }),
+  } as unknown as Venue;
+  return {
+    venue,
+    market: { venue: "raydium_cpmm", address: POOL, mints: [SOL_MINT, MINT], nativeSol: false },
+    state: undefined,
+    slot: 999n,
+  };
+}
+
+const accountOf = (at: Address, lamports: bigint): Account => ({
+  address: at,
+  owner: SYSTEM_PROGRAM,
+  lamports,
+  data: new Uint8Array(0),
+  executable: false,
+  slot: 1n,
+});
+
+/** Ports on the market, with accounts in memory and others that only a read reveals; every read is noted. */
+function portsOf(hot = market(), hidden: Record<string, Account | null> = {}, known: Record<string, Account> = {}) {
+  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [hot] });
+  const overrides = new Map<string, Account | null | undefined>(Object.entries(known));
+  for (const at of Object.keys(hidden)) if (!overrides.has(at)) overrides.set(at, undefined);
+  const reads: [kind: string, asked: readonly Address[]][] = [];
+  const read = (kind: string) => async (asked: readonly Address[]) => {
+    reads.push([kind, asked]);
+    for (const at of asked) if (at.toString() in hidden) overrides.set(at.toString(), hidden[at.toString()]);
+  };
+  const account = (at: Address) => {
+    const key = at.toString();
+    return overrides.has(key) ? overrides.get(key) : ports.markets.account(at);
+  };
+  const markets = { ...ports.markets, account, warm: read("warm"), refresh: read("refresh") };
+  return { ports: { ...ports, markets } as BuildPorts, reads };
+}
+
+const rentOf = (ports: BuildPorts) => ports.head.rentExemption(10);
+
+async function refusal(built: () => unknown): Promise<TradewireError> {
+  const error = await Promise.resolve()
+    .then(built)
+    .catch((thrown: unknown) => thrown);
+  if (!(error instanceof TradewireError)) throw new Error(`not refused: ${String(error)}`);
+  return error;
+}
+
+describe("a warm build", () => {
+  test("runs to the end synchronously and reads nothing", () => {
+    const { ports, reads } = portsOf();
+    const built = buildTrade(ports, REQUEST);
+    expect(built).not.toBeInstanceOf(Promise);
+    expect(built).toMatchObject({ platform: "raydium_cpmm", estimates: { inAmount: 500_000_000n } });
+    expect(reads).toEqual([]);
+  });
+
+  test("marks its stages in order", () => {
+    const mark = vi.fn();
+    void buildTrade(portsOf().ports, { ...REQUEST, stages: { mark } });
+    expect(mark.mock.calls.flat()).toEqual(["snapshot", "route", "seal"]);
+  });
+
+  test("is another message each time", async () => {
+    const { ports } = portsOf();
+    const [first, second] = [await buildTrade(ports, REQUEST), await buildTrade(ports, REQUEST)];
+    expect(first.unsignedTransaction).not.toEqual(second.unsignedTransaction);
+  });
+});
+
+describe("an account that may or may not exist", () => {
+  test("is read before the costs are promised", async () => {
+    const { ports, reads } = portsOf(market(), { [EXTRA.toString()]: accountOf(EXTRA, 1n) });
+    const { costs } = await buildTrade(ports, REQUEST);
+    expect(reads.map(([kind, asked]) => [kind, [...new Set(asked)]])).toEqual([["warm", [EXTRA]]]);
+    const { costs: whenMissing } = await buildTrade(portsOf().ports, REQUEST);
+    expect(whenMissing.rentPaid - costs.rentPaid).toBe(rentOf(ports));
+  });
+
+  test("counts as missing if no node answers", async () => {
+    const { ports } = portsOf(market(), { [EXTRA.toString()]: null });
+    const warm = async () => {
+      throw new TradewireError("UPSTREAM_ERROR", "No node answers.");
+    };
+    const { costs } = await buildTrade({ ...ports, markets: { ...ports.markets, warm } }, REQUEST);
+    const { costs: whenMissing } = await buildTrade(portsOf().ports, REQUEST);
+    expect(costs).toEqual(whenMissing);
+  });
+});
+
+describe("a wallet with too little SOL in memory", () => {
+  const poor = { [WALLET.toString()]: accountOf(WALLET, 10n) };
+
+  test("is read again, and trades if it has enough by now", async () => {
+    const { ports, reads } = portsOf(market(), { [WALLET.toString()]: accountOf(WALLET, 1n << 40n) }, poor);
+    expect(await buildTrade(ports, REQUEST)).toMatchObject({ platform: "raydium_cpmm" });
+    expect(reads.map(([kind]) => kind)).toEqual(["refresh"]);
+    expect(reads[0]![1]).toEqual(expect.arrayContaining([WALLET, wrappedSolAccount(WALLET).address]));
+  });
+
+  test("is refused if it still has too little", async () => {
+    const { ports, reads } = portsOf(market(), {}, poor);
+    expect(await refusal(() => buildTrade(ports, REQUEST))).toMatchObject({ code: "INSUFFICIENT_SOL" });
+    expect(reads.map(([kind]) => kind)).toEqual(["refresh"]);
+  });
+
+  test("is not read again for a trade beyond the caller's limits", async () => {
+    const { ports, reads } = portsOf(market(), {}, poor);
+    const code = async (change: Partial<TradeRequest>) =>
+      (await refusal(() => buildTrade(ports, { ...REQUEST, ...change }))).code;
+    expect(await code({ maxPriceImpact: 0.05 })).toBe("PRICE_IMPACT_TOO_HIGH");
+    expect(await code({ maxPriorityCost: 1e-9 })).toBe("PRIORITY_COST_TOO_HIGH");
+    expect(reads).toEqual([]);
+  });
+});
+
+describe("a message too large for a transaction", () => {
+  /** The size of the plain form grows with the swap's data, byte by byte. */
+  const built = async (dataBytes: number, change: (ports: BuildPorts) => BuildPorts = (ports) => ports) =>
+    (await buildTrade(change(portsOf(market(dataBytes)).ports), REQUEST)).unsignedTransaction;
+  const withV1 = (ports: BuildPorts): BuildPorts => ({
+    ...ports,
+    settings: { ...ports.settings, transactionV1: true },
+  });
+
+  test("wraps SOL in the wallet's own account once the plain form no longer fits", async () => {
+    const base = (await built(200)).length - 200;
+    const most = MAX_TRANSACTION_SIZE - base;
+    expect((await built(most)).length).toBe(MAX_TRANSACTION_SIZE);
+    const shorter = (await built(most + 1)).length;
+    expect(shorter).toBeLessThan(MAX_TRANSACTION_SIZE - 50);
+  });
+
+  test("becomes version 1 where settings allow it, and is refused with its size where they do not", async () => {
+    const large = await built(2_000, withV1);
+    expect(large[0]).toBe(0x81);
+    const { ports } = portsOf(market(2_000));
+    const refused = await refusal(() => buildTrade(ports, REQUEST));
+    expect(refused).toMatchObject({ code: "NO_ROUTE", facts: { details: { limitBytes: MAX_TRANSACTION_SIZE } } });
+    expect(refused.facts.details!.transactionBytes).toBeGreaterThan(2_000);
+    expect(await refusal(() => buildTrade(withV1(portsOf(market(5_000)).ports), REQUEST))).toMatchObject({
+      code: "NO_ROUTE",
+      facts: { details: { remedy: "LOOKUP_TABLES" } },
+    });
+  });
+});

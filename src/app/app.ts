@@ -21,7 +21,7 @@ import { PublicAddress } from "./public-address.ts";
 import { serviceGauges } from "./report/gauges.ts";
 import { Health } from "./report/health.ts";
 import { observeCalls, openAdmin } from "./report/observers.ts";
-import { describeStatus, networkOf } from "./report/service-status.ts";
+import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { shareLimits } from "./share-limits.ts";
 import { openTrades, watchMarkets } from "./trade-parts.ts";
 
@@ -87,7 +87,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const trades = await openTrades(context, { ...parts, embedded: location.embedded }, { metrics, owner });
 
   const address = new PublicAddress(config);
-  const network = networkOf(context, location, chainParts);
+  const network = describeNetwork(context, location, chainParts);
   const health = new Health({ head: parts.head, keys, maxAgeMs: config.stateMaxAgeMs });
   const accounts = createAccounts({
     store,

@@ -5,7 +5,7 @@ import { Address } from "../../src/primitives/address.ts";
 import { readU64 } from "../../src/primitives/bytes.ts";
 import { migrateCurve } from "../../src/sandbox/world/migration.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
-import type { WorldToken } from "../../src/sandbox/world/world.ts";
+import type { WorldToken } from "../../src/sandbox/world/tokens/token.ts";
 import { compileMessage } from "../../src/solana/message.ts";
 import { derive } from "../../src/solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";

@@ -6,7 +6,7 @@ import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { createMarkets } from "../../src/market/markets.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
-import type { WorldToken } from "../../src/sandbox/world/world.ts";
+import type { WorldToken } from "../../src/sandbox/world/tokens/token.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { measureRoutes } from "../../src/trade/build/route-fit.ts";
 import { quoteTrade } from "../../src/trade/quote/quote-trade.ts";

@@ -3,9 +3,9 @@ import { hex, readU64, writeU64 } from "../../src/primitives/bytes.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
 import {
   BUYBACK_FEE_RECIPIENTS,
+  FEE_PROGRAM,
   FEE_RECIPIENTS,
   MAYHEM_FEE_RECIPIENTS,
-  PUMP_FEE_PROGRAM,
 } from "../../src/sandbox/world/pump-fees.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
 import {
@@ -121,12 +121,12 @@ export function curveInstruction(curve: Curve, user: Address, trade: CurveTrade,
       held(user),
       writable(creatorVault),
       held(creatorVault),
-      readonly(derive(PUMP_FEE_PROGRAM, "sharing-config", curve.mint)),
+      readonly(derive(FEE_PROGRAM, "sharing-config", curve.mint)),
       ...(trade.kind === "sell" ? [] : [readonly(derive(PUMP_PROGRAM, "global_volume_accumulator"))]),
       writable(userVolume),
       held(userVolume),
-      readonly(derive(PUMP_FEE_PROGRAM, "fee_config", PUMP_PROGRAM)),
-      readonly(PUMP_FEE_PROGRAM),
+      readonly(derive(FEE_PROGRAM, "fee_config", PUMP_PROGRAM)),
+      readonly(FEE_PROGRAM),
       readonly(SYSTEM_PROGRAM),
       readonly(derive(PUMP_PROGRAM, "__event_authority")),
       readonly(PUMP_PROGRAM),

@@ -1,6 +1,6 @@
 import { Address } from "../../src/primitives/address.ts";
 import { concatBytes, hex, readI128, readU64, writeU64 } from "../../src/primitives/bytes.ts";
-import { BUYBACK_FEE_RECIPIENTS, FEE_RECIPIENTS, PUMP_FEE_PROGRAM } from "../../src/sandbox/world/pump-fees.ts";
+import { BUYBACK_FEE_RECIPIENTS, FEE_PROGRAM, FEE_RECIPIENTS } from "../../src/sandbox/world/pump-fees.ts";
 import { PUMP_SWAP_PROGRAM } from "../../src/sandbox/world/pump-swap.ts";
 import {
   type AccountMeta,
@@ -114,8 +114,8 @@ export function pumpPoolInstruction(pool: PumpPool, user: Address, trade: PumpPo
       writable(fees.creatorVault),
       readonly(fees.creatorAuthority),
       ...(selling ? [] : [readonly(derive(PUMP_SWAP_PROGRAM, "global_volume_accumulator")), writable(fees.userVolume)]),
-      readonly(derive(PUMP_FEE_PROGRAM, "fee_config", PUMP_SWAP_PROGRAM)),
-      readonly(PUMP_FEE_PROGRAM),
+      readonly(derive(FEE_PROGRAM, "fee_config", PUMP_SWAP_PROGRAM)),
+      readonly(FEE_PROGRAM),
       ...cashback,
       ...poolV2,
       readonly(fees.buybackRecipient),

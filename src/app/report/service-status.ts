@@ -8,7 +8,7 @@ import type { MarketParts } from "../trade-parts.ts";
 import type { Health } from "./health.ts";
 
 /** Name of the network: the embedded chain is a localnet; otherwise SIGN_IN_CHAIN_ID, or what the genesis hash says. */
-export function networkOf({ config }: AppContext, { embedded }: ChainLocation, { head }: ChainParts): string {
+export function describeNetwork({ config }: AppContext, { embedded }: ChainLocation, { head }: ChainParts): string {
   return embedded === undefined ? (config.signInChainId ?? networkName(head.genesisHash())) : "localnet";
 }
 

@@ -2,7 +2,7 @@ import bs58 from "bs58";
 import { hasBytesAt } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { isTokenAccount } from "../../solana/token-account.ts";
-import { type Config, parseBytes, parseInteger } from "./params.ts";
+import { parseBytes, parseInteger, type RpcConfig } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 const MAX_FILTERS = 4;
@@ -23,14 +23,14 @@ export function parseAccountFilter(filters: unknown): AccountFilter {
 function parseOne(filter: unknown): AccountFilter {
   if (filter === "tokenAccountState") return isTokenAccount;
   if (typeof filter !== "object" || filter === null) throw invalidParams("Invalid params: unknown filter");
-  const { dataSize, memcmp } = filter as Config;
+  const { dataSize, memcmp } = filter as RpcConfig;
   if (dataSize !== undefined) {
     const size = parseInteger(dataSize, "dataSize");
     return ({ data }) => data.length === size;
   }
   if ("tokenAccountState" in filter) return isTokenAccount;
   if (typeof memcmp !== "object" || memcmp === null) throw invalidParams("Invalid params: unknown filter");
-  const { offset, bytes, encoding } = memcmp as Config;
+  const { offset, bytes, encoding } = memcmp as RpcConfig;
   const at = parseInteger(offset, "memcmp.offset");
   const expected = parseComparedBytes(bytes, encoding);
   if (expected.length > MAX_MEMCMP_BYTES) throw invalidParams("Invalid params: memcmp data too large; max 128 bytes");

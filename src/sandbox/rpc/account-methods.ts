@@ -8,7 +8,7 @@ import type { Commitment } from "../chain/ledger.ts";
 import { parseAccountFilter } from "./account-filter.ts";
 import { type AccountFormat, encodeAccount, encodeTokenAmount, parseAccountFormat } from "./encode-account.ts";
 import type { Method } from "./method.ts";
-import { type Config, type Params, parseAddress, parseAddresses, parseContext } from "./params.ts";
+import { type Params, parseAddressParam, parseAddressParams, parseContext, type RpcConfig } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 const MAX_ACCOUNTS = 100;
@@ -17,22 +17,22 @@ const MAX_SPACE = 10 * 1024 * 1024;
 /** Methods that read accounts. */
 export const ACCOUNT_METHODS: Readonly<Record<string, Method>> = {
   getAccountInfo: ({ chain }, params) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const reads = new Reads(chain, params.parseConfig(1));
     return reads.answer(reads.encode(reads.account(address)));
   },
   getMultipleAccounts: ({ chain }, params) => {
-    const addresses = parseAddresses(params.at(0), MAX_ACCOUNTS);
+    const addresses = parseAddressParams(params.at(0), MAX_ACCOUNTS);
     const reads = new Reads(chain, params.parseConfig(1));
     return reads.answer(addresses.map((address) => reads.encode(reads.account(address))));
   },
   getBalance: ({ chain }, params) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const reads = new Reads(chain, params.parseConfig(1));
     return reads.answer(reads.account(address)?.lamports ?? 0n);
   },
   getProgramAccounts: ({ chain }, params) => {
-    const program = params.parseAddress(0);
+    const program = params.parseAddressParam(0);
     const config = params.parseConfig(1);
     const holds = parseAccountFilter(config.filters);
     const reads = new Reads(chain, config);
@@ -42,7 +42,7 @@ export const ACCOUNT_METHODS: Readonly<Record<string, Method>> = {
   getTokenAccountsByOwner: ({ chain }, params) => findTokenAccounts(chain, params, 32),
   getTokenAccountsByDelegate: ({ chain }, params) => findTokenAccounts(chain, params, 76),
   getTokenAccountBalance: ({ chain }, params) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const reads = new Reads(chain, params.parseConfig(1));
     const account = reads.account(address);
     if (account === null) throw invalidParams("Invalid param: could not find account");
@@ -51,13 +51,13 @@ export const ACCOUNT_METHODS: Readonly<Record<string, Method>> = {
     return reads.answer(encodeTokenAmount(amount, reads.mint(mint).decimals));
   },
   getTokenSupply: ({ chain }, params) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const reads = new Reads(chain, params.parseConfig(1));
     const { supply, decimals } = reads.mint(address);
     return reads.answer(encodeTokenAmount(supply, decimals));
   },
   getTokenLargestAccounts: ({ chain }, params) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const reads = new Reads(chain, params.parseConfig(1));
     const { decimals, program } = reads.mint(address);
     const largest = reads
@@ -87,7 +87,7 @@ class Reads {
   readonly #format: AccountFormat;
 
   /** @throws RpcError when the configuration is wrong or its `minContextSlot` is not reached */
-  constructor(chain: Chain, config: Config) {
+  constructor(chain: Chain, config: RpcConfig) {
     this.#chain = chain;
     this.#commitment = parseContext(chain, config);
     this.#format = parseAccountFormat(config);
@@ -123,11 +123,11 @@ class Reads {
 
 /** Token accounts that hold `address` at `offset`, of one mint or one token program. */
 function findTokenAccounts(chain: Chain, params: Params, offset: 32 | 76) {
-  const holder = params.parseAddress(0);
+  const holder = params.parseAddressParam(0);
   const which = params.parseConfig(1);
-  const mint = which.mint === undefined ? undefined : parseAddress(which.mint);
+  const mint = which.mint === undefined ? undefined : parseAddressParam(which.mint);
   const reads = new Reads(chain, params.parseConfig(2));
-  const program = mint === undefined ? parseAddress(which.programId) : reads.mint(mint).program;
+  const program = mint === undefined ? parseAddressParam(which.programId) : reads.mint(mint).program;
   if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) {
     throw invalidParams("Invalid param: unrecognized Token program id");
   }

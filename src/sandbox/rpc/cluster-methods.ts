@@ -4,7 +4,7 @@ import type { Chain } from "../chain/chain.ts";
 import type { Block, Commitment } from "../chain/ledger.ts";
 import { encodeTransaction, parseTransactionFormat } from "./encode-transaction.ts";
 import type { Method } from "./method.ts";
-import { parseAddresses, parseCommitment, parseContext, parseOptionalInteger } from "./params.ts";
+import { parseAddressParams, parseCommitment, parseContext, parseOptionalInteger } from "./params.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 /** Blocks that priority fees are answered for. */
@@ -90,7 +90,7 @@ export const CLUSTER_METHODS: Readonly<Record<string, Method>> = {
   },
 
   getRecentPrioritizationFees: ({ chain }, params) => {
-    const accounts = params.at(0) === undefined ? [] : parseAddresses(params.at(0), MAX_FEE_ACCOUNTS);
+    const accounts = params.at(0) === undefined ? [] : parseAddressParams(params.at(0), MAX_FEE_ACCOUNTS);
     const fees: { slot: number; prioritizationFee: bigint }[] = [];
     for (const block of chain.ledger.backwards("processed")) {
       if (block === chain.ledger.tip) continue;

@@ -11,7 +11,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
 );
 
 /** One call taken out of its envelope. `id` is undefined for a notification, which is never answered. */
-export interface Call {
+export interface RpcRequest {
   readonly id: string | number | null | undefined;
   readonly method: string;
   readonly params: unknown;
@@ -27,7 +27,7 @@ export function answerText(node: Node, text: string): string | undefined {
 }
 
 /** Parses JSON-RPC 2.0, performs each call, and writes the answers in order. Never throws. */
-export function answerCalls(text: string, perform: (call: Call) => unknown): string | undefined {
+export function answerCalls(text: string, perform: (call: RpcRequest) => unknown): string | undefined {
   let request: unknown;
   try {
     request = JSON.parse(text);
@@ -40,7 +40,7 @@ export function answerCalls(text: string, perform: (call: Call) => unknown): str
   return answers.length === 0 ? undefined : `[${answers.join(",")}]`;
 }
 
-function answerOne(request: unknown, perform: (call: Call) => unknown): string | undefined {
+function answerOne(request: unknown, perform: (call: RpcRequest) => unknown): string | undefined {
   const call = parseCall(request);
   if (call === undefined) return writeError(null, new RpcError(RPC_ERROR.invalidRequest, "Invalid request"));
   try {
@@ -51,7 +51,7 @@ function answerOne(request: unknown, perform: (call: Call) => unknown): string |
   }
 }
 
-function parseCall(request: unknown): Call | undefined {
+function parseCall(request: unknown): RpcRequest | undefined {
   if (typeof request !== "object" || request === null) return undefined;
   const { jsonrpc, id, method, params } = request as Record<string, unknown>;
   const isId = id === undefined || id === null || typeof id === "string" || typeof id === "number";
@@ -59,7 +59,7 @@ function parseCall(request: unknown): Call | undefined {
 }
 
 /** An error nobody foresaw must cost one answer, not the chain; its text helps whoever runs it. */
-function writeError(id: Call["id"] | null, error: unknown): string {
+function writeError(id: RpcRequest["id"] | null, error: unknown): string {
   const { code, message, data } =
     error instanceof RpcError ? error : new RpcError(RPC_ERROR.internal, `Internal error: ${error}`);
   return stringifyExact({ jsonrpc: "2.0", error: { code, message, ...(data === undefined ? {} : { data }) }, id });

@@ -7,7 +7,7 @@ import type { Account } from "../../solana/account.ts";
 import { decodeMint, isMint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../solana/programs.ts";
 import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
-import { type Config, parseInteger } from "./params.ts";
+import { parseInteger, type RpcConfig } from "./params.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 const NO_RENT_EPOCH = (1n << 64n) - 1n;
@@ -22,7 +22,7 @@ export interface AccountFormat {
 }
 
 /** Reads `encoding` and `dataSlice` of a configuration. @throws RpcError -32602 */
-export function parseAccountFormat(config: Config): AccountFormat {
+export function parseAccountFormat(config: RpcConfig): AccountFormat {
   const encoding: unknown = config.encoding ?? "binary";
   switch (encoding) {
     case "binary":
@@ -39,7 +39,7 @@ export function parseAccountFormat(config: Config): AccountFormat {
 function parseSlice(value: unknown): AccountFormat["slice"] {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "object") throw invalidParams("Invalid params: dataSlice must be an object");
-  const { offset, length } = value as Config;
+  const { offset, length } = value as RpcConfig;
   return { offset: parseInteger(offset, "dataSlice.offset"), length: parseInteger(length, "dataSlice.length") };
 }
 

@@ -3,7 +3,7 @@ import type { InnerInstruction } from "../chain/bank.ts";
 import type { LandedTransaction, TokenBalance } from "../chain/ledger.ts";
 import { isWritableIndex, type WireInstruction, type WireTransaction } from "../transaction/wire-transaction.ts";
 import { encodeTokenAmount, toBase64 } from "./encode-account.ts";
-import type { Config } from "./params.ts";
+import type { RpcConfig } from "./params.ts";
 import { parseOptionalInteger } from "./params.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
@@ -14,7 +14,7 @@ interface TransactionFormat {
 }
 
 /** Reads `encoding` and `maxSupportedTransactionVersion`. @throws RpcError -32602 */
-export function parseTransactionFormat(config: Config): TransactionFormat {
+export function parseTransactionFormat(config: RpcConfig): TransactionFormat {
   const encoding: unknown = config.encoding ?? "json";
   const maxVersion = parseOptionalInteger(config.maxSupportedTransactionVersion, "maxSupportedTransactionVersion");
   switch (encoding) {

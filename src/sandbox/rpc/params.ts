@@ -6,7 +6,7 @@ import { decodeTransaction, MalformedTransaction, type WireTransaction } from ".
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 /** The members of a configuration object, not yet checked. */
-export type Config = Readonly<Record<string, unknown>>;
+export type RpcConfig = Readonly<Record<string, unknown>>;
 
 /** The positional parameters of one call, read with checks: every `parse` throws RpcError -32602 when the caller is wrong. */
 export class Params {
@@ -23,8 +23,8 @@ export class Params {
     return this.#values[index];
   }
 
-  parseAddress(index: number): Address {
-    return parseAddress(this.#values[index]);
+  parseAddressParam(index: number): Address {
+    return parseAddressParam(this.#values[index]);
   }
 
   parseText(index: number, what: string): string {
@@ -36,27 +36,27 @@ export class Params {
   }
 
   /** A configuration object; absent and null are an empty one. */
-  parseConfig(index: number): Config {
+  parseConfig(index: number): RpcConfig {
     const value = this.#values[index] ?? {};
     if (typeof value !== "object" || Array.isArray(value)) {
       throw invalidParams("Invalid params: expected a configuration object");
     }
-    return value as Config;
+    return value as RpcConfig;
   }
 }
 
 /** An address, as base58 text of 32 bytes. @throws RpcError -32602 */
-export function parseAddress(value: unknown): Address {
+export function parseAddressParam(value: unknown): Address {
   const address = typeof value === "string" ? Address.parse(value) : undefined;
   if (address === undefined) throw invalidParams(`Invalid param: ${quote(value)} is not an address`);
   return address;
 }
 
 /** A list of addresses, of at most `most`. */
-export function parseAddresses(value: unknown, most: number): Address[] {
+export function parseAddressParams(value: unknown, most: number): Address[] {
   if (!Array.isArray(value)) throw invalidParams("Invalid params: expected a list of addresses");
   if (value.length > most) throw invalidParams(`Too many inputs provided; max ${most}`);
-  return value.map(parseAddress);
+  return value.map(parseAddressParam);
 }
 
 /** A text; `what` names it in the error. @throws RpcError -32602 */
@@ -95,14 +95,14 @@ export function parseCommitment(value: unknown): Commitment {
 }
 
 /** The commitment of a call, after its `minContextSlot` is known to be reached. @throws RpcError -32016 */
-export function parseContext(chain: Chain, config: Config): Commitment {
+export function parseContext(chain: Chain, config: RpcConfig): Commitment {
   const commitment = parseCommitment(config.commitment);
   requireContextSlot(chain.ledger.slot(commitment), config);
   return commitment;
 }
 
 /** @throws RpcError -32016 */
-export function requireContextSlot(contextSlot: number, config: Config): void {
+export function requireContextSlot(contextSlot: number, config: RpcConfig): void {
   const least = parseOptionalInteger(config.minContextSlot, "minContextSlot");
   if (least !== undefined && contextSlot < least) {
     throw new RpcError(RPC_ERROR.minContextSlotNotReached, "Minimum context slot has not been reached", {

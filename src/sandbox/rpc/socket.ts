@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { answerCalls, type Call } from "./dispatch.ts";
+import { answerCalls, type RpcRequest } from "./dispatch.ts";
 import { stringifyExact } from "./json.ts";
 import type { Node } from "./method.ts";
 import { Params } from "./params.ts";
@@ -55,7 +55,7 @@ export function serveSocket(node: Node, socket: WebSocket): void {
 
   socket.on("message", (data) => {
     const begins: (() => void)[] = [];
-    const answer = answerCalls(String(data), ({ method, params }: Call) => {
+    const answer = answerCalls(String(data), ({ method, params }: RpcRequest) => {
       if (method.endsWith(UNSUBSCRIBE)) return unsubscribe(method.slice(0, -UNSUBSCRIBE.length), new Params(params));
       if (method.endsWith(SUBSCRIBE)) return subscribe(method.slice(0, -SUBSCRIBE.length), new Params(params), begins);
       throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");

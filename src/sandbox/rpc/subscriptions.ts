@@ -6,7 +6,7 @@ import type { Block, Commitment, LandedTransaction } from "../chain/ledger.ts";
 import type { ChainListener, SlotAdvance } from "../chain/listener.ts";
 import { parseAccountFilter } from "./account-filter.ts";
 import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
-import { type Config, type Params, parseAddress, parseCommitment, parseSignature } from "./params.ts";
+import { type Params, parseAddressParam, parseCommitment, parseSignature, type RpcConfig } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 /** Sends one notification's `result` to the subscriber. */
@@ -25,7 +25,7 @@ type OpenFeed = (chain: Chain, params: Params, notify: Notify, finish: () => voi
 /** Every kind of subscription, by the first part of its method names: `account` is accountSubscribe, accountNotification, accountUnsubscribe. */
 export const FEEDS: Readonly<Record<string, OpenFeed>> = {
   account: (chain, params, notify) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const config = params.parseConfig(1);
     const format = parseAccountFormat(config);
     return {
@@ -38,7 +38,7 @@ export const FEEDS: Readonly<Record<string, OpenFeed>> = {
   },
 
   program: (chain, params, notify) => {
-    const program = params.parseAddress(0);
+    const program = params.parseAddressParam(0);
     const config = params.parseConfig(1);
     const format = parseAccountFormat(config);
     const holds = parseAccountFilter(config.filters);
@@ -141,10 +141,10 @@ function followTransactions(commitment: Commitment, tell: (landed: LandedTransac
 /** The account a transaction must name, or undefined for every transaction. */
 function parseMentioned(filter: unknown): Address | undefined {
   if (filter === "all" || filter === "allWithVotes") return undefined;
-  const mentions = typeof filter === "object" && filter !== null ? (filter as Config).mentions : undefined;
+  const mentions = typeof filter === "object" && filter !== null ? (filter as RpcConfig).mentions : undefined;
   if (!Array.isArray(mentions)) throw invalidParams("Invalid params: unknown logs filter");
   if (mentions.length !== 1) throw invalidParams("Invalid Request: Only 1 address supported");
-  return parseAddress(mentions[0]);
+  return parseAddressParam(mentions[0]);
 }
 
 function slotUpdates({ sealed, dropped, opened, confirmed, finalized }: SlotAdvance) {

@@ -16,8 +16,7 @@ import {
 } from "./encode-transaction.ts";
 import type { Method } from "./method.ts";
 import {
-  type Config,
-  parseAddresses,
+  parseAddressParams,
   parseBytes,
   parseCommitment,
   parseContext,
@@ -25,6 +24,7 @@ import {
   parseOptionalInteger,
   parseSignature,
   parseTransaction,
+  type RpcConfig,
   requireContextSlot,
 } from "./params.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
@@ -79,7 +79,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
 
   requestAirdrop: ({ chain }, params) => {
     const lamports = params.parseInteger(1, "lamports");
-    const result = chain.airdrop({ to: params.parseAddress(0), lamports: BigInt(lamports) });
+    const result = chain.airdrop({ to: params.parseAddressParam(0), lamports: BigInt(lamports) });
     if (result.landed !== undefined && result.landed.execution.error === null) return result.landed.signature;
     const error = result.landed === undefined ? result.error : result.landed.execution.error!;
     throw new RpcError(RPC_ERROR.internal, `airdrop request failed: ${describeTransactionError(error)}`);
@@ -111,7 +111,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
   getTransaction: ({ chain }, params) => {
     const signature = parseSignature(params.at(0));
     const second = params.at(1);
-    const config: Config = typeof second === "string" ? { encoding: second } : params.parseConfig(1);
+    const config: RpcConfig = typeof second === "string" ? { encoding: second } : params.parseConfig(1);
     const commitment = parseCommitment(config.commitment);
     if (commitment === "processed") throw invalidParams("Method does not support commitment below `confirmed`");
     const format = parseTransactionFormat(config);
@@ -127,7 +127,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
   },
 
   getSignaturesForAddress: ({ chain }, params) => {
-    const address = params.parseAddress(0);
+    const address = params.parseAddressParam(0);
     const config = params.parseConfig(1);
     const commitment = parseContext(chain, config);
     if (commitment === "processed") throw invalidParams("Method does not support commitment below `confirmed`");
@@ -191,9 +191,9 @@ function preflightFailure(simulation: Simulation): RpcError {
 function encodeAccountsAfter(chain: Chain, simulation: Simulation, wanted: unknown) {
   if (wanted === undefined || wanted === null) return null;
   if (typeof wanted !== "object") throw invalidParams("Invalid params: accounts must be an object");
-  const { addresses, encoding } = wanted as Config;
+  const { addresses, encoding } = wanted as RpcConfig;
   const format = parseAccountFormat({ encoding: encoding ?? "base64" });
-  return parseAddresses(addresses, 256).map((address) => {
+  return parseAddressParams(addresses, 256).map((address) => {
     if (simulation.error !== null) return null;
     const account = simulation.accountsAfter.get(address) ?? chain.account(address, "processed");
     if (account === null || account.lamports === 0n) return null;

@@ -1,9 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, readU64, viewOf } from "../../primitives/bytes.ts";
-
-/** Largest wire form of a legacy or version 0 transaction, and of version 1. @see SIMD-0385 */
-export const MAX_TRANSACTION_SIZE = 1_232;
-export const MAX_TRANSACTION_SIZE_V1 = 4_096;
+import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 
 const SIGNATURE_SIZE = 64;
 const VERSION_FLAG = 0x80;
@@ -37,7 +34,7 @@ export interface TableLookup {
 }
 
 /** What a version 1 message says of its own budget; absent values are zero on chain. */
-export interface MessageConfig {
+export interface TransactionConfig {
   readonly priorityFeeLamports: bigint | undefined;
   readonly unitLimit: number | undefined;
   readonly dataSizeLimit: number | undefined;
@@ -56,7 +53,7 @@ export interface WireTransaction {
   readonly instructions: readonly WireInstruction[];
   readonly lookups: readonly TableLookup[];
   /** Only in version 1. */
-  readonly config: MessageConfig | undefined;
+  readonly config: TransactionConfig | undefined;
 }
 
 /** The bytes are not a transaction: cut short, too long, or with an index that points nowhere. */
@@ -159,7 +156,7 @@ function decodeVersion1(bytes: Uint8Array): WireTransaction {
     throw new MalformedTransaction("too many signatures, instructions or addresses for version 1");
   }
   const staticAccounts = Array.from({ length: addressCount }, () => reader.address());
-  const config: MessageConfig = {
+  const config: TransactionConfig = {
     priorityFeeLamports: feeBits === 0 ? undefined : readU64(reader.take(8), 0),
     unitLimit: (mask & V1_UNIT_LIMIT) === 0 ? undefined : reader.u32(),
     dataSizeLimit: (mask & V1_DATA_LIMIT) === 0 ? undefined : reader.u32(),

@@ -12,7 +12,7 @@ import {
 } from "../../solana/programs.ts";
 import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
 import type { WorldAccount, WorldLedger } from "./genesis-ledger.ts";
-import { BUYBACK_FEE_RECIPIENTS, FEE_RECIPIENTS, MAYHEM_FEE_RECIPIENTS, PUMP_FEE_PROGRAM } from "./pump-fees.ts";
+import { BUYBACK_FEE_RECIPIENTS, FEE_PROGRAM, FEE_RECIPIENTS, MAYHEM_FEE_RECIPIENTS } from "./pump-fees.ts";
 
 /** Entries a table holds at most: they are counted in one byte. */
 const MAX_ENTRIES = 256;
@@ -45,14 +45,14 @@ function entriesOf(accounts: readonly WorldAccount[], programs: readonly Address
     TOKEN_2022_PROGRAM,
     ASSOCIATED_TOKEN_PROGRAM,
     INSTRUCTIONS_SYSVAR,
-    PUMP_FEE_PROGRAM,
+    FEE_PROGRAM,
     ...programs,
     ...programs.map((program) => derive(program, "__event_authority")),
     ...FEE_RECIPIENTS,
     ...MAYHEM_FEE_RECIPIENTS,
     ...BUYBACK_FEE_RECIPIENTS,
   ]);
-  const owners = new Set([...programs, PUMP_FEE_PROGRAM]);
+  const owners = new Set([...programs, FEE_PROGRAM]);
   const wallets = new Set(accounts.filter(({ owner }) => owner === SYSTEM_PROGRAM).map(({ address }) => address));
   for (const { address, owner } of accounts) if (owners.has(owner)) entries.add(address);
   for (const account of accounts.map(asAccount)) {

@@ -4,7 +4,7 @@ import { derive, findPda } from "../../solana/pda.ts";
 import { putWallet, type WorldLedger } from "./genesis-ledger.ts";
 
 /** Pump's program of fee schedules: only its accounts are in the world, nothing calls it. */
-export const PUMP_FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
+export const FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
 
 /** Liquidity, protocol and creator rates in hundredths of a percent. */
 type Rates = readonly [bigint, bigint, bigint];
@@ -127,7 +127,7 @@ export function putFeeRecipients(ledger: WorldLedger, feeMints: readonly Address
  * takes both.
  */
 export function putFeeConfig(ledger: WorldLedger, program: Address, admin: Address, kind: "curve" | "pool"): void {
-  const { address, bump } = findPda([textBytes("fee_config"), program.bytes], PUMP_FEE_PROGRAM);
+  const { address, bump } = findPda([textBytes("fee_config"), program.bytes], FEE_PROGRAM);
   const rates = ([lp, protocol, creator]: Rates): Rates =>
     kind === "pool" ? [lp, protocol, creator] : [0n, lp + protocol, creator];
   const tiers = (thresholds: readonly bigint[]): Uint8Array => {
@@ -145,7 +145,7 @@ export function putFeeConfig(ledger: WorldLedger, program: Address, admin: Addre
   );
   const account = new Uint8Array(FEE_CONFIG_SIZE);
   account.set(data);
-  ledger.put(address, PUMP_FEE_PROGRAM, account);
+  ledger.put(address, FEE_PROGRAM, account);
 }
 
 /** The program gives room for fifty tiers of each kind and does not read parts of a shorter account. @see pump-sdk `sdk.ts`, FEE_CONFIG_CURRENT_SIZE */

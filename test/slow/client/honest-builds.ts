@@ -5,7 +5,7 @@ import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { toWholeUnits } from "../../../src/primitives/amount.ts";
 import type { Random } from "../../../src/primitives/random.ts";
-import type { WorldToken } from "../../../src/sandbox/world/world.ts";
+import type { WorldToken } from "../../../src/sandbox/world/tokens/token.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import type { BuiltTrade } from "../../../src/trade/trade.ts";
 import { startTestService, type TestService } from "../../support/service.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { WebSocket } from "ws";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import type { WorldToken } from "../../../src/sandbox/world/world.ts";
+import type { WorldToken } from "../../../src/sandbox/world/tokens/token.ts";
 import type { BuildEntry, TradeOrder } from "./trader.ts";
 
 /** What the pool held, from when until when; for the witness, who hears the chain itself. */

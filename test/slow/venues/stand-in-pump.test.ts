@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { canonicalPool, migrateCurve } from "../../../src/sandbox/world/migration.ts";
-import { PUMP_FEE_PROGRAM } from "../../../src/sandbox/world/pump-fees.ts";
+import { FEE_PROGRAM } from "../../../src/sandbox/world/pump-fees.ts";
 import { PUMP_PROGRAM } from "../../../src/sandbox/world/pump-fun.ts";
 import { PUMP_SWAP_PROGRAM } from "../../../src/sandbox/world/pump-swap.ts";
 import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
@@ -19,7 +19,7 @@ import { worldOnSvm } from "../../support/world.ts";
 const BUILDS: readonly (readonly [Address, string])[] = [
   [PUMP_PROGRAM, ".venues/pump_fun_2026.so"],
   [PUMP_SWAP_PROGRAM, ".venues/pump_swap_2026.so"],
-  [PUMP_FEE_PROGRAM, ".venues/pump_fees_2026.so"],
+  [FEE_PROGRAM, ".venues/pump_fees_2026.so"],
 ];
 const missing = BUILDS.map(([, file]) => file).filter((file) => !existsSync(file));
 if (missing.length > 0)

@@ -18,7 +18,7 @@ const PKCS8_PREFIX = hex("302e020100300506032b657004220420");
 interface Example {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Ends without failure where the example can run. */
+  /** Commands that succeed if the example can run. */
   readonly needs: readonly (readonly [string, ...string[]])[];
 }
 
@@ -37,6 +37,40 @@ const EXAMPLE_LIST: readonly Example[] = [
   { name: "go", command: ["go", "run", "."], needs: [["go", "version"]] },
   { name: "rust", command: ["cargo", "run", "-q"], needs: [["cargo", "--version"]] },
 ];
+
+/** Set it to an interpreter that has `examples/grpc-python/requirements.txt` installed. */
+const PYTHON = process.env.PYTHON ?? "python3";
+const PROTO = resolve(EXAMPLES, "../proto");
+
+interface TypedExample extends Example {
+  /** The one command that makes the client from proto. */
+  readonly generate: readonly [string, ...string[]];
+}
+
+const TYPED_EXAMPLES: readonly TypedExample[] = [
+  {
+    name: "grpc-go",
+    generate: [resolve(EXAMPLES, "../node_modules/.bin/buf"), "generate"],
+    command: ["go", "run", "."],
+    needs: [["go", "version"]],
+  },
+  {
+    name: "grpc-python",
+    generate: [
+      PYTHON,
+      ..."-m grpc_tools.protoc --python_out=. --grpc_python_out=. -I".split(" "),
+      PROTO,
+      ...["buf/validate/validate", "tradewire/v1/account", "tradewire/v1/errors", "tradewire/v1/trade"].map(protoFile),
+      protoFile("tradewire/v1/types"),
+    ],
+    command: [PYTHON, "priorities.py"],
+    needs: [[PYTHON, "-c", "import grpc_tools, google.api.annotations_pb2"]],
+  },
+];
+
+function protoFile(path: string): string {
+  return join(PROTO, `${path}.proto`);
+}
 
 let service: TestService;
 let folder: string;
@@ -58,11 +92,31 @@ function isThere([command, ...args]: readonly [string, ...string[]]): boolean {
   }
 }
 
+/** Registers the test under a title that says what is missing if it cannot run. */
+function testExample({ name, needs }: Example, body: () => Promise<void>): void {
+  const missing = needs.find((need) => !isThere(need));
+  const title = missing === undefined ? name : `${name} (not run: ${missing.join(" ")} fails here)`;
+  test.runIf(missing === undefined)(title, { timeout: 500_000 }, body);
+}
+
+describe("clients generated from proto by one command call the running service", () => {
+  for (const example of TYPED_EXAMPLES) {
+    testExample(example, async () => {
+      const cwd = join(EXAMPLES, example.name);
+      const env = { ...process.env, TRADEWIRE_URL: service.url };
+      const [generator, ...generatorArgs] = example.generate;
+      await run(generator, generatorArgs, { cwd, env });
+      const [file, ...args] = example.command;
+      const { stdout } = await run(file, args, { cwd, env });
+      expect(stdout.match(/^PRIORITY_[A-Z]+ [\d.e-]+$/gm)?.length).toBe(4);
+    });
+  }
+});
+
 describe("the examples trade against the running service", () => {
-  for (const { name, command, needs } of EXAMPLE_LIST) {
-    const missing = needs.find((need) => !isThere(need));
-    const title = missing === undefined ? name : `${name} (not run: ${missing[0]} is not installed here)`;
-    test.runIf(missing === undefined)(title, { timeout: 500_000 }, async () => {
+  for (const example of EXAMPLE_LIST) {
+    const { name, command } = example;
+    testExample(example, async () => {
       const seed = crypto.getRandomValues(new Uint8Array(32));
       const key = bs58.encode(seed);
       const pem = join(folder, `${name}.pem`);

@@ -9,6 +9,7 @@ import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import { type TradeStep, Tradewire } from "../../src/client/tradewire.ts";
 import type { WalletLike } from "../../src/client/wallet.ts";
+import { eventually } from "../support/eventually.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -236,7 +237,7 @@ describe("the connection", () => {
   test("is kept warm while idle, and closes", async () => {
     const client = await funded(Keypair.generate(), { keepAliveMs: 40 });
     const ping = vi.spyOn(client, "ping");
-    await vi.waitFor(() => expect(ping.mock.calls.length).toBeGreaterThanOrEqual(2), 2_000);
+    await eventually(() => expect(ping.mock.calls.length).toBeGreaterThanOrEqual(2));
     client.close();
     const pings = ping.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 120));

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { asAccount, asContext } from "../../src/chain/rpc/rpc-values.ts";
 import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
 import { SLOT_STATUS } from "../../src/chain/yellowstone/yellowstone-wire.ts";
 import { Address } from "../../src/primitives/address.ts";
+import { eventually } from "../support/eventually.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { startYellowstoneServer, type YellowstoneServer } from "../support/yellowstone-server.ts";
 
@@ -74,7 +75,7 @@ test("the whole service runs on the stream: trades end in what they were estimat
   const mint = service.mintOn("raydium_cpmm");
   const order = { mint, solAmount: 0.1, slippage: 0.05, priority: "fast" as const };
   await client.buildBuy(order);
-  await vi.waitFor(() => expect(server.requests.at(-1)?.accounts).toBeDefined());
+  await eventually(() => expect(server.requests.at(-1)?.accounts).toBeDefined());
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const before = streamed;
   for (let round = 0; round < 3; round++) {

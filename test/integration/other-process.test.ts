@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type App, startApp } from "../../src/app/app.ts";
 import { parseConfig } from "../../src/process/config/config.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { type History, Trader } from "../slow/faults/trader.ts";
+import { eventually } from "../support/eventually.ts";
 
 const CONFIRMED_AFTER_SLOTS = 20;
 const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
@@ -58,13 +59,13 @@ test("a process that does not hold a trade says how far it is, step by step", as
   const built = (await trader.build(holder.url, { path: "buy", body: { mint, solAmount: 0.01 } }))!;
   const submitted = trader.submit({ name: "holder", url: holder.url }, built);
   const told = new Map<string, { slot: unknown; tradeResult?: unknown }>();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { status, data } = await trader.get(other.url, `/v1/tx/${built.signature}`);
     expect(status).toBe(200);
     const trade = data as { status: string; slot: unknown; tradeResult: unknown };
     told.set(trade.status, trade);
     expect(trade.status).toBe("finalized");
-  }, 20_000);
+  });
   const { data } = await submitted;
   expect(data).toMatchObject({ status: "confirmed" });
   expect([...told.keys()].filter((status) => status !== "pending")).toEqual(["processed", "confirmed", "finalized"]);

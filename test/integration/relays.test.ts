@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type BuildEntry, type History, type SubmitEntry, Trader } from "../slow/faults/trader.ts";
+import { eventually } from "../support/eventually.ts";
 import { type FakeRelay, startFakeRelay } from "../support/fake-relay.ts";
 import { type FakeTipFloor, LANDED_TIPS, spike, startFakeTipFloor } from "../support/fake-tip-floor.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -180,7 +181,7 @@ test("a tip by what lands now is in the trade, its price and its senders; a spik
   expect(built.priorityCostLamports).toBe(BigInt(built.costs.priorityFee) + landed75);
   expect(floored.taken.some(({ transaction }) => transaction === built.signed)).toBe(true);
   tipFloor.answer = JSON.stringify([spike(1_000)]);
-  await vi.waitFor(async () => expect(await told()).toBe(quiet - landed75 + FLOORED.cap), 8_000);
+  await eventually(async () => expect(await told()).toBe(quiet - landed75 + FLOORED.cap));
   const spiked = await trade("economy");
   const { tips } = await chargedFor(spiked.entry.data!.signature);
   expect(tips).toBe(FLOORED.cap);

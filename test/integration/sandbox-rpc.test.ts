@@ -213,14 +213,14 @@ describe("the embedded chain, through web3.js", () => {
     const updates = connection.onSlotUpdate(({ type }) => {
       seen.updates.add(type);
     });
-    await expect.poll(() => seen.root, { timeout: 5_000 }).toBeGreaterThan(0);
+    await expect.poll(() => seen.root).toBeGreaterThan(0);
     const transaction = await sign(wallet, ...instructions);
     const received = new Promise((resolve) => {
       connection.onSignature(bs58.encode(transaction.signature!), ({ err }) => resolve(err), "finalized");
     });
     const signature = await connection.sendRawTransaction(transaction.serialize());
     expect(await received).toBeNull();
-    await expect.poll(() => seen.account, { timeout: 5_000 }).toBe(SOL + TOKEN_ACCOUNT_RENT);
+    await expect.poll(() => seen.account).toBe(SOL + TOKEN_ACCOUNT_RENT);
     expect(seen.program).toBe(account.toBase58());
     expect(seen.logs).toBe(signature);
     expect(seen.slot).toBeGreaterThan(seen.root);

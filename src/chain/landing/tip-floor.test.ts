@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import { type FakeTipFloor, LANDED_TIPS, spike, startFakeTipFloor } from "../../../test/support/fake-tip-floor.ts";
 import { createTipFloor, type TipFloor } from "./tip-floor.ts";
 
@@ -17,23 +18,23 @@ afterEach(async () => {
   await server.close();
 });
 
-function start(): TipFloor {
+function start(timeoutMs = 30_000): TipFloor {
   floor = createTipFloor({
     url: `${server.url}?key=secret`,
     now: () => nowMs,
     warn: (message) => void warnings.push(message),
     refreshMs: 20,
-    timeoutMs: 100,
+    timeoutMs,
     maxResponseBytes: 4_096,
   });
   return floor;
 }
 
-const known = () => vi.waitFor(() => expect(floor!.lamports(50)).toBeDefined());
+const known = () => eventually(() => expect(floor!.lamports(50)).toBeDefined());
 /** Some more questions have been answered. */
 async function asked(more = 3): Promise<void> {
   const before = server.asked;
-  await vi.waitFor(() => expect(server.asked).toBeGreaterThanOrEqual(before + more), 2_000);
+  await eventually(() => expect(server.asked).toBeGreaterThanOrEqual(before + more));
 }
 
 test("tips are told in lamports, rounded up", async () => {
@@ -53,7 +54,7 @@ test("new tips are followed, a spike too", async () => {
   start();
   await known();
   server.answer = JSON.stringify([spike(1_000)]);
-  await vi.waitFor(() => expect(floor!.lamports(75)).toBe(36_000_010n));
+  await eventually(() => expect(floor!.lamports(75)).toBe(36_000_010n));
   expect(warnings).toEqual([]);
 });
 
@@ -100,9 +101,9 @@ test.each([[302], [403], [404], [429], [500]])("HTTP %s is no answer", async (st
 
 test("a server that takes the question and says nothing is asked again, one question at a time", async () => {
   server.answer = undefined;
-  start();
-  await vi.waitFor(() => expect(warnings).toHaveLength(1), 2_000);
+  start(100);
+  await eventually(() => expect(warnings).toHaveLength(1));
   expect(server.asked).toBeLessThanOrEqual(2);
   server.answer = odd({});
-  await vi.waitFor(() => expect(floor!.lamports(50)).toBe(10_000n), 2_000);
+  await eventually(() => expect(floor!.lamports(50)).toBe(10_000n));
 });

@@ -1,4 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import { answer, type FakeCall, type FakeNode, fail, startFakeNode } from "../../../test/support/fake-node.ts";
 import { createRpcEndpoint } from "./rpc-endpoint.ts";
 
@@ -90,7 +91,7 @@ test("a node that answers nothing goes last long before its calls time out, unti
   expect(endpoint.isCooling()).toBe(false);
   clockMs += 1;
   expect(endpoint.isCooling()).toBe(true);
-  await vi.waitFor(() => expect(held.length).toBe(1));
+  await eventually(() => expect(held.length).toBe(1));
   // One slow call says nothing, while others are answered.
   isSilent = false;
   await endpoint.call("ask", []);

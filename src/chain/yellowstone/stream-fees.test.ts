@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import { startYellowstoneServer, type YellowstoneServer } from "../../../test/support/yellowstone-server.ts";
 import { Address } from "../../primitives/address.ts";
 import { createStreamFees, type StreamFees } from "./stream-fees.ts";
@@ -33,7 +34,7 @@ afterEach(async () => {
 });
 
 const slot = (number: number) => server.emit({ kind: "slot", slot: number, status: SLOT_STATUS.processed });
-const settled = (check: () => unknown) => vi.waitFor(check, { timeout: 3_000, interval: 20 });
+const settled = (check: () => unknown) => eventually(check);
 
 /** Asks for the accounts until the stream has listened to them for long enough. */
 async function listen(...accounts: readonly Address[]): Promise<void> {

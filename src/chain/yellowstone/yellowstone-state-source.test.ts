@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import { startYellowstoneServer, type YellowstoneServer } from "../../../test/support/yellowstone-server.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
@@ -58,7 +59,7 @@ async function start(options: Partial<YellowstoneStateSourceOptions> = {}): Prom
   source.onAccount((address, account) =>
     state.set(address, account === undefined ? undefined : (account?.data[0] ?? null)),
   );
-  await vi.waitFor(() => expect(server.streams()).toBe(1));
+  await eventually(() => expect(server.streams()).toBe(1));
 }
 
 const begin = (slot: number, parent = slot - 1, bankId?: number) => {
@@ -82,7 +83,7 @@ const write = (slot: number, address: Address, value: number, writeVersion = ++w
     writeVersion,
     ...(bankId === undefined ? {} : { bankId }),
   });
-const settled = (check: () => void) => vi.waitFor(check, { timeout: 3_000, interval: 10 });
+const settled = (check: () => void) => eventually(check);
 
 /** Follows both accounts, and lets two slots begin, so that they are streamed from slot 101. */
 async function stream(): Promise<void> {
@@ -134,7 +135,7 @@ test("the first slot, seen only in part, is left to the reads", async () => {
   begin(101);
   await source.follow([a]);
   await settled(() => expect(Object.values(server.requests.at(-1)!.accounts)[0]?.account.length).toBe(1));
-  await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(1));
+  await eventually(() => expect(server.requests.length).toBeGreaterThan(1));
   chain.slot = 101n;
   await source.refresh([a]);
   expect(source.counts().streamed).toBe(0);

@@ -98,7 +98,7 @@ export interface ClmmFill {
 /**
  * Trades `amount` of the input (`exactIn`) or of the output against the pool, as far as its known ticks reach.
  *
- * @returns undefined when that is not far enough
+ * @returns undefined if that is not far enough
  * @see raydium-clmm `instructions/swap.rs` swap_internal, July 2026
  */
 export function swapClmm(
@@ -108,84 +108,151 @@ export function swapClmm(
   amount: bigint,
   unixTimestamp: bigint,
 ): ClmmFill | undefined {
-  const { ticks, sqrtPrices, liquidityNet, hasLiquidity, orders } = curve;
-  const feeOnInput = curve.feeOn === 0 || (curve.feeOn === 1) === zeroForOne;
-  const limit = zeroForOne ? LOWEST_PRICE : HIGHEST_PRICE;
-  const direction = zeroForOne ? -1 : 1;
-  const meter = curve.volatility && new VolatilityMeter(curve, curve.volatility, zeroForOne, unixTimestamp);
+  return new ClmmSwap(curve, zeroForOne, exactIn, amount, unixTimestamp).run();
+}
 
-  let { sqrtPrice, liquidity } = curve;
-  let remaining = amount;
-  let calculated = 0n;
-  let fees = 0n;
-  let steps = 0;
-  let crossed = 0;
-  let crossedAbove = 0;
-  let touched = 0;
-  let endsBetween = false;
-  let matched = 0;
-  let searchedTo = curve.tick;
-  let index = lastTickAtOrBelow(ticks, curve.tick) + (zeroForOne ? 0 : 1);
-  const take = ({ amountIn, amountOut, fee }: Exchange): void => {
-    const paid = feeOnInput ? amountIn + fee : amountIn;
-    remaining -= exactIn ? paid : amountOut;
-    calculated += exactIn ? amountOut : paid;
-    fees += fee;
-  };
-  for (; remaining > 0n && sqrtPrice !== limit; index += direction) {
-    const tick = ticks[index];
-    if (tick === undefined) return undefined;
-    searchedTo = tick;
-    const nextPrice = sqrtPrices[index]!;
-    const target = (zeroForOne ? nextPrice < limit : nextPrice > limit) ? limit : nextPrice;
-    do {
-      const bound = meter === undefined ? target : meter.bound(target, liquidity);
-      const rate = meter === undefined ? curve.feeRate : meter.feeRate();
-      const touching = sqrtPrice === bound;
-      if (!touching) {
-        steps++;
-        const step = swapStep(sqrtPrice, bound, liquidity, remaining, rate, exactIn, zeroForOne, feeOnInput);
-        if (step === undefined) return undefined;
-        sqrtPrice = step.sqrtPrice;
-        take(step);
-      }
-      if (sqrtPrice === nextPrice) {
-        let unfilled = orders[index]!;
-        if (unfilled > 0n && remaining > 0n) {
-          const match = matchOrders(unfilled, nextPrice, remaining, rate, exactIn, zeroForOne, feeOnInput);
-          unfilled -= match.amountOut + (feeOnInput ? 0n : match.fee);
-          take(match);
-          matched++;
-        }
-        crossed++;
-        if (tick > 0) crossedAbove++;
-        if (touching) touched++;
-        if (unfilled === 0n && hasLiquidity[index]!) {
-          liquidity += zeroForOne ? -liquidityNet[index]! : liquidityNet[index]!;
-        } else if (unfilled > 0n && remaining > 0n) {
-          return undefined; // The program stops here too: orders are left and so is the amount.
-        }
-      }
-      endsBetween = sqrtPrice !== nextPrice;
-      meter?.advance(sqrtPrice, nextPrice, tick);
-    } while (remaining > 0n && sqrtPrice !== target);
+/** One swap on its way along the curve. */
+class ClmmSwap {
+  readonly #curve: ClmmCurve;
+  readonly #zeroForOne: boolean;
+  readonly #exactIn: boolean;
+  readonly #amount: bigint;
+  readonly #feeOnInput: boolean;
+  readonly #limit: bigint;
+  readonly #meter: VolatilityMeter | undefined;
+  #sqrtPrice: bigint;
+  #liquidity: bigint;
+  #remaining: bigint;
+  /** The other side of the trade so far. */
+  #calculated = 0n;
+  #fees = 0n;
+  #steps = 0;
+  #crossed = 0;
+  #crossedAbove = 0;
+  #touched = 0;
+  #endsBetween = false;
+  #matched = 0;
+  #searchedTo: number;
+
+  constructor(curve: ClmmCurve, zeroForOne: boolean, exactIn: boolean, amount: bigint, unixTimestamp: bigint) {
+    this.#curve = curve;
+    this.#zeroForOne = zeroForOne;
+    this.#exactIn = exactIn;
+    this.#amount = amount;
+    this.#feeOnInput = curve.feeOn === 0 || (curve.feeOn === 1) === zeroForOne;
+    this.#limit = zeroForOne ? LOWEST_PRICE : HIGHEST_PRICE;
+    this.#meter = curve.volatility && new VolatilityMeter(curve, curve.volatility, zeroForOne, unixTimestamp);
+    this.#sqrtPrice = curve.sqrtPrice;
+    this.#liquidity = curve.liquidity;
+    this.#remaining = amount;
+    this.#searchedTo = curve.tick;
   }
-  if (remaining > 0n) return undefined;
-  const input = exactIn ? amount : calculated;
-  const output = exactIn ? calculated : amount;
-  return {
-    input,
-    output,
-    netIn: feeOnInput ? input - fees : input,
-    grossOut: feeOnInput ? output : output + fees,
-    searchedTo,
-    steps,
-    crossed,
-    crossedAbove,
-    touched,
-    endsBetween,
-    matched,
-  };
+
+  /** @returns undefined if the known ticks do not reach far enough */
+  run(): ClmmFill | undefined {
+    const { ticks, tick } = this.#curve;
+    const direction = this.#zeroForOne ? -1 : 1;
+    let index = lastTickAtOrBelow(ticks, tick) + (this.#zeroForOne ? 0 : 1);
+    for (; this.#remaining > 0n && this.#sqrtPrice !== this.#limit; index += direction) {
+      if (!this.#tradeTo(index)) return undefined;
+    }
+    return this.#remaining > 0n ? undefined : this.#fill();
+  }
+
+  /** Trades up to an initialised tick, and across it if the amount suffices. @returns false if the swap cannot go on */
+  #tradeTo(index: number): boolean {
+    const tick = this.#curve.ticks[index];
+    if (tick === undefined) return false;
+    this.#searchedTo = tick;
+    const meter = this.#meter;
+    const nextPrice = this.#curve.sqrtPrices[index]!;
+    const isBeyond = this.#zeroForOne ? nextPrice < this.#limit : nextPrice > this.#limit;
+    const target = isBeyond ? this.#limit : nextPrice;
+    do {
+      const bound = meter === undefined ? target : meter.bound(target, this.#liquidity);
+      const rate = meter === undefined ? this.#curve.feeRate : meter.feeRate();
+      const touching = this.#sqrtPrice === bound;
+      if (!touching && !this.#step(bound, rate)) return false;
+      if (this.#sqrtPrice === nextPrice && !this.#cross(index, rate, touching)) return false;
+      this.#endsBetween = this.#sqrtPrice !== nextPrice;
+      meter?.advance(this.#sqrtPrice, nextPrice, tick);
+    } while (this.#remaining > 0n && this.#sqrtPrice !== target);
+    return true;
+  }
+
+  /** Trades within one stretch of liquidity. */
+  #step(bound: bigint, rate: bigint): boolean {
+    this.#steps++;
+    const step = swapStep(
+      this.#sqrtPrice,
+      bound,
+      this.#liquidity,
+      this.#remaining,
+      rate,
+      this.#exactIn,
+      this.#zeroForOne,
+      this.#feeOnInput,
+    );
+    if (step === undefined) return false;
+    this.#sqrtPrice = step.sqrtPrice;
+    this.#take(step);
+    return true;
+  }
+
+  /** Fills the limit orders at a tick and crosses it. */
+  #cross(index: number, rate: bigint, touching: boolean): boolean {
+    const { ticks, sqrtPrices, liquidityNet, hasLiquidity, orders } = this.#curve;
+    let unfilled = orders[index]!;
+    if (unfilled > 0n && this.#remaining > 0n) {
+      const price = sqrtPrices[index]!;
+      const match = matchOrders(
+        unfilled,
+        price,
+        this.#remaining,
+        rate,
+        this.#exactIn,
+        this.#zeroForOne,
+        this.#feeOnInput,
+      );
+      unfilled -= match.amountOut + (this.#feeOnInput ? 0n : match.fee);
+      this.#take(match);
+      this.#matched++;
+    }
+    this.#crossed++;
+    if (ticks[index]! > 0) this.#crossedAbove++;
+    if (touching) this.#touched++;
+    if (unfilled === 0n && hasLiquidity[index]!) {
+      this.#liquidity += this.#zeroForOne ? -liquidityNet[index]! : liquidityNet[index]!;
+    } else if (unfilled > 0n && this.#remaining > 0n) {
+      return false; // The program stops here too: orders are left and so is the amount.
+    }
+    return true;
+  }
+
+  #take({ amountIn, amountOut, fee }: Exchange): void {
+    const paid = this.#feeOnInput ? amountIn + fee : amountIn;
+    this.#remaining -= this.#exactIn ? paid : amountOut;
+    this.#calculated += this.#exactIn ? amountOut : paid;
+    this.#fees += fee;
+  }
+
+  #fill(): ClmmFill {
+    const input = this.#exactIn ? this.#amount : this.#calculated;
+    const output = this.#exactIn ? this.#calculated : this.#amount;
+    return {
+      input,
+      output,
+      netIn: this.#feeOnInput ? input - this.#fees : input,
+      grossOut: this.#feeOnInput ? output : output + this.#fees,
+      searchedTo: this.#searchedTo,
+      steps: this.#steps,
+      crossed: this.#crossed,
+      crossedAbove: this.#crossedAbove,
+      touched: this.#touched,
+      endsBetween: this.#endsBetween,
+      matched: this.#matched,
+    };
+  }
 }
 
 interface Exchange {

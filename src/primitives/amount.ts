@@ -10,7 +10,7 @@ export const SOL_DECIMALS = 9;
  * Base units of a JSON number of whole units. The number is read as the shortest decimal that prints it (0.1 is exactly
  * one tenth), then truncated toward zero.
  *
- * @returns undefined when the amount is not finite, not positive, zero after truncation, or above u64
+ * @returns undefined if the amount is not finite, not positive, zero after truncation, or above u64
  */
 export function parseAmount(wholeUnits: number, decimals: number): bigint | undefined {
   if (!(wholeUnits > 0) || wholeUnits === Number.POSITIVE_INFINITY) return undefined;
@@ -19,8 +19,8 @@ export function parseAmount(wholeUnits: number, decimals: number): bigint | unde
 }
 
 /**
- * The same without a text, where the number is a whole number of base units with at most fifteen digits: no two such decimals
- * share a double, so the one that divides back to it is what it prints as. Undefined otherwise.
+ * The same without text, for a whole number of base units with at most fifteen digits: no two such decimals share a double, so
+ * the one that divides back to the number is the one it prints as. Undefined for any other number.
  */
 function exactUnits(wholeUnits: number, decimals: number): bigint | undefined {
   const scale = POWERS_OF_TEN[decimals];
@@ -39,7 +39,7 @@ function scaleDecimal(text: string, decimals: number): bigint {
   return -shift >= digits.length ? 0n : BigInt(digits.slice(0, shift));
 }
 
-/** A base-unit amount as the JSON number of whole units nearest to it. Display only: the exact value travels as text. */
+/** A base-unit amount as the nearest JSON number of whole units. Display only: exact values are sent as text. */
 export function toWholeUnits(amount: bigint, decimals: number): number {
   const units = Number(amount);
   const scale = POWERS_OF_TEN[decimals];
@@ -48,7 +48,7 @@ export function toWholeUnits(amount: bigint, decimals: number): number {
   return Number(formatAmount(amount, decimals));
 }
 
-/** Those a double holds exactly. */
+/** Powers of ten that a double holds exactly. */
 const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** A base-unit amount as exact decimal text of whole units, without trailing zeros. */

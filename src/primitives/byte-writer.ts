@@ -50,13 +50,13 @@ export class ByteWriter {
     return this;
   }
 
-  /** Forgets what was written; its memory is used again. */
+  /** Discards the content and reuses the memory. */
   clear(): this {
     this.#length = 0;
     return this;
   }
 
-  /** What was written. Shares memory with the writer. */
+  /** The bytes written so far. Shares memory with the writer. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -67,7 +67,7 @@ export class ByteWriter {
     return this.u8(encoded.length).bytes(encoded);
   }
 
-  /** Makes room and returns where it is. The buffer may be another one afterwards. */
+  /** Makes room and returns its offset. May replace the buffer. */
   #reserve(size: number): number {
     const at = this.#length;
     this.#length += size;

@@ -1,11 +1,11 @@
-/** A view of exactly these bytes, wherever in their buffer they lie. Costs more than the readers below: for other widths. */
+/** A view of exactly these bytes, wherever they lie in their buffer. Costs more than the readers below: use it for other widths. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**
- * Eight bytes through which integers pass: a view of an array's own memory costs ten times the write, and moves the memory of
- * a small array out of the engine's heap.
+ * Eight bytes of scratch space for integers: a view of an array's own memory costs ten times the write, and moves a small array
+ * out of the engine's heap.
  */
 const word = new Uint8Array(8);
 const wordView = viewOf(word);
@@ -27,7 +27,7 @@ export function readI128(bytes: Uint8Array, offset: number): bigint {
   return BigInt.asIntN(128, readU128(bytes, offset));
 }
 
-/** Writes `value` as an unsigned 64-bit little-endian integer; of a larger one its lowest 64 bits. @throws RangeError outside the bytes */
+/** Writes the lowest 64 bits of `value` as a little-endian integer. @throws RangeError outside the bytes */
 export function writeU64(bytes: Uint8Array, offset: number, value: bigint): void {
   assertRoom(bytes, offset, 8);
   wordView.setBigUint64(0, value, true);
@@ -44,19 +44,19 @@ function assertRoom(bytes: Uint8Array, offset: number, length: number): void {
   if (offset < 0 || offset + length > bytes.length) throw new RangeError("outside the bytes");
 }
 
-/** True when `bytes` holds `expected` at `offset`. */
+/** True if `bytes` holds `expected` at `offset`. */
 export function hasBytesAt(bytes: Uint8Array, offset: number, expected: Uint8Array): boolean {
   if (offset + expected.length > bytes.length) return false;
   for (let i = 0; i < expected.length; i++) if (bytes[offset + i] !== expected[i]) return false;
   return true;
 }
 
-/** True when both hold the same bytes. Not constant-time: never for secrets. */
+/** True if both hold the same bytes. Not constant-time: never use it for secrets. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && hasBytesAt(a, 0, b);
 }
 
-/** The bytes written as hexadecimal text, for constants such as discriminators. */
+/** Parses hexadecimal text, for constants such as discriminators. */
 export function hex(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
@@ -68,8 +68,8 @@ let pool = new ArrayBuffer(POOL_SIZE);
 let pooled = 0;
 
 /**
- * Zeroed bytes cut from a block shared with others, for what is small and short-lived: an array of more than 64 bytes with
- * memory of its own costs several times as much, and again when it is collected. Nobody may transfer its `buffer`.
+ * Zeroed bytes from a shared block, for small and short-lived arrays: an array of more than 64 bytes with memory of its own
+ * costs several times as much, and again when it is collected. Its `buffer` must not be transferred.
  */
 export function pooledBytes(length: number): Uint8Array {
   if (length > POOL_SIZE >> 3) return new Uint8Array(length);
@@ -97,12 +97,12 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
 
 const utf8 = new TextEncoder();
 
-/** UTF-8 bytes of a text: seeds of derived addresses, hashed strings. */
+/** UTF-8 bytes of a text, such as a seed or a string to hash. */
 export function textBytes(text: string): Uint8Array {
   return asciiBytes(text) ?? utf8.encode(text);
 }
 
-/** Texts here are short and mostly ASCII: a loop beats the encoder's call. Undefined for any other text. */
+/** The bytes of a short ASCII text, for which a loop beats the encoder. Undefined for any other text. */
 function asciiBytes(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) {

@@ -2,12 +2,12 @@ import { createPublicKey, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes, hex } from "./bytes.ts";
 
-/** What stands before the 32 bytes of an Ed25519 key in its DER form. @see RFC 8410 section 4 */
+/** DER prefix of a 32-byte Ed25519 key. @see RFC 8410 section 4 */
 const SPKI_PREFIX = hex("302a300506032b6570032100");
 
 /**
- * True when somebody can hold the private key of these 32 bytes: a canonical point of the curve that is not of small order.
- * For a small-order key one constant signature fits many messages, so it proves nothing; a program's address is on no curve.
+ * True if these 32 bytes can have a private key: a canonical point of the curve that is not of small order. With a small-order
+ * key one constant signature fits many messages, so it proves nothing; a program's address is not on the curve.
  */
 export function isWalletKey(publicKey: Uint8Array): boolean {
   try {
@@ -18,8 +18,8 @@ export function isWalletKey(publicKey: Uint8Array): boolean {
 }
 
 /**
- * True when `signature` over `message` was made by the key. Strict: OpenSSL's check, without the cofactor and with
- * canonical scalars only, and never true for a key that is no wallet's.
+ * True if `signature` over `message` was made by the key. Strict: OpenSSL's check, without the cofactor and with
+ * canonical scalars only, and false for any key that no wallet can have.
  */
 export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 64 || !isWalletKey(publicKey)) return false;

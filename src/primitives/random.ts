@@ -1,4 +1,4 @@
-/** Whole numbers drawn from a seed: the same seed gives the same numbers, on every machine. Never for secrets. */
+/** Integers drawn from a seed: the same seed gives the same numbers on every machine. Never use it for secrets. */
 export interface Random {
   /** 0 ≤ result < 2^32. */
   u32(): number;

@@ -1,10 +1,10 @@
-/** Slippage is held as parts per billion, so that every decimal fraction with up to nine digits is exact. */
+/** Slippage is stored as parts per billion, so that every decimal fraction with up to nine digits is exact. */
 const SLIPPAGE_DENOMINATOR = 1_000_000_000n;
 
 /**
  * A decimal fraction 0 ≤ slippage < 1 as parts per billion, rounded to the nearest part.
  *
- * @returns undefined when it is outside that range or not a number
+ * @returns undefined if it is outside that range or not a number
  */
 export function parseSlippage(fraction: number): bigint | undefined {
   if (!(fraction >= 0 && fraction < 1)) return undefined;
@@ -12,15 +12,15 @@ export function parseSlippage(fraction: number): bigint | undefined {
   return parts < SLIPPAGE_DENOMINATOR ? parts : SLIPPAGE_DENOMINATOR - 1n;
 }
 
-/** Of the slippage of a trade over two markets, at most this much is for what passes between them: parts per billion. */
+/** Upper bound of the slippage reserved for the amount passed between two markets. Parts per billion. */
 const MOST_BETWEEN_HUBS = 5_000_000n;
 const MOST_ELSEWHERE = 20_000_000n;
 
 /**
- * The part of the slippage that covers the amount passed between two markets; the rest is for what the caller gives or gets.
- * As much as this part is left in the mint passed through when the price stands still, so it is small: half of the slippage,
- * but at most 0.5 % where the market that decides it trades SOL for USDC, which moves by hundredths of a percent while a trade
- * is under way, and at most 2 % where it trades another token: a purchase of a hundredth of such a market moves it so far.
+ * The part of the slippage that covers the amount passed between two markets; the rest covers what the caller gives or gets.
+ * If prices stand still, this part stays in the mint between the markets, so it is small: half of the slippage, at most 0.5 %
+ * if the deciding market trades SOL for USDC, which moves by hundredths of a percent while a trade is in flight, and at most 2 %
+ * for any other token: buying a hundredth of such a market moves its price that far.
  *
  * @param isBetweenHubs of the first market for exactIn, of the second for exactOut
  */

@@ -1,6 +1,6 @@
 import type { Account } from "./account.ts";
 
-/** True when both are the same in all but the slot they were read at; no account is the same as no account only. */
+/** True if both are equal in everything but the slot they were read at, or both are missing. */
 export function hasSameContent(a: Account | null, b: Account | null): boolean {
   if (a === null || b === null || a === b) return a === b;
   return (

@@ -12,8 +12,8 @@ export interface Account {
 }
 
 /**
- * What is known of a set of accounts.
- * `null`: read, and there is no such account. `undefined`: not read yet.
+ * The accounts in memory.
+ * `null`: the account does not exist. `undefined`: not read yet.
  */
 export interface AccountView {
   get(address: Address): Account | null | undefined;

@@ -9,7 +9,7 @@ const instruction = (data: Uint8Array): Instruction => ({
   data,
 });
 
-/** The most compute units one transaction may ask for. */
+/** Upper bound of compute units that one transaction can request. */
 export const MAX_COMPUTE_UNITS = 1_400_000;
 
 /** Micro-lamports in one lamport: the unit of compute-unit prices. */
@@ -23,7 +23,7 @@ export function setComputeUnitLimit(units: number): Instruction {
   return instruction(data);
 }
 
-/** Sets what is paid per compute unit asked for, in micro-lamports. */
+/** Sets the price per requested compute unit, in micro-lamports. */
 export function setComputeUnitPrice(microLamports: bigint): Instruction {
   const data = new Uint8Array(9);
   data[0] = 3;

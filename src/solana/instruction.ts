@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 
-/** An account an instruction names, with the rights it asks for. */
+/** An account of an instruction, and the rights it requests. */
 export interface AccountMeta {
   readonly address: Address;
   readonly writable: boolean;

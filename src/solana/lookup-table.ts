@@ -9,7 +9,7 @@ const HEADER_BYTES = 56;
 const KIND_LOOKUP_TABLE = 1;
 const NEVER_DEACTIVATED = (1n << 64n) - 1n;
 
-/** The table in an account; undefined when it is none, or is being closed. @see address-lookup-table program `state.rs` */
+/** Decodes a lookup table; undefined if the account is none or is being closed. @see address-lookup-table program `state.rs` */
 export function decodeLookupTable({ address, owner, data }: Account): LookupTable | undefined {
   if (owner !== LOOKUP_TABLE_PROGRAM || data.length < HEADER_BYTES) return undefined;
   if (viewOf(data).getUint32(0, true) !== KIND_LOOKUP_TABLE || readU64(data, 4) !== NEVER_DEACTIVATED) return undefined;

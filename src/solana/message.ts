@@ -12,13 +12,13 @@ export const MAX_TRANSACTION_SIZE = 1232;
 /** The largest version 1 wire transaction, in bytes. @see SIMD-0385 */
 export const MAX_TRANSACTION_SIZE_V1 = 4096;
 
-/** An address lookup table as it stands on the chain: entry i is reached by index i. */
+/** An address lookup table as it is on the chain: index i refers to entry i. */
 export interface LookupTable {
   readonly address: Address;
   readonly entries: readonly Address[];
 }
 
-/** What a message is compiled from. `payer` signs and pays; it is the only signer a caller of this service has. */
+/** The parts of a message. `payer` signs and pays; it is the only signer that the service supports. */
 export interface MessagePlan {
   readonly payer: Address;
   readonly instructions: readonly Instruction[];
@@ -30,16 +30,16 @@ export interface MessagePlan {
 const SIGNER = 2;
 const WRITABLE = 1;
 const INVOKED = 4;
-/** Comes through a lookup table, so that it is not among the message's own accounts. */
+/** Loaded through a lookup table, so not among the message's static accounts. */
 const LOOKED_UP = 8;
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;
 const V1_MAX_ENTRIES = 64;
-/** Priority fee (two bits), compute-unit limit and loaded-bytes limit are given. */
+/** Priority fee (two bits), compute-unit limit and loaded-bytes limit are present. */
 const V1_BUDGET_MASK = 0b1111;
 
 /**
- * Compiles a version 0 message. Accounts come in the order the format demands (writable signers, read-only signers,
+ * Compiles a version 0 message. Accounts are in the order of the format (writable signers, read-only signers,
  * writable, read-only), within a group in order of first use, so the same plan gives the same bytes. Accounts found in a
  * lookup table go through it unless they sign or are invoked.
  *
@@ -89,18 +89,18 @@ export function compileMessage(plan: MessagePlan): Uint8Array {
   return out;
 }
 
-/** What a version 1 message says of its budget in place of compute-budget instructions. */
+/** The budget in a version 1 message, which replaces compute-budget instructions. */
 export interface MessageBudget {
-  /** Paid for priority as a whole. */
+  /** The whole priority fee. */
   readonly priorityFeeLamports: bigint;
   readonly computeUnitLimit: number;
   readonly loadedBytesLimit: number;
 }
 
 /**
- * Compiles a version 1 message: no lookup tables, at most 64 addresses and 64 instructions, the budget in its head.
+ * Compiles a version 1 message: no lookup tables, at most 64 addresses and 64 instructions, the budget in its header.
  *
- * @throws RangeError for more than that
+ * @throws RangeError above either limit
  * @see SIMD-0385
  */
 export function compileMessageV1(plan: Omit<MessagePlan, "lookupTables">, budget: MessageBudget): Uint8Array {
@@ -153,10 +153,10 @@ export function unsignedTransaction(message: Uint8Array): Uint8Array {
   return out;
 }
 
-/** The accounts of a plan, each at its place in order of first use, the programs last. */
+/** The accounts of a plan in order of first use, the programs last. */
 interface AccountsUsed {
   readonly addresses: Address[];
-  /** What each is asked to be able to. */
+  /** The rights each needs. */
   readonly rights: number[];
   /** Places of the accounts the instructions name, one instruction after another. */
   readonly uses: number[];
@@ -164,7 +164,7 @@ interface AccountsUsed {
   readonly programs: number[];
 }
 
-/** Looked up by going through them: a transaction has a few dozen accounts, for which that beats any map. */
+/** A linear search: for the few dozen accounts of a transaction it beats any map. */
 function accountsUsed(payer: Address, instructions: readonly Instruction[]): AccountsUsed {
   const used: AccountsUsed = { addresses: [payer], rights: [SIGNER | WRITABLE], uses: [], programs: [] };
   for (const { accounts } of instructions) {
@@ -186,7 +186,7 @@ function use({ addresses, rights }: AccountsUsed, address: Address, right: numbe
   return addresses.push(address) - 1;
 }
 
-/** A message's own accounts in its order, and where each place of `used` went; looked-up ones are left out. */
+/** A message's static accounts in its order, and the new index of each account of `used`; looked-up ones are left out. */
 interface Arranged {
   readonly statics: readonly Address[];
   readonly positions: number[];
@@ -222,7 +222,7 @@ interface Lookup {
 
 const NO_LOOKUPS: readonly Lookup[] = [];
 
-/** Marks what tables can supply as looked up; each account goes to the first table that has it. */
+/** Marks accounts that a table can supply; each is loaded from the first table that has it. */
 function takeLookups({ addresses, rights }: AccountsUsed, tables: readonly LookupTable[]): readonly Lookup[] {
   const lookups: Lookup[] = [];
   for (const table of tables) {

@@ -9,7 +9,7 @@ const MINT_SIZE = 82;
 const ACCOUNT_TYPE_OFFSET = 165;
 const ACCOUNT_TYPE_MINT = 1;
 
-/** Token-2022 extension type numbers this service looks at. @see spl-token-2022 `extension/mod.rs`, enum ExtensionType */
+/** Type numbers of the Token-2022 extensions that matter to trading. @see spl-token-2022 `extension/mod.rs`, enum ExtensionType */
 const EXTENSION = {
   transferFeeConfig: 1,
   confidentialTransferMint: 4,
@@ -22,7 +22,7 @@ const EXTENSION = {
 
 const ACCOUNT_STATE_FROZEN = 2;
 
-/** A token's mint, as far as trading it depends on it. */
+/** The parts of a token's mint that trading depends on. */
 export interface Mint {
   readonly address: Address;
   readonly program: Address;
@@ -30,11 +30,11 @@ export interface Mint {
   readonly supply: bigint;
   /** Absent: transfers of this token are free. */
   readonly transferFees: TransferFees | undefined;
-  /** Why this token cannot be traded here, in words; undefined when it can. */
+  /** Why this token cannot be traded, in words; undefined if it can. */
   readonly unsupported: string | undefined;
 }
 
-/** True when the account belongs to one of the two token programs and is an initialised mint. */
+/** True if the account belongs to one of the two token programs and is an initialised mint. */
 export function isMint(account: Account): boolean {
   if (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM) return false;
   const { data } = account;
@@ -45,7 +45,7 @@ export function isMint(account: Account): boolean {
   );
 }
 
-/** Reads a mint, plain or with Token-2022 extensions. @throws TypeError when the account is not a mint */
+/** Reads a mint, plain or with Token-2022 extensions. @throws TypeError if the account is not a mint */
 export function decodeMint(account: Account): Mint {
   if (!isMint(account)) throw new TypeError(`${account.address} is not a mint`);
   const { data } = account;

@@ -41,7 +41,7 @@ test("token accounts and seeded accounts", async () => {
   expect(seededAddress(wallet, "tw1z", TOKEN_PROGRAM).toString()).toBe(theirs.toBase58());
 });
 
-test("points of the curve are told as web3.js tells them, and as the program's own library where that is stricter", () => {
+test("isOnCurve agrees with web3.js, and with the program's own library where that is stricter", () => {
   const random = createRandom(5);
   for (let round = 0; round < 2_000; round++) {
     const bytes = random.bytes(32);

@@ -11,8 +11,8 @@ const D = 37_095_705_934_669_439_343_138_083_508_754_565_189_542_113_879_843_219
 const Y_MASK = (1n << 255n) - 1n;
 
 /**
- * True when the bytes are a point of the curve, so that a key pair may exist for them: when (y² − 1) / (dy² + 1) is a square.
- * The root itself is not wanted, so its Legendre symbol suffices, which costs a fifth.
+ * True if the bytes are a point of the curve, so that a key pair may exist for them: (y² − 1) / (dy² + 1) is a square.
+ * Only the Legendre symbol is needed, not the root, at a fifth of the cost.
  *
  * @see curve25519-dalek 3.2, CompressedEdwardsY::decompress, which takes y modulo the prime and either sign of zero
  */
@@ -56,8 +56,8 @@ function isSquare(value: bigint): boolean {
 }
 
 /**
- * Searches the canonical derived address of `seeds` under `program`: the first bump from 255 down that is off the curve.
- * Costs tens of microseconds: for cold paths; keep the result.
+ * Finds the canonical derived address of `seeds` under `program`: the first bump from 255 down that is off the curve.
+ * Costs tens of microseconds: use it on cold paths and keep the result.
  *
  * @see https://solana.com/docs/core/pda
  */

@@ -14,7 +14,7 @@ interface TokenAccount {
   readonly frozen: boolean;
 }
 
-/** True when the account is an initialised token account of either token program. */
+/** True if the account is an initialised token account of either token program. */
 export function isTokenAccount(account: Account): boolean {
   if (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM) return false;
   const { data } = account;
@@ -25,7 +25,7 @@ export function isTokenAccount(account: Account): boolean {
   );
 }
 
-/** Reads a token account. @throws RangeError when the data is too short */
+/** Reads a token account. @throws RangeError if the data is too short */
 export function decodeTokenAccount(account: Account): TokenAccount {
   const { data } = account;
   return {
@@ -36,7 +36,7 @@ export function decodeTokenAccount(account: Account): TokenAccount {
   };
 }
 
-/** Only the balance, in base units: for vaults on paths that read nothing else. */
+/** The balance alone, in base units: for vaults, of which nothing else is read. */
 export function tokenBalance(account: Account): bigint {
   return readU64(account.data, 64);
 }

@@ -12,7 +12,7 @@ test("a transfer withholds its fee rounded up, at most the maximum", () => {
   expect(transferFeeOn(0n, fee(100n))).toBe(0n);
 });
 
-test("the newer setting rules from its epoch on", () => {
+test("the newer setting applies from its epoch on", () => {
   const fees = { older: { ...fee(1n), epoch: 3n }, newer: { ...fee(2n), epoch: 10n } };
   expect(transferFeeAt(fees, 9n).bps).toBe(1n);
   expect(transferFeeAt(fees, 10n).bps).toBe(2n);
@@ -33,7 +33,7 @@ test("the amount before the fee delivers exactly what was asked, and one unit le
       (received, bps, maximum) => check(received, fee(bps, maximum)),
     ),
   );
-  // All that is small: a maximum met, just missed, and everything withheld.
+  // All small cases: the maximum reached, just missed, and everything withheld.
   for (const bps of [1n, 3n, 150n, 3_333n, 5_000n, 9_999n, 10_000n])
     for (let maximum = 0n; maximum < 12n; maximum++)
       for (let received = 1n; received < 150n; received++) check(received, fee(bps, maximum));

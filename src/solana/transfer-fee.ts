@@ -10,7 +10,7 @@ export interface TransferFee {
   readonly bps: bigint;
 }
 
-/** The older and the newer setting of a mint; the newer rules from its epoch on. */
+/** The older and the newer setting of a mint; the newer applies from its epoch on. */
 export interface TransferFees {
   readonly older: TransferFee;
   readonly newer: TransferFee;
@@ -38,8 +38,7 @@ export function transferFeeOn(amount: bigint, fee: TransferFee | undefined): big
 }
 
 /**
- * The amount to send so that exactly `received` arrives, as the token program's own inverse computes it: the least one that
- * does. May be more than 64 bits hold.
+ * The least amount to send so that exactly `received` arrives, by the token program's own inverse. May exceed 64 bits.
  *
  * @see spl-token-2022 `TransferFee::calculate_pre_fee_amount`
  */

@@ -11,12 +11,12 @@ const INITIALIZE_ACCOUNT_3 = 18;
 const MAX_SEED_LENGTH = 32;
 const solMint = readonly(SOL_MINT);
 
-/** What a seeded address is the hash of; written anew for each. */
+/** Preimage of a seeded address; overwritten for each. */
 const preimage = new Uint8Array(32 + MAX_SEED_LENGTH + 32);
 
 /**
- * The address of the account that `seed` makes for `base` under `program`, for an account that lives in one transaction
- * only: it is not found again by its bytes.
+ * The address of the account that `seed` makes for `base` under `program`, for an account that exists in one transaction only:
+ * the address is not interned.
  *
  * @param seed at most 32 ASCII characters
  * @param digest SHA-256; a native one where there is one
@@ -37,8 +37,8 @@ export function seededAddress(
 }
 
 /**
- * Creates a wrapped-SOL account that lives for one transaction, holding `lamports` beside its rent. A seeded account is
- * used instead of the wallet's associated one, so that wrapped SOL the wallet already holds is never touched.
+ * Creates a temporary wrapped-SOL account for one transaction, holding `lamports` on top of its rent. It is seeded, not the
+ * wallet's associated account, so that wrapped SOL the wallet already holds is never touched.
  *
  * @param rent lamports that make a token account rent exempt; they return when the account is closed
  */
@@ -69,8 +69,8 @@ export function openWrappedSol(order: {
 }
 
 /**
- * Creates the wallet's associated wrapped-SOL account `account` and puts `lamports` into it beside its rent.
- * Closing it afterwards unwraps all it holds: for wallets that have no such account.
+ * Creates the wallet's associated wrapped-SOL account `account` and puts `lamports` into it on top of its rent.
+ * Closing it afterwards unwraps all it holds, so use it only for wallets without such an account.
  */
 export function fillWrappedSol(order: {
   readonly account: Address;

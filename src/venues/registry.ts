@@ -11,7 +11,7 @@ import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
 import { raydiumLaunchlab } from "./raydium-launchlab/venue.ts";
 import type { Venue } from "./venue.ts";
 
-/** Every venue there is. The order is the last tie-breaker between equal quotes. */
+/** All venues. The order is the last tie-breaker between equal quotes. */
 export const venues: readonly Venue[] = [
   pumpFun,
   pumpSwap,

@@ -5,13 +5,13 @@ import type { Instruction } from "../solana/instruction.ts";
 /** Public, permanent name of a venue, such as "raydium_cpmm": `platform` on every wire. Its folder is named alike, with dashes. */
 export type VenueId = string;
 
-/** Two mints somebody wants to trade for one another, in no particular order. SOL is the wrapped-SOL mint. */
+/** Two mints to be traded for one another, in no particular order. SOL is the wrapped-SOL mint. */
 export interface MintPair {
   readonly a: Address;
   readonly b: Address;
 }
 
-/** Where markets of a pair may be found. Data only: the market layer does the reading. */
+/** Where markets of a pair may be. Data only: the market layer reads. */
 export type MarketSearch =
   /** Addresses at which a market account may exist. */
   | { readonly kind: "probe"; readonly addresses: readonly Address[] }
@@ -27,53 +27,53 @@ export type MarketSearch =
 export interface Market {
   readonly venue: VenueId;
   readonly address: Address;
-  /** The two mints, in the venue's own order. SOL is the wrapped-SOL mint, also where lamports move. */
+  /** The two mints, in the venue's own order. SOL is the wrapped-SOL mint, even if lamports move. */
   readonly mints: readonly [Address, Address];
-  /** True when the SOL side moves as lamports of the wallet, so that nothing is wrapped or unwrapped. */
+  /** True if the SOL side moves as lamports of the wallet, so that nothing is wrapped or unwrapped. */
   readonly nativeSol: boolean;
 }
 
 /** exactIn: `amount` is what the wallet gives. exactOut: `amount` is what the wallet gets. */
 export type SwapMode = "exactIn" | "exactOut";
 
-/** What is asked of one market. Amounts are the wallet's side: what leaves it and what arrives in it. */
+/** A request for a quote of one market. Amounts are the wallet's side: what leaves it and what arrives in it. */
 export interface Ask {
   readonly mode: SwapMode;
   readonly inMint: Address;
   readonly outMint: Address;
   /** Base units of `inMint` for exactIn, of `outMint` for exactOut. */
   readonly amount: bigint;
-  /** The clock the trade is expected to run under: fees that depend on time or epoch are taken at it. */
+  /** The clock at which the trade is expected to run; fees may depend on its time or epoch. */
   readonly clock: ChainClock;
 }
 
-/** What the program would do now, to the base unit. */
+/** The amounts of a trade as the program would execute it now, to the base unit. */
 export interface Quote<Fill = unknown> {
   readonly mode: SwapMode;
   readonly inMint: Address;
   readonly outMint: Address;
-  /** What leaves the wallet, all venue, creator and transfer fees included. */
+  /** Leaves the wallet, including all venue, creator and transfer fees. */
   readonly inAmount: bigint;
-  /** What arrives in the wallet, all venue, creator and transfer fees taken off. */
+  /** Arrives in the wallet, after all venue, creator and transfer fees. */
   readonly outAmount: bigint;
   /** Fraction by which the trade is worse than the price before it, fees excluded. 0 ≤ impact ≤ 1. */
   readonly priceImpact: number;
-  /** What `swap` needs beside the amounts, so that nothing is priced twice. */
+  /** What `swap` needs besides the amounts, so that nothing is priced twice. */
   readonly fill: Fill;
 }
 
-/** Who trades, with which token accounts, and how far the price may move. */
+/** The wallet that trades, its token accounts, and how far the price may move. */
 export interface SwapTerms {
   readonly wallet: Address;
-  /** The wallet's token account of the input mint; where SOL is native, its wrapped-SOL address (which need not exist). */
+  /** The wallet's token account of the input mint; for native SOL, its wrapped-SOL address (which need not exist). */
   readonly source: Address;
-  /** The wallet's token account of the output mint; where SOL is native, its wrapped-SOL address (which need not exist). */
+  /** The wallet's token account of the output mint; for native SOL, its wrapped-SOL address (which need not exist). */
   readonly destination: Address;
   /** exactIn: the least output accepted, as the venue's program checks it. exactOut: the most input. Wallet-side base units. */
   readonly threshold: bigint;
-  /** Any number, to spread write locks where a program accepts one of several accounts (fee recipients). */
+  /** Any number. Spreads write locks if a program accepts one of several accounts, such as fee recipients. */
   readonly salt: number;
-  /** True when the account is known to exist: what the program need not create costs no units and no rent. */
+  /** True if the account is known to exist: the program need not create it, which saves units and rent. */
   readonly exists: (address: Address) => boolean;
 }
 
@@ -82,7 +82,7 @@ export interface SwapLeg {
   readonly instructions: readonly Instruction[];
   /** Upper bound of compute units used by `instructions`, measured on the program, without a safety margin. */
   readonly computeUnits: number;
-  /** Accounts the program itself may create at the wallet's expense, with their data sizes: rent, not trade. */
+  /** Accounts that the program may create at the wallet's expense, with their data sizes: this is rent, not part of the trade. */
   readonly creates: readonly { readonly address: Address; readonly space: number }[];
 }
 
@@ -97,30 +97,30 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   /** Where markets of the pair may be. */
   search(pair: MintPair): readonly MarketSearch[];
   /**
-   * The market in an account, or undefined when the account is not a market of this venue. `pair` is the pair it was found
-   * for: where an account does not name its own mints, they are proven from the pair by derivation.
+   * Decodes a market; undefined if the account is not one of this venue. `pair` is the pair it was found for: if an account does
+   * not name its own mints, they are proven from the pair by derivation.
    */
   decode(account: Account, pair: MintPair): M | undefined;
-  /** Accounts still missing from `have` before `read` can be called; empty when ready. Asked again after each round of reads. */
+  /** Accounts that `read` needs and `have` lacks; empty if ready. Called again after each round of reads. */
   needs(market: M, have: AccountView): readonly Address[];
   /**
    * The market's state, decoded once per change of its accounts.
    * Mints are among `needs`, so that transfer fees and token programs are known.
-   * @throws TradewireError VENUE_DEGRADED when an account is not what the program's layout says
+   * @throws TradewireError VENUE_DEGRADED if an account is not what the program's layout says
    */
   read(market: M, have: AccountView): State;
   /**
-   * What the program would do, to the base unit.
-   * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed, not open yet: the message says which), VALIDATION_ERROR (too small to trade)
+   * Quotes a trade as the program would execute it, to the base unit.
+   * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed or not open yet, as the message says), VALIDATION_ERROR (too small to trade)
    */
   quote(state: State, ask: Ask): Quote<Fill>;
-  /** The instructions that make the trade of `quote`; from its fill, never pricing again. */
+  /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
   swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
-  /** What a failure of one of this venue's programs means, by Anchor error name first, by number second. */
+  /** Meaning of the errors of this venue's programs: by Anchor error name, else by number. */
   readonly errors: ProgramErrors;
 }
 
-/** The public code of a failed program's error. */
+/** Public codes that a program's error can have. */
 export type ProgramErrorCode =
   | "SLIPPAGE_EXCEEDED"
   | "INSUFFICIENT_LIQUIDITY"

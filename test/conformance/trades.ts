@@ -27,7 +27,7 @@ export interface TradeOutcome {
   readonly computeUnits: number;
   readonly computeUnitBound: number;
   readonly transactionBytes: number;
-  /** Code the program's refusal of a bound one unit too tight maps to; undefined when not tried. */
+  /** Code the program's refusal of a bound one unit too tight maps to; undefined if not tried. */
   readonly guard: string | undefined;
 }
 

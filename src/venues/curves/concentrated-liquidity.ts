@@ -3,7 +3,7 @@ import { ceilDiv, minOf } from "../../primitives/integer.ts";
 /**
  * Liquidity spread over price ranges, as Orca Whirlpools and Raydium CLMM trade it: square-root prices of token 1 per
  * token 0 in Q64.64, one price per tick of 1.0001, liquidity as whole numbers. Both programs make the same step between two
- * prices; they differ in how a tick becomes a price, so each brings its own ladder.
+ * prices; they differ in how a tick becomes a price, so each has its own ladder.
  */
 export const MIN_TICK = -443_636;
 export const MAX_TICK = 443_636;
@@ -26,13 +26,13 @@ export function amount1Between(lower: bigint, upper: bigint, liquidity: bigint, 
   return roundUp ? (product + Q64_MASK) >> 64n : product >> 64n;
 }
 
-/** One stretch of a swap without a change of liquidity. Amounts are the pool's side, in base units. */
+/** One step of a swap at constant liquidity. Amounts are the pool's side, in base units. */
 interface SwapStep {
   /** The price reached. */
   readonly sqrtPrice: bigint;
-  /** What moves the curve, without a fee on input. */
+  /** Input that moves the curve, without a fee on input. */
   readonly amountIn: bigint;
-  /** What leaves the pool, a fee on output taken off. */
+  /** Output that leaves the pool, after a fee on output. */
   readonly amountOut: bigint;
   readonly fee: bigint;
 }
@@ -44,7 +44,7 @@ interface SwapStep {
  *
  * @param feeRate millionths
  * @param feeOnInput false: the fee is taken from the output
- * @returns undefined when no price can give that output
+ * @returns undefined if no price can give that output
  * @see orca_whirlpools_core 1.0.4 `quote/swap.rs` compute_swap_step; raydium-clmm `libraries/swap_math.rs` compute_swap
  */
 export function swapStep(
@@ -111,7 +111,7 @@ function feeFromOutput(
 ): SwapStep {
   let fee = ceilDiv(grossOut * feeRate, FEE_DENOMINATOR);
   if (exactIn) {
-    // What a rounded price left over cannot become a fee on output: the pool keeps all of the input.
+    // The remainder of a rounded price cannot become a fee on output: the pool keeps all of the input.
     return { sqrtPrice, amountIn: sqrtPrice === target ? amountIn : remaining, amountOut: grossOut - fee, fee };
   }
   if (grossOut - fee > remaining) fee = grossOut - remaining;
@@ -133,7 +133,7 @@ function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroF
   return ceilDiv(scaled * price, scaled + amount * price);
 }
 
-/** Token 1 out lowers the price, rounded down; token 0 out raises it, rounded up. Undefined when there is no such price. */
+/** Token 1 out lowers the price, rounded down; token 0 out raises it, rounded up. Undefined if there is no such price. */
 function priceAfterOutput(price: bigint, liquidity: bigint, amount: bigint, zeroForOne: boolean): bigint | undefined {
   if (zeroForOne) {
     const fall = ceilDiv(amount << 64n, liquidity);
@@ -150,7 +150,7 @@ export function midPrice(sqrtPrice: bigint, zeroForOne: boolean): readonly [nume
   return zeroForOne ? [square, Q128] : [Q128, square];
 }
 
-/** Number of low bits answered from a table. */
+/** Number of low bits looked up in a table. */
 const TABLE_BITS = 9;
 
 /**
@@ -177,12 +177,12 @@ export function createPowerLadder(one: bigint, bits: bigint, factors: readonly b
 /** Initialised ticks in ascending order, one entry per tick in each list. */
 export interface TickList {
   readonly ticks: readonly number[];
-  /** Liquidity gained when the price rises through the tick. */
+  /** Liquidity added as the price rises through the tick. */
   readonly liquidityNet: readonly bigint[];
   readonly sqrtPrices: readonly bigint[];
 }
 
-/** Index of the last tick at or below `tick`; −1 when there is none. */
+/** Index of the last tick at or below `tick`; −1 if there is none. */
 export function lastTickAtOrBelow(ticks: readonly number[], tick: number): number {
   let low = 0;
   let high = ticks.length;

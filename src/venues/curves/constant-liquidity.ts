@@ -38,13 +38,13 @@ export function priceAfterBIn(price: bigint, liquidity: bigint, amount: bigint):
   return price + (amount << SCALE_BITS) / liquidity;
 }
 
-/** The price after `amount` of A came out: rises, rounded up. Undefined when there is no such price. */
+/** The price after `amount` of A came out: rises, rounded up. Undefined if there is no such price. */
 export function priceAfterAOut(price: bigint, liquidity: bigint, amount: bigint): bigint | undefined {
   const rest = liquidity - amount * price;
   return rest > 0n ? ceilDiv(liquidity * price, rest) : undefined;
 }
 
-/** The price after `amount` of B came out: falls, rounded down. Undefined when there is no such price. */
+/** The price after `amount` of B came out: falls, rounded down. Undefined if there is no such price. */
 export function priceAfterBOut(price: bigint, liquidity: bigint, amount: bigint): bigint | undefined {
   const fall = ceilDiv(amount << SCALE_BITS, liquidity);
   return fall < price ? price - fall : undefined;

@@ -1,9 +1,9 @@
-/** Parts the ratio is taken in before it becomes a number. */
+/** Resolution of the ratio before it becomes a number. */
 const PRECISION = 1_000_000_000_000n;
 
 /**
- * By how much a fill is worse than the price before it, fees excluded: 1 − (grossOut / netIn) / (midNumerator / midDenominator).
- * The mid price is base units of output per base unit of input. Display only: rounded to a double, held within 0 and 1.
+ * How much worse a fill is than the price before it, fees excluded: 1 − (grossOut / netIn) / (midNumerator / midDenominator).
+ * The mid price is base units of output per base unit of input. Display only: rounded to a double, clamped to 0…1.
  */
 export function priceImpact(netIn: bigint, grossOut: bigint, midNumerator: bigint, midDenominator: bigint): number {
   const ideal = netIn * midNumerator;

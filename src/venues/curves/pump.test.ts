@@ -16,7 +16,7 @@ describe("maths of Pump coins", () => {
     expect(whole).toMatchObject({ net: 85_005_359_057n, quote: 85_005_359_057n + 850_053_591n + 425_026_796n });
   });
 
-  it("spends a budget as the program does: fees before the rounding, at most one unit left over", () => {
+  it("spends a budget as the program does: fees before rounding, at most one unit left", () => {
     const side = { ...fresh, fees: { lp: 0n, protocol: 93n, creator: 30n } };
     expect(buyWithBudget(80_985n, side)).toMatchObject({ net: 80_000n, quote: 80_984n });
     expect(buyWithBudget(80_986n, side)).toMatchObject({ net: 80_000n, quote: 80_986n });
@@ -27,7 +27,7 @@ describe("maths of Pump coins", () => {
     for (const budget of [1n, 2n, 3n]) expect(buyWithBudget(budget, fresh).tokens).toBe(0n);
   });
 
-  it("never spends more than the budget, and would not get one token more for it", () => {
+  it("never spends more than the budget, which would not buy one token more", () => {
     const random = createRandom(5);
     for (let i = 0; i < 2_000; i++) {
       const side = { ...fresh, fees: { lp: 0n, protocol: random.below(300n), creator: random.below(500n) } };
@@ -57,7 +57,7 @@ describe("maths of Pump coins", () => {
     }
   });
 
-  it("cannot pay out what the curve does not price", () => {
+  it("cannot pay out more than the curve prices", () => {
     expect(sellForQuote(fresh.quote, fresh)).toBeUndefined();
   });
 });

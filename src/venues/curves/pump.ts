@@ -2,19 +2,19 @@ import { ceilDiv, minOf } from "../../primitives/integer.ts";
 import { BPS, type PumpFees, pumpFee } from "../shared/pump-fees.ts";
 import { constantProductOut } from "./constant-product.ts";
 
-/** A Pump coin's market as one trade sees it: reserves as priced, in base units, and the fee rates on the quote. */
+/** A Pump coin's market for one trade: reserves as priced, in base units, and the fee rates on the quote. */
 export interface PumpSide {
   readonly tokens: bigint;
   readonly quote: bigint;
-  /** The creator's rate is 0 where the coin has no creator. */
+  /** The creator's rate is 0 if the coin has no creator. */
   readonly fees: PumpFees;
 }
 
 export interface PumpTrade {
   readonly tokens: bigint;
-  /** What moves the curve: quote in before fees, or quote out before fees. */
+  /** Quote amount on the curve, before fees. */
   readonly net: bigint;
-  /** What the wallet pays or receives. */
+  /** Quote amount that the wallet pays or receives. */
   readonly quote: bigint;
 }
 
@@ -24,10 +24,10 @@ export function pumpFeesOn(amount: bigint, { lp, protocol, creator }: PumpFees):
 }
 
 /**
- * What an exact budget of the quote buys: the part left after fees, less one unit, through the curve, rounded down.
- * Fees are those of the part before rounding took from it, so at most one unit of the budget is left unspent.
+ * Tokens for an exact budget of the quote: the part left after fees, less one unit, through the curve, rounded down.
+ * Fees are those of that part before rounding, so at most one unit of the budget stays unspent.
  *
- * @returns tokens 0 when the budget is too small to buy anything
+ * @returns tokens 0 if the budget is too small to buy anything
  * @see pump-sdk IDL pump, docs of `buy_exact_sol_in`
  */
 export function buyWithBudget(budget: bigint, side: PumpSide): PumpTrade {
@@ -43,17 +43,16 @@ export function buyWithBudget(budget: bigint, side: PumpSide): PumpTrade {
   };
 }
 
-/** What a sale of `tokens` pays: the curve's output rounded down, less all fees rounded up; may be below zero. */
+/** Proceeds of selling `tokens`: the curve's output rounded down, less all fees rounded up. May be below zero. */
 export function sellTokens(tokens: bigint, side: PumpSide): PumpTrade {
   const net = constantProductOut(tokens, side.tokens, side.quote);
   return { tokens, net, quote: net - pumpFeesOn(net, side.fees) };
 }
 
 /**
- * The least tokens whose sale pays at least `wanted`. What it really pays may be more, where a token is worth more than one
- * unit of the quote.
+ * The least tokens whose sale pays at least `wanted`. It may pay more if a token is worth more than one unit of the quote.
  *
- * @returns undefined when no amount does
+ * @returns undefined if no amount does
  */
 export function sellForQuote(wanted: bigint, side: PumpSide): PumpTrade | undefined {
   const { lp, protocol, creator } = side.fees;

@@ -8,10 +8,10 @@ const EXPONENT_LIMIT = 0x80000;
 
 /**
  * `base` to the power of `exponent` in Q64.64, rounded down after each multiplication, by squaring over 19 bits.
- * Bases of one and more are inverted first and the result inverted back, so that nothing overflows 128 bits: the rounding
- * follows from that, and is what the programs compute.
+ * Bases of one and above are inverted first and the result inverted back, so that nothing overflows 128 bits. The rounding
+ * follows from that and equals the programs'.
  *
- * @returns 0 when the result is too small to write or the exponent too large
+ * @returns 0 if the result is too small to represent or the exponent too large
  * @see Meteora `dlmm-sdk` 1.9.14 `helpers/u64xu64_math.ts`, function `pow`
  */
 export function q64Power(base: bigint, exponent: number): bigint {

@@ -73,7 +73,7 @@ describe("fees by market cap", () => {
 });
 
 describe("rate limiter", () => {
-  it("asks the cliff up to the reference amount and more above it", () => {
+  it("charges the cliff up to the reference amount and more above it", () => {
     expect(baseFeeOnGross(limiter, 1_000_000_000n, start)).toBe(10_000_000n);
     expect(baseFeeOnGross(limiter, 2_000_000_000n, start)).toBe(15_000_000n);
     expect(baseFeeOnGross(limiter, 10n ** 15n, start)).toBeGreaterThan(499_000_000n);
@@ -86,7 +86,7 @@ describe("rate limiter", () => {
     expect(baseFeeOnGross(limiter, 10n ** 15n, at(601n))).toBe(10_000_000n);
   });
 
-  it("has an inverse that asks no less than its way forward, to a rounding", () => {
+  it("has an inverse that charges no less than the forward fee, to a rounding", () => {
     fc.assert(
       fc.property(fc.bigInt(1_000_000n, 10n ** 14n), (gross) => {
         const net = takeFee(gross, baseFeeOnGross(limiter, gross, start));
@@ -98,7 +98,7 @@ describe("rate limiter", () => {
     );
   });
 
-  it("tells which steps the program takes", () => {
+  it("names the steps the program takes", () => {
     expect(baseFeeWork(limiter, 1n, false, start)).toEqual({ counts: false, powers: false, roots: false });
     expect(baseFeeWork(limiter, 2_000_000_000n, false, start)).toEqual({ counts: true, powers: false, roots: false });
     expect(baseFeeWork(limiter, 2_000_000_000n, true, start)).toEqual({ counts: true, powers: false, roots: true });

@@ -19,7 +19,7 @@ interface Steps {
   /** True: each step takes `reduction` bps of what is left; false: `reduction` parts per billion. */
   readonly exponential: boolean;
   readonly reduction: bigint;
-  /** Steps after which it falls no further. */
+  /** Steps after which it stays constant. */
   readonly periods: bigint;
 }
 
@@ -51,12 +51,12 @@ interface RateLimiter {
 
 export type BaseFee = TimeSchedule | MarketCapSchedule | RateLimiter;
 
-/** What a fee depends on beside the amount. */
+/** What a fee depends on besides the amount. */
 export interface FeeMoment {
   /** Slot or seconds, as the pool counts time. */
   readonly point: bigint;
   readonly activationPoint: bigint;
-  /** True when the second token (the quote token) goes in: the only direction a rate limiter watches. */
+  /** True if the second token (the quote token) goes in: the only direction a rate limiter watches. */
   readonly buying: boolean;
   readonly sqrtPrice: bigint;
   readonly firstSqrtPrice: bigint;
@@ -67,7 +67,7 @@ export function partsOfBps(bps: number): bigint {
   return (BigInt(bps) * FEE_DENOMINATOR) / ONE_IN_BPS;
 }
 
-/** True while a rate limiter watches trades of this direction. */
+/** True while a rate limiter applies to trades in this direction. */
 export function isLimiting(fee: BaseFee, moment: FeeMoment): boolean {
   return (
     fee.kind === "rateLimiter" &&
@@ -84,7 +84,7 @@ export function baseFeeOnGross(fee: BaseFee, gross: bigint, moment: FeeMoment): 
   return isLimiting(fee, moment) ? limitedFeeOnGross(fee, gross) : fee.cliff;
 }
 
-/** The base fee that leaves `net` of some larger amount. Undefined when no 64-bit amount does. */
+/** The base fee that leaves `net` of a larger amount. Undefined if no 64-bit amount does. */
 export function baseFeeOnNet(fee: BaseFee, net: bigint, moment: FeeMoment): bigint | undefined {
   if (fee.kind !== "rateLimiter") return scheduledFee(fee, moment);
   return isLimiting(fee, moment) ? limitedFeeOnNet(fee, net) : fee.cliff;
@@ -96,7 +96,7 @@ export function volatilityFee(volatility: bigint, binStep: bigint, control: bigi
   return ceilDiv(move * move * control, DYNAMIC_FEE_SCALE);
 }
 
-/** Which of the dearer steps a program takes to find a base fee: for bounds of compute units. */
+/** Which of the costlier steps a program takes to find a base fee: for bounds of compute units. */
 interface BaseFeeWork {
   /** Steps of price or of a rate limiter are counted. */
   readonly counts: boolean;
@@ -123,7 +123,7 @@ const NO_WORK: BaseFeeWork = { counts: false, powers: false, roots: false };
 const COUNTING: BaseFeeWork = { counts: true, powers: false, roots: false };
 const ROOTING: BaseFeeWork = { counts: true, powers: false, roots: true };
 
-/** What is left of `gross` after the fee; the fee is rounded up. */
+/** The rest of `gross` after the fee, which is rounded up. */
 export function takeFee(gross: bigint, fee: bigint): bigint {
   return gross - ceilDiv(gross * fee, FEE_DENOMINATOR);
 }

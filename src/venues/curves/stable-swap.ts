@@ -7,13 +7,13 @@
 const COINS = 2n;
 const MAX_ROUNDS = 20;
 
-/** A number found by Newton's method, and the rounds it took: what a program pays for it in compute units. */
+/** A number found by Newton's method, and its rounds, on which a program's compute units depend. */
 export interface Found {
   readonly value: bigint;
   readonly rounds: number;
 }
 
-/** The invariant D of two reserves. 0 when either is empty. */
+/** The invariant D of two reserves. 0 if either is empty. */
 export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Found {
   const ann = amplification * COINS;
   const sum = x + y;

@@ -9,7 +9,7 @@ const SWAP = hex("f8c69e91e17587c8");
 const vaultProgram = readonly(VAULT_PROGRAM);
 const tokenProgram = readonly(TOKEN_PROGRAM);
 
-/** The accounts of a swap that hang on the pool alone. */
+/** The accounts of a swap that depend only on the pool. */
 export interface DammV1Accounts {
   readonly pool: AccountMeta;
   /** Vaults, their tokens, their share mints and the pool's shares: each A then B. */

@@ -6,7 +6,7 @@ import type { Market, MintPair } from "../venue.ts";
 import { DAMM_V1_CONFIGS, DAMM_V1_FEE_TIERS } from "./known-configs.ts";
 
 export const DAMM_V1_PROGRAM = Address.of("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB");
-/** Holds the tokens of all pools of a mint together, and lends them out. */
+/** Holds the tokens of all pools of a mint, and lends them out. */
 export const VAULT_PROGRAM = Address.of("24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi");
 
 export const DAMM_V1_MINT_A_OFFSET = 40;
@@ -18,22 +18,22 @@ const STABLE_END = 917;
 const VAULT_DISCRIMINATOR = hex("d308e82b02987577");
 const VAULT_MIN_SIZE = 1227;
 
-/** Where staked SOL tells its price: the state of Marinade, and of Lido. */
+/** State accounts that hold the price of staked SOL: Marinade's and Lido's. */
 const MARINADE_STATE = Address.of("8szGkuLTAux9XMgZ2vtY39jVSowEcpBfFfD8hXSEqdGC");
 const LIDO_STATE = Address.of("49Yi1TKkNyYjPAFdR9LBvoHcUjuPX4Df5T5yv39w2XTn");
 
-/** What kind of staked SOL a pool's token B is, by the number the program gives it. */
+/** The kind of staked SOL of a pool's token B, by the program's number. */
 type DepegKind = "none" | "marinade" | "lido" | "stakePool";
 const DEPEG_KINDS: readonly DepegKind[] = ["none", "marinade", "lido", "stakePool"];
 
-/** What of a pool never changes. */
+/** The fixed part of a pool. */
 export interface DammV1Market extends Market {
   readonly venue: "meteora_damm_v1";
   readonly vaults: readonly [Address, Address];
   /** The pool's shares of the vaults. */
   readonly shares: readonly [Address, Address];
   readonly protocolFees: readonly [Address, Address];
-  /** The account staked SOL's price is read from; undefined where both tokens are worth what they are. */
+  /** The account that holds staked SOL's price; undefined if neither token is staked SOL. */
   readonly stake: Address | undefined;
 }
 
@@ -43,13 +43,13 @@ export interface StableCurve {
   /** Bring both tokens to one precision. */
   readonly multipliers: readonly [bigint, bigint];
   readonly depeg: DepegKind;
-  /** What token B is worth in token A, in millionths, as last remembered by the pool. */
+  /** Value of token B in token A, in millionths, as the pool last stored it. */
   readonly rememberedPrice: bigint;
-  /** Unix seconds of that memory. */
+  /** Unix time at which it was stored. */
   readonly rememberedAt: bigint;
 }
 
-/** What of a pool moves its quotes. */
+/** The part of a pool that quotes depend on. */
 export interface DammV1Pool {
   readonly enabled: boolean;
   readonly tradeFee: Fraction;
@@ -68,20 +68,20 @@ export interface Fraction {
 
 /** A vault as its pools see it. Amounts in base units of its token. */
 export interface DammV1Vault {
-  /** False: it takes no deposits; it still pays out. */
+  /** False: it takes no deposits but still pays out. */
   readonly enabled: boolean;
   readonly total: bigint;
   readonly tokenVault: Address;
   readonly shareMint: Address;
-  /** Profit not yet free, as last reported. */
+  /** Profit still locked, as of the last report. */
   readonly lockedProfit: bigint;
   /** Unix seconds. */
   readonly lastReport: bigint;
-  /** Parts per trillion of the locked profit that come free each second. */
+  /** Parts per trillion of the locked profit that unlock each second. */
   readonly degradation: bigint;
 }
 
-/** The pool in an account, or undefined when it is none. @see @meteora-ag/dynamic-amm-sdk 1.4.1 IDL, account Pool */
+/** Decodes a pool account; undefined if it is none. @see @meteora-ag/dynamic-amm-sdk 1.4.1 IDL, account Pool */
 export function decodeDammV1Market({ address, owner, data }: Account): DammV1Market | undefined {
   if (owner !== DAMM_V1_PROGRAM || data.length <= CURVE_OFFSET || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
     return undefined;
@@ -134,7 +134,7 @@ export function decodeDammV1Pool({ data }: Account): DammV1Pool {
   };
 }
 
-/** A vault, or undefined when the account is none. @see @meteora-ag/vault-sdk 2.3.1 IDL, account Vault */
+/** A vault, or undefined if the account is none. @see @meteora-ag/vault-sdk 2.3.1 IDL, account Vault */
 export function decodeDammV1Vault({ owner, data }: Account): DammV1Vault | undefined {
   if (owner !== VAULT_PROGRAM || data.length < VAULT_MIN_SIZE || !hasBytesAt(data, 0, VAULT_DISCRIMINATOR)) {
     return undefined;
@@ -153,7 +153,7 @@ export function decodeDammV1Vault({ owner, data }: Account): DammV1Vault | undef
 const MILLIONTHS = 1_000_000n;
 
 /**
- * What staked SOL is worth now, in millionths of SOL, rounded down; undefined when the account is too short or empty.
+ * Current value of staked SOL, in millionths of SOL, rounded down; undefined if the account is too short or empty.
  *
  * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `curve/stable-swap`, getBasePoolVirtualPrice
  */

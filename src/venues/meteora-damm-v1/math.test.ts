@@ -53,7 +53,7 @@ const bench = (change: Partial<DammV1Pool> = {}, now = 2_000n, stakedPrice?: big
   });
 
 describe("vault profit", () => {
-  it("comes free second by second", () => {
+  it("unlocks second by second", () => {
     expect(freeAmount(vault, 1_000n)).toBe(vault.total - 1_000_000_000n);
     expect(freeAmount(vault, 11_800n)).toBe(vault.total - 500_000_003n);
     expect(freeAmount(vault, 1_000_000n)).toBe(vault.total);
@@ -89,7 +89,7 @@ describe("DAMM v1 maths", () => {
     expect(dammV1Bench({ ...trade, source: share(0n) })).toBeUndefined();
   });
 
-  it("remembers what staked SOL is worth for ten minutes, then reads it", () => {
+  it("uses the stored value of staked SOL for ten minutes, then reads it", () => {
     const out = (now: bigint, price?: bigint) => dammV1ExactIn(bench({ stable }, now, price)!, 10n ** 9n)!.output;
     expect(out(2_600n, 1_300_000n)).toBe(out(2_600n));
     expect(out(2_601n, 1_300_000n)).toBeLessThan(out(2_601n, 1_100_000n));

@@ -6,16 +6,16 @@ import type { DammV1Pool, DammV1Vault, Fraction, StableCurve } from "./layout.ts
 /** Scale of a vault's degradation. */
 const TRILLION = 1_000_000_000_000n;
 const MILLION = 1_000_000n;
-/** Seconds a pool trusts its memory of what staked SOL is worth. */
+/** Seconds for which a pool uses its stored value of staked SOL. */
 const MEMORY_SECONDS = 600n;
 
 /** A pool's stake in one vault. Base units. */
 export interface VaultShare {
   readonly vault: DammV1Vault;
-  /** The pool's shares, and all there are. */
+  /** The pool's shares, and all shares. */
   readonly shares: bigint;
   readonly supply: bigint;
-  /** Tokens that lie in the vault now, not lent out. */
+  /** Tokens in the vault that are not lent out. */
   readonly reserve: bigint;
 }
 
@@ -26,13 +26,13 @@ interface DammV1Trade {
   readonly from: 0 | 1;
   readonly source: VaultShare;
   readonly target: VaultShare;
-  /** What staked SOL is worth, in millionths; undefined where it does not matter or cannot be read. */
+  /** Value of staked SOL in millionths; undefined if it does not matter or cannot be read. */
   readonly stakedPrice: bigint | undefined;
   /** Unix seconds. */
   readonly now: bigint;
 }
 
-/** What a trade works on, worked out once. */
+/** Inputs of a trade, computed once. */
 export interface DammV1Bench {
   readonly trade: DammV1Trade;
   readonly sourceFree: bigint;
@@ -52,21 +52,21 @@ export interface DammV1Fill {
   readonly output: bigint;
   /** The part of the input that moves the curve. */
   readonly netIn: bigint;
-  /** What the curve gives before the vault's rounding. */
+  /** Output of the curve before the vault's rounding. */
   readonly grossOut: bigint;
-  /** What the pool's stake in the vault shrinks by: the program checks this, not what arrives, against a bound. */
+  /** Decrease of the pool's stake in the vault: the program checks this against the bound, not what arrives. */
   readonly checkedOut: bigint;
-  /** Rounds of approximation the curve took. */
+  /** Rounds of approximation of the curve. */
   readonly rounds: number;
 }
 
-/** What a vault could pay out: everything but the profit still locked. */
+/** The amount a vault can pay out: everything but the profit still locked. */
 export function freeAmount({ total, lockedProfit, lastReport, degradation }: DammV1Vault, now: bigint): bigint {
   const freed = (now - lastReport) * degradation;
   return freed > TRILLION ? total : total - (lockedProfit * (TRILLION - freed)) / TRILLION;
 }
 
-/** Prepares one direction of trade; undefined when the pool is empty or its staked SOL has no price. */
+/** Prepares one direction of trade; undefined if the pool is empty or its staked SOL has no price. */
 export function dammV1Bench(trade: DammV1Trade): DammV1Bench | undefined {
   const { pool, from, source, target, now } = trade;
   const sourceFree = freeAmount(source.vault, now);
@@ -84,7 +84,7 @@ export function dammV1Bench(trade: DammV1Trade): DammV1Bench | undefined {
   return { trade, sourceFree, targetFree, sourceHeld, targetHeld, stable: { amplification, scales, d } };
 }
 
-/** What brings tokens A and B to one precision and, for staked SOL, to one worth. */
+/** Factors that bring tokens A and B to one precision and, for staked SOL, to one value. */
 function scalesOf(curve: StableCurve, { stakedPrice, now }: DammV1Trade): readonly [bigint, bigint] | undefined {
   const [a, b] = curve.multipliers;
   if (curve.depeg === "none") return [a, b];
@@ -93,11 +93,11 @@ function scalesOf(curve: StableCurve, { stakedPrice, now }: DammV1Trade): readon
 }
 
 /**
- * What the program does with `input`: the protocol's fee is set aside, the rest goes into the vault for shares, the curve
+ * Simulates the program for `input`: the protocol's fee is set aside, the rest goes into the vault for shares, the curve
  * gives on what the pool's shares grew by less the fee, and the vault pays out for shares. Fees round down but are at least
  * one unit; shares and payments round down.
  *
- * @returns undefined when it would trade for nothing or more than there is
+ * @returns undefined if it would trade for nothing or more than there is
  * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `utils`, calculateSwapQuote
  */
 export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | undefined {
@@ -120,10 +120,10 @@ export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | u
 }
 
 /**
- * The least input that gives at least `output`, since the program has no instruction for an exact output. Found by halving
+ * The least input that gives at least `output`, since the program has no instruction for an exact output. Found by bisection
  * between bounds grown around a guess.
  *
- * @returns undefined when the pool cannot give that much
+ * @returns undefined if the pool cannot give that much
  */
 export function dammV1ExactOut(bench: DammV1Bench, output: bigint): DammV1Fill | undefined {
   const { targetHeld, trade } = bench;
@@ -168,7 +168,7 @@ export function dammV1ExactOut(bench: DammV1Bench, output: bigint): DammV1Fill |
   return best;
 }
 
-/** True when so much goes in that more would not help: the curve's output is past what may leave. */
+/** True if more input would not help: the curve's output exceeds what may leave. */
 function dammV1TooMuch(bench: DammV1Bench, input: bigint): boolean {
   return input > bench.sourceHeld && dammV1ExactIn(bench, input) === undefined;
 }
@@ -203,7 +203,7 @@ function feeOn(amount: bigint, { numerator, denominator }: Fraction): bigint {
   return fee === 0n ? 1n : fee;
 }
 
-/** By how much a fill is worse than the price before it. */
+/** How much worse a fill is than the price before it. */
 export function dammV1Impact({ sourceHeld, targetHeld, stable }: DammV1Bench, { netIn, grossOut }: DammV1Fill): number {
   if (stable === undefined) return priceImpact(netIn, grossOut, targetHeld, sourceHeld);
   const [sourceScale, targetScale] = stable.scales;

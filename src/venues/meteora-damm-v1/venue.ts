@@ -39,14 +39,14 @@ interface DammV1State {
   readonly pool: DammV1Pool;
   readonly mints: readonly [Mint, Mint];
   readonly shares: readonly [VaultShare, VaultShare];
-  /** What staked SOL is worth in millionths, read now; the pool may remember another price. */
+  /** Current value of staked SOL in millionths; the pool may have stored another one. */
   readonly stakedPrice: bigint | undefined;
   readonly accounts: DammV1Accounts;
 }
 
 interface DammV1QuoteFill {
   readonly from: 0 | 1;
-  /** What the program holds against the bound: what the pool's stake shrinks by, a unit or so above what arrives. */
+  /** The amount the program checks against the bound: the decrease of the pool's stake, about a unit above what arrives. */
   readonly checkedOut: bigint;
   readonly computeUnits: number;
 }
@@ -59,10 +59,10 @@ const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [DAMM_V1_MINT_A_OFFSET
  * From the interface and maths of the MIT SDKs (dynamic-amm 1.4.1, vault 2.3.1); proven by execution on builds of January
  * 2026 and on a dumped SOL/mSOL pool.
  * The program has no exact-output instruction: the least input that gives the output is found, and built as an exact-input
- * swap that must give at least the output asked for. It pays the input quoted, or less when the bound says so, never more:
- * a price that moves against it makes it fail, whatever the slippage allowed.
+ * swap that must give at least the output asked for. It never takes more than the quoted input: if the price moves against it,
+ * it fails, whatever the slippage.
  * Uncertain: pools of Lido's and other stake pools' SOL follow the SDK and were not executed. Pools at keys of their
- * creators' choice are found by the filter search only.
+ * creators' choice are found only by the filter search.
  */
 export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = {
   id: "meteora_damm_v1",
@@ -75,7 +75,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
 
   decode: decodeDammV1Market,
 
-  /** First what the pool names; then what its vaults name. */
+  /** First the accounts that the pool names, then those its vaults name. */
   needs(market, have) {
     const missing = unread(have, [
       market.address,
@@ -140,7 +140,7 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
   };
 }
 
-/** Where a mint holds its supply. */
+/** Offset of the supply in a mint. */
 const SUPPLY_OFFSET = 36;
 
 function readVault(address: DammV1Market["address"], have: AccountView): DammV1Vault {
@@ -184,8 +184,8 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
 }
 
 /**
- * Compute units, measured on the program: what the trade takes at most. The terms are profit still unlocking in a vault,
- * and for stable pools each round of approximation and the reckoning with staked SOL's worth.
+ * Compute units, measured on the program: an upper bound for the trade. The terms are profit still unlocking in a vault,
+ * and for stable pools each round of approximation and the calculation with staked SOL's worth.
  */
 function unitsOf({ trade, stable }: DammV1Bench, { rounds }: DammV1Fill): number {
   const locked = [trade.source, trade.target].filter(({ vault }) => vault.lockedProfit > 0n).length;

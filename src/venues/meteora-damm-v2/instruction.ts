@@ -11,11 +11,11 @@ const EXACT_OUT = 2;
 
 const authority = readonly(DAMM_V2_AUTHORITY);
 const eventAuthority = readonly(DAMM_V2_EVENT_AUTHORITY);
-/** Also stands in the place of the referral account: none. */
+/** Also fills the place of the referral account, which is absent. */
 const program = readonly(DAMM_V2_PROGRAM);
 const instructionsSysvar = readonly(INSTRUCTIONS_SYSVAR);
 
-/** The accounts of a swap that hang on the pool alone, in the program's order around the wallet's own. */
+/** The accounts of a swap that depend only on the pool, in the program's order around the wallet's own. */
 export interface DammV2Accounts {
   readonly pool: AccountMeta;
   readonly vaultA: AccountMeta;
@@ -43,7 +43,7 @@ export function dammV2Accounts(market: DammV2Market, mints: readonly [Mint, Mint
  * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
  * the threshold goes in. Amounts are the wallet's side.
  *
- * @param watched true adds the instructions sysvar, which a pool with a rate limiter asks for on buys
+ * @param watched true adds the instructions sysvar, which a pool with a rate limiter requires for buys
  * @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, instruction swap2
  */
 export function dammV2Swap(

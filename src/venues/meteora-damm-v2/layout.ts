@@ -18,14 +18,14 @@ export const DAMM_V2_POOL_SIZE = 1112;
 export const DAMM_V2_MINT_A_OFFSET = 168;
 export const DAMM_V2_MINT_B_OFFSET = 200;
 
-/** Everything read here lies before this; what follows is rewards. */
+/** Everything read here lies before this offset; rewards follow. */
 const POOL_MIN_SIZE = 704;
 const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
 
-/** Most a trade may pay in fees, by the pool's fee version. Parts per billion. */
+/** Upper bound of a trade's fee, by the pool's fee version. Parts per billion. */
 const FEE_CAPS: readonly bigint[] = [500_000_000n, 990_000_000n];
 
-/** What of a pool never changes. */
+/** The fixed part of a pool. */
 export interface DammV2Market extends Market {
   readonly venue: "meteora_damm_v2";
   readonly vaults: readonly [Address, Address];
@@ -34,7 +34,7 @@ export interface DammV2Market extends Market {
 /** Where the fee is taken. */
 type FeeSide = "output" | "tokenB";
 
-/** What of a pool moves its quotes. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per billion. */
+/** The part of a pool that quotes depend on. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per billion. */
 export interface DammV2Pool {
   readonly baseFee: BaseFee;
   readonly followsVolatility: boolean;
@@ -56,7 +56,7 @@ export interface DammV2Pool {
   readonly enabled: boolean;
 }
 
-/** The pool in an account, or undefined when it is none. @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, account Pool */
+/** Decodes a pool account; undefined if it is none. @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, account Pool */
 export function decodeDammV2Market({ address, owner, data }: Account): DammV2Market | undefined {
   if (owner !== DAMM_V2_PROGRAM || data.length < POOL_MIN_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
     return undefined;
@@ -70,7 +70,7 @@ export function decodeDammV2Market({ address, owner, data }: Account): DammV2Mar
   };
 }
 
-/** The changing part of a pool account; undefined when it uses a fee mode or version not known here. */
+/** The changing part of a pool account; undefined if it uses a fee mode or version not supported here. */
 export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
   const view = viewOf(data);
   const baseFee = decodeBaseFee(data);
@@ -101,7 +101,7 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
 
 const COMPOUNDING = 2;
 
-/** The 32 bytes of base fee at offset 8, whose meaning hangs on the mode byte at 16. */
+/** The 32 bytes of base fee at offset 8, whose meaning depends on the mode byte at 16. */
 function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
   const view = viewOf(data);
   const cliff = readU64(data, 8);
@@ -144,7 +144,7 @@ function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
   }
 }
 
-/** The pair as pool seeds want it: the larger key first. */
+/** The pair in the order of pool seeds: the larger key first. */
 function seedMints({ a, b }: MintPair): readonly [Address, Address] {
   return compareAddresses(a, b) > 0 ? [a, b] : [b, a];
 }

@@ -47,7 +47,7 @@ describe("DAMM v2 maths", () => {
     expect(onInput.output).toBe(onInput.grossOut);
   });
 
-  it("asks at least as much for an output as gave it", () => {
+  it("charges at least as much for an output as produced it", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(pool, compounding),

@@ -15,26 +15,26 @@ import type { DammV2Pool } from "./layout.ts";
 
 /** Amounts on the pool's side of any token transfer fee. Base units. */
 export interface DammV2Fill {
-  /** What reaches the pool, venue fees included. */
+  /** Input that reaches the pool, venue fees included. */
   readonly input: bigint;
-  /** What the pool sends. */
+  /** Output that leaves the pool. */
   readonly output: bigint;
   /** The part of the input that moves the curve. */
   readonly netIn: bigint;
-  /** What the curve gives before a fee on output. */
+  /** Output of the curve before a fee on output. */
   readonly grossOut: bigint;
 }
 
-/** What a trade's fee depends on: the pool as it stands, at `point` of its own time. */
+/** What a trade's fee depends on: the pool's state at `point` of its own time. */
 export function dammV2Moment(pool: DammV2Pool, aToB: boolean, point: bigint): FeeMoment {
   const { activationPoint, sqrtPrice, firstSqrtPrice } = pool;
   return { point, activationPoint, buying: !aToB, sqrtPrice, firstSqrtPrice };
 }
 
 /**
- * What the program does with `input` arriving in the pool. Fees round up, the curve's output down.
+ * Simulates the program for `input` arriving in the pool. Fees round up, the curve's output down.
  *
- * @returns undefined when the price would leave the pool's range
+ * @returns undefined if the price would leave the pool's range
  * @see @meteora-ag/cp-amm-sdk 1.5.0 `math/swapQuote.ts`, getSwapResultFromExactInput
  */
 export function dammV2ExactIn(
@@ -52,9 +52,9 @@ export function dammV2ExactIn(
 }
 
 /**
- * What the program asks for `output` leaving the pool. Every step rounds up.
+ * Input that the program charges for `output` leaving the pool. Every step rounds up.
  *
- * @returns undefined when the pool cannot give that much
+ * @returns undefined if the pool cannot give that much
  * @see @meteora-ag/cp-amm-sdk 1.5.0 `math/swapQuote.ts`, getSwapResultFromExactOutput
  */
 export function dammV2ExactOut(

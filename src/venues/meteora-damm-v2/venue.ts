@@ -35,7 +35,7 @@ interface DammV2State {
 }
 
 interface DammV2QuoteFill {
-  /** True when the pool's rate limiter may watch this trade. */
+  /** True if the pool's rate limiter may apply to this trade. */
   readonly watched: boolean;
   readonly computeUnits: number;
 }
@@ -51,7 +51,7 @@ const ACCOUNTS = {
  * Token-2022 with transfer fees; fee schedules by time and market cap, rate limiters, volatility fees.
  * From the interface and maths of the MIT SDK 1.5.0; proven by execution on the program's build of March 2026.
  * Uncertain: SDK 1.5.0 knows four instructions and the errors above 6069 that this build does not; swap maths is believed
- * the same. Pools under private configurations are found by the filter search only. While a rate limiter watches, the
+ * the same. Pools under private configurations are found only by the filter search. While a rate limiter watches, the
  * program refuses transactions that hold another instruction touching the pool before the swap.
  */
 export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = {
@@ -145,8 +145,8 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
 }
 
 /**
- * Compute units, measured on the program for every fee kind, mint kind and mode: what the trade takes at most. The terms
- * are the dearer steps of the program.
+ * Compute units, measured on the program for every fee kind, mint kind and mode: an upper bound for the trade. The terms
+ * are the costlier steps of the program.
  */
 function unitsOf(
   { pool, mints, extensions }: DammV2State,
@@ -169,7 +169,7 @@ function unitsOf(
   );
 }
 
-/** What the transfer of a token adds; an exact-out trade computes its fee twice. */
+/** Addition for the transfer of a token; an exact-out trade computes its fee twice. */
 function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
   if (mint.program === TOKEN_PROGRAM) return 0;
   if (mint.transferFees !== undefined) return (exactIn ? 3_800 : 4_400) + 300 * (extensions - 1);

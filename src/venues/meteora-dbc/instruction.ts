@@ -11,11 +11,11 @@ const EXACT_OUT = 2;
 
 const authority = readonly(DBC_AUTHORITY);
 const eventAuthority = readonly(DBC_EVENT_AUTHORITY);
-/** Also stands in the place of the referral account: none. */
+/** Also fills the place of the referral account, which is absent. */
 const program = readonly(DBC_PROGRAM);
 const instructionsSysvar = readonly(INSTRUCTIONS_SYSVAR);
 
-/** The accounts of a swap that hang on the pool alone. */
+/** The accounts of a swap that depend only on the pool. */
 export interface DbcAccounts {
   readonly config: AccountMeta;
   readonly pool: AccountMeta;

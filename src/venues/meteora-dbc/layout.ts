@@ -19,7 +19,7 @@ export const DBC_BASE_MINT_OFFSET = 136;
 
 const POOL_DISCRIMINATOR = hex("d5e005d16245775c");
 const HOOKED_POOL_DISCRIMINATOR = hex("eddbb8172abda923");
-/** Everything read of a pool lies before this. */
+/** Everything read of a pool lies before this offset. */
 const POOL_MIN_SIZE = 371;
 
 const CONFIG_DISCRIMINATOR = hex("1a6c0e7b74e6812b");
@@ -29,24 +29,24 @@ const CURVE_OFFSET = 408;
 const CURVE_POINT_SIZE = 32;
 const CURVE_POINTS = 20;
 
-/** The most any trade pays in fees: 99 %. */
+/** Upper bound of a trade's fee: 99 %. */
 const MAX_FEE = 990_000_000n;
 
-/** True for mints that coins are quoted in, which are therefore never a pool's own coin. */
+/** True for mints that coins are quoted in: these are never a pool's own coin. */
 export function isDbcQuoteMint(mint: Address): boolean {
   return DBC_QUOTE_MINTS.includes(mint);
 }
 
-/** What of a pool never changes. `mints` are the coin, then what it is quoted in. */
+/** The fixed part of a pool. `mints` are the coin, then its quote mint. */
 export interface DbcMarket extends Market {
   readonly venue: "meteora_dbc";
   readonly config: Address;
   readonly vaults: readonly [Address, Address];
-  /** True when the coin was made with a transfer hook, which needs another instruction. */
+  /** True if the coin was made with a transfer hook, which needs another instruction. */
   readonly hooked: boolean;
 }
 
-/** What of a pool its trades change. */
+/** The part of a pool that trades change. */
 export interface DbcPool {
   /** Square root of quote per coin, Q64.64. */
   readonly sqrtPrice: bigint;
@@ -77,24 +77,24 @@ export interface DbcConfig {
   readonly feeOnOutput: boolean;
   /** True: points are Unix seconds. False: slots. */
   readonly countsSeconds: boolean;
-  /** True when the first trade of a pool, made with its creation, pays the least fee. */
+  /** True if the first trade of a pool, made with its creation, pays the least fee. */
   readonly eagerFirstSwap: boolean;
-  /** Quote units at which the curve is complete. */
+  /** Quote amount at which the curve is complete. */
   readonly migrationThreshold: bigint;
   readonly migrationSqrtPrice: bigint;
   /** From the lowest price up. */
   readonly segments: readonly DbcSegment[];
 }
 
-/** True when the account is a pool, with or without a transfer hook. */
+/** True if the account is a pool, with or without a transfer hook. */
 export function isDbcPool({ owner, data }: Account): boolean {
   if (owner !== DBC_PROGRAM || data.length < POOL_MIN_SIZE) return false;
   return hasBytesAt(data, 0, POOL_DISCRIMINATOR) || hasBytesAt(data, 0, HOOKED_POOL_DISCRIMINATOR);
 }
 
 /**
- * The pool in an account, or undefined when it is none of the pair. A pool names its coin but not what it is quoted in: that
- * is the other mint of the pair, if the pool's quote vault is derived from it. Cold path: one derivation.
+ * Decodes a pool account; undefined if it is none of the pair. A pool names its coin but not its quote mint: that
+ * is the other mint of the pair if the pool's quote vault is derived from it. Cold path: one derivation.
  *
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, accounts VirtualPool and TransferHookPool
  */
@@ -129,7 +129,7 @@ export function decodeDbcPool({ data }: Account): DbcPool {
   };
 }
 
-/** The terms in a configuration account, or undefined when it is none or of a kind not known here. */
+/** The terms in a configuration account, or undefined if it is none or of a kind not supported here. */
 export function decodeDbcConfig({ owner, data }: Account): DbcConfig | undefined {
   if (owner !== DBC_PROGRAM || data.length < CONFIG_MIN_SIZE) return undefined;
   if (!hasBytesAt(data, 0, CONFIG_DISCRIMINATOR) && !hasBytesAt(data, 0, HOOKED_CONFIG_DISCRIMINATOR)) return undefined;

@@ -53,7 +53,7 @@ describe("DBC maths", () => {
     expect(dbcExactIn(config, pool, true, 6n * 10n ** 11n, moment(true))).toMatchObject({ crossed: 1, endsLow: true });
   });
 
-  it("asks at least as much for an output as gave it", () => {
+  it("charges at least as much for an output as produced it", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.bigInt(1_000n, 5n * 10n ** 11n), (selling, input) => {
         const forward = dbcExactIn(config, pool, selling, input, moment(selling))!;

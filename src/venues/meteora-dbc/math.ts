@@ -14,17 +14,17 @@ import { type DbcConfig, type DbcPool, dbcVolatilityFee } from "./layout.ts";
 
 /** Amounts in base units. */
 export interface DbcFill {
-  /** What reaches the pool, venue fees included. */
+  /** Input that reaches the pool, venue fees included. */
   readonly input: bigint;
-  /** What the pool sends. */
+  /** Output that leaves the pool. */
   readonly output: bigint;
   /** The part of the input that moves the curve. */
   readonly netIn: bigint;
-  /** What the curve gives before a fee on output. */
+  /** Output of the curve before a fee on output. */
   readonly grossOut: bigint;
-  /** Stretches of the curve the trade goes through to their end. */
+  /** Stretches of the curve that the trade crosses whole. */
   readonly crossed: number;
-  /** True when it ends in the first stretch. */
+  /** True if it ends in the first stretch. */
   readonly endsLow: boolean;
 }
 
@@ -42,9 +42,9 @@ export function dbcMoment(pool: DbcPool, selling: boolean, point: bigint): FeeMo
 }
 
 /**
- * What the program does with `input`. Fees round up, the curve's output down.
+ * Simulates the program for `input`. Fees round up, the curve's output down.
  *
- * @returns undefined when the curve cannot take that much: a buy beyond its end, a sale beyond its start
+ * @returns undefined if the curve cannot take that much: a buy beyond its end, a sale beyond its start
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 `math/swapQuote.ts`, getSwapResultFromExactInput
  */
 export function dbcExactIn(
@@ -71,9 +71,9 @@ export function dbcExactIn(
 }
 
 /**
- * What the program asks for `output`. Every step rounds up.
+ * Input that the program charges for `output`. Every step rounds up.
  *
- * @returns undefined when the curve cannot give that much
+ * @returns undefined if the curve cannot give that much
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 `math/swapQuote.ts`, getSwapResultFromExactOutput
  */
 export function dbcExactOut(
@@ -96,7 +96,7 @@ export function dbcExactOut(
   return { input, netIn, grossOut, output, crossed: walk.crossed, endsLow: walk.endsLow };
 }
 
-/** The most a buy can put in, fees included, before the curve ends. Found by halving: for messages, not for quotes. */
+/** The most a buy can put in, fees included, before the curve ends. Found by bisection: for error messages, not for quotes. */
 export function dbcMostIn(config: DbcConfig, pool: DbcPool, moment: FeeMoment): bigint {
   let fits = 0n;
   let exceeds = U64_MAX;

@@ -48,7 +48,7 @@ interface DbcQuoteFill {
  * nothing trades here until the coin moves to its DAMM pool, where that venue finds it.
  * From the interface and maths of the MIT SDK 1.5.12; proven by execution on the program's build of March 2026.
  * Uncertain or not offered: coins made with a transfer hook and quote tokens that charge for transfers are refused; a buy beyond the curve's end is refused rather than filled in
- * part; pools have no derived address and are found by the filter search only.
+ * part; pools have no derived address and are found only by the filter search.
  */
 export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   id: "meteora_dbc",
@@ -76,7 +76,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   errors: meteoraDbcErrors,
 };
 
-/** Pools by their coin: whichever of the two is not a quote mint. */
+/** Pools by their coin: each of the two that is not a quote mint. */
 function search({ a, b }: MintPair): MarketSearch[] {
   return [a, b]
     .filter((mint) => !isDbcQuoteMint(mint))
@@ -163,8 +163,8 @@ function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask, p
 }
 
 /**
- * Compute units, measured on the program for every fee kind, mint kind and mode: what the trade takes at most. The terms
- * are the dearer steps of the program.
+ * Compute units, measured on the program for every fee kind, mint kind and mode: an upper bound for the trade. The terms
+ * are the costlier steps of the program.
  */
 function unitsOf(
   { pool, config, mints, extensions }: DbcState,
@@ -193,7 +193,7 @@ function sellUnits(exactIn: boolean, { crossed, endsLow }: DbcFill): number {
   return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 2_950 * crossed;
 }
 
-/** What the transfer of a token adds. The program makes its own coins with two extensions. */
+/** Addition for the transfer of a token. The program creates its coins with two extensions. */
 function mintUnits(mint: Mint, extensions: number): number {
   return mint.program === TOKEN_PROGRAM ? 0 : 2_900 + 300 * Math.max(0, extensions - 2);
 }

@@ -8,12 +8,12 @@ import { bitmapExtensionOf, DLMM_EVENT_AUTHORITY, DLMM_PROGRAM, type DlmmMarket 
 const SWAP2 = hex("414b3f4ceb5b5b88");
 const SWAP_EXACT_OUT2 = hex("2bd7f784893cf351");
 
-/** Also stands in the place of the host fee account and of an absent bitmap extension: none. */
+/** Also fills the places of the absent host fee account and bitmap extension. */
 const program = readonly(DLMM_PROGRAM);
 const eventAuthority = readonly(DLMM_EVENT_AUTHORITY);
 const memo = readonly(MEMO_PROGRAM);
 
-/** The accounts of a swap that hang on the pair alone. */
+/** The accounts of a swap that depend only on the pair. */
 export interface DlmmAccounts {
   readonly pair: AccountMeta;
   readonly extension: AccountMeta;

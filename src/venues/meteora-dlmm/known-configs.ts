@@ -1,6 +1,6 @@
 /**
- * How many of Meteora DLMM's presets to look for pairs under: their addresses follow from an index, counted from 0. The
- * number on the chain is not published; a preset that does not exist costs an address in a read and nothing else.
+ * How many of Meteora DLMM's presets under which pairs are probed: their addresses follow from an index, counted from 0. The
+ * number on the chain is not published; a preset that does not exist only costs one address in a read.
  */
 export const DLMM_PRESET_COUNT = 64;
 

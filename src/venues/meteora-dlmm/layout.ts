@@ -32,7 +32,7 @@ const EXTENSION_REACH = 13 * BITMAP_REACH;
 const EXTENSION_POSITIVE_OFFSET = 40;
 const EXTENSION_NEGATIVE_OFFSET = 808;
 
-/** What of a pair never changes. */
+/** The fixed part of a pair. */
 export interface DlmmMarket extends Market {
   readonly venue: "meteora_dlmm";
   readonly reserves: readonly [Address, Address];
@@ -40,10 +40,10 @@ export interface DlmmMarket extends Market {
   readonly binStep: number;
 }
 
-/** What of a pair moves its quotes. */
+/** The part of a pair that quotes depend on. */
 export interface DlmmPair {
   readonly enabled: boolean;
-  /** Slot or second from which anybody may trade; 0 where there is no such time. */
+  /** Slot or Unix time from which anyone may trade; 0 if there is no such point. */
   readonly activationPoint: bigint;
   readonly countsSeconds: boolean;
   readonly activeId: number;
@@ -61,11 +61,11 @@ export interface DlmmPair {
   readonly lastUpdate: bigint;
   /** True: fees are taken in Y only. False: in what goes in. */
   readonly feesInY: boolean;
-  /** True when limit orders in its bins trade along. */
+  /** True if limit orders in its bins are filled too. */
   readonly limitOrders: boolean;
 }
 
-/** The pair in an account, or undefined when it is none. @see @meteora-ag/dlmm 1.9.14 IDL, account LbPair */
+/** Decodes a pair account; undefined if it is none. @see @meteora-ag/dlmm 1.9.14 IDL, account LbPair */
 export function decodeDlmmMarket({ address, owner, data }: Account): DlmmMarket | undefined {
   if (owner !== DLMM_PROGRAM || data.length < DLMM_PAIR_SIZE || !hasBytesAt(data, 0, PAIR_DISCRIMINATOR)) {
     return undefined;
@@ -81,10 +81,10 @@ export function decodeDlmmMarket({ address, owner, data }: Account): DlmmMarket 
   };
 }
 
-/** Whose trading starts at an activation point: permissioned pairs, and those with parameters of their own. */
+/** Pair types that open at an activation point: permissioned ones, and those with parameters of their own. */
 const ACTIVATED_PAIR_TYPES = [1, 2];
 
-/** The changing part of a pair account; undefined when it uses a mode not known here. */
+/** The changing part of a pair account; undefined if it uses a mode not supported here. */
 export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
   const view = viewOf(data);
   const functionType = data[35]!;
@@ -111,20 +111,20 @@ export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
   };
 }
 
-/** True when either of the two rewards has a mint. */
+/** True if either of the two rewards has a mint. */
 function hasRewards(data: Uint8Array): boolean {
   for (const start of [264, 408]) for (let at = start; at < start + 32; at++) if (data[at] !== 0) return true;
   return false;
 }
 
-/** Seventy neighbouring bins, read where they lie. */
+/** Seventy neighbouring bins, decoded lazily. */
 export interface BinArray {
   readonly address: Address;
   readonly index: number;
   readonly view: DataView;
 }
 
-/** The bin array in an account, or undefined when it is none. */
+/** The bin array in an account, or undefined if it is none. */
 export function decodeBinArray({ address, owner, data }: Account): BinArray | undefined {
   if (owner !== DLMM_PROGRAM || data.length < ARRAY_SIZE || !hasBytesAt(data, 0, ARRAY_DISCRIMINATOR)) return undefined;
   const view = viewOf(data);
@@ -139,7 +139,7 @@ export function arrayIndexOf(binId: number): number {
 /** Which arrays of a pair hold liquidity. */
 interface ArrayBitmap {
   readonly pair: Uint8Array;
-  /** Undefined where the pair has no extension. */
+  /** Undefined if the pair has no extension. */
   readonly extension: Uint8Array | undefined;
 }
 

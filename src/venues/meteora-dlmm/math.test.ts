@@ -40,7 +40,7 @@ interface Held {
   readonly ask?: boolean;
 }
 
-/** A bin array whose bins hold what `held` says. */
+/** A bin array whose bins hold `held`. */
 function binArray(index: number, held: (id: number) => Held | undefined): BinArray {
   const data = new Uint8Array(FIRST_BIN_OFFSET + BINS_PER_ARRAY * BIN_SIZE);
   for (let slot = 0; slot < BINS_PER_ARRAY; slot++) {
@@ -97,7 +97,7 @@ describe("DLMM maths", () => {
     expect(flat).toBeLessThan(calm);
   });
 
-  it("asks at least as much for an output as gave it", () => {
+  it("charges at least as much for an output as produced it", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.bigInt(1_000n, 60_000_000n), (xToY, input) => {
         const forward = fillOf(dlmmExactIn(walk(xToY), input));

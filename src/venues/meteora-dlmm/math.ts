@@ -18,7 +18,7 @@ const BIN_VOLATILITY = 10_000;
 const ONE_IN_BPS = 10_000;
 const SCALE = 64n;
 
-/** Where values lie in a bin. @see @meteora-ag/dlmm 1.9.14 IDL, type Bin */
+/** Offsets of values in a bin. @see @meteora-ag/dlmm 1.9.14 IDL, type Bin */
 const AMOUNT_X = 0;
 const AMOUNT_Y = 8;
 const PRICE = 16;
@@ -26,7 +26,7 @@ const OPEN_ORDERS = 112;
 const PROCESSED_ORDERS = 128;
 const ASK_SIDE = 140;
 
-/** Bins as one direction of trade meets them. */
+/** Bins in one direction of trade. */
 export interface BinWalk {
   readonly pair: DlmmPair;
   readonly binStep: number;
@@ -40,21 +40,21 @@ export interface BinWalk {
 
 /** Amounts on the pool's side of any token transfer fee. Base units. */
 export interface DlmmFill {
-  /** What reaches the pool, venue fees included. */
+  /** Input that reaches the pool, venue fees included. */
   readonly input: bigint;
-  /** What the pool sends. */
+  /** Output that leaves the pool. */
   readonly output: bigint;
-  /** The part of the input that buys. */
+  /** The part of the input that moves the price. */
   readonly netIn: bigint;
-  /** What bins give before fees on output. */
+  /** Output of the bins before fees on output. */
   readonly grossOut: bigint;
-  /** Bins with liquidity the trade meets. */
+  /** Bins with liquidity that the trade reaches. */
   readonly bins: number;
-  /** Bins without liquidity it passes over. */
+  /** Empty bins that it passes. */
   readonly empty: number;
   /** Bins where it reaches limit orders after market makers. */
   readonly mixed: number;
-  /** How many of the walk's arrays the trade needs. */
+  /** Number of the walk's arrays that the trade needs. */
   readonly arrays: number;
 }
 
@@ -70,7 +70,7 @@ export function binPrice(binId: number, binStep: number): bigint {
 }
 
 /**
- * What the program does with `input` arriving in the pool: bin after bin until it is used up.
+ * Simulates the program for `input` arriving in the pool: bin after bin until it is used up.
  *
  * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuote
  */
@@ -79,7 +79,7 @@ export function dlmmExactIn(walk: BinWalk, input: bigint): DlmmFill | DlmmRefusa
 }
 
 /**
- * What the program asks for `output` leaving the pool: bins are drained until the last, of which only the rest is bought.
+ * Input that the program charges for `output` leaving the pool: bins are drained until the last, of which only the rest is bought.
  *
  * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuoteExactOut
  */
@@ -131,7 +131,7 @@ function fill(walk: BinWalk, amount: bigint, exactIn: boolean): DlmmFill | DlmmR
   return "exhausted";
 }
 
-/** One bin under the cursor, and what trading with it came to. One object per walk: bins are many. */
+/** The bin under the cursor, and the result of trading with it. One object per walk: there are many bins. */
 class BinCursor {
   price = 0n;
   /** The market makers' amount of what comes out. */
@@ -151,7 +151,7 @@ class BinCursor {
     this.#limitOrders = limitOrders;
   }
 
-  /** Reads the bin; false when it holds nothing of what comes out. */
+  /** Reads the bin; false if it holds none of the output token. */
   moveTo(view: DataView, offset: number): boolean {
     this.makers = view.getBigUint64(offset + (this.xToY ? AMOUNT_Y : AMOUNT_X), true);
     if (this.#limitOrders && (view.getUint8(offset + ASK_SIDE) !== 0) !== this.xToY) {
@@ -183,7 +183,7 @@ class BinCursor {
   }
 }
 
-/** Trades up to `offered` into a bin, market makers first, then limit orders; what does not fit stays. */
+/** Trades up to `offered` into a bin, market makers first, then limit orders; the rest stays. */
 function swapIn(bin: BinCursor, offered: bigint, fee: bigint, feeOnInput: boolean): void {
   const net = feeOnInput ? takeFee(offered, fee) : offered;
   bin.grossOut = 0n;
@@ -199,7 +199,7 @@ function swapIn(bin: BinCursor, offered: bigint, fee: bigint, feeOnInput: boolea
  * Buys up to `wanted` from a bin. The cost is rounded up once on the whole, while the bin then sells part by part, each
  * rounded up: where the parts come to more, the program fails.
  *
- * @returns false when the program would not give the amount
+ * @returns false if the program would not give the amount
  */
 function swapOut(bin: BinCursor, wanted: bigint, fee: bigint, feeOnInput: boolean): boolean {
   const gross = feeOnInput ? wanted : addFee(wanted, fee);
@@ -219,7 +219,7 @@ interface Volatility {
   feeAt(binId: number): bigint;
 }
 
-/** The fee as it grows with the bins crossed. References follow the time since the last trade first. */
+/** The fee, which grows with each bin crossed. Its references first decay with the time since the last trade. */
 function createVolatility(pair: DlmmPair, binStep: bigint, now: bigint): Volatility {
   const elapsed = Number(now - pair.lastUpdate);
   let reference = pair.volatilityReference;

@@ -41,7 +41,7 @@ import {
   dlmmExactOut,
 } from "./math.ts";
 
-/** Bins one direction of trade may meet, with their accounts. */
+/** Bins that one direction of trade may reach, with their accounts. */
 interface Side {
   readonly arrays: readonly BinArray[];
   readonly metas: readonly AccountMeta[];
@@ -55,7 +55,7 @@ interface DlmmState {
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
   readonly accounts: DlmmAccounts;
-  /** True when the pair has a bitmap extension. */
+  /** True if the pair has a bitmap extension. */
   readonly extended: boolean;
   /** Price of the active bin, Y per X in Q64.64. */
   readonly activePrice: bigint;
@@ -69,9 +69,9 @@ interface DlmmQuoteFill {
   readonly computeUnits: number;
 }
 
-/** Bin arrays a trade may use in one direction: what a transaction holds beside everything else. */
+/** Bin arrays a trade may use in one direction: as many as fit into a transaction. */
 const ARRAYS_PER_TRADE = 5;
-/** One more is named where there is room, so that a price that moves on meanwhile still finds its bins. */
+/** One more is named if there is room, so that a price that moves in the meantime still finds its bins. */
 const SPARE_ARRAYS = 1;
 const ARRAYS_READ = ARRAYS_PER_TRADE + SPARE_ARRAYS;
 
@@ -167,7 +167,7 @@ function readState(market: DlmmMarket, have: AccountView): DlmmState {
   };
 }
 
-/** The arrays in order, as far as they have been read: an array that is missing ends what can be priced. */
+/** The arrays in order, up to the first missing one: nothing beyond it can be priced. */
 function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
   const arrays: BinArray[] = [];
   for (const index of indices) {
@@ -233,7 +233,7 @@ function uneven({ address }: DlmmMarket): TradewireError {
 
 /**
  * Compute units, measured on the program: a trade within one bin, then what each further bin, each empty bin passed and
- * each further array adds. Exact out works every bin out twice.
+ * each further array adds. Exact out computes every bin twice.
  */
 function unitsOf(
   { pair, mints, extensions, extended }: DlmmState,
@@ -256,7 +256,7 @@ function unitsOf(
   );
 }
 
-/** What the transfer of a token adds; an exact-out trade computes its fee twice. */
+/** Addition for the transfer of a token; an exact-out trade computes its fee twice. */
 function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
   if (mint.program === TOKEN_PROGRAM) return 0;
   const each = exactIn ? 380 : 450;

@@ -1,7 +1,7 @@
 /**
- * Fee tiers of Orca's configuration to look for pools under, by their index: for ordinary tiers the tick spacing, 32,896
+ * Fee tiers of Orca's configuration under which pools are probed, by their index: for ordinary tiers the tick spacing, 32,896
  * being the one that trades over the full range only. Tiers whose fee follows volatility have indices of their own; none
- * is published. A tier that does not exist costs an address in a read and nothing else.
+ * is published. A tier that does not exist only costs one address in a read.
  *
  * @see https://docs.orca.so (fee tiers)
  */

@@ -46,7 +46,7 @@ describe("decodeWhirlpoolTicks", () => {
 });
 
 describe("decodeWhirlpoolOracle", () => {
-  it("reads constants and variables at their places", () => {
+  it("reads constants and variables at their offsets", () => {
     const data = new Uint8Array(254);
     const view = new DataView(data.buffer);
     data.set(hex("8bc283b38cb3e5f4"));

@@ -31,21 +31,21 @@ const FIXED_POOL_OFFSET = 9_956;
 const FIXED_ARRAY_SIZE = 9_988;
 const DYNAMIC_POOL_OFFSET = 12;
 const DYNAMIC_TICKS_OFFSET = 60;
-/** One flag, then liquidity net and gross, two fee growths and three reward growths. */
+/** A flag, net and gross liquidity, two fee growths and three reward growths. */
 const TICK_SIZE = 113;
 const ORACLE_MIN_SIZE = 8 + 32 + 8 + 34 + 44;
 
-/** What of a pool never changes. */
+/** The fixed part of a pool. */
 export interface WhirlpoolMarket extends Market {
   readonly venue: "orca_whirlpool";
   readonly vaults: readonly [Address, Address];
   readonly tickSpacing: number;
   readonly oracle: Address;
-  /** True when the fee follows volatility and the oracle account exists. */
+  /** True if the fee follows volatility and the oracle account exists. */
   readonly adaptive: boolean;
 }
 
-/** What of a pool trades and its owner change. */
+/** The part of a pool that trades and its owner change. */
 interface Whirlpool {
   /** Millionths. */
   readonly feeRate: bigint;
@@ -58,7 +58,7 @@ interface Whirlpool {
 
 /** The oracle account of a pool whose fee follows volatility. */
 export interface WhirlpoolOracle {
-  /** Unix seconds from which trading is allowed. */
+  /** Unix time from which trading is allowed. */
   readonly tradeEnabledAt: bigint;
   readonly filterPeriod: bigint;
   readonly decayPeriod: bigint;
@@ -80,12 +80,12 @@ interface WhirlpoolTicks {
   readonly liquidityNet: readonly bigint[];
 }
 
-/** True when the account is a pool. */
+/** True if the account is a pool. */
 export function isWhirlpool({ owner, data }: Account): boolean {
   return owner === WHIRLPOOL_PROGRAM && data.length >= WHIRLPOOL_SIZE && hasBytesAt(data, 0, WHIRLPOOL_DISCRIMINATOR);
 }
 
-/** The pool in an account, or undefined when it is none. Derives its oracle: for cold paths. */
+/** Decodes a pool account; undefined if it is none. Derives its oracle: for cold paths. */
 export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undefined {
   if (!isWhirlpool(account)) return undefined;
   const { address, data } = account;
@@ -121,7 +121,7 @@ export function decodeWhirlpool({ data }: Account): Whirlpool {
   };
 }
 
-/** The oracle of a pool, or undefined when the account is none of `pool`. */
+/** The oracle of a pool, or undefined if the account is none of `pool`. */
 export function decodeWhirlpoolOracle({ owner, data }: Account, pool: Address): WhirlpoolOracle | undefined {
   if (
     owner !== WHIRLPOOL_PROGRAM ||
@@ -151,7 +151,7 @@ export function decodeWhirlpoolOracle({ owner, data }: Account, pool: Address): 
 /**
  * The initialised ticks of an array account of `pool` beginning at `start`, fixed or dynamic.
  *
- * @returns undefined when the account is no such array
+ * @returns undefined if the account is no such array
  */
 export function decodeWhirlpoolTicks(
   { owner, data }: Account,
@@ -192,7 +192,7 @@ export function whirlpoolArrayStart(tick: number, tickSpacing: number): number {
   return floorDivide(tick, span) * span;
 }
 
-/** True when some tick of an array beginning at `start` can be traded. */
+/** True if some tick of an array beginning at `start` can be traded. */
 export function isArrayStart(start: number, tickSpacing: number): boolean {
   return start + whirlpoolArraySpan(tickSpacing) > MIN_TICK && start <= MAX_TICK;
 }

@@ -76,7 +76,7 @@ describe("swapWhirlpool", () => {
     });
   });
 
-  it("takes liquidity off when it crosses a tick downward", () => {
+  it("removes liquidity as it crosses a tick downward", () => {
     // Five units of liquidity are left below the tick: the price falls through all arrays and the amount is not used up.
     expect(swapWhirlpool(curve(), true, true, 10n ** 11n, NOW)).toBeUndefined();
     const half = curve({ liquidityNet: [5n * 10n ** 11n, -(10n ** 12n)] });
@@ -85,7 +85,7 @@ describe("swapWhirlpool", () => {
     expect(fill.output).toBeLessThan(swapWhirlpool(curve({ ticks: [] }), true, true, 10n ** 10n, NOW)!.output);
   });
 
-  it("gives back by exact out what exact in gave, for no more", () => {
+  it("charges no more by exact out than exact in took for the same output", () => {
     for (const amount of [1_000n, 77_777n, 4_000_000_000n]) {
       const there = swapWhirlpool(curve(), false, true, amount, NOW)!;
       const back = swapWhirlpool(curve(), false, false, there.output, NOW)!;
@@ -124,7 +124,7 @@ describe("a fee that follows volatility", () => {
     expect(fill.steps).toBeGreaterThan(2);
   });
 
-  it("prices whole stretches at once where volatility is at its maximum", () => {
+  it("prices whole stretches at once while volatility is at its maximum", () => {
     const capped = swapWhirlpool(
       curve({ oracle: oracle({ maximumVolatility: 20_000 }) }),
       false,
@@ -136,7 +136,7 @@ describe("a fee that follows volatility", () => {
     expect(capped.steps).toBe(4);
   });
 
-  it("remembers volatility within the filter period, half of it within the decay period, nothing after", () => {
+  it("keeps volatility within the filter period, half of it within the decay period, none after", () => {
     const at = (age: bigint): bigint =>
       swapWhirlpool(
         curve({
@@ -157,7 +157,7 @@ describe("a fee that follows volatility", () => {
     expect(at(600n)).toBe(swapWhirlpool(curve(), false, true, 1_000_000n, NOW)!.output);
   });
 
-  it("is the base fee where its control is zero", () => {
+  it("is the base fee if its control is zero", () => {
     const still = curve({ oracle: oracle({ controlFactor: 0n, volatilityReference: 300_000, referenceAt: NOW }) });
     expect(swapWhirlpool(still, true, true, 10n ** 9n, NOW)?.output).toBe(
       swapWhirlpool(curve(), true, true, 10n ** 9n, NOW)?.output,

@@ -72,11 +72,11 @@ export function whirlpoolSqrtPrice(tick: number): bigint {
 
 /** Arrays a swap can pass through: the program takes at most three in a row. */
 const ARRAYS_PER_SWAP = 3;
-/** After this many seconds without an update, volatility is forgotten whatever the periods say. */
+/** After this many seconds without an update, volatility is reset regardless of the periods. */
 const MAX_REFERENCE_AGE = 3_600n;
 const REDUCTION_DENOMINATOR = 10_000;
 
-/** A pool as a swap sees it. */
+/** A pool as a swap reads it. */
 export interface WhirlpoolCurve extends TickList {
   /** Millionths. */
   readonly feeRate: bigint;
@@ -84,18 +84,18 @@ export interface WhirlpoolCurve extends TickList {
   readonly sqrtPrice: bigint;
   readonly tick: number;
   readonly tickSpacing: number;
-  /** Absent where the fee does not follow volatility. */
+  /** Absent if the fee does not follow volatility. */
   readonly oracle: WhirlpoolOracle | undefined;
 }
 
-/** What a swap did, on the pool's side of any token transfer fee. */
+/** The result of a swap, on the pool's side of any token transfer fee. */
 export interface WhirlpoolFill {
   readonly input: bigint;
   readonly output: bigint;
   /** The part of the input that moved the curve. */
   readonly netIn: bigint;
   readonly sqrtPrice: bigint;
-  /** The last tick looked for: where searching stopped. */
+  /** The last tick searched for: where searching stopped. */
   readonly searchedTo: number;
   /** Stretches between ticks that were priced. */
   readonly steps: number;
@@ -103,7 +103,7 @@ export interface WhirlpoolFill {
   readonly crossed: number;
 }
 
-/** First ticks of the arrays a swap may use, in its direction. When the price rises, the tick to start from is one spacing on. */
+/** First ticks of the arrays a swap may use, in its direction. For a rising price the search starts one spacing higher. */
 export function swapArrayStarts(tick: number, tickSpacing: number, aToB: boolean): number[] {
   const first = whirlpoolArrayStart(aToB ? tick : tick + tickSpacing, tickSpacing);
   const span = whirlpoolArraySpan(tickSpacing);
@@ -125,7 +125,7 @@ export function lastTickOf(start: number, tickSpacing: number, aToB: boolean): n
 /**
  * Trades `amount` of the input (`exactIn`) or of the output against the pool, as far as its arrays reach.
  *
- * @returns undefined when that is not far enough
+ * @returns undefined if that is not far enough
  * @see orca_whirlpools_core 1.0.4 `quote/swap.rs`; the program's `manager/swap_manager.rs` of October 2024
  */
 export function swapWhirlpool(
@@ -177,7 +177,7 @@ export function swapWhirlpool(
       crossed++;
       liquidity += aToB ? -liquidityNet[index]! : liquidityNet[index]!;
       index += aToB ? -1 : 1;
-      // Crossing the last tick an array can hold, upward, moves on to the next array, also where there is none.
+      // Crossing the last tick an array can hold, upward, moves to the next array, even if there is none.
       atEnd = nextTick === MIN_TICK || nextTick === MAX_TICK || nextTick === lastSlot;
     } else {
       atEnd = true;
@@ -200,7 +200,7 @@ class VolatilityMeter {
   readonly #aToB: boolean;
   readonly #reference: number;
   readonly #referenceGroup: number;
-  /** Groups from which volatility is at its maximum; undefined where none exists on that side. */
+  /** Groups from which volatility is at its maximum; undefined if none exists on that side. */
   readonly #lowest: number | undefined;
   readonly #highest: number | undefined;
   #group: number;
@@ -230,7 +230,7 @@ class VolatilityMeter {
     return feeRateWithVolatility(this.#curve.feeRate, this.#volatility, groupSize, controlFactor);
   }
 
-  /** The price at which the next step stops: `target`, or the border of the group before it. */
+  /** The price at which the next step stops: `target` or the border of the group before it. */
   bound(target: bigint, liquidity: bigint): bigint {
     this.#boundTick = undefined;
     this.#skipped = true;
@@ -252,7 +252,7 @@ class VolatilityMeter {
   advance(sqrtPrice: bigint, nextPrice: bigint, nextTick: number): void {
     if (this.#skipped) {
       const tick = sqrtPrice === nextPrice ? nextTick : sqrtPrice === this.#boundPrice ? this.#boundTick : undefined;
-      if (tick === undefined) return; // The amount is used up: nothing is priced after this.
+      if (tick === undefined) return; // The amount is used up: nothing more is priced.
       const { groupSize } = this.#oracle;
       const last = tick % groupSize === 0 && !this.#aToB ? tick / groupSize - 1 : floorDivide(tick, groupSize);
       if (this.#aToB ? last < this.#group : last > this.#group) this.#group = last;
@@ -272,7 +272,7 @@ class VolatilityMeter {
   }
 }
 
-/** The volatility and the group that a swap beginning now measures from. A clock behind the pool's last trade counts as that trade's. */
+/** The volatility and the group from which a new swap measures. A clock behind the pool's last trade counts as the time of that trade. */
 function referenceAt(
   oracle: WhirlpoolOracle,
   group: number,

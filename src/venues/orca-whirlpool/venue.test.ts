@@ -71,7 +71,7 @@ const ask = (amount: bigint, aToB = true) =>
 const arrays = (amount: bigint, aToB = true) => orcaWhirlpool.quote(state(), ask(amount, aToB)).fill.tickArrays;
 
 describe("orcaWhirlpool", () => {
-  it("names the arrays passed through, and those on either side where there is room", () => {
+  it("names the arrays crossed, and those on either side if there is room", () => {
     expect(arrays(1_000n)).toEqual([key(20), key(21), key(23)]);
     expect(arrays(1_000_000_000n)).toEqual([key(20), key(21), key(23)]);
     expect(arrays(5_300_000_000n)).toEqual([key(20), key(21), key(22)]);
@@ -97,12 +97,12 @@ describe("orcaWhirlpool", () => {
     expect(() => orcaWhirlpool.quote(waiting, ask(1_000n))).toThrow("opens at 2001");
   });
 
-  it("does not quote a token that cannot be traded, and says why", () => {
+  it("refuses a token that cannot be traded, with the reason", () => {
     const stuck = state({ mints: [mint(2), mint(3, "it cannot be transferred")] });
     expect(() => orcaWhirlpool.quote(stuck, ask(1_000n))).toThrow("it cannot be transferred");
   });
 
-  it("refuses what three arrays cannot give, and what is nothing", () => {
+  it("refuses what three arrays cannot give, and amounts that round to nothing", () => {
     expect(() => orcaWhirlpool.quote(state(), ask(10n ** 13n))).toThrow("within reach");
     expect(() => orcaWhirlpool.quote(state(), ask(1n))).toThrow("too small");
   });

@@ -34,17 +34,17 @@ import {
 import { swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, type WhirlpoolFill, whirlpoolSqrtPrice } from "./math.ts";
 
 const ID = "orca_whirlpool";
-/** A tick array as far as an instruction and its cost depend on it. */
+/** The parts of a tick array that an instruction and its cost depend on. */
 interface ArraySlot extends DerivedAddress {
   readonly start: number;
   readonly exists: boolean;
 }
 
-/** The arrays of one direction, in its order, and the one behind the first, which is passed for when the price turns. */
+/** The arrays of one direction, in its order, and the one behind the first, in case the price turns. */
 interface Route {
   readonly arrays: readonly ArraySlot[];
   readonly behind: ArraySlot | undefined;
-  /** The furthest price each array but the last can serve: what lies beyond needs the next one. */
+  /** The furthest price that each array but the last covers. */
   readonly borders: readonly bigint[];
 }
 
@@ -56,7 +56,7 @@ export interface WhirlpoolState {
   readonly tokenPrograms: readonly [Address, Address];
   /** Compute units of a swap that crosses nothing. */
   readonly baseUnits: number;
-  /** When A goes in, and when B goes in. */
+  /** For A in, and for B in. */
   readonly routes: readonly [Route, Route];
 }
 
@@ -232,8 +232,8 @@ function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
 }
 
 /**
- * The arrays to name: those passed through, then the one behind and the next one where there is room, so that a price that
- * moves a little meanwhile still finds its array.
+ * The arrays to name: those crossed, then the one behind and the next one if there is room, so that a price that moves a little
+ * in the meantime still finds its array.
  */
 function plan(state: WhirlpoolState, fill: WhirlpoolFill, aToB: boolean, exactIn: boolean): WhirlpoolQuoteFill {
   const { arrays, borders, behind } = state.routes[aToB ? 0 : 1];
@@ -274,7 +274,7 @@ const REWARD_UNITS = 600;
 const VOLATILITY_UNITS = 6_000;
 const TOKEN_2022_UNITS = 6_300;
 const TRANSFER_FEE_UNITS = 8_300;
-/** What a swap may use of the 1,400,000 units of a transaction, the rest being for what stands around it. */
+/** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
 const MAX_SWAP_UNITS = 1_250_000;
 
 function mintUnits({ program, transferFees }: Mint): number {

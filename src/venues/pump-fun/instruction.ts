@@ -33,7 +33,7 @@ interface PumpRecipient {
   readonly bumpSteps: number;
 }
 
-/** Everything of a coin's instructions that no wallet and no amount changes. Derived when the market is read. */
+/** The accounts of a coin's instructions that depend on neither wallet nor amount. Derived when the market is read. */
 export interface PumpAccounts {
   readonly quoteMint: Address;
   readonly quoteProgram: Address;
@@ -43,7 +43,7 @@ export interface PumpAccounts {
   readonly head: readonly AccountMeta[];
   readonly curve: readonly AccountMeta[];
   readonly creator: readonly AccountMeta[];
-  /** Where the creator's fees gather, and its token account for the quote mint. */
+  /** The creator's fee vault, and its token account for the quote mint. */
   readonly vault: DerivedAddress;
   readonly vaultQuote: DerivedAddress;
   /** Steps of the program's searches for the addresses of the coin. */
@@ -62,9 +62,9 @@ const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
 const tokenAccountProgram = readonly(ASSOCIATED_TOKEN_PROGRAM);
 
 /**
- * Derives the fixed accounts of a coin's instructions. Cold path; the derivations are remembered.
- * Where the coin is priced in a token, the program has the associated token program make sure of the token accounts of the
- * quote mint, which searches for their addresses once more.
+ * Derives the fixed accounts of a coin's instructions. Cold path.
+ * If the coin is priced in a token, the program lets the associated token program create the token accounts of the quote mint,
+ * which searches for their addresses once more.
  */
 export function pumpAccounts(coin: {
   readonly curve: Address;
@@ -115,7 +115,7 @@ export function pumpAccounts(coin: {
 }
 
 /**
- * The instruction, and the bump steps its recipients cost the program beside those of the coin and the wallet.
+ * The instruction, and the bump steps of its recipients, which come on top of those of the coin and the wallet.
  * The first amount is the tokens (buy, sell) or the budget (buyWithBudget), the second the bound on the other side.
  */
 export function pumpFunSwap(

@@ -17,7 +17,7 @@ export const PUMP_FEE_CONFIG = Address.of("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgq
 
 const CURVE_DISCRIMINATOR = hex("17b7f83760d8ac60");
 const GLOBAL_DISCRIMINATOR = hex("a7e8e8b1c86c727f");
-/** The shortest curve the program ever wrote: up to and including `complete`. */
+/** The shortest layout of a curve: up to and including `complete`. */
 const CURVE_MIN_SIZE = 49;
 
 /** A coin on its bonding curve. `mints` is the coin, then what it is priced in. */
@@ -43,7 +43,7 @@ export interface BondingCurve {
   readonly creatorFeeBps: bigint;
 }
 
-/** What trading depends on in the program's one settings account. */
+/** The parts of the program's settings account that trading depends on. */
 interface PumpGlobal {
   readonly feeRecipients: readonly Address[];
   readonly mayhemFeeRecipients: readonly Address[];
@@ -51,7 +51,7 @@ interface PumpGlobal {
   readonly creatorFeeConfigurable: boolean;
 }
 
-/** Reads a curve of any age: fields a shorter account lacks are zero. Undefined when the account is no curve. */
+/** Reads a curve of any age: fields a shorter account lacks are zero. Undefined if the account is no curve. */
 export function decodeBondingCurve({ owner, data }: Account): BondingCurve | undefined {
   if (owner !== PUMP_PROGRAM || data.length < CURVE_MIN_SIZE || !hasBytesAt(data, 0, CURVE_DISCRIMINATOR)) {
     return undefined;
@@ -72,7 +72,7 @@ export function decodeBondingCurve({ owner, data }: Account): BondingCurve | und
   };
 }
 
-/** Reads the settings account. Undefined when it is not one. Recipients that are not set are left out. */
+/** Decodes the settings account; undefined if it is none. Unset recipients are left out. */
 export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefined {
   if (owner !== PUMP_PROGRAM || !hasBytesAt(data, 0, GLOBAL_DISCRIMINATOR)) return undefined;
   const list = (at: number, count: number) => addressesAt(data, at, count);
@@ -86,7 +86,7 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
 
 /** The curve of a coin, by its mint. */
 export const bondingCurveOf = definePda(PUMP_PROGRAM, "bonding-curve");
-/** Where a creator's fees gather, by the creator. */
+/** A creator's fee vault, by the creator. */
 export const pumpCreatorVaultOf = definePda(PUMP_PROGRAM, "creator-vault");
 /** A coin's fee sharing settings, by its mint. */
 export const sharingConfigOf = definePda(PUMP_FEE_PROGRAM, "sharing-config");

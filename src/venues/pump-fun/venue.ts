@@ -34,12 +34,12 @@ export interface PumpFunState {
   readonly accounts: PumpAccounts;
   /** Without the searches for derived addresses, and without creations. */
   readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
-  /** Bytes of a token account of the quote mint, as the associated token program makes it, and units of its creation. */
+  /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
   readonly quoteAccountSize: number;
   readonly quoteCreationUnits: number;
 }
 
-/** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
+/** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
 export interface PumpFunFill {
   readonly instruction: PumpInstruction;
   readonly amount: bigint;
@@ -234,12 +234,12 @@ const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
   buyWithBudget: 88_500,
   sell: 83_800,
 };
-/** What the token programs add where a mint is of Token-2022, and for each of its extensions. The quote moves several times. */
+/** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
 const BASE_2022_UNITS = 2_000;
 const BASE_EXTENSION_UNITS = 480;
 const QUOTE_2022_UNITS = 6_200;
 const QUOTE_EXTENSION_UNITS = 1_350;
-/** What the creation of each account adds. */
+/** Additions for the creation of each account. */
 const VOLUME_CREATION_UNITS = 3_100;
 const VAULT_CREATION_UNITS = 2_300;
 const QUOTE_CREATION_2022_UNITS = 2_900;
@@ -257,7 +257,7 @@ function unitsOf(
   return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
 }
 
-/** What the creation of a token account of the quote mint adds, without the search for its address. */
+/** Addition for creating a token account of the quote mint, without the search for its address. */
 function quoteCreationUnitsOf(quoteToken: Mint | undefined, extensions: number): number {
   return (
     QUOTE_CREATION_UNITS +

@@ -17,39 +17,39 @@ export const PUMP_SWAP_FEE_CONFIG = Address.of("5PHirr8joyTMp9JMm6nW7hNDVyEYdkzD
 
 export const PUMP_SWAP_BASE_MINT_OFFSET = 43;
 export const QUOTE_MINT_OFFSET = 75;
-/** Below this size the program wants a pool extended before it trades. */
+/** The program requires smaller pools to be extended before a trade. */
 const POOL_FULL_SIZE = 300;
 
 const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
 const GLOBAL_DISCRIMINATOR = hex("95089ccaa0fcb0d9");
-/** The shortest pool the program ever wrote: up to and including the supply of shares. */
+/** The shortest layout of a pool: up to and including the supply of shares. */
 const POOL_MIN_SIZE = 211;
 const BUYS_DISABLED = 1 << 3;
 const SELLS_DISABLED = 1 << 4;
 
-/** What of a pool never changes. `mints` is base, then quote. */
+/** The fixed part of a pool. `mints` is base, then quote. */
 export interface PumpSwapMarket extends Market {
   readonly venue: "pump_swap";
   readonly creator: Address;
   readonly vaults: readonly [Address, Address];
 }
 
-/** What of a pool changes. @see pump-swap-sdk IDL pump_amm, account Pool */
+/** The changing part of a pool. @see pump-swap-sdk IDL pump_amm, account Pool */
 export interface PumpPool {
   /** The system program where the coin has no creator. */
   readonly coinCreator: Address;
   readonly mayhem: boolean;
   readonly cashback: boolean;
-  /** Added to the quote vault to price; not there to be paid out. May be negative. */
+  /** Added to the quote vault for pricing, but cannot be paid out. May be negative. */
   readonly virtualQuote: bigint;
   /** 0: the fee schedule's rate. */
   readonly creatorFeeBps: bigint;
-  /** Fees that lie in the quote vault until they are swept, in builds of the program that gather them there. */
+  /** Fees in the quote vault that are not swept yet, in builds of the program that keep them there. */
   readonly owedFees: bigint;
   readonly needsExtending: boolean;
 }
 
-/** What trading depends on in the program's one settings account. */
+/** The parts of the program's settings account that trading depends on. */
 export interface PumpSwapGlobal {
   readonly buysDisabled: boolean;
   readonly sellsDisabled: boolean;
@@ -59,7 +59,7 @@ export interface PumpSwapGlobal {
   readonly creatorFeeConfigurable: boolean;
 }
 
-/** The pool in an account, or undefined when it is none. */
+/** Decodes a pool account; undefined if it is none. */
 export function decodePumpSwapMarket({ address, owner, data }: Account): PumpSwapMarket | undefined {
   if (owner !== PUMP_SWAP_PROGRAM || data.length < POOL_MIN_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
     return undefined;
@@ -88,7 +88,7 @@ export function decodePumpPool({ data }: Account): PumpPool {
   };
 }
 
-/** Reads the settings account. Undefined when it is not one. Recipients that are not set are left out. */
+/** Decodes the settings account; undefined if it is none. Unset recipients are left out. */
 export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal | undefined {
   if (owner !== PUMP_SWAP_PROGRAM || !hasBytesAt(data, 0, GLOBAL_DISCRIMINATOR)) return undefined;
   const list = (at: number, count: number) => addressesAt(data, at, count);
@@ -103,11 +103,11 @@ export function decodePumpSwapGlobal({ owner, data }: Account): PumpSwapGlobal |
   };
 }
 
-/** Who creates the pool a completed curve migrates to, by the coin's mint. */
+/** The creator of the pool that a completed curve migrates to, by the coin's mint. */
 export const poolAuthorityOf = definePda(PUMP_PROGRAM, "pool-authority");
-/** Who holds a creator's fees, by the creator. */
+/** A creator's fee vault, by the creator. */
 export const pumpSwapCreatorVaultOf = definePda(PUMP_SWAP_PROGRAM, "creator_vault");
-/** An account every trade of a coin with a creator names, by the coin's mint; it need not exist. */
+/** An account in every trade of a coin with a creator, by the coin's mint. It need not exist. */
 export const poolV2Of = definePda(PUMP_SWAP_PROGRAM, "pool-v2");
 /** A wallet's volume account, by the wallet. */
 export const pumpSwapUserVolumeOf = definePda(PUMP_SWAP_PROGRAM, "user_volume_accumulator");

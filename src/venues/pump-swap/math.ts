@@ -3,9 +3,9 @@ import { type PumpSide, type PumpTrade, pumpFeesOn } from "../curves/pump.ts";
 import { pumpFee } from "../shared/pump-fees.ts";
 
 /**
- * What `buy` charges for `tokens`: the curve's cost and every fee on it, all rounded up.
+ * Quote that `buy` charges for `tokens`: the curve's cost and every fee on it, all rounded up.
  *
- * @returns undefined when the pool does not hold more than that
+ * @returns undefined if the pool does not hold more than that
  * @see pump-swap-sdk `sdk/buy.ts`, buyBaseInput
  */
 export function buyFromPool(tokens: bigint, side: PumpSide): PumpTrade | undefined {
@@ -14,7 +14,7 @@ export function buyFromPool(tokens: bigint, side: PumpSide): PumpTrade | undefin
   return { tokens, net, quote: net + pumpFeesOn(net, side.fees) };
 }
 
-/** What a sale takes out of the pool's own vault: all but the fee that stays with the liquidity. */
+/** Quote that a sale takes out of the pool's vault: all but the fee that stays with the liquidity. */
 export function paidByVault({ net }: PumpTrade, { fees }: PumpSide): bigint {
   return net - pumpFee(net, fees.lp);
 }

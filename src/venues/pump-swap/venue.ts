@@ -46,24 +46,24 @@ export interface PumpSwapState {
   /** Base, then quote. */
   readonly mints: readonly [Mint, Mint];
   readonly side: PumpSide;
-  /** What of the quote vault may be paid out. */
+  /** The part of the quote vault that can be paid out. */
   readonly payable: bigint;
   readonly accounts: PumpSwapAccounts;
-  /** Without the steps of the searches for addresses that depend on the wallet and the recipients, and without creations. */
+  /** Without account creations and address searches that depend on the wallet and the recipients. */
   readonly computeUnits: Readonly<Record<PumpSwapInstruction, number>>;
-  /** Bytes of a token account of the quote mint, as the associated token program makes it, and units of its creation. */
+  /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
   readonly quoteAccountSize: number;
   readonly quoteCreationUnits: number;
 }
 
-/** Which instruction, with its first argument and, for sells, the least output it accepts where that is not the threshold. */
+/** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
 export interface PumpSwapFill {
   readonly instruction: PumpSwapInstruction;
   readonly amount: bigint;
   readonly askedOut: bigint;
 }
 
-/** The supply a mayhem coin's market capitalisation is counted with. */
+/** The supply by which the market capitalisation of a mayhem coin is computed. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n;
 
 const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT_OFFSET, QUOTE_MINT_OFFSET] } as const;
@@ -83,7 +83,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   programs: [PUMP_SWAP_PROGRAM, PUMP_FEE_PROGRAM],
   supports: { exactOut: true, token2022: true },
 
-  /** The pools the pair's curves migrate to, by derivation; pools made by anybody else, by filter, either way round. */
+  /** Pools that the pair's curves migrate to, by derivation; all others by filter, in either order. */
   search(pair) {
     const { a, b } = pair;
     return [
@@ -94,7 +94,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
 
   decode: decodePumpSwapMarket,
 
-  /** After everything else also the creator's token account: the first trade to pay a fee into it creates it. */
+  /** In the last round the creator's token account: the first trade to pay a fee into it creates it. */
   needs(market, have) {
     const { address, mints, vaults } = market;
     const first = unread(have, [address, ...vaults, ...mints, PUMP_SWAP_GLOBAL, PUMP_SWAP_FEE_CONFIG]);
@@ -243,9 +243,9 @@ function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: 
   };
 }
 
-/** Measured on the program for a coin with a creator, where nothing has to be created. */
+/** Measured on the program for a coin with a creator, without account creations. */
 const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 71_600, buyWithBudget: 73_300, sell: 63_800 };
-/** What other circumstances add or save. */
+/** Additions and savings in other cases. */
 const UNITS_WITHOUT_CREATOR = -4_000;
 const UNITS_OF_CASHBACK: Readonly<Record<PumpSwapInstruction, number>> = {
   buy: 2_900,
@@ -253,12 +253,12 @@ const UNITS_OF_CASHBACK: Readonly<Record<PumpSwapInstruction, number>> = {
   sell: 7_200,
 };
 const UNITS_OF_EXTENDING = 12_000;
-/** What the token programs add where a mint is of Token-2022, and for each of its extensions. The quote moves several times. */
+/** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
 const UNITS_OF_BASE_2022 = 2_000;
 const UNITS_OF_BASE_EXTENSION = 480;
 const UNITS_OF_QUOTE_2022 = 6_000;
 const UNITS_OF_QUOTE_EXTENSION = 1_300;
-/** What the creation of each account adds. */
+/** Additions for the creation of each account. */
 const VOLUME_CREATION_UNITS = { buy: 3_100, sell: 3_400 };
 const QUOTE_CREATION_2022_UNITS = 3_400;
 
@@ -279,7 +279,7 @@ function unitsOf(
   return { buy: units("buy"), buyWithBudget: units("buyWithBudget"), sell: units("sell") };
 }
 
-/** What the creation of a token account of the quote mint adds, without the search for its address. */
+/** Addition for creating a token account of the quote mint, without the search for its address. */
 function quoteCreationUnitsOf({ program }: Mint, extensions: number): number {
   const extra = program === TOKEN_PROGRAM ? 0 : QUOTE_CREATION_2022_UNITS + UNITS_OF_QUOTE_EXTENSION * extensions;
   return QUOTE_CREATION_UNITS + extra;

@@ -14,7 +14,7 @@ const market: AmmV4Market = {
 const terms = { wallet: key(6), source: key(7), destination: key(8), threshold: 0x0102n, salt: 0, exists: () => false };
 
 describe("ammV4Swap", () => {
-  it("is tag 16 with the input first, tag 17 with the most accepted first", () => {
+  it("is tag 16 with the input first, or tag 17 with the maximum input first", () => {
     expect(Buffer.from(ammV4Swap(market, "exactIn", 0x0a0bn, terms).data).toString("hex")).toBe(
       "100b0a0000000000000201000000000000",
     );
@@ -23,7 +23,7 @@ describe("ammV4Swap", () => {
     );
   });
 
-  it("names eight accounts, the wallet signing last", () => {
+  it("names eight accounts, the wallet last as signer", () => {
     const { accounts } = ammV4Swap(market, "exactIn", 1n, terms);
     expect(accounts.map(({ address }) => address).slice(3)).toEqual([key(4), key(5), key(7), key(8), key(6)]);
     expect(accounts.map(({ writable }) => writable)).toEqual([false, true, false, true, true, true, true, false]);

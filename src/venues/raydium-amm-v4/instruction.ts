@@ -12,7 +12,7 @@ const authority = readonly(AMM_V4_AUTHORITY);
 
 /**
  * The swap instruction, without an order book. exactIn: `amount` goes in, at least the threshold comes out. exactOut:
- * `amount` comes out, at most the threshold goes in. The token accounts tell the direction.
+ * `amount` comes out, at most the threshold goes in. The token accounts determine the direction.
  *
  * @see raydium-amm `instruction.rs`, SwapBaseInV2 and SwapBaseOutV2
  */

@@ -8,7 +8,7 @@ export const AMM_V4_PROGRAM = Address.of("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFS
 /** Owns every vault of the program. */
 export const AMM_V4_AUTHORITY = Address.of("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1");
 
-/** Pool accounts have no discriminator: their size is what tells them. */
+/** Pool accounts have no discriminator: they are recognized by their size. */
 export const AMM_V4_POOL_SIZE = 752;
 export const COIN_MINT_OFFSET = 400;
 export const PC_MINT_OFFSET = 432;
@@ -17,24 +17,24 @@ const STATUS_INITIALISED = 1n;
 const STATUS_SWAP_ONLY = 6n;
 const STATUS_WAITING = 7n;
 
-/** What of a pool never changes. The program calls its two sides coin and pc. @see raydium-amm `state.rs`, struct AmmInfo */
+/** The fixed part of a pool. The program calls its two sides coin and pc. @see raydium-amm `state.rs`, struct AmmInfo */
 export interface AmmV4Market extends Market {
   readonly venue: "raydium_amm_v4";
   readonly vaults: readonly [Address, Address];
 }
 
-/** What of a pool trades and its admin change. */
+/** The part of a pool that trades and its admin change. */
 export interface AmmV4Pool {
   readonly swappable: boolean;
-  /** Unix seconds from which trading is allowed; 0 where it already is. */
+  /** Unix time from which trading is allowed; 0 if it already is. */
   readonly opensAt: bigint;
   readonly feeNumerator: bigint;
   readonly feeDenominator: bigint;
-  /** Profit that lies in the vaults and belongs to nobody's reserve. */
+  /** Profit in the vaults that is not part of the reserves. */
   readonly owed: readonly [bigint, bigint];
 }
 
-/** The pool in an account, or undefined when it is none. A pool never set up has no mints. */
+/** Decodes a pool account; undefined if it is none. A pool that was never set up has no mints. */
 export function decodeAmmV4Market({ address, owner, data }: Account): AmmV4Market | undefined {
   if (owner !== AMM_V4_PROGRAM || data.length !== AMM_V4_POOL_SIZE || readU64(data, 0) === 0n) return undefined;
   return {

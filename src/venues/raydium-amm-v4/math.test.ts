@@ -41,7 +41,7 @@ describe("ammV4ExactOut", () => {
 });
 
 describe("dust", () => {
-  it("is where builds round a fee or an input differently", () => {
+  it("is an amount whose fee or input builds round differently", () => {
     expect(feeRoundsToNothing(199n, side)).toBe(true);
     expect(feeRoundsToNothing(200n, side)).toBe(false);
     expect(feeRoundsToNothing(1n, { ...side, feeNumerator: 0n })).toBe(false);

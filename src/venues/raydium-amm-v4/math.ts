@@ -1,7 +1,7 @@
 import { ceilDiv } from "../../primitives/integer.ts";
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
 
-/** A pool as one direction of trade sees it. Base units. */
+/** A pool in one direction of trade. Base units. */
 export interface AmmV4Side {
   readonly reserveIn: bigint;
   readonly reserveOut: bigint;
@@ -17,7 +17,7 @@ interface AmmV4Fill {
 }
 
 /**
- * What SwapBaseInV2 gives for `input`. The fee rounds up, the output down.
+ * Output of SwapBaseInV2 for `input`. The fee rounds up, the output down.
  *
  * @see raydium-amm `processor.rs` process_swap_base_in_v2, July 2026
  */
@@ -27,9 +27,9 @@ export function ammV4ExactIn(input: bigint, side: AmmV4Side): AmmV4Fill {
 }
 
 /**
- * What SwapBaseOutV2 asks for `output`. Every step rounds up.
+ * Input of SwapBaseOutV2 for `output`. Every step rounds up.
  *
- * @returns undefined when the pool cannot give that much
+ * @returns undefined if the pool cannot give that much
  * @see raydium-amm `processor.rs` process_swap_base_out_v2, July 2026
  */
 export function ammV4ExactOut(output: bigint, side: AmmV4Side): AmmV4Fill | undefined {
@@ -40,14 +40,14 @@ export function ammV4ExactOut(output: bigint, side: AmmV4Side): AmmV4Fill | unde
 }
 
 /**
- * True when the fee on an exact input is less than half a unit. Builds of the program before August 2025 round that to
- * nothing, later ones to one unit: such dust is not offered.
+ * True if the fee on an exact input is less than half a unit. Builds of the program before August 2025 round that to
+ * nothing, later ones to one unit: such dust is not quoted.
  */
 export function feeRoundsToNothing(input: bigint, { feeNumerator, feeDenominator }: AmmV4Side): boolean {
   return feeNumerator > 0n && 2n * input * feeNumerator < feeDenominator;
 }
 
-/** True when what the curve asks for an exact output is less than half a unit: rounded as above, and not offered. */
+/** True if the curve's input for an exact output is less than half a unit: rounded as above, and not quoted. */
 export function inputRoundsToNothing(output: bigint, { reserveIn, reserveOut }: AmmV4Side): boolean {
   return 2n * reserveIn * output < reserveOut - output;
 }

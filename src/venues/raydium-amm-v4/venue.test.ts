@@ -62,7 +62,7 @@ const ask = (unixTimestamp: bigint, amount = 10_000n) =>
   }) as const;
 
 describe("raydiumAmmV4", () => {
-  it("reads vaults, mints and what is owed at their places", () => {
+  it("reads vaults, mints and owed fees at their offsets", () => {
     expect(state(6n).market).toMatchObject({ vaults: [key(4), key(5)], mints: [key(2), key(3)] });
     expect(state(6n).pool).toMatchObject({ owed: [3n, 4n], opensAt: 0n, feeNumerator: 25n });
   });
@@ -78,7 +78,7 @@ describe("raydiumAmmV4", () => {
     expect(() => raydiumAmmV4.quote(state(6n), ask(0n, 199n))).toThrow("too small");
   });
 
-  it("refuses an input that the vault could not hold beside what it has", () => {
+  it("refuses an input that overflows the vault", () => {
     const full = (reserveIn: bigint): AmmV4State => {
       const { sides, ...rest } = state(6n);
       return { ...rest, sides: [{ ...sides[0], reserveIn, reserveOut: U64_MAX }, sides[1]] };
@@ -88,7 +88,7 @@ describe("raydiumAmmV4", () => {
     expect(() => raydiumAmmV4.quote(full(U64_MAX - most + 1n), ask(0n, most))).toThrow("does not hold enough");
   });
 
-  it("is no market before it is set up, and none of another size", () => {
+  it("rejects pools that are not set up, and accounts of another size", () => {
     expect(decodeAmmV4Market(pool(0n))).toBeUndefined();
     expect(decodeAmmV4Market({ ...pool(6n), data: new Uint8Array(544).fill(1) })).toBeUndefined();
   });

@@ -33,14 +33,14 @@ export interface AmmV4State {
   readonly market: AmmV4Market;
   readonly pool: AmmV4Pool;
   readonly mints: readonly [Mint, Mint];
-  /** The pool as seen when the coin goes in, and when the pc goes in. */
+  /** The pool for the coin in, and for the pc in. */
   readonly sides: readonly [AmmV4Side, AmmV4Side];
 }
 
-/** Nothing beside the amounts is needed. */
+/** Nothing besides the amounts is needed. */
 type AmmV4QuoteFill = null;
 
-/** Compute units, the largest measured on the program by its older instructions, which pass more accounts. */
+/** Compute units: the most measured on the program with its older instructions, which have more accounts. */
 const EXACT_IN_UNITS = 22_600;
 const EXACT_OUT_UNITS = 24_400;
 

@@ -1,5 +1,5 @@
 /**
- * Fee configurations of Raydium CLMM to look for pools under. A configuration's address follows from its index; the list of
+ * Fee configurations of Raydium CLMM under which pools are probed. A configuration's address follows from its index; the list of
  * those in use is not closed, pools under others are found by filter.
  *
  * @see https://api-v3.raydium.io/main/clmm-config

@@ -53,7 +53,7 @@ describe("initialisedStarts", () => {
     expect(initialisedStarts(bitmaps(indices, 1), 443_600, true, true, 99)).toEqual(up.toReversed());
   });
 
-  it("begins with the array of the tick itself only when asked", () => {
+  it("includes the array of the tick itself only on request", () => {
     expect(initialisedStarts(bitmaps(indices, 1), 199, false, true, 2)).toEqual([180, 511 * 60]);
     expect(initialisedStarts(bitmaps(indices, 1), 199, false, false, 1)).toEqual([511 * 60]);
     expect(initialisedStarts(bitmaps(indices, 1), -1, true, false, 2)).toEqual([-540, -512 * 60]);
@@ -99,7 +99,7 @@ describe("decodeClmmTicks", () => {
 });
 
 describe("a pool", () => {
-  it("has a fee that follows volatility only where its place is not empty", () => {
+  it("has a fee that follows volatility only if its field is set", () => {
     const data = new Uint8Array(1_544);
     const view = new DataView(data.buffer);
     data.set(hex("f7ede3f5d7c3de46"));

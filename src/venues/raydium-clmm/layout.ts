@@ -38,20 +38,20 @@ const TICK_SIZE = 168;
 /** Arrays on either side of tick 0 that the pool's own bitmap covers. */
 const BITMAP_REACH = 512;
 
-/** What of a pool never changes. @see raydium-clmm `states/pool.rs`, struct PoolState */
+/** The fixed part of a pool. @see raydium-clmm `states/pool.rs`, struct PoolState */
 export interface ClmmMarket extends Market {
   readonly venue: "raydium_clmm";
   readonly config: Address;
   readonly vaults: readonly [Address, Address];
   readonly observation: Address;
   readonly tickSpacing: number;
-  /** Where the bits of arrays beyond the pool's own bitmap lie. */
+  /** The account with the bits of arrays beyond the pool's own bitmap. */
   readonly extension: DerivedAddress;
-  /** True where the pool's own bitmap does not cover every tick, so that the extension counts. */
+  /** True if the pool's own bitmap does not cover every tick, so that the extension is needed. */
   readonly extended: boolean;
 }
 
-/** What of a pool trades and its owner change. */
+/** The part of a pool that trades and its owner change. */
 export interface ClmmPool {
   readonly liquidity: bigint;
   readonly sqrtPrice: bigint;
@@ -59,7 +59,7 @@ export interface ClmmPool {
   readonly swapDisabled: boolean;
   /** Who pays the fee: 0 the input, 1 always token 0, 2 always token 1. */
   readonly feeOn: number;
-  /** Unix seconds after which trading is allowed. */
+  /** Unix time after which trading is allowed. */
   readonly openTime: bigint;
   readonly rewards: number;
   readonly volatility: ClmmVolatility | undefined;
@@ -96,12 +96,12 @@ interface ClmmTicks {
   readonly orders: readonly bigint[];
 }
 
-/** True when the account is a pool. */
+/** True if the account is a pool. */
 export function isClmmPool({ owner, data }: Account): boolean {
   return owner === CLMM_PROGRAM && data.length >= CLMM_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
 }
 
-/** The pool in an account, or undefined when it is none. Derives the bitmap's extension: for cold paths. */
+/** Decodes a pool account; undefined if it is none. Derives the bitmap's extension: for cold paths. */
 export function decodeClmmMarket(account: Account): ClmmMarket | undefined {
   if (!isClmmPool(account)) return undefined;
   const { address, data } = account;
@@ -155,7 +155,7 @@ function decodeVolatility(data: Uint8Array): ClmmVolatility | undefined {
   };
 }
 
-/** The trade fee rate of a configuration in millionths, or undefined when the account is none. @see `states/config.rs` */
+/** The trade fee rate of a configuration in millionths, or undefined if the account is none. @see `states/config.rs` */
 export function decodeClmmFeeRate({ owner, data }: Account): bigint | undefined {
   if (owner !== CLMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
     return undefined;
@@ -163,7 +163,7 @@ export function decodeClmmFeeRate({ owner, data }: Account): bigint | undefined 
   return BigInt(viewOf(data).getUint32(47, true));
 }
 
-/** The extension of `pool`'s bitmap, or undefined when the account is none. @see `states/tickarray_bitmap_extension.rs` */
+/** The extension of `pool`'s bitmap, or undefined if the account is none. @see `states/tickarray_bitmap_extension.rs` */
 export function decodeClmmExtension({ owner, data }: Account, pool: Address): ClmmExtension | undefined {
   if (
     owner !== CLMM_PROGRAM ||
@@ -182,7 +182,7 @@ export function decodeClmmExtension({ owner, data }: Account, pool: Address): Cl
 /**
  * The ticks of the array of `pool` beginning at `start` that hold liquidity or limit orders.
  *
- * @returns undefined when the account is no such array
+ * @returns undefined if the account is no such array
  * @see raydium-clmm `states/tick_array.rs`; builds before 2026 leave the places of limit orders zero
  */
 export function decodeClmmTicks(
@@ -217,7 +217,7 @@ export function decodeClmmTicks(
   return { ticks, liquidityNet, hasLiquidity, orders };
 }
 
-/** True when any of the 16 bytes at `at` is set. */
+/** True if any of the 16 bytes at `at` is set. */
 function holdsBits(view: DataView, at: number): boolean {
   return (
     (view.getUint32(at, true) |
@@ -239,7 +239,7 @@ export function clmmArrayStart(tick: number, tickSpacing: number): number {
   return floorDivide(tick, span) * span;
 }
 
-/** Where the bits of tick arrays lie. */
+/** The bits of tick arrays. */
 export interface ClmmBitmaps {
   readonly bitmap: Uint8Array;
   readonly extension: ClmmExtension | undefined;
@@ -247,7 +247,7 @@ export interface ClmmBitmaps {
 }
 
 /**
- * First ticks of the arrays with initialised ticks, at most `count`, from the one that covers `tick` on (that one only when
+ * First ticks of the arrays with initialised ticks, at most `count`, starting at the one that covers `tick` (included only if
  * `inclusive`), downward or upward. Arrays beyond the pool's bitmap are found only with its extension.
  */
 export function initialisedStarts(
@@ -275,13 +275,13 @@ export function initialisedStarts(
   return starts;
 }
 
-/** True when the bit of the array that begins at `start` lies outside the pool's own bitmap. */
+/** True if the bit of the array that begins at `start` lies outside the pool's own bitmap. */
 export function isBeyondBitmap(start: number, tickSpacing: number): boolean {
   const index = start / clmmArraySpan(tickSpacing);
   return index < -BITMAP_REACH || index >= BITMAP_REACH;
 }
 
-/** Bitmaps that a search from one array to another moves on through: the pool's own counts as one, each 512 arrays beyond as one. */
+/** Bitmaps crossed by a search from one array to another: the pool's own counts as one, and so do each 512 arrays beyond it. */
 export function bitmapsBetween(from: number, to: number, tickSpacing: number): number {
   return Math.abs(bitmapOf(from, tickSpacing) - bitmapOf(to, tickSpacing));
 }
@@ -291,7 +291,7 @@ function bitmapOf(start: number, tickSpacing: number): number {
   return block < 0 ? block + 1 : block;
 }
 
-/** The byte that holds the bits of eight arrays, among them `index`. */
+/** The byte with the bits of eight arrays, `index` among them. */
 function bitsOf({ bitmap, extension }: ClmmBitmaps, index: number): number {
   if (index >= -BITMAP_REACH && index < BITMAP_REACH) return bitmap[(index + BITMAP_REACH) >> 3]!;
   if (extension === undefined) return 0;

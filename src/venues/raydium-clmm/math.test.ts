@@ -61,7 +61,7 @@ describe("swapClmm", () => {
     });
   });
 
-  it("takes liquidity off when it crosses a tick, and refuses what it does not know ticks for", () => {
+  it("removes liquidity as it crosses a tick, and refuses amounts beyond the known ticks", () => {
     const wide = curve({
       ticks: [-6_000, -120, 600],
       liquidityNet: [5n * 10n ** 11n, 5n * 10n ** 11n, -(10n ** 12n)],
@@ -74,7 +74,7 @@ describe("swapClmm", () => {
     expect(swapClmm(wide, true, true, 10n ** 12n, NOW)).toBeUndefined();
   });
 
-  it("gives back by exact out what exact in gave, for no more", () => {
+  it("charges no more by exact out than exact in took for the same output", () => {
     for (const amount of [1_000n, 77_777n, 4_000_000_000n]) {
       const there = swapClmm(curve(), false, true, amount, NOW)!;
       const back = swapClmm(curve(), false, false, there.output, NOW)!;
@@ -83,7 +83,7 @@ describe("swapClmm", () => {
     }
   });
 
-  it("takes a fee on a fixed side from that side, whichever way the trade goes", () => {
+  it("takes a fee on a fixed side from that side, in both directions", () => {
     const inFee = swapClmm(curve(), true, true, 1_000_000n, NOW)!;
     expect(swapClmm(curve({ feeOn: 1 }), true, true, 1_000_000n, NOW)).toEqual(inFee);
     const outFee = swapClmm(curve({ feeOn: 2 }), true, true, 1_000_000n, NOW)!;
@@ -106,7 +106,7 @@ describe("limit orders", () => {
     });
   });
 
-  it("fill whole when the amount reaches further: input and fee rounded up", () => {
+  it("fill completely if the amount reaches further: input and fee rounded up", () => {
     // 3 001 / 4 = 750.25 → 751 in, fee ceil(751 · 2 500 / 997 500) = 2.
     expect(matchOrders(3_001n, 2n * Q64, 1_000n, 2_500n, true, true, true)).toEqual({
       amountIn: 751n,
@@ -142,7 +142,7 @@ describe("limit orders", () => {
     expect(withOrders.endsBetween).toBe(true);
   });
 
-  it("stop the price where they outlast the amount", () => {
+  it("stop the price if they outlast the amount", () => {
     const wall = curve({
       ticks: [0],
       liquidityNet: [0n],
@@ -193,13 +193,13 @@ describe("a fee that follows volatility", () => {
     expect(fill.steps).toBeGreaterThan(2);
   });
 
-  it("is priced at once from where volatility reaches its maximum", () => {
+  it("is priced in one step once volatility reaches its maximum", () => {
     const capped = curve({ volatility: volatility({ maximum: 10_000 }) });
     // Spacing 0, then one step to wherever it ends.
     expect(swapClmm(capped, false, true, 10n ** 10n, NOW)?.steps).toBe(2);
   });
 
-  it("remembers volatility within the filter period, half of it within the decay period, nothing after", () => {
+  it("keeps volatility within the filter period, half of it within the decay period, none after", () => {
     const at = (age: bigint): bigint =>
       swapClmm(
         curve({ volatility: volatility({ updatedAt: NOW - age, accumulated: 200_000, reference: 100_000 }) }),

@@ -48,14 +48,14 @@ export function clmmSqrtPrice(tick: number): bigint {
   return tick > 0 ? U128_MAX / ratio : ratio;
 }
 
-/** A swap without a price limit stops one short of the first and the last price. */
+/** A swap without a price limit stops one unit before the first and the last price. */
 const LOWEST_PRICE = clmmSqrtPrice(MIN_TICK) + 1n;
 const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
 
 const REDUCTION_DENOMINATOR = 10_000;
 const FEE_DENOMINATOR = 1_000_000n;
 
-/** A pool as a swap sees it. */
+/** A pool as a swap reads it. */
 export interface ClmmCurve extends TickList {
   readonly hasLiquidity: readonly boolean[];
   /** Unfilled limit orders at each tick, in the token they sell. */
@@ -71,7 +71,7 @@ export interface ClmmCurve extends TickList {
   readonly volatility: ClmmVolatility | undefined;
 }
 
-/** What a swap did, on the pool's side of any token transfer fee. */
+/** The result of a swap, on the pool's side of any token transfer fee. */
 export interface ClmmFill {
   readonly input: bigint;
   readonly output: bigint;
@@ -79,17 +79,17 @@ export interface ClmmFill {
   readonly netIn: bigint;
   /** What the curve and the orders gave before a fee on output. */
   readonly grossOut: bigint;
-  /** The last initialised tick looked for, reached or not: its array must be named. */
+  /** The last initialised tick searched for, reached or not: its array must be named. */
   readonly searchedTo: number;
   /** Stretches between ticks that were priced. */
   readonly steps: number;
   /** Initialised ticks crossed. */
   readonly crossed: number;
-  /** Those of them above price 1. */
+  /** Crossed ticks above price 1. */
   readonly crossedAbove: number;
-  /** Those of them the price already stood at. */
+  /** Crossed ticks at which the price already stood. */
   readonly touched: number;
-  /** True when the price ends between two ticks, so that the program has to find the one below. */
+  /** True if the price ends between two ticks, so that the program has to compute the one below. */
   readonly endsBetween: boolean;
   /** Ticks at which limit orders were matched. */
   readonly matched: number;
@@ -111,7 +111,7 @@ export function swapClmm(
   return new ClmmSwap(curve, zeroForOne, exactIn, amount, unixTimestamp).run();
 }
 
-/** One swap on its way along the curve. */
+/** The state of one swap along the curve. */
 class ClmmSwap {
   readonly #curve: ClmmCurve;
   readonly #zeroForOne: boolean;
@@ -123,7 +123,7 @@ class ClmmSwap {
   #sqrtPrice: bigint;
   #liquidity: bigint;
   #remaining: bigint;
-  /** The other side of the trade so far. */
+  /** Amount of the other side so far. */
   #calculated = 0n;
   #fees = 0n;
   #steps = 0;
@@ -224,7 +224,7 @@ class ClmmSwap {
     if (unfilled === 0n && hasLiquidity[index]!) {
       this.#liquidity += this.#zeroForOne ? -liquidityNet[index]! : liquidityNet[index]!;
     } else if (unfilled > 0n && this.#remaining > 0n) {
-      return false; // The program stops here too: orders are left and so is the amount.
+      return false; // The program stops here too, with orders and amount left.
     }
     return true;
   }
@@ -257,15 +257,15 @@ class ClmmSwap {
 
 interface Exchange {
   readonly amountIn: bigint;
-  /** A fee on output taken off. */
+  /** After a fee on output. */
   readonly amountOut: bigint;
   readonly fee: bigint;
 }
 
 /**
- * Fills limit orders resting at a tick, at the tick's own price: what they give is rounded down, what they ask up.
+ * Fills limit orders at a tick, at the tick's price: their output is rounded down, their input up.
  *
- * @param unfilled what the orders still sell, all cohorts together
+ * @param unfilled amount the orders still sell, all cohorts together
  * @param rate fee in millionths
  * @see raydium-clmm `states/tick_array.rs` match_limit_order_with_sqrt_price
  */
@@ -332,7 +332,7 @@ class VolatilityMeter {
     [this.#reference, this.#groupReference] = referenceAt(info, this.#group, unixTimestamp);
   }
 
-  /** The price at which the next step stops: `target`, or the border of the tick spacing before it. */
+  /** The price at which the next step stops: `target` or the border of the tick spacing before it. */
   bound(target: bigint, liquidity: bigint): bigint {
     const { maximum } = this.#info;
     this.#volatility = volatilityAt(this.#reference, this.#groupReference, this.#group, maximum);
@@ -351,14 +351,14 @@ class VolatilityMeter {
   /** Moves to the tick spacing after the step that ended at `sqrtPrice`. */
   advance(sqrtPrice: bigint, nextPrice: bigint, nextTick: number): void {
     if (this.#skipped) {
-      if (sqrtPrice !== nextPrice) return; // The amount is used up: nothing is priced after this.
+      if (sqrtPrice !== nextPrice) return; // The amount is used up: nothing more is priced.
       this.#group = nextTick / this.#curve.tickSpacing - (this.#zeroForOne ? 0 : 1);
     }
     this.#group += this.#zeroForOne ? -1 : 1;
   }
 }
 
-/** The volatility and the tick spacing that a swap beginning now measures from. */
+/** The volatility and the tick spacing from which a new swap measures. */
 function referenceAt(
   info: ClmmVolatility,
   group: number,

@@ -79,12 +79,12 @@ describe("raydiumClmm", () => {
     expect(() => raydiumClmm.quote(state(), ask(1_000n, true, 1_000n))).toThrow("opens after 1000");
   });
 
-  it("names the arrays passed through, one more on either side, in the order of the swap", () => {
+  it("names the arrays crossed and one more on either side, in the order of the swap", () => {
     expect(trail(1_000n)).toEqual([key(101), key(100), key(99)]);
     expect(trail(1_000_000_000n)).toEqual([key(101), key(100), key(99), key(98)]);
   });
 
-  it("names the bitmap's extension where its search may leave the pool's own", () => {
+  it("names the bitmap's extension if the search may leave the pool's own bitmap", () => {
     expect(trail(1_000n, false)).toEqual([EXTENSION, key(99), key(100), key(101)]);
   });
 

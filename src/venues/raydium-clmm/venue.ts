@@ -37,12 +37,12 @@ import {
 import { type ClmmCurve, type ClmmFill, clmmSqrtPrice, swapClmm } from "./math.ts";
 
 const ID = "raydium_clmm";
-/** Tick arrays read in each direction, and so the most one swap passes through. */
+/** Tick arrays read in each direction: the most that one swap can cross. */
 const ARRAYS_PER_SWAP = 6;
-/** Up to this many arrays, one more is named on either side, for when the price moves meanwhile. */
+/** Swaps with up to this many arrays name one more on either side, in case the price moves. */
 const ROOM_FOR_NEIGHBOURS = 4;
 
-/** The tick arrays of one direction that hold ticks, in its order, from that of the pool's price on. */
+/** The tick arrays with ticks in one direction, in its order, starting at the pool's price. */
 interface Path {
   readonly starts: readonly number[];
   readonly addresses: readonly Address[];
@@ -57,9 +57,9 @@ export interface ClmmState {
   readonly swapDisabled: boolean;
   readonly openTime: bigint;
   readonly mints: readonly [Mint, Mint];
-  /** When token 0 goes in, and when token 1 goes in. */
+  /** For token 0 in, and for token 1 in. */
   readonly paths: readonly [Path, Path];
-  /** Where the bitmap's extension lies; undefined where the pool has none. */
+  /** Address of the bitmap's extension; undefined if the pool has none. */
   readonly extension: Address | undefined;
   /** Compute units of a swap that crosses nothing. */
   readonly baseUnits: number;
@@ -135,7 +135,7 @@ function bitmapsOf(market: ClmmMarket, { bitmap }: ClmmPool, have: AccountView):
   return { bitmap, extension, tickSpacing: market.tickSpacing };
 }
 
-/** Arrays with ticks around `tick`, ascending: its own where it has any, and the nearest on either side. */
+/** Arrays with ticks around `tick`, ascending: its own if it has ticks, and the nearest on either side. */
 function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
   const down = initialisedStarts(bitmaps, tick, true, true, ARRAYS_PER_SWAP).reverse();
   return down.concat(initialisedStarts(bitmaps, tick, false, false, ARRAYS_PER_SWAP));
@@ -229,7 +229,7 @@ function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
   };
 }
 
-/** The accounts to name after the fixed ones, and the bound on compute units. */
+/** The accounts after the fixed ones, and the bound on compute units. */
 function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: boolean): ClmmQuoteFill {
   const { market, extension } = state;
   const { tickSpacing } = market;
@@ -262,7 +262,7 @@ function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: bo
 }
 
 /**
- * Compute units, measured on the program of November 2024, the largest of its kind seen, with some room; later builds use
+ * Compute units, measured on the program of November 2024, the costliest build known, with some margin; later builds use
  * fewer. Prices above 1 take longer divisions, a price from an amount of token 0 one more, and every swap of that build
  * searched for the address of the bitmap's extension, one attempt after another. Limit orders and fees that follow volatility
  * are an estimate.
@@ -277,7 +277,7 @@ const CROSSING_UNITS = 17_750;
 const CROSSING_DOWN_UNITS = 970;
 const CROSSING_ABOVE_UNITS = 1_830;
 const CROSSING_DOWN_ABOVE_UNITS = 1_400;
-/** What crossing a tick the price already stands at saves. */
+/** Saved if the price already stands at the crossed tick. */
 const TOUCHING_UNITS = 12_500;
 const ORDERS_UNITS = 12_000;
 const ARRAY_UNITS = 3_980;
@@ -290,7 +290,7 @@ const TOKEN_2022_UNITS = 4_200;
 const TRANSFER_FEE_IN_UNITS = 4_950;
 const TRANSFER_FEE_OUT_UNITS = 2_800;
 const TRANSFER_FEE_IN_EXACT_OUT_UNITS = 2_150;
-/** What a swap may use of the 1,400,000 units of a transaction, the rest being for what stands around it. */
+/** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
 const MAX_SWAP_UNITS = 1_250_000;
 
 function tradeUnits(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: boolean): number {

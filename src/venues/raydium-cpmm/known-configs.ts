@@ -1,6 +1,6 @@
 /**
- * Fee configurations of Raydium CPMM to look for pools under. A configuration's address follows from its index, so only
- * indices are listed; one that does not exist costs an address in a read and nothing else.
+ * Fee configurations of Raydium CPMM under which pools are probed. A configuration's address follows from its index, so only
+ * indices are listed; one that does not exist only costs one address in a read.
  *
  * @see https://docs.raydium.io (CPMM fee configurations): low indices are in use, the list is not closed
  */

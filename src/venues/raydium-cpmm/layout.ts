@@ -20,7 +20,7 @@ const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");
 const CONFIG_MIN_SIZE = 116;
 const STATUS_SWAP_DISABLED = 4;
 
-/** What of a pool never changes. @see raydium-cp-swap `states/pool.rs`, struct PoolState */
+/** The fixed part of a pool. @see raydium-cp-swap `states/pool.rs`, struct PoolState */
 export interface CpmmMarket extends Market {
   readonly venue: "raydium_cpmm";
   readonly config: Address;
@@ -29,10 +29,10 @@ export interface CpmmMarket extends Market {
   readonly observation: Address;
 }
 
-/** What of a pool trades and its admin change. Fees owed lie in the vaults but belong to nobody's reserve. */
+/** The part of a pool that trades and its admin change. Owed fees lie in the vaults but are not part of the reserves. */
 export interface CpmmPool {
   readonly swapDisabled: boolean;
-  /** Unix seconds from which trading is allowed. */
+  /** Unix time from which trading is allowed. */
   readonly openTime: bigint;
   /** Protocol, fund and creator fees not collected yet, per mint. */
   readonly owedFees: readonly [bigint, bigint];
@@ -47,7 +47,7 @@ interface CpmmConfig {
   readonly creatorFeeRate: bigint;
 }
 
-/** The pool in an account, or undefined when it is none. */
+/** Decodes a pool account; undefined if it is none. */
 export function decodeCpmmMarket({ address, owner, data }: Account): CpmmMarket | undefined {
   if (owner !== CPMM_PROGRAM || data.length < CPMM_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
     return undefined;
@@ -78,7 +78,7 @@ export function decodeCpmmPool({ data }: Account): CpmmPool {
   };
 }
 
-/** A fee configuration, or undefined when the account is none. @see raydium-cp-swap `states/config.rs` */
+/** A fee configuration, or undefined if the account is none. @see raydium-cp-swap `states/config.rs` */
 export function decodeCpmmConfig({ owner, data }: Account): CpmmConfig | undefined {
   if (owner !== CPMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
     return undefined;

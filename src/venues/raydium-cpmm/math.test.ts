@@ -22,7 +22,7 @@ describe("CPMM maths", () => {
     expect(cpmmExactIn(1_001n, side({ creatorFeeRate: 500n }))).toMatchObject({ netIn: 997n });
   });
 
-  it("takes the creator fee from the output where the pool says so", () => {
+  it("takes the creator fee from the output if the pool does", () => {
     const fill = cpmmExactIn(10_000n, side({ creatorFeeRate: 500n, creatorFeeOnInput: false }));
     expect(fill.netIn).toBe(9_975n);
     expect(fill.output).toBe(fill.grossOut - 10n);

@@ -1,30 +1,30 @@
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
 import { beforeFee, feeOn } from "../shared/raydium-fee.ts";
 
-/** A pool as one direction of trade sees it. Base units; rates in millionths. */
+/** A pool in one direction of trade. Base units; rates in millionths. */
 export interface CpmmDirection {
   readonly reserveIn: bigint;
   readonly reserveOut: bigint;
   readonly tradeFeeRate: bigint;
-  /** 0 where the pool has no creator fee. */
+  /** 0 if the pool has no creator fee. */
   readonly creatorFeeRate: bigint;
   readonly creatorFeeOnInput: boolean;
 }
 
 /** Amounts on the pool's side of any token transfer fee. */
 export interface CpmmFill {
-  /** What reaches the pool, venue fees included. */
+  /** Input that reaches the pool, venue fees included. */
   readonly input: bigint;
-  /** What the pool sends. */
+  /** Output that leaves the pool. */
   readonly output: bigint;
   /** The part of the input that moves the curve. */
   readonly netIn: bigint;
-  /** What the curve gives before a creator fee on output. */
+  /** Output of the curve before a creator fee on output. */
   readonly grossOut: bigint;
 }
 
 /**
- * What `swap_base_input` does with `input` arriving in the pool. Fees round up, the curve's output rounds down.
+ * Result of `swap_base_input` with `input` arriving in the pool. Fees round up, the curve's output rounds down.
  *
  * @see raydium-cp-swap `curve/calculator.rs`, swap_base_input
  */
@@ -37,9 +37,9 @@ export function cpmmExactIn(input: bigint, side: CpmmDirection): CpmmFill {
 }
 
 /**
- * What `swap_base_output` asks for `output` leaving the pool. Every step rounds up.
+ * Result of `swap_base_output` with `output` leaving the pool. Every step rounds up.
  *
- * @returns undefined when the pool cannot give that much
+ * @returns undefined if the pool cannot give that much
  * @see raydium-cp-swap `curve/calculator.rs`, swap_base_output
  */
 export function cpmmExactOut(output: bigint, side: CpmmDirection): CpmmFill | undefined {
@@ -53,8 +53,8 @@ export function cpmmExactOut(output: bigint, side: CpmmDirection): CpmmFill | un
 }
 
 /**
- * True when what the curve asks for `grossOut` is less than half a unit. Builds of the program before late 2025 round that
- * to nothing and refuse the trade, later ones take one unit: it is not offered.
+ * True if the curve's input for `grossOut` is less than half a unit. Builds of the program before late 2025 round that
+ * to nothing and refuse the trade, later ones take one unit: it is not quoted.
  */
 export function cpmmRoundsToNothing(grossOut: bigint, { reserveIn, reserveOut }: CpmmDirection): boolean {
   return 2n * reserveIn * grossOut < reserveOut - grossOut;

@@ -34,20 +34,20 @@ const ask = (mode: Ask["mode"], amount: bigint): Ask => ({ mode, inMint: A!, out
 const refusal = (state: State, asked: Ask) => () => raydiumCpmm.quote(state, asked);
 
 describe("raydiumCpmm", () => {
-  it("does not offer an exact output whose input builds round differently: less than half a unit", () => {
+  it("does not quote an exact output whose input is less than half a unit: builds round it differently", () => {
     // One million of these are worth one of those.
     const state = pool(1_000_000n, 1_000_000_000_000n);
     expect(refusal(state, ask("exactOut", 400_000n))).toThrow("too small");
     expect(raydiumCpmm.quote(state, ask("exactOut", 600_000n)).inAmount).toBe(2n);
   });
 
-  it("refuses an input that the vault could not hold beside what it has", () => {
+  it("refuses an input that overflows the vault", () => {
     const state = pool(U64_MAX - 1_000_000n, 1_000_000_000n);
     expect(refusal(state, ask("exactOut", 900_000_000n))).toThrow("does not hold enough");
     expect(refusal(pool(1_000_000n, 1_000_000_000n), ask("exactOut", 1_000_000_000n))).toThrow("does not hold enough");
   });
 
-  it("takes a transfer fee off what goes in, and adds it to what is asked for", () => {
+  it("subtracts a transfer fee from the input, and adds it to a requested output", () => {
     const state = pool(1_000_000_000n, 1_000_000_000n, 100n);
     const free = pool(1_000_000_000n, 1_000_000_000n);
     const sold = raydiumCpmm.quote(state, ask("exactIn", 10_000n));

@@ -31,7 +31,7 @@ interface CpmmState {
   readonly market: CpmmMarket;
   readonly pool: CpmmPool;
   readonly mints: readonly [Mint, Mint];
-  /** The pool as seen when mint 0 goes in, and when mint 1 goes in. */
+  /** The pool for mint 0 in, and for mint 1 in. */
   readonly sides: readonly [CpmmDirection, CpmmDirection];
   readonly computeUnits: number;
 }
@@ -51,14 +51,14 @@ const ACCOUNTS = {
  * From the program's public source of December 2025. Proven by execution on a build of February 2025, which is the same for
  * pools without a creator fee; creator-fee pools follow the source and are proven on this project's stand-in.
  * Uncertain: newer SDKs know a creator-fee share rate that the public source does not; it is believed to divide what the
- * creator is paid, not what a trade costs. Fee configurations beyond the listed indices are found by the filter search only.
+ * creator is paid, not what a trade costs. Fee configurations beyond the listed indices are found only by the filter search.
  */
 export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   id: "raydium_cpmm",
   programs: [CPMM_PROGRAM],
   supports: { exactOut: true, token2022: true },
 
-  /** Derived pools by probe. A pool may also stand at a key of its creator's choice: those by filter, mints in byte order. */
+  /** Derived pools by probe. A pool may also stand at an address chosen by its creator: those by filter, mints in byte order. */
   search(pair) {
     return [{ kind: "probe", addresses: cpmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
   },

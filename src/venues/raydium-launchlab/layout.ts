@@ -21,7 +21,7 @@ const CONFIG_MIN_SIZE = 35;
 const PLATFORM_MIN_SIZE = 112;
 const CREATOR_FEE_OFFSET = 720;
 
-/** What of a pool never changes. Its base token is what it sells, its quote token what it raises. */
+/** The fixed part of a pool. Its base token is what it sells, its quote token what it raises. */
 export interface LaunchlabMarket extends Market {
   readonly venue: "raydium_launchlab";
   readonly config: Address;
@@ -60,12 +60,12 @@ interface LaunchlabPlatform {
   readonly creatorFeeRate: bigint;
 }
 
-/** True when the account is a pool. */
+/** True if the account is a pool. */
 export function isLaunchlabPool({ owner, data }: Account): boolean {
   return owner === LAUNCHLAB_PROGRAM && data.length >= LAUNCHLAB_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
 }
 
-/** The pool in an account, or undefined when it is none. Derives its fee vaults: for cold paths. */
+/** Decodes a pool account; undefined if it is none. Derives its fee vaults: for cold paths. */
 export function decodeLaunchlabMarket(account: Account): LaunchlabMarket | undefined {
   if (!isLaunchlabPool(account)) return undefined;
   const { address, data } = account;
@@ -97,7 +97,7 @@ export function decodeLaunchlabPool({ data }: Account): LaunchlabPool {
   };
 }
 
-/** A global configuration, or undefined when the account is none. */
+/** A global configuration, or undefined if the account is none. */
 export function decodeLaunchlabConfig({ owner, data }: Account): LaunchlabConfig | undefined {
   if (owner !== LAUNCHLAB_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
     return undefined;
@@ -105,7 +105,7 @@ export function decodeLaunchlabConfig({ owner, data }: Account): LaunchlabConfig
   return { curveType: data[16]!, tradeFeeRate: readU64(data, 27) };
 }
 
-/** A platform's configuration, or undefined when the account is none. Accounts without a creator fee are older. */
+/** A platform's configuration, or undefined if the account is none. Accounts without a creator fee are older. */
 export function decodeLaunchlabPlatform({ owner, data }: Account): LaunchlabPlatform | undefined {
   if (owner !== LAUNCHLAB_PROGRAM || data.length < PLATFORM_MIN_SIZE || !hasBytesAt(data, 0, PLATFORM_DISCRIMINATOR)) {
     return undefined;

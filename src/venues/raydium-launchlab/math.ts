@@ -25,14 +25,14 @@ export interface LaunchFill {
   readonly output: bigint;
   /** The part of the input that moves the curve. */
   readonly netIn: bigint;
-  /** What the curve gives before a fee on it. */
+  /** Output of the curve before a fee on it. */
   readonly grossOut: bigint;
 }
 
 /**
  * Spends `input` of the quote token. The fee is taken first, rounded up; what the curve gives is rounded down.
  *
- * @returns undefined when that is more than is left for sale
+ * @returns undefined if that is more than is left for sale
  */
 export function buyExactIn(input: bigint, curve: LaunchCurve): LaunchFill | undefined {
   const netIn = input - feeOn(input, curve.feeRate);
@@ -44,7 +44,7 @@ export function buyExactIn(input: bigint, curve: LaunchCurve): LaunchFill | unde
 /**
  * Buys `output` of the base token. Every step rounds up.
  *
- * @returns undefined when that is more than is left for sale
+ * @returns undefined if that is more than is left for sale
  */
 export function buyExactOut(output: bigint, curve: LaunchCurve): LaunchFill | undefined {
   if (output > curve.totalBaseSell - curve.realBase) return undefined;
@@ -56,7 +56,7 @@ export function buyExactOut(output: bigint, curve: LaunchCurve): LaunchFill | un
 /**
  * Sells `input` of the base token. What the curve gives is rounded down, the fee on it up.
  *
- * @returns undefined when that is more than was sold
+ * @returns undefined if that is more than was sold
  */
 export function sellExactIn(input: bigint, curve: LaunchCurve): LaunchFill | undefined {
   if (input > curve.realBase) return undefined;
@@ -68,7 +68,7 @@ export function sellExactIn(input: bigint, curve: LaunchCurve): LaunchFill | und
 /**
  * Sells as much of the base token as brings `output`. Every step rounds up.
  *
- * @returns undefined when that is more than was raised
+ * @returns undefined if that is more than was raised
  */
 export function sellExactOut(output: bigint, curve: LaunchCurve): LaunchFill | undefined {
   const grossOut = beforeFee(output, curve.feeRate);

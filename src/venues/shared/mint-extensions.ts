@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { extensionsOf } from "../../solana/mint.ts";
 
-/** How many Token-2022 extensions a mint carries: programs look through all of them, which costs compute units. */
+/** Number of a mint's Token-2022 extensions: programs scan all of them, which costs compute units. */
 export function extensionCount(have: AccountView, mint: Address): number {
   const account = have.get(mint);
   return account === undefined || account === null ? 0 : [...extensionsOf(account.data)].length;

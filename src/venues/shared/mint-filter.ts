@@ -1,12 +1,12 @@
 import type { Address } from "../../primitives/address.ts";
 import type { MarketSearch, MintPair } from "../venue.ts";
 
-/** How a venue's markets are told among the accounts of its program. */
+/** How to recognize a venue's markets among the accounts of its program. */
 interface MarketAccounts {
   readonly program: Address;
-  /** Bytes of a market account, where all are of one size. */
+  /** Bytes of a market account, if all have one size. */
   readonly dataSize?: number;
-  /** Where in its data the mints stand, in the venue's own order. */
+  /** Offsets of the mints in its data, in the venue's own order. */
   readonly mintOffsets: readonly [number, number];
 }
 

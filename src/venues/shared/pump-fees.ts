@@ -12,7 +12,7 @@ export const PUMP_FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGd
 const NATIVE_MINT_2022 = Address.of("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9");
 
 const FEE_CONFIG_DISCRIMINATOR = hex("8f3492bbdb7b4c9b");
-/** Sizes the account has had: with SOL tiers only, with stable tiers, with exotic fees. What lies beyond a layout is not read. */
+/** Sizes of the account over time: with SOL tiers only, with stable tiers, with exotic fees. Bytes beyond a layout are not read. */
 const MIN_SIZE = 2_512;
 const WITH_STABLE_SIZE = 4_073;
 const WITH_EXOTIC_SIZE = 4_097;
@@ -38,14 +38,14 @@ interface FeeTier {
 /** A fee configuration of the fee program. @see pump-sdk IDL pump_fees, account FeeConfig */
 interface PumpFeeConfig {
   readonly flat: PumpFees;
-  /** Rising thresholds. */
+  /** In ascending order of threshold. */
   readonly tiers: readonly FeeTier[];
   readonly stableTiers: readonly FeeTier[];
   readonly exotic: PumpFees;
 }
 
 /**
- * Reads a fee configuration of any age: what an older, shorter account lacks is empty. Undefined when it is none.
+ * Decodes a fee configuration of any version: fields that an older, shorter account lacks are empty. Undefined if it is none.
  *
  * @see pump-sdk `sdk.ts`, decodeFeeConfig
  */
@@ -61,7 +61,7 @@ export function decodePumpFeeConfig({ owner, data }: Account): PumpFeeConfig | u
 
 const NO_FEES: PumpFees = { lp: 0n, protocol: 0n, creator: 0n };
 
-/** A counted list of tiers, and where it ends. @throws RangeError when it runs past the end */
+/** Decodes a counted list of tiers and its end. @throws RangeError if it runs past the end of the data */
 function tiersAt(data: Uint8Array, start: number): { readonly tiers: readonly FeeTier[]; readonly end: number } {
   const count = viewOf(data).getUint32(start, true);
   const end = start + 4 + count * TIER_SIZE;
@@ -81,7 +81,7 @@ function feesAt(data: Uint8Array, at: number): PumpFees {
  * The rates of a Pump coin's curve or canonical pool: by market capitalisation for SOL and USDC, flat for other quotes.
  *
  * @param marketCap in base units of the quote mint
- * @returns undefined when the schedule that applies is empty, which the program refuses
+ * @returns undefined if the applicable schedule is empty, which the program refuses
  */
 export function pumpFeesFor(config: PumpFeeConfig, quoteMint: Address, marketCap: bigint): PumpFees | undefined {
   if (quoteMint === SOL_MINT || quoteMint === NATIVE_MINT_2022) return tierFees(config.tiers, marketCap);
@@ -102,7 +102,7 @@ export function pumpFee(amount: bigint, bps: bigint): bigint {
   return ceilDiv(amount * bps, BPS);
 }
 
-/** Bytes of an associated token account without extensions of its mint; under Token-2022 it always has one of its own. */
+/** Bytes of an associated token account whose mint has no extensions; under Token-2022 the account always has one of its own. */
 export function associatedAccountSize(tokenProgram: Address): number {
   return tokenProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : TOKEN_ACCOUNT_SIZE + 1 + 4;
 }

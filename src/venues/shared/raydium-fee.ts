@@ -8,7 +8,7 @@ export function feeOn(amount: bigint, rate: bigint): bigint {
   return ceilDiv(amount * rate, RATE_DENOMINATOR);
 }
 
-/** The amount of which `net` is left after the fee, rounded up; undefined when the fee takes everything. */
+/** The amount that leaves `net` after the fee, rounded up; undefined if the fee takes everything. */
 export function beforeFee(net: bigint, rate: bigint): bigint | undefined {
   return rate >= RATE_DENOMINATOR ? undefined : ceilDiv(net * RATE_DENOMINATOR, RATE_DENOMINATOR - rate);
 }

@@ -5,12 +5,12 @@ import { decodeMint, isMint, type Mint } from "../../solana/mint.ts";
 import type { VenueId } from "../venue.ts";
 import { degraded } from "./refusals.ts";
 
-/** Those of `addresses` that have not been read yet. */
+/** The `addresses` that have not been read yet. */
 export function unread(have: AccountView, addresses: readonly Address[]): Address[] {
   return addresses.filter((address) => have.get(address) === undefined);
 }
 
-/** An account a market cannot be read without. @throws TradewireError VENUE_DEGRADED when it is not there */
+/** An account that a market needs. @throws TradewireError VENUE_DEGRADED if it does not exist */
 export function requireAccount(have: AccountView, address: Address, venue: VenueId, what: string): Account {
   const account = have.get(address);
   if (account === undefined || account === null) {
@@ -19,14 +19,14 @@ export function requireAccount(have: AccountView, address: Address, venue: Venue
   return account;
 }
 
-/** The mint of a market. @throws TradewireError VENUE_DEGRADED when it is not there or not a mint */
+/** A mint of a market. @throws TradewireError VENUE_DEGRADED if it does not exist or is not a mint */
 export function requireMint(have: AccountView, address: Address, venue: VenueId): Mint {
   const account = requireAccount(have, address, venue, "mint");
   if (!isMint(account)) throw degraded(venue, `${address} is not a mint`);
   return decodeMint(account);
 }
 
-/** Refuses a token that cannot be traded here. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION with the reason */
+/** Refuses a token with an unsupported extension. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION with the reason */
 export function rejectUnsupported(mint: Mint): void {
   if (mint.unsupported !== undefined) {
     throw new TradewireError(
@@ -36,7 +36,7 @@ export function rejectUnsupported(mint: Mint): void {
   }
 }
 
-/** Refuses a token that keeps a fee of transfers, on a venue that cannot trade such. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION */
+/** Refuses a token with a transfer fee, on a venue that cannot trade one. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION */
 export function rejectTransferFee({ address, transferFees }: Mint, venue: VenueId): void {
   if (transferFees === undefined) return;
   throw new TradewireError(

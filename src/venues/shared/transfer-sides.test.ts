@@ -4,12 +4,12 @@ import { arriving, sending } from "./transfer-sides.ts";
 
 const fee = { epoch: 0n, maximumFee: U64_MAX, bps: 150n };
 
-test("what is sent and what arrives answer to each other", () => {
+test("arriving and sending are inverse to each other", () => {
   expect([arriving(10_000n, fee), sending(9_850n, fee)]).toEqual([9_850n, 10_000n]);
   expect([arriving(7n, undefined), sending(7n, undefined)]).toEqual([7n, 7n]);
 });
 
-test("nothing is sent that 64 bits do not hold", () => {
+test("sending is undefined above 64 bits", () => {
   const most = arriving(U64_MAX, fee);
   expect(sending(most, fee)).toBeLessThanOrEqual(U64_MAX);
   expect(sending(most + 1n, fee)).toBeUndefined();

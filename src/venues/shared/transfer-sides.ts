@@ -2,17 +2,17 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
 
-/** The transfer fee of a mint in `epoch`; undefined where transfers are free. */
+/** The transfer fee of a mint in `epoch`; undefined if transfers are free. */
 export function transferFeeOf({ transferFees }: Mint, epoch: bigint): TransferFee | undefined {
   return transferFees === undefined ? undefined : transferFeeAt(transferFees, epoch);
 }
 
-/** What arrives of a transfer of `sent`. Base units. */
+/** The amount that arrives of a transfer of `sent`. Base units. */
 export function arriving(sent: bigint, fee: TransferFee | undefined): bigint {
   return sent - transferFeeOn(sent, fee);
 }
 
-/** What must be sent so that exactly `received` arrives; undefined when no 64-bit amount does it. Base units. */
+/** The amount to send so that exactly `received` arrives; undefined if it exceeds 64 bits. Base units. */
 export function sending(received: bigint, fee: TransferFee | undefined): bigint | undefined {
   const sent = amountBeforeFee(received, fee);
   return sent > U64_MAX ? undefined : sent;

@@ -1,0 +1,122 @@
+import { describe, expect, it, vi } from "vitest";
+import {
+  boxOf,
+  LEASE_MS,
+  land,
+  principal,
+  rest,
+  SLOT,
+  sealerOf,
+  seen,
+  signedTrade,
+  startProcess,
+  useSubmitWorld,
+} from "../../../test/support/submit-world.ts";
+import type { Submitter } from "./submit-trade.ts";
+
+const world = useSubmitWorld();
+
+describe("a process that does not hold the claim", () => {
+  const statusAt = async (one: Submitter, signature: string) => {
+    // Longer than one look at the chain is shared.
+    await rest(400);
+    return (await one.find(principal, signature)).status;
+  };
+
+  it("reports a pending trade as the chain shows it, also if it has joined the attempt", async () => {
+    const [a, b, joined] = [startProcess("a"), startProcess("b"), startProcess("c")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(joined.submit(trade));
+    await rest(10);
+    for (const one of [b, joined]) {
+      world.progress = undefined;
+      expect(await statusAt(one, trade.signature)).toBe("pending");
+      world.progress = seen("processed");
+      await rest(400);
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "processed", slot: SLOT });
+      world.progress = seen("finalized");
+      expect(await statusAt(one, trade.signature)).toBe("confirmed");
+      world.isNodeDown = true;
+      expect(await statusAt(one, trade.signature)).toBe("pending");
+      world.isNodeDown = false;
+    }
+    land("a", trade.signature);
+    await rest(200);
+    for (const one of [b, joined])
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
+  });
+
+  it("ignores a node that contradicts the outcome of a trade", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    land("a", trade.signature);
+    await rest(300);
+    for (const wrong of [
+      seen("finalized", { InstructionError: [1, "x"] }),
+      { ...seen("finalized"), slot: SLOT + 1n },
+    ]) {
+      world.progress = wrong;
+      expect(await statusAt(b, trade.signature)).toBe("confirmed");
+    }
+    world.progress = seen("finalized");
+    expect(await statusAt(b, trade.signature)).toBe("finalized");
+  });
+
+  it("reports it with the holder dead, and takes over later", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const claimed = vi.spyOn(world.submissions, "renew").mockResolvedValue();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const b = startProcess("b");
+    world.progress = seen("confirmed");
+    expect(await statusAt(b, trade.signature)).toBe("confirmed");
+    await rest(LEASE_MS + 1_100);
+    claimed.mockRestore();
+    land("b", trade.signature);
+    await rest(100);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed", result: {} });
+  });
+
+  it("leaves what it cannot read to a process that can, and warns once", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const renewed = vi.spyOn(world.submissions, "renew").mockResolvedValue();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const warnings: string[] = [];
+    startProcess("b", (message) => warnings.push(message), sealerOf("08"));
+    await rest(LEASE_MS + 3_100);
+    expect(warnings.filter((message) => message.includes(trade.signature))).toHaveLength(1);
+    const c = startProcess("c");
+    await rest(1_100);
+    renewed.mockRestore();
+    land("c", trade.signature);
+    await rest(100);
+    expect(await c.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
+  });
+
+  it("reports a failed trade as processed until its record says why", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    world.progress = seen("confirmed", { InstructionError: [2, { Custom: 6_004 }] });
+    expect(await statusAt(b, trade.signature)).toBe("processed");
+  });
+
+  it("answers a submit in time with what it sees, at most processed", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const joined = boxOf(b.submit(trade));
+    world.progress = seen("confirmed");
+    await rest(25_000);
+    expect(joined.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
+  });
+});

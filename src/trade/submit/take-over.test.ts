@@ -1,0 +1,78 @@
+import { hash } from "node:crypto";
+import bs58 from "bs58";
+import { describe, expect, it } from "vitest";
+import {
+  boxOf,
+  LEASE_MS,
+  land,
+  principal,
+  rest,
+  SLOT,
+  sealerOf,
+  signedTrade,
+  startProcess,
+  useSubmitWorld,
+} from "../../../test/support/submit-world.ts";
+
+const world = useSubmitWorld();
+
+describe("a process that is lost", () => {
+  it("has its submissions taken over when their leases expire, without a request", async () => {
+    const trade = signedTrade();
+    const claim = {
+      messageHash: hash("sha256", trade.signedTransaction.subarray(65), "hex"),
+      signature: trade.signature,
+      accountId: principal.accountId,
+      submissionToken: trade.submissionToken,
+      transaction: trade.signedTransaction,
+      lastValidBlockHeight: 150n,
+      claimedAtMs: Date.now(),
+    };
+    await world.submissions.claim(claim, { owner: "lost", untilMs: Date.now() + LEASE_MS });
+    const b = startProcess("b");
+    await rest(LEASE_MS - 1_000);
+    expect(world.inFlight.size).toBe(0);
+    await rest(2_100);
+    expect(world.inFlight.get(`b ${trade.signature}`)?.order).toMatchObject({
+      senders: ["rpc"],
+      lastValidBlockHeight: 150n,
+    });
+    land("b", trade.signature);
+    await rest(100);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
+  });
+
+  it("hands over at once if it shuts down cleanly", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    await a.close();
+    startProcess("b");
+    await rest(1_100);
+    expect(world.inFlight.has(`b ${trade.signature}`)).toBe(true);
+  });
+
+  it("leaves readable submissions that unreadable ones do not hold up", async () => {
+    const [foreign, readable] = [signedTrade(sealerOf("08")), signedTrade()];
+    for (const { signature, submissionToken, signedTransaction } of [foreign, readable]) {
+      await world.submissions.claim(
+        {
+          messageHash: bs58.encode(hash("sha256", signedTransaction, "buffer")),
+          signature,
+          accountId: principal.accountId,
+          submissionToken,
+          transaction: signedTransaction,
+          lastValidBlockHeight: 150n,
+          claimedAtMs: 0,
+        },
+        { owner: "lost", untilMs: 0 },
+      );
+    }
+    const warnings: string[] = [];
+    startProcess("b", (message) => void warnings.push(message));
+    await rest(10_000);
+    expect([...world.inFlight.keys()]).toEqual([`b ${readable.signature}`]);
+    expect(warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,85 @@
+import { expect, it } from "vitest";
+import {
+  boxOf,
+  land,
+  principal,
+  rest,
+  SLOT,
+  seen,
+  signedTrade,
+  startProcess,
+  submitLanded,
+  useSubmitWorld,
+} from "../../../test/support/submit-world.ts";
+
+const world = useSubmitWorld();
+
+it("streams a trade of another process forward only, until it is finalized", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  const trade = signedTrade();
+  boxOf(a.submit(trade));
+  await rest(10);
+  world.progress = undefined;
+  const answers: [string, string[]][] = [];
+  const watched = (async () => {
+    for await (const { status, events } of b.watch(principal, trade.signature, new AbortController().signal))
+      answers.push([status, events.map(({ kind }) => kind)]);
+  })();
+  for (const next of [seen("processed"), undefined, seen("processed"), seen("confirmed")]) {
+    await rest(450);
+    world.progress = next;
+  }
+  await rest(450);
+  land("a", trade.signature);
+  await rest(450);
+  world.progress = seen("finalized");
+  await rest(450);
+  await watched;
+  expect(answers).toEqual([
+    ["pending", []],
+    ["processed", ["processed"]],
+    ["confirmed", ["confirmed"]],
+    ["confirmed", []],
+    ["finalized", ["finalized"]],
+  ]);
+});
+
+it("a stream that starts after the outcome has the amounts in its first answer, and ends at finality", async () => {
+  const a = startProcess("a");
+  const trade = await submitLanded(a);
+  const answers: [string, boolean, string[]][] = [];
+  const watched = (async () => {
+    for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
+      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+  })();
+  await rest(450);
+  world.progress = seen("finalized");
+  await rest(450);
+  await watched;
+  expect(answers).toEqual([
+    ["confirmed", true, ["sent", "confirmed"]],
+    ["finalized", true, ["finalized"]],
+  ]);
+});
+
+it("finalized never precedes the amounts, even if the trade is first seen finalized", async () => {
+  const a = startProcess("a");
+  const trade = signedTrade();
+  const answer = boxOf(a.submit(trade));
+  await rest(10);
+  const answers: [string, boolean, string[]][] = [];
+  const watched = (async () => {
+    for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
+      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+  })();
+  await rest(10);
+  world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "finalized", error: null });
+  await rest(10);
+  await watched;
+  expect(answer.value?.status).toBe("confirmed");
+  expect(answers).toEqual([
+    ["pending", false, ["sent"]],
+    ["confirmed", false, ["confirmed"]],
+    ["finalized", true, ["finalized"]],
+  ]);
+});

@@ -1,0 +1,194 @@
+import { hash } from "node:crypto";
+import { afterEach, beforeEach, vi } from "vitest";
+import type { Landing, LandingOrder, LandingOutcome, TransactionProgress } from "../../src/chain/port.ts";
+import type { TradewireError } from "../../src/errors/tradewire-error.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { hex } from "../../src/primitives/bytes.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { createTokenSealer } from "../../src/trade/build/submission-token.ts";
+import { createSubmitter, type Submitter } from "../../src/trade/submit/submit-trade.ts";
+import type { SubmittedTrade } from "../../src/trade/trade.ts";
+import { createMemorySubmissions } from "./memory-submissions.ts";
+import { signTransfer } from "./transfer.ts";
+import { createTestWallet } from "./wallet.ts";
+
+export const LEASE_MS = 5_000;
+/** The slot that every trade lands in. */
+export const SLOT = 1_234n;
+/** Seed of the wallet that signs. */
+export const SEED = new Uint8Array(32).fill(5);
+const wallet = createTestWallet(SEED);
+export const principal = { accountId: "acc_1", keyId: "key", wallet: wallet.address };
+const token = Address.from(new Uint8Array(32).fill(3));
+
+/** A sealer with the key of these hexadecimal digits. */
+export const sealerOf = (digits: string) =>
+  createTokenSealer({
+    keys: [{ id: "k", secret: hex(digits.repeat(32)), seals: true }],
+    genesisHash: "test",
+    now: Date.now,
+  });
+const sealer = sealerOf("07");
+
+interface InFlight {
+  readonly order: LandingOrder;
+  end(outcome: LandingOutcome): void;
+}
+
+const freshWorld = () => ({
+  submissions: createMemorySubmissions(Date.now),
+  /** Orders in flight, by process and signature, and how to end them. */
+  inFlight: new Map<string, InFlight>(),
+  /** The progress that the chain reports for every transaction. */
+  progress: seen("finalized") as TransactionProgress | undefined,
+  isNodeDown: false,
+  /** Requests for that progress. */
+  looks: 0,
+  /** The slot in the record of every transaction. */
+  recordSlot: SLOT,
+  processes: [] as Submitter[],
+});
+
+type SubmitWorld = ReturnType<typeof freshWorld>;
+
+const world = {} as SubmitWorld;
+let lamports = 1n;
+
+/** A database, a chain and a clock for several processes of the service, fresh for each test. */
+export function useSubmitWorld(): SubmitWorld {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    Object.assign(world, freshWorld());
+  });
+  afterEach(async () => {
+    world.submissions.isDown = false;
+    world.isNodeDown = false;
+    await Promise.all(world.processes.map((one) => one.close()));
+    vi.useRealTimers();
+  });
+  return world;
+}
+
+/** How far a transaction is on the chain. */
+export function seen(
+  commitment: TransactionProgress["commitment"],
+  error: unknown = null,
+  slot = SLOT,
+): TransactionProgress {
+  return { slot, commitment, error };
+}
+
+/** One process of the service on the shared database. */
+export function startProcess(owner: string, warn: (message: string) => void = () => {}, opener = sealer): Submitter {
+  const landing: Landing = {
+    land: (order) =>
+      new Promise((resolve) => {
+        world.inFlight.set(`${owner} ${order.signature}`, { order, end: resolve });
+        order.onEvent?.({ kind: "sent", sender: "rpc-1" });
+      }),
+    async fetchProgress() {
+      world.looks++;
+      if (world.isNodeDown) throw new Error("no node answers");
+      return world.progress;
+    },
+  };
+  const submitter = createSubmitter({
+    sealer: opener,
+    submissions: world.submissions,
+    landing,
+    transactions: { fetchTransaction: async () => recordIn(world.recordSlot) },
+    venues: [],
+    now: Date.now,
+    owner,
+    warn,
+    settings: { answerMs: 25_000, leaseMs: LEASE_MS, claimTimeoutMs: 100 },
+  });
+  world.processes.push(submitter);
+  return submitter;
+}
+
+/** The chain's record of a trade of 100,000 lamports for 42 base units of the token. */
+function recordIn(slot: bigint) {
+  return {
+    slot,
+    error: null,
+    feeLamports: 5_077n,
+    accounts: [wallet.address],
+    preBalances: [1_000_000n],
+    postBalances: [894_923n],
+    preTokenBalances: [],
+    postTokenBalances: [{ accountIndex: 1, mint: token, owner: wallet.address, amount: 42n }],
+    logs: [],
+    computeUnitsConsumed: 1n,
+  };
+}
+
+/** A built and signed transaction with its token. */
+export function signedTrade(seal = sealer) {
+  const { transaction, signature } = signTransfer({
+    from: wallet,
+    to: token,
+    lamports: lamports++,
+    blockhash: new Uint8Array(32),
+  });
+  const message = transaction.subarray(65);
+  const sealed = {
+    wallet: wallet.address,
+    messageHash: hash("sha256", message, "buffer"),
+    messageLength: message.length,
+    lastValidBlockHeight: 150n,
+    buildSlot: 1n,
+    stateSlot: 1n,
+    expiresAtMs: Date.now() + 28_000,
+    inMint: SOL_MINT,
+    outMint: token,
+    inDecimals: 9,
+    outDecimals: 6,
+    costs: { baseFee: 5_000n, priorityFee: 77n, tip: 0n, rentPaid: 0n, rentReturned: 0n },
+    route: [],
+    creates: [],
+    closes: undefined,
+    senders: ["rpc"],
+  };
+  const submissionToken = seal.seal(sealed, principal.accountId);
+  return { principal, submissionToken, signedTransaction: transaction, signature };
+}
+
+/** Lets a transaction of a process land. */
+export function land(owner: string, signature: string): void {
+  world.inFlight
+    .get(`${owner} ${signature}`)!
+    .end({ kind: "landed", slot: SLOT, commitment: "confirmed", error: null });
+}
+
+/** A trade submitted by process "a" that has landed, confirmed and not finalized yet. */
+export async function submitLanded(a: Submitter): Promise<ReturnType<typeof signedTrade>> {
+  const trade = signedTrade();
+  const answer = boxOf(a.submit(trade));
+  await rest(10);
+  world.progress = seen("confirmed");
+  land("a", trade.signature);
+  await rest(10);
+  if (answer.value?.status !== "confirmed") throw new Error("the trade did not land");
+  return trade;
+}
+
+/** Lets time pass. Milliseconds. */
+export const rest = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** The answer of a call, once there is one. */
+export function boxOf(answer: Promise<SubmittedTrade>): {
+  value: SubmittedTrade | undefined;
+  error: TradewireError | undefined;
+} {
+  const box: ReturnType<typeof boxOf> = { value: undefined, error: undefined };
+  answer.then(
+    (value) => {
+      box.value = value;
+    },
+    (error) => {
+      box.error = error;
+    },
+  );
+  return box;
+}

@@ -1,3 +1,4 @@
+import type { FastifyReply } from "fastify";
 import { ERRORS } from "../../errors/error-codes.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 
@@ -30,4 +31,10 @@ export function httpStatusOf(failure: TradewireError): number {
 /** INTERNAL_ERROR, with the original error as `cause`, only for the log. */
 export function internalError(cause: unknown): TradewireError {
   return new TradewireError("INTERNAL_ERROR", "Internal error. If it happens again, report the request id.", { cause });
+}
+
+/** Answers a request that never became a call with the envelope. */
+export function sendFailure(reply: FastifyReply, failure: TradewireError, requestId: string): FastifyReply {
+  reply.code(httpStatusOf(failure)).header("content-type", JSON_TYPE).header("x-request-id", requestId);
+  return reply.send(toEnvelope(failure, requestId));
 }

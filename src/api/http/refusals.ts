@@ -3,9 +3,8 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
-import { httpStatusOf, internalError, JSON_TYPE, toEnvelope } from "./envelope.ts";
+import { httpStatusOf, internalError, JSON_TYPE, sendFailure, toEnvelope } from "./envelope.ts";
 import { KnownPaths } from "./known-paths.ts";
-import { sendFailure } from "./send-failure.ts";
 
 /** Maximum number of headers of one request. */
 export const MAX_HEADERS = 64;

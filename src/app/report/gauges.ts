@@ -22,8 +22,8 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
   const { api, head, keys, markets, source, landing, senders, isReady } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
-    gauge("tradewire_builds_under_way", "Builds and quotes under way.", () => api.load().builds),
-    gauge("tradewire_submits_under_way", "Submits under way.", () => api.load().submits),
+    gauge("tradewire_builds_in_flight", "Builds and quotes in flight.", () => api.load().builds),
+    gauge("tradewire_submits_in_flight", "Submits in flight.", () => api.load().submits),
     counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),
     gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
     gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),

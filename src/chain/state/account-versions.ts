@@ -2,24 +2,22 @@ import type { Account } from "../../solana/account.ts";
 import { hasSameContent } from "../../solana/account-content.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
-/** One state of an account, and where it stands among the others. */
+/** One state of an account and its place among the others. */
 export interface AccountVersion {
   readonly slot: bigint;
-  /** Which run of numbers `order` belongs to: a later connection's count for more. */
+  /** The connection that `order` was counted on; later ones win. */
   readonly epoch: number;
-  /** Within a slot and an epoch the highest counts: a node's write version, or the order of arrival. */
+  /** Within a slot and an epoch the highest wins: a node's write version, or the order of arrival. */
   readonly order: number;
   readonly account: Account | null;
 }
 
-/** What is known of one account, slot by slot until rooted, oldest first. */
+/** The versions of one account, one per slot until rooted, oldest first. */
 export interface AccountHistory {
   versions: AccountVersion[];
 }
 
-/**
- * The version that counts: the newest on the surviving chain. Undefined when none survives.
- */
+/** The newest version on the surviving chain; undefined if none survives. */
 export function currentVersion({ versions }: AccountHistory, tree: SlotTree): AccountVersion | undefined {
   for (let i = versions.length - 1; i >= 0; i--) {
     const version = versions[i]!;
@@ -28,7 +26,7 @@ export function currentVersion({ versions }: AccountHistory, tree: SlotTree): Ac
   return undefined;
 }
 
-/** What the account was at the end of `slot`, as far as is known. */
+/** The newest known version at the end of `slot`. */
 export function versionAt({ versions }: AccountHistory, slot: bigint, tree: SlotTree): AccountVersion | undefined {
   for (let i = versions.length - 1; i >= 0; i--) {
     const version = versions[i]!;
@@ -38,10 +36,10 @@ export function versionAt({ versions }: AccountHistory, slot: bigint, tree: Slot
 }
 
 /**
- * Adds a version in its place. Of each slot only the last is kept. An account that did not change keeps its object, so that
- * repeated reads cost no memory and are seen to be no change.
+ * Adds a version in its place. Of each slot only the last is kept. An unchanged account keeps its object, so that repeated
+ * reads cost no memory and count as no change.
  *
- * @returns false when it says nothing new: an earlier state of its slot, or older than all that is remembered
+ * @returns false if it adds nothing: it is an earlier state of its slot, or older than every kept version
  */
 export function addVersion(history: AccountHistory, version: AccountVersion, root: bigint): boolean {
   const { versions } = history;
@@ -60,7 +58,7 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
   return true;
 }
 
-/** Forgets what can no longer matter: off the chain, or older than the newest version that is rooted. */
+/** Drops versions that can no longer matter: off the chain, or older than the newest rooted version. */
 export function pruneVersions(history: AccountHistory, root: bigint, tree: SlotTree): void {
   const { versions } = history;
   if (versions.length < 2 && (versions.length === 0 || tree.isOnChain(versions[0]!.slot))) return;

@@ -10,31 +10,31 @@ import {
 } from "./account-versions.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
-/** An account that is followed, and how far it is known. Times are epoch milliseconds. */
+/** A followed account and how far its state is known. Times are epoch milliseconds. */
 export interface FollowedAccount extends AccountHistory {
   readonly address: Address;
   versions: AccountVersion[];
-  /** What was last delivered; undefined before the first, and while no version survives. */
+  /** The version last delivered; undefined before the first, and while no version survives. */
   delivered: AccountVersion | undefined;
-  /** From which slot on the stream tells of every change; undefined while it does not. */
+  /** The slot from which the stream reports every change; undefined while it does not. */
   coveredFrom: bigint | undefined;
-  /** True once a read closed the gap before the stream: complete from here. */
+  /** True once a read has closed the gap before the stream: from then on the stream suffices. */
   streamed: boolean;
-  /** Up to when the state is known without the stream. */
+  /** Up to when the state is proven without the stream. */
   provenAtMs: number;
   readAtMs: number;
 }
 
-/** The accounts that are followed, their versions on every branch of the chain, and which of them the stream suffices for. */
+/** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
-  /** Told of each account's newest state on the chain whenever that changes. */
+  /** Receives each account's newest state on the chain whenever it changes. */
   listener: Parameters<StateSource["onAccount"]>[0] = () => {};
   readonly #tree: SlotTree;
   readonly #now: Now;
-  /** In the order of their last read, the oldest first. */
+  /** In the order of their last read, oldest first. */
   readonly #byAddress = new Map<Address, FollowedAccount>();
   readonly #unstreamed = new Set<FollowedAccount>();
-  /** Which accounts have a version in each slot that is not rooted. */
+  /** The accounts with a version in each unrooted slot. */
   readonly #touched = new Map<bigint, FollowedAccount[]>();
   #distrustUntilMs = 0;
 
@@ -56,17 +56,17 @@ export class FollowedAccounts {
     return this.#byAddress.get(address);
   }
 
-  /** In the order of their last read, the oldest first. */
+  /** In the order of their last read, oldest first. */
   values(): Iterable<FollowedAccount> {
     return this.#byAddress.values();
   }
 
-  /** False once it was stopped, whether or not the address was followed again since. */
+  /** False once it was stopped, even if the address is followed again. */
   has(entry: FollowedAccount): boolean {
     return this.#byAddress.get(entry.address) === entry;
   }
 
-  /** Follows an account of which nothing is known yet. */
+  /** Follows an account with no known state yet. */
   start(address: Address): FollowedAccount {
     const entry: FollowedAccount = {
       address,
@@ -93,7 +93,7 @@ export class FollowedAccounts {
     this.#touched.clear();
   }
 
-  /** Adds a version, and delivers it where it is the newest on the chain. */
+  /** Adds a version, and delivers it if it is the newest on the chain. */
   add(entry: FollowedAccount, version: AccountVersion): void {
     const length = entry.versions.length;
     if (!addVersion(entry, version, this.#tree.root)) return;
@@ -119,39 +119,39 @@ export class FollowedAccounts {
     }
   }
 
-  /** It was read: to be called for each read that is believed, before its version is added. */
+  /** Notes a credible read; to be called before its version is added. */
   noteRead(entry: FollowedAccount, sentAtMs: number): void {
     entry.readAtMs = sentAtMs;
     this.#byAddress.delete(entry.address);
     this.#byAddress.set(entry.address, entry);
   }
 
-  /** What the stream has told of the account no longer suffices. */
+  /** The stream no longer suffices for the account. */
   doubt(entry: FollowedAccount): void {
     entry.streamed = false;
     this.#unstreamed.add(entry);
   }
 
-  /** What the stream tells of the account suffices from here on. */
+  /** The stream suffices for the account from now on. */
   trust(entry: FollowedAccount): void {
     if (this.#now() < this.#distrustUntilMs) return;
     entry.streamed = true;
     this.#unstreamed.delete(entry);
   }
 
-  /** The stream suffices for nothing until then (epoch milliseconds). */
+  /** The stream suffices for no account until then (epoch milliseconds). */
   distrustUntil(untilMs: number): void {
     this.#distrustUntilMs = untilMs;
     for (const entry of this.#byAddress.values()) this.doubt(entry);
   }
 
-  /** Slots have joined the chain or left it: what was changed in them is looked at again. */
+  /** Slots have joined the chain or left it: accounts changed in them are delivered again if their newest version changes. */
   turn(slots: readonly bigint[]): void {
     for (const slot of slots)
       for (const entry of this.#touched.get(slot) ?? []) if (this.has(entry)) this.#deliver(entry);
   }
 
-  /** What was told of these accounts in this slot is void. */
+  /** Discards the versions of these accounts in this slot. */
   discard(slot: bigint, addresses: ReadonlySet<Address>): void {
     for (const entry of this.#touched.get(slot) ?? []) {
       if (!addresses.has(entry.address)) continue;
@@ -160,7 +160,7 @@ export class FollowedAccounts {
     }
   }
 
-  /** A slot is final: forgets what can no longer matter. To be called while the tree still knows which slots before were on the chain. */
+  /** A slot is final: drops versions that can no longer matter. To be called while the tree still knows which earlier slots were on the chain. */
   settle(root: bigint): void {
     const settled: FollowedAccount[] = [];
     for (const [slot, entries] of this.#touched) {
@@ -171,7 +171,7 @@ export class FollowedAccounts {
     for (const entry of settled) pruneVersions(entry, root, this.#tree);
   }
 
-  /** Versions held beside the newest of each account; looks at all of them. */
+  /** Versions held besides the newest of each account; walks all of them. */
   spareVersions(): number {
     let spare = 0;
     for (const { versions } of this.#byAddress.values()) spare += Math.max(0, versions.length - 1);

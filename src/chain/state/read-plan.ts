@@ -3,82 +3,83 @@ import type { AccountFeed } from "./account-feed.ts";
 import type { FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
-/** Which followed accounts are to be read with a poll, and when. */
-interface ReadPlan {
-  /** A trade is about to be built on the account. True where it has not been read lately: it should be without delay. */
-  use(entry: FollowedAccount, atMs: number): boolean;
-  /** What a poll reads now. */
-  due(): readonly FollowedAccount[];
-  clear(): void;
-}
-
 interface ReadPlanOptions {
   readonly followed: FollowedAccounts;
   readonly feed: AccountFeed;
   readonly stream: StreamProgress;
   readonly now: Now;
-  /** How often polls are. */
+  /** Time between polls. */
   readonly pollMs: number;
   readonly refreshMs: number;
   readonly verifyMs: number;
   readonly quietMs: number;
 }
 
-/** An account counts as in use for this long after a trade was built on it. */
+/** How long an account counts as in use after a trade was built on it. Milliseconds. */
 const IN_USE_MS = 4_000;
-/** Accounts in use that are read again with each poll at most; with more in use than that, each has its turn later. */
+/** Upper bound of accounts in use re-read per poll; the rest take turns. */
 const VERIFIED_PER_POLL = 400;
 
 /**
- * Plans what is read beside the stream: what it does not suffice for or is quiet about, every account now and then, and those
- * in use more often.
+ * Plans which followed accounts a poll reads alongside the stream: those the stream does not cover or is quiet about, every
+ * account now and then, and accounts in use more often.
  */
-export function createReadPlan({
-  followed,
-  feed,
-  stream,
-  now,
-  pollMs,
-  refreshMs,
-  verifyMs,
-  quietMs,
-}: ReadPlanOptions): ReadPlan {
-  /** Accounts that trades are built on, and when the last was. */
-  const inUse = new Map<FollowedAccount, number>();
+export class ReadPlan {
+  readonly #options: ReadPlanOptions;
+  /** When a trade was last built on each account in use (epoch milliseconds). */
+  readonly #inUse = new Map<FollowedAccount, number>();
 
-  return {
-    use(entry, atMs) {
-      const isUrgent = !inUse.has(entry) && entry.readAtMs < atMs - verifyMs;
-      inUse.set(entry, atMs);
-      return isUrgent;
-    },
-    due() {
-      const atMs = now();
-      const due = new Set(followed.unstreamed);
-      const isLate = stream.isBehind();
-      const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
-      // Spread over the whole time, however many were first read together.
-      let toHeal = Math.ceil((followed.size * pollMs) / refreshMs) + 1;
-      for (const entry of followed.values()) {
-        const isOld = entry.readAtMs <= atMs - refreshMs && toHeal > 0;
-        if (!isOld && !isSomeQuiet) break;
-        if (!entry.streamed) continue;
-        if (isOld) toHeal -= 1;
-        if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.add(entry);
+  constructor(options: ReadPlanOptions) {
+    this.#options = options;
+  }
+
+  /** A trade is about to be built on the account. @returns true if it was not read lately and should be, without delay */
+  use(entry: FollowedAccount, atMs: number): boolean {
+    const isUrgent = !this.#inUse.has(entry) && entry.readAtMs < atMs - this.#options.verifyMs;
+    this.#inUse.set(entry, atMs);
+    return isUrgent;
+  }
+
+  /** What a poll reads now. */
+  due(): readonly FollowedAccount[] {
+    const atMs = this.#options.now();
+    const due = new Set(this.#options.followed.unstreamed);
+    this.#addQuietAndOld(due, atMs);
+    this.#addInUse(due, atMs);
+    return [...due];
+  }
+
+  clear(): void {
+    this.#inUse.clear();
+  }
+
+  #addQuietAndOld(due: Set<FollowedAccount>, atMs: number): void {
+    const { followed, feed, stream, pollMs, refreshMs, quietMs } = this.#options;
+    const isLate = stream.isBehind();
+    const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
+    // Spread over the whole refresh time, however many were first read together.
+    let toHeal = Math.ceil((followed.size * pollMs) / refreshMs) + 1;
+    for (const entry of followed.values()) {
+      const isOld = entry.readAtMs <= atMs - refreshMs && toHeal > 0;
+      if (!isOld && !isSomeQuiet) return;
+      if (!entry.streamed) continue;
+      if (isOld) toHeal -= 1;
+      if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.add(entry);
+    }
+  }
+
+  #addInUse(due: Set<FollowedAccount>, atMs: number): void {
+    const { followed, verifyMs } = this.#options;
+    let toVerify = VERIFIED_PER_POLL;
+    for (const [entry, usedAtMs] of this.#inUse) {
+      if (usedAtMs <= atMs - IN_USE_MS || !followed.has(entry)) this.#inUse.delete(entry);
+      else if (entry.streamed && entry.readAtMs <= atMs - verifyMs && toVerify > 0 && !due.has(entry)) {
+        toVerify -= 1;
+        due.add(entry);
+        // To the end of the line: accounts not verified in this poll go first in the next.
+        this.#inUse.delete(entry);
+        this.#inUse.set(entry, usedAtMs);
       }
-      let toVerify = VERIFIED_PER_POLL;
-      for (const [entry, usedAtMs] of inUse) {
-        if (usedAtMs <= atMs - IN_USE_MS || !followed.has(entry)) inUse.delete(entry);
-        else if (entry.streamed && entry.readAtMs <= atMs - verifyMs && toVerify > 0 && !due.has(entry)) {
-          toVerify -= 1;
-          due.add(entry);
-          // Whoever was not verified in this poll goes first in the next.
-          inUse.delete(entry);
-          inUse.set(entry, usedAtMs);
-        }
-      }
-      return [...due];
-    },
-    clear: () => inUse.clear(),
-  };
+    }
+  }
 }

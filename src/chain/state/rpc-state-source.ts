@@ -11,65 +11,82 @@ export interface RpcStateSourceOptions extends Omit<StateSourceOptions, "feed"> 
 }
 
 /** Follows accounts by WebSocket subscription, one for each. */
-export function createRpcStateSource({
-  subscriptions,
-  commitment,
-  ...options
-}: RpcStateSourceOptions): LiveStateSource {
-  return createStateSource({ ...options, feed: createSubscriptionFeed(subscriptions, commitment) });
+export function createRpcStateSource(options: RpcStateSourceOptions): LiveStateSource {
+  const { subscriptions, commitment, ...rest } = options;
+  return createStateSource({ ...rest, feed: new SubscriptionFeed(subscriptions, commitment) });
 }
 
-/** Notices carry no write version and no number: within a slot they count in the order of their arrival. */
-function createSubscriptionFeed(subscriptions: Subscriptions, commitment: "processed" | "confirmed"): AccountFeed {
-  const cancels = new Map<Address, () => void>();
-  let listener: FeedListener | undefined;
-  let order = 0;
-  const stops = [
-    subscriptions.onSlot((slot, { parent, root }) => {
-      listener?.onSlot(slot, parent);
-      listener?.onRoot(root);
-    }),
-    subscriptions.onLost(() => {
-      listener?.onUncovered(undefined);
-      listener?.onRestart();
-    }),
-  ];
+/** Account notices over subscriptions. They carry no write version: within a slot they count in the order of their arrival. */
+class SubscriptionFeed implements AccountFeed {
+  readonly #subscriptions: Subscriptions;
+  readonly #commitment: "processed" | "confirmed";
+  readonly #cancels = new Map<Address, () => void>();
+  readonly #stops: readonly (() => void)[];
+  #listener: FeedListener | undefined;
+  #order = 0;
 
-  function subscribe(address: Address): () => void {
-    return subscriptions.subscribe({
+  constructor(subscriptions: Subscriptions, commitment: "processed" | "confirmed") {
+    this.#subscriptions = subscriptions;
+    this.#commitment = commitment;
+    this.#stops = [
+      subscriptions.onSlot((slot, { parent, root }) => {
+        this.#listener?.onSlot(slot, parent);
+        this.#listener?.onRoot(root);
+      }),
+      subscriptions.onLost(() => {
+        this.#listener?.onUncovered(undefined);
+        this.#listener?.onRestart();
+      }),
+    ];
+  }
+
+  listen(listener: FeedListener): void {
+    this.#listener = listener;
+  }
+
+  follow(addresses: readonly Address[]): void {
+    for (const address of addresses) this.#cancels.set(address, this.#subscribe(address));
+  }
+
+  unfollow(addresses: readonly Address[]): void {
+    for (const address of addresses) {
+      this.#cancels.get(address)?.();
+      this.#cancels.delete(address);
+    }
+  }
+
+  liveAtMs(): number {
+    return this.#subscriptions.lastSlotAtMs();
+  }
+
+  leastLiveAtMs(): number {
+    return this.#subscriptions.lastSlotAtMs();
+  }
+
+  readStamp(): { readonly epoch: number; readonly order: number } {
+    return { epoch: 0, order: ++this.#order };
+  }
+
+  doubt(): void {
+    this.#subscriptions.doubt();
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    for (const cancel of this.#cancels.values()) cancel();
+    this.#cancels.clear();
+  }
+
+  #subscribe(address: Address): () => void {
+    return this.#subscriptions.subscribe({
       kind: "account",
-      params: [address.toString(), { encoding: "base64", commitment }],
-      onActive() {
-        listener?.onCovered([address], subscriptions.lastSlot());
-      },
-      onNotice(result) {
+      params: [address.toString(), { encoding: "base64", commitment: this.#commitment }],
+      onActive: () => this.#listener?.onCovered([address], this.#subscriptions.lastSlot()),
+      onNotice: (result) => {
         const { slot, value } = asContext(result, "an account notice");
-        listener?.onAccount({ address, account: asAccount(address, value, slot), slot, epoch: 0, order: ++order });
+        const account = asAccount(address, value, slot);
+        this.#listener?.onAccount({ address, account, slot, epoch: 0, order: ++this.#order });
       },
     });
   }
-
-  return {
-    listen(heard) {
-      listener = heard;
-    },
-    follow(addresses) {
-      for (const address of addresses) cancels.set(address, subscribe(address));
-    },
-    unfollow(addresses) {
-      for (const address of addresses) {
-        cancels.get(address)?.();
-        cancels.delete(address);
-      }
-    },
-    liveAtMs: () => subscriptions.lastSlotAtMs(),
-    leastLiveAtMs: () => subscriptions.lastSlotAtMs(),
-    readStamp: () => ({ epoch: 0, order: ++order }),
-    doubt: () => subscriptions.doubt(),
-    close() {
-      for (const stop of stops) stop();
-      for (const cancel of cancels.values()) cancel();
-      cancels.clear();
-    },
-  };
 }

@@ -1,7 +1,7 @@
-/** Slots remembered: at the fastest pace of a chain more than ten seconds. */
-const MOST_SLOTS = 128;
+/** Slots remembered: more than ten seconds at the fastest pace of a chain. */
+const MAX_SLOTS = 128;
 
-/** When each of the latest slots was first known of, from whoever told of it first. */
+/** When each of the latest slots was first reported by any source. */
 export class SlotTimes {
   readonly #slots: bigint[] = [];
   readonly #atMs: number[] = [];
@@ -15,14 +15,14 @@ export class SlotTimes {
     if (slot <= this.newest) return;
     this.#slots.push(slot);
     this.#atMs.push(atMs);
-    if (this.#slots.length <= MOST_SLOTS) return;
+    if (this.#slots.length <= MAX_SLOTS) return;
     this.#slots.shift();
     this.#atMs.shift();
   }
 
   /**
-   * Up to when the state of `slot` was the newest state known to exist (epoch milliseconds): when the first slot after it was
-   * known of. Infinity while there is none.
+   * Up to when the state of `slot` was the newest known to exist (epoch milliseconds): when the first slot after it was
+   * reported. Infinity while there is none.
    */
   passedAtMs(slot: bigint): number {
     let passedAtMs = Number.POSITIVE_INFINITY;

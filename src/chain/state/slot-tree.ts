@@ -1,30 +1,29 @@
-/** What news of a slot changed. */
+/** What a new slot changes. */
 interface SlotTurn {
-  /** Slots that joined the chain or left it, apart from a new head that simply follows the old one. */
+  /** Slots that joined the chain or left it, except a new head that simply follows the old one. */
   readonly turned: readonly bigint[];
-  /** True when slots between were never told of: something was lost. */
+  /** True if slots in between were never reported: something was lost. */
   readonly isGap: boolean;
 }
 
 const NOTHING: SlotTurn = { turned: [], isGap: false };
-/** A node that never tells of roots does not make this grow without end. Slots. */
-const MOST_UNROOTED = 512n;
+/** Upper bound of unrooted slots, for a node that never reports roots. */
+const MAX_UNROOTED = 512n;
 
 /**
- * Which slots are part of the chain: the newest slot and its ancestors, as far as they have been told of. Several branches may
- * live side by side until one is rooted; the branch of the newest slot that is not dead, and is not cut off by a confirmed
- * slot, is the chain.
+ * Which slots are part of the chain: the newest slot and its known ancestors. Several branches may live side by side until one
+ * is rooted. The chain is the branch of the newest slot that is neither dead nor cut off by a confirmed slot.
  */
 export class SlotTree {
-  /** Of every slot told of above the root. */
+  /** The parent of every known slot above the root. */
   readonly #parents = new Map<bigint, bigint>();
   readonly #dead = new Set<bigint>();
   /** The head and its known ancestors. */
   #chain = new Set<bigint>();
   #head = 0n;
-  /** The first ancestor of the head that is not known: nothing at or below it can be told apart. */
+  /** The first unknown ancestor of the head: slots at or below it cannot be told apart. */
   #floor = 0n;
-  /** Where knowledge began: the parent of the first slot told of. */
+  /** Where knowledge began: the parent of the first slot reported. */
   #origin: bigint | undefined;
   #root = 0n;
   #confirmed = 0n;
@@ -42,15 +41,15 @@ export class SlotTree {
     return this.#parents.has(slot) || slot <= this.#root;
   }
 
-  /** False only where the slot is known to be off the chain: dead, or on a branch that was not taken. */
+  /** False only if the slot is known to be off the chain: dead, or on a branch that was not taken. */
   isOnChain(slot: bigint): boolean {
-    // Above the head, what has been told of is there because its branch was passed over.
+    // A known slot above the head is on a branch that was passed over.
     if (slot > this.#head) return !this.#dead.has(slot) && !this.#parents.has(slot);
     if (slot <= this.#floor) return !this.#dead.has(slot);
     return this.#chain.has(slot);
   }
 
-  /** A slot has begun on its parent. A second parent for the same slot takes the place of the first. */
+  /** A slot has begun on its parent. A second parent for the same slot replaces the first. */
   begin(slot: bigint, parent: bigint): SlotTurn {
     if (slot <= this.#root || parent >= slot || this.#dead.has(slot)) return NOTHING;
     const known = this.#parents.get(slot);
@@ -63,7 +62,7 @@ export class SlotTree {
     if (parent === this.#head && this.#chain.size > 0) {
       this.#head = slot;
       this.#chain.add(slot);
-      if (slot - this.#root > 2n * MOST_UNROOTED) this.rootAt(slot - MOST_UNROOTED);
+      if (slot - this.#root > 2n * MAX_UNROOTED) this.rootAt(slot - MAX_UNROOTED);
       return { turned: [], isGap };
     }
     return { turned: this.#elect().filter((one) => one !== slot), isGap };
@@ -84,7 +83,7 @@ export class SlotTree {
     return this.#chain.has(slot) || !this.#parents.has(slot) ? [] : this.#elect();
   }
 
-  /** A slot is final, with all its ancestors. Older slots can be forgotten once this has been called. */
+  /** A slot is final with all its ancestors; older slots are forgotten. */
   rootAt(slot: bigint): void {
     if (slot <= this.#root || slot > this.#head) return;
     this.#root = slot;
@@ -95,17 +94,17 @@ export class SlotTree {
     if (this.#origin !== undefined && this.#origin < slot) this.#origin = slot;
   }
 
-  /** What follows has no known connection with what was: as after a lost connection. */
+  /** The slots that follow have no known link to those before, as after a lost connection. */
   restart(): void {
     this.#origin = undefined;
   }
 
-  /** Finds the head anew, and answers which slots joined the chain or left it. */
+  /** Chooses the head anew. @returns the slots that joined the chain or left it */
   #elect(): readonly bigint[] {
     const before = this.#chain;
     const candidates = [...this.#parents.keys()].sort((a, b) => (a < b ? 1 : -1));
     let chosen = candidates.map((slot) => this.#branchOf(slot)).find((branch) => branch !== undefined);
-    // Nothing left that lives: the root is the head.
+    // No branch is left alive: the root is the head.
     chosen ??= { slots: new Set<bigint>(), floor: this.#root };
     this.#chain = chosen.slots;
     this.#floor = chosen.floor;
@@ -116,7 +115,7 @@ export class SlotTree {
     return turned;
   }
 
-  /** A slot and its known ancestors, newest first; undefined when one is dead or the confirmed slot is passed by. */
+  /** A slot and its known ancestors, newest first; undefined if one is dead or the branch bypasses the confirmed slot. */
   #branchOf(slot: bigint): { readonly slots: Set<bigint>; readonly floor: bigint } | undefined {
     const slots = new Set<bigint>();
     let at = slot;

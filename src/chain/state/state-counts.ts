@@ -1,19 +1,19 @@
-/** What has happened to followed state since the start, for metrics. */
+/** Events of followed state since the start, for metrics. */
 export interface StateCounts {
   readonly notices: number;
   /** Accounts read across the network. */
   readonly reads: number;
-  /** Times the chain turned to another branch, and slots were found to be missing. */
+  /** Times the chain turned to another branch, and times slots were found missing. */
   readonly forks: number;
   readonly gaps: number;
-  /** Notices and answers not believed: from slots that cannot be yet. */
+  /** Notices and answers discarded because their slots cannot exist yet. */
   readonly disbelieved: number;
-  /** Reads compared with what the stream told of the same slot, and those that differed: the goal is none. */
+  /** Reads compared with the stream's state of the same slot, and those that differed: the goal is none. */
   readonly audited: number;
   readonly auditDifferences: number;
 }
 
-/** The same while it is counted: each part of the state source adds to its own. */
+/** The counts while they are counted; each part of the state source adds to its own. */
 export type StateCounters = { -readonly [Name in keyof StateCounts]: number };
 
 /** Counters at zero. */

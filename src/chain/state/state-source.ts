@@ -1,19 +1,19 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import type { AccountReader, StateSource } from "../port.ts";
-import type { AccountFeed } from "./account-feed.ts";
+import type { AccountReader, KnownAccount, StateSource } from "../port.ts";
+import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { type FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
-import { createFollowedReads } from "./followed-reads.ts";
-import { createReadPlan } from "./read-plan.ts";
+import { FollowedReads } from "./followed-reads.ts";
+import { ReadPlan } from "./read-plan.ts";
 import { SlotTree } from "./slot-tree.ts";
 import { createStateCounters, type StateCounts } from "./state-counts.ts";
-import { createStreamAudit } from "./stream-audit.ts";
+import { StreamAudit } from "./stream-audit.ts";
 import { StreamProgress } from "./stream-progress.ts";
 
 export interface LiveStateSource extends StateSource {
-  /** What has happened since the start; and now, how many accounts are followed, and how many of them the stream covers. */
+  /** Events since the start; and now, how many accounts are followed and how many of them are streamed. */
   counts(): StateCounts & { readonly accounts: number; readonly streamed: number };
-  /** Versions held beside the newest of each account; looks at all of them. */
+  /** Versions held besides the newest of each account; walks all of them. */
   spareVersions(): number;
 }
 
@@ -26,17 +26,17 @@ export interface StateSourceOptions {
   readonly headSlot?: () => bigint;
   /** How often accounts that no stream covers are read. */
   readonly pollMs?: number;
-  /** How often even a covered account is read again, to heal what a stream has lost. */
+  /** How often even a streamed account is re-read, to heal what a stream has lost. */
   readonly refreshMs?: number;
-  /** How often the accounts that trades are built on are: a change the stream has lost is never older than this. */
+  /** How often accounts that trades are built on are re-read: the oldest that a change lost by the stream can get. */
   readonly verifyMs?: number;
-  /** A stream that has told of no slot for this long is not relied on: everything is read as if it were gone. */
+  /** Silence after which the stream is considered stale and everything is read. */
   readonly quietMs?: number;
-  /** A read this many slots behind the newest slot known closes no gap, and a stream so far behind is not relied on. */
+  /** Slots behind the newest known at which a read closes no gap, and a stream is not relied on. */
   readonly maxLagSlots?: bigint;
-  /** A read or notice this many slots ahead of all that is known is not believed. */
+  /** Slots ahead of everything known at which a read or notice is discarded. */
   readonly maxLeadSlots?: bigint;
-  /** How often a sample is compared with the chain, and how large it is. */
+  /** How often a sample is compared with the chain, and its size. */
   readonly auditMs?: number;
   readonly auditSize?: number;
 }
@@ -49,234 +49,269 @@ const DEFAULT_MAX_LAG_SLOTS = 10n;
 const DEFAULT_MAX_LEAD_SLOTS = 64n;
 const DEFAULT_AUDIT_MS = 5_000;
 const DEFAULT_AUDIT_SIZE = 100;
-/** A stream that was caught losing a change is read around for this long. */
+/** How long a stream that lost a change is not relied on. */
 const DISTRUST_MS = 10_000;
 
 /**
  * Follows accounts by a stream of changes, with reads to start from, to bridge lost connections, and to heal.
  *
- * The stream is asked for first; an account counts as streamed only once a read after the beginning of the stream has been
- * seen, so that no change can fall between the two. Versions are kept slot by slot until rooted: when the chain turns to
+ * The stream is subscribed to first. An account counts as streamed only after a read from a slot later than the beginning of
+ * the stream, so that no change falls between the two. Versions are kept slot by slot until rooted: when the chain turns to
  * another branch, each account falls back to its newest version there, and one without any is unknown until read again.
- * A missing slot puts everything in doubt until it has been read, and so does a change of which the stream did not tell.
+ * A missing slot makes every account depend on reads until it has been read, and so does a change the stream did not report.
  *
- * The age of state is that of its slot: state is current up to the moment when a newer slot was first known of, from whomever.
+ * State is as old as its slot: it is current up to the moment when any source first reported a newer slot.
  */
-export function createStateSource({
-  reader,
-  feed,
-  now,
-  warn,
-  headSlot = () => 0n,
-  pollMs = DEFAULT_POLL_MS,
-  refreshMs = DEFAULT_REFRESH_MS,
-  verifyMs = DEFAULT_VERIFY_MS,
-  quietMs = DEFAULT_QUIET_MS,
-  maxLagSlots = DEFAULT_MAX_LAG_SLOTS,
-  maxLeadSlots = DEFAULT_MAX_LEAD_SLOTS,
-  auditMs = DEFAULT_AUDIT_MS,
-  auditSize = DEFAULT_AUDIT_SIZE,
-}: StateSourceOptions): LiveStateSource {
-  const tree = new SlotTree();
-  const stream = new StreamProgress({ tree, now, headSlot, quietMs, maxLagSlots, maxLeadSlots });
-  const followed = new FollowedAccounts(tree, now);
-  const counters = createStateCounters();
-  const audit = createStreamAudit({ reader, followed, tree, stream, counters, sampleSize: auditSize });
-  const { begin, read } = createFollowedReads({ reader, feed, followed, tree, stream, audit, counters, now });
-  const plan = createReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs, quietMs });
-  let polling = false;
-  let failing = false;
-  /** True until everything is read that has just come to depend on reads. */
-  let urgent = false;
-  let wasQuiet = false;
-  let doubtedAtMs = Number.NEGATIVE_INFINITY;
+export function createStateSource(options: StateSourceOptions): LiveStateSource {
+  return new StreamedStateSource(options);
+}
 
-  /** Slots have joined the chain or left it. */
-  function turn(slots: readonly bigint[]): void {
-    if (slots.length === 0) return;
-    counters.forks += 1;
-    followed.turn(slots);
+class StreamedStateSource implements LiveStateSource {
+  readonly #feed: AccountFeed;
+  readonly #now: Now;
+  readonly #warn: (message: string) => void;
+  readonly #quietMs: number;
+  readonly #tree = new SlotTree();
+  readonly #stream: StreamProgress;
+  readonly #followed: FollowedAccounts;
+  readonly #counters = createStateCounters();
+  readonly #audit: StreamAudit;
+  readonly #reads: FollowedReads;
+  readonly #plan: ReadPlan;
+  readonly #timers: readonly NodeJS.Timeout[];
+  #isPolling = false;
+  #isFailing = false;
+  /** True while accounts that have just come to depend on reads wait for one. */
+  #isUrgent = false;
+  #wasQuiet = false;
+  #doubtedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: StateSourceOptions) {
+    const { reader, feed, now, warn, headSlot = () => 0n } = options;
+    const { pollMs = DEFAULT_POLL_MS, auditMs = DEFAULT_AUDIT_MS, quietMs = DEFAULT_QUIET_MS } = options;
+    const { refreshMs = DEFAULT_REFRESH_MS, verifyMs = DEFAULT_VERIFY_MS } = options;
+    const { maxLagSlots = DEFAULT_MAX_LAG_SLOTS, maxLeadSlots = DEFAULT_MAX_LEAD_SLOTS } = options;
+    this.#feed = feed;
+    this.#now = now;
+    this.#warn = warn;
+    this.#quietMs = quietMs;
+    const tree = this.#tree;
+    const counters = this.#counters;
+    const stream = new StreamProgress({ tree, now, headSlot, quietMs, maxLagSlots, maxLeadSlots });
+    const followed = new FollowedAccounts(tree, now);
+    const sampleSize = options.auditSize ?? DEFAULT_AUDIT_SIZE;
+    const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize });
+    this.#stream = stream;
+    this.#followed = followed;
+    this.#audit = audit;
+    this.#reads = new FollowedReads({ reader, feed, followed, tree, stream, audit, counters, now });
+    this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs, quietMs });
+    feed.listen(this.#feedListener());
+    this.#timers = [
+      setInterval(() => this.#compareAndPoll(), pollMs),
+      setInterval(() => this.#pollIfUrgent(), pollMs / 4),
+      setInterval(() => void audit.takeSample(), auditMs),
+    ];
   }
 
-  /** Up to when the stream has told of everything that changed in the account, were it told of completely. */
-  const toldAtMs = (entry: FollowedAccount) => Math.min(feed.liveAtMs(entry.address), stream.toldUpToMs());
-
-  function uncover(entry: FollowedAccount): void {
-    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, toldAtMs(entry));
-    entry.coveredFrom = undefined;
-    followed.doubt(entry);
-    urgent = true;
+  onAccount(listener: Parameters<StateSource["onAccount"]>[0]): void {
+    this.#followed.listener = listener;
   }
 
-  feed.listen({
-    onAccount({ address, account, slot, epoch, order }) {
-      const entry = followed.get(address);
-      if (entry === undefined) return;
-      counters.notices += 1;
-      if (stream.isFarAhead(slot)) {
-        counters.disbelieved += 1;
-        return;
-      }
-      followed.add(entry, { slot, epoch, order, account });
-      // A notice is the whole state, and those that follow it are all told of: as good as a read.
-      if (entry.coveredFrom !== undefined && slot >= entry.coveredFrom && tree.isOnChain(slot)) followed.trust(entry);
-    },
-    onSlot(slot, parent) {
-      if (stream.isFarAheadOfOthers(slot)) {
-        counters.disbelieved += 1;
-        return;
-      }
-      const beforeMs = stream.heardAtMs;
-      const toldUpTo = stream.toldUpToMs();
-      const { turned, isGap } = tree.begin(slot, parent);
-      stream.hear(slot);
-      turn(turned);
-      if (!isGap) return;
-      counters.gaps += 1;
-      warn(`The stream of slots has a gap before slot ${slot}; everything followed is read again.`);
-      urgent = true;
-      for (const entry of followed.values()) {
-        const aliveAtMs = Math.min(feed.liveAtMs(entry.address), beforeMs, toldUpTo);
-        if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, aliveAtMs);
-        if (entry.coveredFrom !== undefined) entry.coveredFrom = slot;
-        followed.doubt(entry);
-      }
-    },
-    onDead: (slot) => turn(tree.kill(slot)),
-    onReplaced(slot, addresses) {
-      counters.forks += 1;
-      followed.discard(slot, addresses);
-    },
-    onConfirmed: (slot) => turn(tree.confirm(slot)),
-    onRoot(slot) {
-      if (slot <= tree.root || slot > tree.head) return;
-      followed.settle(slot);
-      tree.rootAt(slot);
-    },
-    onCovered(addresses, fromSlot) {
-      for (const address of addresses) {
-        const entry = followed.get(address);
-        if (entry !== undefined) entry.coveredFrom = fromSlot;
-      }
-    },
-    onUncovered(addresses) {
-      if (addresses === undefined) for (const entry of followed.values()) uncover(entry);
-      else {
-        for (const address of addresses) {
-          const entry = followed.get(address);
-          if (entry !== undefined) uncover(entry);
-        }
-      }
-    },
-    onRestart: () => tree.restart(),
-  });
-
-  function poll(): void {
-    urgent = false;
-    const due = plan.due();
-    if (due.length > 0) void readDue(due);
+  async follow(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
+    const followed = this.#followed;
+    const added = addresses.filter((address) => followed.get(address) === undefined);
+    for (const address of added) followed.start(address);
+    this.#feed.follow(added);
+    if (known !== undefined) for (const address of added) this.#reads.begin(followed.get(address)!, known.get(address));
+    const entries = addresses.map((address) => followed.get(address)!);
+    await this.#reads.read(entries.filter(({ delivered }) => delivered === undefined));
   }
 
-  async function readDue(due: readonly FollowedAccount[]): Promise<void> {
-    polling = true;
-    try {
-      await read(due);
-      failing = false;
-    } catch (error) {
-      if (!failing) warn(`Followed accounts cannot be read: ${String(error)}`);
-      failing = true;
-    } finally {
-      polling = false;
+  unfollow(addresses: readonly Address[]): void {
+    const gone = this.#entriesOf(addresses);
+    for (const entry of gone) this.#followed.stop(entry);
+    this.#feed.unfollow(gone.map(({ address }) => address));
+  }
+
+  use(addresses: Iterable<Address>): void {
+    const atMs = this.#now();
+    for (const address of addresses) {
+      const entry = this.#followed.get(address);
+      if (entry !== undefined && this.#plan.use(entry, atMs)) this.#isUrgent = true;
     }
   }
 
-  /** Between polls: what has just come to depend on reads is not left until the next one. */
-  function pollIfUrgent(): void {
-    const lagMs = stream.lagMs();
-    const isFeedQuiet = now() - feed.leastLiveAtMs() > quietMs;
-    const isQuiet = lagMs > quietMs || isFeedQuiet;
-    const isNews = urgent || (isQuiet && !wasQuiet);
-    wasQuiet = isQuiet;
-    // It speaks, and yet tells less than others do: a node that lags, or is wrong about its slot.
-    if (lagMs > 2 * quietMs && !isFeedQuiet) doubtFeed();
-    if (isNews && !polling) poll();
+  refresh(addresses: readonly Address[]): Promise<void> {
+    return this.#reads.read(this.#entriesOf(addresses));
   }
 
-  /** Not again and again: the next one has to come up, and everything to be followed there. */
-  function doubtFeed(): void {
-    if (now() < doubtedAtMs + DISTRUST_MS) return;
-    doubtedAtMs = now();
-    feed.doubt();
+  currentAtMs(address: Address): number {
+    const entry = this.#followed.get(address);
+    if (entry === undefined) return 0;
+    if (!entry.streamed) return entry.provenAtMs;
+    this.#stream.noteHead();
+    return Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
   }
 
-  function compare(): void {
-    const wrong = audit.compare();
+  counts(): StateCounts & { readonly accounts: number; readonly streamed: number } {
+    const accounts = this.#followed.size;
+    return { accounts, streamed: accounts - this.#followed.unstreamed.size, ...this.#counters };
+  }
+
+  spareVersions(): number {
+    return this.#followed.spareVersions();
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#feed.close();
+    this.#followed.clear();
+    this.#plan.clear();
+  }
+
+  #entriesOf(addresses: readonly Address[]): readonly FollowedAccount[] {
+    return addresses.flatMap((address) => this.#followed.get(address) ?? []);
+  }
+
+  #feedListener(): FeedListener {
+    const tree = this.#tree;
+    return {
+      onAccount: (notice) => this.#receiveAccount(notice),
+      onSlot: (slot, parent) => this.#receiveSlot(slot, parent),
+      onDead: (slot) => this.#turn(tree.kill(slot)),
+      onReplaced: (slot, addresses) => {
+        this.#counters.forks += 1;
+        this.#followed.discard(slot, addresses);
+      },
+      onConfirmed: (slot) => this.#turn(tree.confirm(slot)),
+      onRoot: (slot) => {
+        if (slot <= tree.root || slot > tree.head) return;
+        this.#followed.settle(slot);
+        tree.rootAt(slot);
+      },
+      onCovered: (addresses, fromSlot) => {
+        for (const entry of this.#entriesOf(addresses)) entry.coveredFrom = fromSlot;
+      },
+      onUncovered: (addresses) => {
+        const entries = addresses === undefined ? this.#followed.values() : this.#entriesOf(addresses);
+        for (const entry of entries) this.#uncover(entry);
+      },
+      onRestart: () => tree.restart(),
+    };
+  }
+
+  #receiveAccount({ address, account, slot, epoch, order }: AccountNotice): void {
+    const entry = this.#followed.get(address);
+    if (entry === undefined) return;
+    this.#counters.notices += 1;
+    if (this.#stream.isFarAhead(slot)) {
+      this.#counters.disbelieved += 1;
+      return;
+    }
+    this.#followed.add(entry, { slot, epoch, order, account });
+    // A notice holds the whole state, and every later change is reported: as good as a read.
+    const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
+    if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);
+  }
+
+  #receiveSlot(slot: bigint, parent: bigint): void {
+    const stream = this.#stream;
+    if (stream.isFarAheadOfOthers(slot)) {
+      this.#counters.disbelieved += 1;
+      return;
+    }
+    const completeUpToMs = Math.min(stream.receivedAtMs, stream.completeUpToMs());
+    const { turned, isGap } = this.#tree.begin(slot, parent);
+    stream.receive(slot);
+    this.#turn(turned);
+    if (isGap) this.#bridgeGap(slot, completeUpToMs);
+  }
+
+  /** Slots before this one are missing: every account depends on reads until it has been read. */
+  #bridgeGap(slot: bigint, completeUpToMs: number): void {
+    this.#counters.gaps += 1;
+    this.#warn(`The stream of slots has a gap before slot ${slot}; all followed accounts are read again.`);
+    this.#isUrgent = true;
+    for (const entry of this.#followed.values()) {
+      const liveAtMs = Math.min(this.#feed.liveAtMs(entry.address), completeUpToMs);
+      if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, liveAtMs);
+      if (entry.coveredFrom !== undefined) entry.coveredFrom = slot;
+      this.#followed.doubt(entry);
+    }
+  }
+
+  /** Slots have joined the chain or left it. */
+  #turn(slots: readonly bigint[]): void {
+    if (slots.length === 0) return;
+    this.#counters.forks += 1;
+    this.#followed.turn(slots);
+  }
+
+  #uncover(entry: FollowedAccount): void {
+    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
+    entry.coveredFrom = undefined;
+    this.#followed.doubt(entry);
+    this.#isUrgent = true;
+  }
+
+  /** Up to when the stream's state of the account is complete, if it has missed no notice. */
+  #streamedUpToMs(entry: FollowedAccount): number {
+    return Math.min(this.#feed.liveAtMs(entry.address), this.#stream.completeUpToMs());
+  }
+
+  #compareAndPoll(): void {
+    this.#compare();
+    if (!this.#isPolling) this.#poll();
+  }
+
+  #poll(): void {
+    this.#isUrgent = false;
+    const due = this.#plan.due();
+    if (due.length > 0) void this.#readDue(due);
+  }
+
+  async #readDue(due: readonly FollowedAccount[]): Promise<void> {
+    this.#isPolling = true;
+    try {
+      await this.#reads.read(due);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#warn(`Cannot read followed accounts: ${String(error)}`);
+      this.#isFailing = true;
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  /** Between polls: accounts that have just come to depend on reads do not wait for the next one. */
+  #pollIfUrgent(): void {
+    const lagMs = this.#stream.lagMs();
+    const isFeedQuiet = this.#now() - this.#feed.leastLiveAtMs() > this.#quietMs;
+    const isQuiet = lagMs > this.#quietMs || isFeedQuiet;
+    const isNews = this.#isUrgent || (isQuiet && !this.#wasQuiet);
+    this.#wasQuiet = isQuiet;
+    // It delivers, but less than others do: a node that lags or is wrong about its slot.
+    if (lagMs > 2 * this.#quietMs && !isFeedQuiet) this.#doubtFeed();
+    if (isNews && !this.#isPolling) this.#poll();
+  }
+
+  /** At most once per `DISTRUST_MS`: the next connection needs time to open and to subscribe to everything. */
+  #doubtFeed(): void {
+    if (this.#now() < this.#doubtedAtMs + DISTRUST_MS) return;
+    this.#doubtedAtMs = this.#now();
+    this.#feed.doubt();
+  }
+
+  #compare(): void {
+    const wrong = this.#audit.compare();
     if (wrong.size === 0) return;
     const [first] = wrong;
-    warn(
-      `The stream did not tell of changes in ${wrong.size} accounts, such as ${first!.address}; for ${DISTRUST_MS / 1_000} s everything followed is read.`,
+    this.#warn(
+      `The stream did not report changes of ${wrong.size} accounts, such as ${first!.address}; all followed accounts are read for ${DISTRUST_MS / 1_000} s.`,
     );
-    followed.distrustUntil(now() + DISTRUST_MS);
-    urgent = true;
-    doubtFeed();
+    this.#followed.distrustUntil(this.#now() + DISTRUST_MS);
+    this.#isUrgent = true;
+    this.#doubtFeed();
   }
-
-  const pollTimer = setInterval(() => {
-    compare();
-    if (!polling) poll();
-  }, pollMs);
-  const urgencyTimer = setInterval(pollIfUrgent, pollMs / 4);
-  const auditTimer = setInterval(() => void audit.takeSample(), auditMs);
-
-  return {
-    onAccount(heard) {
-      followed.listener = heard;
-    },
-    async follow(addresses, known) {
-      const added = addresses.filter((address) => followed.get(address) === undefined);
-      for (const address of added) followed.start(address);
-      feed.follow(added);
-      if (known !== undefined) for (const address of added) begin(followed.get(address)!, known.get(address));
-      await read(addresses.map((address) => followed.get(address)!).filter(({ delivered }) => delivered === undefined));
-    },
-    unfollow(addresses) {
-      const gone: Address[] = [];
-      for (const address of addresses) {
-        const entry = followed.get(address);
-        if (entry === undefined) continue;
-        followed.stop(entry);
-        gone.push(address);
-      }
-      feed.unfollow(gone);
-    },
-    use(addresses) {
-      const atMs = now();
-      for (const address of addresses) {
-        const entry = followed.get(address);
-        if (entry !== undefined && plan.use(entry, atMs)) urgent = true;
-      }
-    },
-    refresh: (addresses) => read(addresses.flatMap((address) => followed.get(address) ?? [])),
-    currentAtMs(address) {
-      const entry = followed.get(address);
-      if (entry === undefined) return 0;
-      if (!entry.streamed) return entry.provenAtMs;
-      stream.noteHead();
-      return Math.max(entry.provenAtMs, toldAtMs(entry));
-    },
-    counts: () => ({
-      accounts: followed.size,
-      streamed: followed.size - followed.unstreamed.size,
-      ...counters,
-    }),
-    spareVersions: () => followed.spareVersions(),
-    close() {
-      clearInterval(pollTimer);
-      clearInterval(urgencyTimer);
-      clearInterval(auditTimer);
-      feed.close();
-      followed.clear();
-      plan.clear();
-    },
-  };
 }

@@ -8,22 +8,12 @@ import type { StateCounters } from "./state-counts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
 /** A read, kept for comparison until the stream has passed its slot. */
-interface Check {
+interface AuditedRead {
   readonly slot: bigint;
   readonly entry: FollowedAccount;
   readonly account: Account | null;
-  /** Where it stands among what is known, if nothing was known of its slot; undefined where it was read for comparison alone. */
+  /** The read's own place among the known versions; undefined if it was made for comparison alone. */
   readonly stamp: { readonly epoch: number; readonly order: number } | undefined;
-}
-
-/** Finds out whether what the stream told is what the chain holds. */
-export interface StreamAudit {
-  /** A read to be compared once the stream has passed its slot. */
-  add(check: Check): void;
-  /** Reads a rolling sample without using it. Never rejects. */
-  takeSample(): Promise<void>;
-  /** The accounts found different since the last call, among the reads whose slots the stream has had time to tell of. */
-  compare(): ReadonlySet<FollowedAccount>;
 }
 
 interface StreamAuditOptions {
@@ -35,75 +25,79 @@ interface StreamAuditOptions {
   readonly sampleSize: number;
 }
 
-/** A stream is given this many slots to tell of everything in the one that is compared. */
+/** Slots a stream may take to deliver every change of the slot that is compared. */
 const PATIENCE_SLOTS = 3n;
 const NONE: ReadonlySet<FollowedAccount> = new Set();
 
-/** Compares reads with what the stream told of the same slots. */
-export function createStreamAudit({
-  reader,
-  followed,
-  tree,
-  stream,
-  counters,
-  sampleSize,
-}: StreamAuditOptions): StreamAudit {
-  let checks: Check[] = [];
-  let sampling = false;
-  let sampledUpTo = 0;
+/** Compares reads with what the stream delivered for the same slots. */
+export class StreamAudit {
+  readonly #options: StreamAuditOptions;
+  #reads: AuditedRead[] = [];
+  #isSampling = false;
+  #sampledUpTo = 0;
 
-  /** What the stream had told of the read's slot; undefined where that cannot be said. */
-  function toldOf({ slot, entry, stamp }: Check): AccountVersion | undefined {
+  constructor(options: StreamAuditOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a read to compare once the stream has passed its slot. */
+  add(read: AuditedRead): void {
+    this.#reads.push(read);
+  }
+
+  /** Reads a rolling sample for comparison alone. Never rejects. */
+  async takeSample(): Promise<void> {
+    const { reader, followed, sampleSize } = this.#options;
+    if (this.#isSampling) return;
+    const streamed = [...followed.values()].filter((entry) => entry.streamed);
+    if (streamed.length === 0) return;
+    const first = this.#sampledUpTo % streamed.length;
+    const entries = [...streamed.slice(first), ...streamed.slice(0, first)].slice(0, sampleSize);
+    this.#sampledUpTo = first + entries.length;
+    this.#isSampling = true;
+    try {
+      const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
+      entries.forEach((entry, i) => {
+        const account = accounts[i] ?? null;
+        this.#reads.push({ slot: account?.slot ?? oldest, entry, account, stamp: undefined });
+      });
+    } catch {
+      // An unreachable node is reported by the reads that state depends on.
+    } finally {
+      this.#isSampling = false;
+    }
+  }
+
+  /** Compares the reads whose slots the stream has had time to deliver. @returns the accounts that differ */
+  compare(): ReadonlySet<FollowedAccount> {
+    if (this.#reads.length === 0) return NONE;
+    const { stream, counters } = this.#options;
+    const ripe: AuditedRead[] = [];
+    const unripe: AuditedRead[] = [];
+    for (const read of this.#reads) (stream.slot < read.slot + PATIENCE_SLOTS ? unripe : ripe).push(read);
+    this.#reads = unripe;
+    const wrong = new Set<FollowedAccount>();
+    for (const read of ripe) {
+      const streamed = this.#streamedAt(read);
+      if (streamed === undefined || wrong.has(read.entry)) continue;
+      counters.audited += 1;
+      if (hasSameContent(streamed.account, read.account)) continue;
+      counters.auditDifferences += 1;
+      wrong.add(read.entry);
+    }
+    return wrong;
+  }
+
+  /** What the stream had delivered by the read's slot; undefined if that is uncertain. */
+  #streamedAt({ slot, entry, stamp }: AuditedRead): AccountVersion | undefined {
+    const { followed, tree } = this.#options;
     if (!entry.streamed || !followed.has(entry) || !tree.isOnChain(slot)) return undefined;
-    // Read while another connection told, or none.
+    // Read before the current connection covered the account.
     if (entry.coveredFrom === undefined || slot <= entry.coveredFrom) return undefined;
     const known = versionAt(entry, slot, tree);
-    // Within its own slot the read may have come before a change or after it, and a rooted past is not kept.
+    // Within its own slot the read may come before a change or after it, and the rooted past is not kept.
     if (known?.slot !== slot) return known;
     const isOwn = stamp !== undefined && known.epoch === stamp.epoch && known.order === stamp.order;
     return isOwn ? versionAt(entry, slot - 1n, tree) : undefined;
   }
-
-  return {
-    add(check) {
-      checks.push(check);
-    },
-    async takeSample() {
-      if (sampling) return;
-      const streamed = [...followed.values()].filter((entry) => entry.streamed);
-      if (streamed.length === 0) return;
-      const first = sampledUpTo % streamed.length;
-      const entries = [...streamed.slice(first), ...streamed.slice(0, first)].slice(0, sampleSize);
-      sampledUpTo = first + entries.length;
-      sampling = true;
-      try {
-        const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
-        entries.forEach((entry, i) => {
-          const account = accounts[i] ?? null;
-          checks.push({ slot: account?.slot ?? oldest, entry, account, stamp: undefined });
-        });
-      } catch {
-        // A node that cannot be reached is told of by the reads that matter.
-      } finally {
-        sampling = false;
-      }
-    },
-    compare() {
-      if (checks.length === 0) return NONE;
-      const ripe: Check[] = [];
-      const unripe: Check[] = [];
-      for (const check of checks) (stream.slot < check.slot + PATIENCE_SLOTS ? unripe : ripe).push(check);
-      checks = unripe;
-      const wrong = new Set<FollowedAccount>();
-      for (const check of ripe) {
-        const known = toldOf(check);
-        if (known === undefined || wrong.has(check.entry)) continue;
-        counters.audited += 1;
-        if (hasSameContent(known.account, check.account)) continue;
-        counters.auditDifferences += 1;
-        wrong.add(check.entry);
-      }
-      return wrong;
-    },
-  };
 }

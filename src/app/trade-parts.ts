@@ -48,13 +48,13 @@ export async function watchMarkets(context: AppContext, chain: ChainParts) {
 
 /** The Yellowstone client is loaded only if there is a server for it. */
 async function openStateSource(
-  { config, now, warn }: AppContext,
+  { config, now, random, warn }: AppContext,
   { reader, subscriptions, head }: ChainParts,
 ): Promise<LiveStateSource> {
   const parts = { reader, subscriptions, now, warn, headSlot: () => head.slot() };
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("../chain/yellowstone/yellowstone-state-source.ts");
-  return createYellowstoneStateSource({ ...parts, url: config.yellowstoneUrl, token: config.yellowstoneToken });
+  return createYellowstoneStateSource({ ...parts, random, url: config.yellowstoneUrl, token: config.yellowstoneToken });
 }
 
 /** Building, submitting and looking up trades. `owner` names this process among those on the same database. */

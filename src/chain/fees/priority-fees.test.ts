@@ -3,7 +3,7 @@ import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chai
 import { Address } from "../../primitives/address.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
-import { expectedSlots, middlePrice, pricesOf } from "./fee-samples.ts";
+import { expectedSlots, medianPrice, pricesOf } from "./fee-samples.ts";
 import { createPercentileFees, createStockFees } from "./fee-sources.ts";
 import { createPriorityFees, type LivePriorityFees } from "./priority-fees.ts";
 
@@ -77,8 +77,8 @@ test("outliers are left out, the dearest first", () => {
   expect(pricesOf(samples).fastest).toBe(10n);
   expect(pricesOf([...samples, 1_000_000n]).fastest).toBe(1_000_000n);
   expect(pricesOf([...samples, 1_000_000n], { ...NO_TRIMS, fastest: 5 }).fastest).toBe(10n);
-  expect(middlePrice([1n, 2n, 3n, 100n], 0)).toBe(2n);
-  expect(middlePrice([], 0)).toBe(0n);
+  expect(medianPrice([1n, 2n, 3n, 100n], 0)).toBe(2n);
+  expect(medianPrice([], 0)).toBe(0n);
 });
 
 test("slots to wait follow from how many recent slots the price would have bought", () => {

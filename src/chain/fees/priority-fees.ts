@@ -3,10 +3,10 @@ import type { Now } from "../../primitives/clock.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
 import type { Priority, PriorityFees } from "../port.ts";
 import { isRefusal } from "../rpc/node-error.ts";
-import { expectedSlots, NO_PRICES, type Prices, type Samples } from "./fee-samples.ts";
+import { expectedSlots, NO_PRICES, type Prices } from "./fee-samples.ts";
 import type { FeeReading, FeeSource } from "./fee-sources.ts";
 
-/** Least and most micro-lamports per compute unit asked for a level. */
+/** Bounds of a level's price. Micro-lamports per compute unit. */
 interface PriorityBounds {
   readonly floor: bigint;
   readonly cap: bigint;
@@ -17,19 +17,19 @@ export interface LivePriorityFees extends PriorityFees {
 }
 
 interface PriorityFeesOptions {
-  /** The best first; the first that knows is believed. None knows: the floors hold. */
+  /** In order of preference; the first source with data wins. Without data the floors apply. */
   readonly sources: readonly FeeSource[];
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly bounds: Readonly<Record<Priority, PriorityBounds>>;
   readonly refreshMs?: number;
-  /** Accounts whose own fee market is followed, at most. */
+  /** Upper bound of accounts whose own fee market is followed. */
   readonly maxAccounts?: number;
-  /** Accounts read at each refresh, in turn. */
+  /** Accounts read per refresh, in turn. */
   readonly accountsPerRefresh?: number;
 }
 
-/** What is paid for writing to one account, and when it was last asked for and read (epoch milliseconds). */
+/** Prices of writing to one account, and when it was last asked about and read (epoch milliseconds). */
 interface AccountPrices {
   prices: Prices | undefined;
   askedAtMs: number;
@@ -39,29 +39,106 @@ interface AccountPrices {
 const DEFAULT_REFRESH_MS = 2_000;
 const DEFAULT_MAX_ACCOUNTS = 256;
 const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
+const NO_READING: FeeReading = { prices: NO_PRICES, samples: [] };
 
 /**
- * Prices from what was paid lately, on the whole chain and for the accounts written to, whichever is dearer, then held
- * between the level's floor and cap. An account's own prices are known from the refresh after it was first asked about.
+ * Prices from recent fees, of the whole chain or of the writable accounts, whichever is higher, between the level's floor and
+ * cap. An account's own prices count from the refresh after the first question about it.
  */
-export function createPriorityFees({
-  sources,
-  now,
-  warn,
-  bounds,
-  refreshMs = DEFAULT_REFRESH_MS,
-  maxAccounts = DEFAULT_MAX_ACCOUNTS,
-  accountsPerRefresh = DEFAULT_ACCOUNTS_PER_REFRESH,
-}: PriorityFeesOptions): LivePriorityFees {
-  const accounts = new Map<Address, AccountPrices>();
-  let chain: Prices = NO_PRICES;
-  let chainSamples: Samples = [];
-  let refreshing = false;
-  let failing = false;
+export function createPriorityFees(options: PriorityFeesOptions): LivePriorityFees {
+  return new RecentPriorityFees(options);
+}
 
-  async function read(writable: readonly Address[]): Promise<FeeReading> {
+class RecentPriorityFees implements LivePriorityFees {
+  readonly #sources: readonly FeeSource[];
+  readonly #now: Now;
+  readonly #warn: (message: string) => void;
+  readonly #bounds: PriorityFeesOptions["bounds"];
+  readonly #maxAccounts: number;
+  readonly #accountsPerRefresh: number;
+  readonly #accounts = new Map<Address, AccountPrices>();
+  readonly #timer: NodeJS.Timeout;
+  #chain = NO_READING;
+  #isRefreshing = false;
+  #isFailing = false;
+
+  constructor(options: PriorityFeesOptions) {
+    this.#sources = options.sources;
+    this.#now = options.now;
+    this.#warn = options.warn;
+    this.#bounds = options.bounds;
+    this.#maxAccounts = options.maxAccounts ?? DEFAULT_MAX_ACCOUNTS;
+    this.#accountsPerRefresh = options.accountsPerRefresh ?? DEFAULT_ACCOUNTS_PER_REFRESH;
+    void this.#refresh();
+    this.#timer = setInterval(() => void this.#refresh(), options.refreshMs ?? DEFAULT_REFRESH_MS);
+  }
+
+  priceMicroLamportsPerCu(level: Priority, writable: readonly Address[]): bigint {
+    let price = this.#chain.prices[level];
+    for (const address of writable) {
+      const account = this.#accounts.get(address);
+      if (account === undefined) {
+        this.#add(address);
+        continue;
+      }
+      account.askedAtMs = this.#now();
+      if (account.prices !== undefined) price = maxOf(price, account.prices[level]);
+    }
+    return this.#bounded(level, price);
+  }
+
+  expectedSlots(level: Priority): number {
+    return expectedSlots(this.#chain.samples, this.#bounded(level, this.#chain.prices[level]));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #bounded(level: Priority, price: bigint): bigint {
+    const { floor, cap } = this.#bounds[level];
+    return minOf(maxOf(price, floor), cap);
+  }
+
+  #add(address: Address): void {
+    if (this.#accounts.size >= 2 * this.#maxAccounts) return;
+    this.#accounts.set(address, { prices: undefined, askedAtMs: this.#now(), refreshedAtMs: 0 });
+  }
+
+  /** Drops the accounts not asked about for longest. */
+  #trim(): void {
+    if (this.#accounts.size <= this.#maxAccounts) return;
+    const byAge = [...this.#accounts].sort(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
+    for (const [address] of byAge.slice(0, this.#accounts.size - this.#maxAccounts)) this.#accounts.delete(address);
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    this.#trim();
+    const byRefresh = [...this.#accounts].sort(([, a], [, b]) => a.refreshedAtMs - b.refreshedAtMs);
+    const due = byRefresh.slice(0, this.#accountsPerRefresh);
+    try {
+      this.#chain = await this.#read([]);
+      await Promise.all(
+        due.map(async ([address, account]) => {
+          account.prices = (await this.#read([address])).prices;
+          account.refreshedAtMs = this.#now();
+        }),
+      );
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing && !isRefusal(error))
+        this.#warn(`Cannot refresh priority fees; the last known ones stay in use: ${String(error)}`);
+      this.#isFailing = true;
+    } finally {
+      this.#isRefreshing = false;
+    }
+  }
+
+  async #read(writable: readonly Address[]): Promise<FeeReading> {
     let failure: unknown;
-    for (const source of sources) {
+    for (const source of this.#sources) {
       try {
         const reading = await source.read(writable);
         if (reading !== undefined) return reading;
@@ -70,60 +147,6 @@ export function createPriorityFees({
       }
     }
     if (failure !== undefined) throw failure;
-    return { prices: NO_PRICES, samples: [] };
+    return NO_READING;
   }
-
-  function makeRoom(): void {
-    if (accounts.size <= maxAccounts) return;
-    const byAge = [...accounts].sort(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
-    for (const [address] of byAge.slice(0, accounts.size - maxAccounts)) accounts.delete(address);
-  }
-
-  async function refresh(): Promise<void> {
-    if (refreshing) return;
-    refreshing = true;
-    makeRoom();
-    const due = [...accounts].sort(([, a], [, b]) => a.refreshedAtMs - b.refreshedAtMs).slice(0, accountsPerRefresh);
-    try {
-      const reading = await read([]);
-      chain = reading.prices;
-      chainSamples = reading.samples;
-      await Promise.all(
-        due.map(async ([address, account]) => {
-          account.prices = (await read([address])).prices;
-          account.refreshedAtMs = now();
-        }),
-      );
-      failing = false;
-    } catch (error) {
-      if (!failing && !isRefusal(error)) warn(`Cannot refresh priority fees; the last known stay: ${String(error)}`);
-      failing = true;
-    } finally {
-      refreshing = false;
-    }
-  }
-
-  void refresh();
-  const timer = setInterval(() => void refresh(), refreshMs);
-
-  const bounded = (level: Priority, price: bigint) => minOf(maxOf(price, bounds[level].floor), bounds[level].cap);
-
-  return {
-    priceMicroLamportsPerCu(level, writable) {
-      let price = chain[level];
-      for (const address of writable) {
-        const account = accounts.get(address);
-        if (account === undefined) {
-          if (accounts.size < 2 * maxAccounts)
-            accounts.set(address, { prices: undefined, askedAtMs: now(), refreshedAtMs: 0 });
-          continue;
-        }
-        account.askedAtMs = now();
-        if (account.prices !== undefined) price = maxOf(price, account.prices[level]);
-      }
-      return bounded(level, price);
-    },
-    expectedSlots: (level) => expectedSlots(chainSamples, bounded(level, chain[level])),
-    close: () => clearInterval(timer),
-  };
 }

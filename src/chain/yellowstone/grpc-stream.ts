@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, connect, constants } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 
 interface GrpcStreamOptions {
   /** Scheme, host and port of the server. */
@@ -7,11 +7,11 @@ interface GrpcStreamOptions {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly onMessage: (message: Uint8Array) => void;
-  /** Called once, when the stream is over for whatever reason, unless it was closed here. */
+  /** Called once, when the stream ends for any reason but a local close. */
   readonly onEnd: (reason: string) => void;
 }
 
-/** A call in both directions that stays open. */
+/** An open bidirectional call. */
 export interface GrpcStream {
   send(message: Uint8Array): void;
   close(): void;
@@ -19,101 +19,121 @@ export interface GrpcStream {
 
 /** The largest account is 10 MiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Room for bursts: with HTTP/2's own 64 KiB a stream of accounts would wait for the round trip all the time. Bytes. */
+/** Flow-control window, sized for bursts: with HTTP/2's default of 64 KiB a stream of accounts waits for round trips. Bytes. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 const PING_MS = 10_000;
 const PREFIX_BYTES = 5;
 
 /**
- * Opens one gRPC call that streams in both directions, uncompressed, on a connection of its own.
+ * Opens one bidirectional gRPC stream, uncompressed, on a connection of its own.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
-export function openGrpcStream({ url, path, headers, onMessage, onEnd }: GrpcStreamOptions): GrpcStream {
-  let over = false;
-  const end = (reason: string) => {
-    if (over) return;
-    over = true;
-    clearInterval(ping);
-    session.destroy();
-    onEnd(reason);
-  };
-  const session: ClientHttp2Session = connect(url, {
-    settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
-  });
-  const ping = setInterval(() => session.ping(() => {}), PING_MS);
-  session.on("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
-  session.on("error", (error) => end(error.message));
-  session.on("close", () => end("the connection was closed"));
-  const call = session.request({
-    [constants.HTTP2_HEADER_METHOD]: "POST",
-    [constants.HTTP2_HEADER_PATH]: path,
-    "content-type": "application/grpc+proto",
-    te: "trailers",
-    ...headers,
-  });
-  call.on("response", (answer) => {
-    if (answer[":status"] !== 200) end(`HTTP ${answer[":status"]}`);
-    else if (answer["grpc-status"] !== undefined) end(statusText(answer));
-  });
-  call.on("trailers", (trailers) => end(statusText(trailers)));
-  call.on("error", (error) => end(error.message));
-  call.on("close", () => end("the stream was closed"));
-  const take = createFrameReader(onMessage);
-  call.on("data", (chunk: Buffer) => {
-    if (over) return;
-    try {
-      take(chunk);
-    } catch (error) {
-      end(String(error));
-    }
-  });
+export function openGrpcStream(options: GrpcStreamOptions): GrpcStream {
+  return new Http2GrpcStream(options);
+}
 
-  return {
-    send(message) {
-      if (over) return;
-      const prefix = Buffer.alloc(PREFIX_BYTES);
-      prefix.writeUInt32BE(message.length, 1);
-      call.write(Buffer.concat([prefix, message]));
-    },
-    close() {
-      over = true;
-      clearInterval(ping);
-      session.destroy();
-    },
-  };
+class Http2GrpcStream implements GrpcStream {
+  readonly #onEnd: (reason: string) => void;
+  readonly #session: ClientHttp2Session;
+  readonly #call: ClientHttp2Stream;
+  readonly #frames: FrameReader;
+  readonly #ping: NodeJS.Timeout;
+  #isOver = false;
+
+  constructor({ url, path, headers, onMessage, onEnd }: GrpcStreamOptions) {
+    this.#onEnd = onEnd;
+    this.#frames = new FrameReader(onMessage);
+    this.#session = connect(url, { settings: { initialWindowSize: WINDOW_BYTES, enablePush: false } });
+    this.#ping = setInterval(() => this.#session.ping(() => {}), PING_MS);
+    this.#session.on("connect", () => this.#session.setLocalWindowSize(WINDOW_BYTES));
+    this.#session.on("error", (error) => this.#end(error.message));
+    this.#session.on("close", () => this.#end("the connection was closed"));
+    this.#call = this.#session.request({
+      [constants.HTTP2_HEADER_METHOD]: "POST",
+      [constants.HTTP2_HEADER_PATH]: path,
+      "content-type": "application/grpc+proto",
+      te: "trailers",
+      ...headers,
+    });
+    this.#call.on("response", (answer) => {
+      if (answer[":status"] !== 200) this.#end(`HTTP ${answer[":status"]}`);
+      else if (answer["grpc-status"] !== undefined) this.#end(statusText(answer));
+    });
+    this.#call.on("trailers", (trailers) => this.#end(statusText(trailers)));
+    this.#call.on("error", (error) => this.#end(error.message));
+    this.#call.on("close", () => this.#end("the stream was closed"));
+    this.#call.on("data", (chunk: Buffer) => this.#receive(chunk));
+  }
+
+  send(message: Uint8Array): void {
+    if (this.#isOver) return;
+    const prefix = Buffer.alloc(PREFIX_BYTES);
+    prefix.writeUInt32BE(message.length, 1);
+    this.#call.write(Buffer.concat([prefix, message]));
+  }
+
+  close(): void {
+    this.#isOver = true;
+    clearInterval(this.#ping);
+    this.#session.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isOver) return;
+    try {
+      this.#frames.read(chunk);
+    } catch (error) {
+      this.#end(String(error));
+    }
+  }
+
+  #end(reason: string): void {
+    if (this.#isOver) return;
+    this.close();
+    this.#onEnd(reason);
+  }
 }
 
 function statusText(headers: Readonly<Record<string, unknown>>): string {
   const message = headers["grpc-message"];
-  return `gRPC status ${headers["grpc-status"]}${typeof message === "string" ? `: ${decodeURIComponent(message).slice(0, 200)}` : ""}`;
+  const text = typeof message === "string" ? `: ${decodeURIComponent(message).slice(0, 200)}` : "";
+  return `gRPC status ${headers["grpc-status"]}${text}`;
 }
 
-/** Cuts a stream of bytes into messages. Each message is only valid during the call that hands it over. */
-function createFrameReader(onMessage: (message: Uint8Array) => void): (chunk: Buffer) => void {
-  let parts: Buffer[] = [];
-  let length = 0;
-  /** Bytes without which nothing can be done. */
-  let wanted = PREFIX_BYTES;
-  return (chunk) => {
-    parts.push(chunk);
-    length += chunk.length;
-    if (length < wanted) return;
-    const bytes = parts.length === 1 ? chunk : Buffer.concat(parts, length);
+/** Cuts a stream of bytes into messages. */
+class FrameReader {
+  readonly #onMessage: (message: Uint8Array) => void;
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** Bytes needed before the next message can be read. */
+  #wanted = PREFIX_BYTES;
+
+  /** @param onMessage receives each message, which is valid only during the call */
+  constructor(onMessage: (message: Uint8Array) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  /** @throws Error if a message is compressed or too large */
+  read(chunk: Buffer): void {
+    this.#parts.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#wanted) return;
+    const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#length);
     let at = 0;
-    wanted = PREFIX_BYTES;
+    this.#wanted = PREFIX_BYTES;
     while (bytes.length - at >= PREFIX_BYTES) {
       const size = bytes.readUInt32BE(at + 1);
-      if (bytes[at] !== 0) throw new Error("a compressed message was sent, which was not asked for");
+      if (bytes[at] !== 0) throw new Error("a compressed message was sent without being asked for");
       if (size > MAX_MESSAGE_BYTES) throw new Error(`a message of ${size} bytes is too large`);
       if (bytes.length - at < PREFIX_BYTES + size) {
-        wanted = PREFIX_BYTES + size;
+        this.#wanted = PREFIX_BYTES + size;
         break;
       }
-      onMessage(bytes.subarray(at + PREFIX_BYTES, at + PREFIX_BYTES + size));
+      this.#onMessage(bytes.subarray(at + PREFIX_BYTES, at + PREFIX_BYTES + size));
       at += PREFIX_BYTES + size;
     }
-    length = bytes.length - at;
-    parts = length === 0 ? [] : [bytes.subarray(at)];
-  };
+    this.#length = bytes.length - at;
+    this.#parts = this.#length === 0 ? [] : [bytes.subarray(at)];
+  }
 }

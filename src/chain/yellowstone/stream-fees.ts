@@ -2,7 +2,7 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { pricesOf, type Trims } from "../fees/fee-samples.ts";
-import type { FeeSource } from "../fees/fee-sources.ts";
+import type { FeeReading, FeeSource } from "../fees/fee-sources.ts";
 import { type GrpcStream, openGrpcStream } from "./grpc-stream.ts";
 import { decodeTransactionPrice } from "./transaction-price.ts";
 import { fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
@@ -18,24 +18,25 @@ interface StreamFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly trims: Trims;
-  /** Accounts whose transactions are listened to, at most. */
+  /** Upper bound of accounts whose transactions are followed. */
   readonly maxAccounts?: number;
 }
 
-interface Followed {
+/** An account whose transactions are followed. Times are epoch milliseconds. */
+interface PricedAccount {
   readonly paid: { readonly slot: bigint; readonly price: bigint }[];
   askedAtMs: number;
-  /** Since when the stream lets its transactions through; undefined: not yet. */
+  /** Since when the stream lets its transactions through; undefined while it does not. */
   followedSinceMs: number | undefined;
 }
 
 const DEFAULT_MAX_ACCOUNTS = 256;
-/** What was paid longer ago says nothing about now. */
+/** Prices paid longer ago are ignored. */
 const RECENT_SLOTS = 150n;
-const MOST_SAMPLES = 512;
-/** An account has been listened to for this long before its silence means that nobody pays. */
-const LISTENED_MS = 10_000;
-/** Without a slot for this long the stream is not believed. */
+const MAX_SAMPLES = 512;
+/** How long an account is followed before its silence means that nobody pays. Milliseconds. */
+const OBSERVED_MS = 10_000;
+/** Silence after which the stream is considered stale. Milliseconds. */
 const SILENT_MS = 5_000;
 const SUBSCRIBE_AFTER_MS = 250;
 const RETRY_MS = 2_000;
@@ -44,102 +45,114 @@ const COMMITMENT_PROCESSED = 0;
 const SLOT_UPDATE = 3;
 
 /**
- * Prices of the accounts written to, from the transactions themselves as a Yellowstone stream tells them: every price that
- * was paid, not each slot's least. What the whole chain pays is left to other sources: all of its transactions would be too many.
+ * Prices of writable accounts from their transactions on a Yellowstone stream: every price paid, not just the lowest of each
+ * slot. Prices of the whole chain are left to other sources: its transactions would be too many.
  */
-export function createStreamFees({
-  url,
-  token,
-  now,
-  warn,
-  trims,
-  maxAccounts = DEFAULT_MAX_ACCOUNTS,
-}: StreamFeesOptions): StreamFees {
-  const followed = new Map<Address, Followed>();
-  let stream: GrpcStream | undefined;
-  let newestSlot = 0n;
-  let slotAtMs = 0;
-  let subscribing: NodeJS.Timeout | undefined;
-  let retrying: NodeJS.Timeout | undefined;
-  let failing = false;
-  let closed = false;
+export function createStreamFees(options: StreamFeesOptions): StreamFees {
+  return new YellowstoneFees(options);
+}
 
-  function connect(): void {
-    stream = openGrpcStream({
+class YellowstoneFees implements StreamFees {
+  readonly #options: StreamFeesOptions;
+  readonly #maxAccounts: number;
+  readonly #accounts = new Map<Address, PricedAccount>();
+  #stream: GrpcStream | undefined;
+  #newestSlot = 0n;
+  #slotAtMs = 0;
+  #subscribeTimer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(options: StreamFeesOptions) {
+    this.#options = options;
+    this.#maxAccounts = options.maxAccounts ?? DEFAULT_MAX_ACCOUNTS;
+    this.#connect();
+  }
+
+  async read(writable: readonly Address[]): Promise<FeeReading | undefined> {
+    const { now, trims } = this.#options;
+    const [address] = writable;
+    if (address === undefined || writable.length > 1) return undefined;
+    const account = this.#accounts.get(address);
+    if (account === undefined) {
+      this.#follow(address);
+      return undefined;
+    }
+    const atMs = now();
+    account.askedAtMs = atMs;
+    const isLive = atMs - this.#slotAtMs < SILENT_MS;
+    const { followedSinceMs } = account;
+    if (!isLive || followedSinceMs === undefined || atMs - followedSinceMs < OBSERVED_MS) return undefined;
+    const recent = account.paid.filter(({ slot }) => slot + RECENT_SLOTS >= this.#newestSlot);
+    const samples = recent.map(({ price }) => price);
+    return { prices: pricesOf(samples, trims), samples };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#subscribeTimer);
+    clearTimeout(this.#retryTimer);
+    this.#stream?.close();
+  }
+
+  #connect(): void {
+    const { url, token } = this.#options;
+    this.#stream = openGrpcStream({
       url,
       path: "/geyser.Geyser/Subscribe",
       headers: token === undefined ? {} : { "x-token": token },
-      onMessage: hear,
-      onEnd(reason) {
-        for (const one of followed.values()) one.followedSinceMs = undefined;
-        stream = undefined;
-        if (closed) return;
-        if (!failing) warn(`The stream of fees is gone; prices come from the nodes until it is back: ${reason}`);
-        failing = true;
-        retrying = setTimeout(connect, RETRY_MS);
-      },
+      onMessage: (bytes) => this.#receive(bytes),
+      onEnd: (reason) => this.#lose(reason),
     });
-    subscribe();
+    this.#subscribe();
   }
 
-  function subscribe(): void {
-    subscribing = undefined;
-    if (stream === undefined || followed.size === 0) return;
-    stream.send(encodeRequest(followed.keys()));
-    for (const one of followed.values()) one.followedSinceMs ??= now();
+  #lose(reason: string): void {
+    for (const account of this.#accounts.values()) account.followedSinceMs = undefined;
+    this.#stream = undefined;
+    if (this.#isClosed) return;
+    if (!this.#isFailing)
+      this.#options.warn(`The stream of fees is lost; prices come from the nodes until it is back: ${reason}`);
+    this.#isFailing = true;
+    this.#retryTimer = setTimeout(() => this.#connect(), RETRY_MS);
   }
 
-  function hear(bytes: Uint8Array): void {
+  #subscribe(): void {
+    this.#subscribeTimer = undefined;
+    if (this.#stream === undefined || this.#accounts.size === 0) return;
+    this.#stream.send(encodeRequest(this.#accounts.keys()));
+    for (const account of this.#accounts.values()) account.followedSinceMs ??= this.#options.now();
+  }
+
+  #receive(bytes: Uint8Array): void {
     const transaction = decodeTransactionPrice(bytes);
     const slot = transaction?.slot ?? slotOf(bytes);
     if (slot === undefined) return;
-    slotAtMs = now();
-    failing = false;
-    if (slot > newestSlot) newestSlot = slot;
+    this.#slotAtMs = this.#options.now();
+    this.#isFailing = false;
+    if (slot > this.#newestSlot) this.#newestSlot = slot;
     if (transaction === undefined) return;
     for (const address of transaction.writable) {
-      const one = followed.get(address);
-      if (one === undefined) continue;
-      one.paid.push({ slot, price: transaction.price });
-      if (one.paid.length > MOST_SAMPLES) one.paid.shift();
+      const account = this.#accounts.get(address);
+      if (account === undefined) continue;
+      account.paid.push({ slot, price: transaction.price });
+      if (account.paid.length > MAX_SAMPLES) account.paid.shift();
     }
   }
 
-  function follow(address: Address): void {
-    if (followed.size >= maxAccounts) {
-      const [oldest] = [...followed].reduce((a, b) => (a[1].askedAtMs <= b[1].askedAtMs ? a : b));
-      followed.delete(oldest);
+  /** Follows the account, in place of the one not asked about for longest if there are too many. */
+  #follow(address: Address): void {
+    if (this.#accounts.size >= this.#maxAccounts) {
+      const [oldest] = [...this.#accounts].reduce((a, b) => (a[1].askedAtMs <= b[1].askedAtMs ? a : b));
+      this.#accounts.delete(oldest);
     }
-    followed.set(address, { paid: [], askedAtMs: now(), followedSinceMs: undefined });
-    subscribing ??= setTimeout(subscribe, SUBSCRIBE_AFTER_MS);
+    this.#accounts.set(address, { paid: [], askedAtMs: this.#options.now(), followedSinceMs: undefined });
+    this.#subscribeTimer ??= setTimeout(() => this.#subscribe(), SUBSCRIBE_AFTER_MS);
   }
-
-  connect();
-  return {
-    async read(writable) {
-      const [address] = writable;
-      if (address === undefined || writable.length > 1) return undefined;
-      const one = followed.get(address);
-      if (one === undefined) {
-        follow(address);
-        return undefined;
-      }
-      one.askedAtMs = now();
-      const isLive = now() - slotAtMs < SILENT_MS;
-      if (!isLive || one.followedSinceMs === undefined || now() - one.followedSinceMs < LISTENED_MS) return undefined;
-      const samples = one.paid.filter(({ slot }) => slot + RECENT_SLOTS >= newestSlot).map(({ price }) => price);
-      return { prices: pricesOf(samples, trims), samples };
-    },
-    close() {
-      closed = true;
-      clearTimeout(subscribing);
-      clearTimeout(retrying);
-      stream?.close();
-    },
-  };
 }
 
-/** Transactions that name the accounts, votes apart, and slots, which say that the stream is alive. */
+/** Subscribes to the accounts' transactions without votes, and to slots, which show that the stream is alive. */
 function encodeRequest(accounts: Iterable<Address>): Uint8Array {
   const filter = new BinaryWriter().tag(1, 0).bool(false);
   for (const address of accounts) filter.tag(3, 2).string(address.toString());
@@ -163,7 +176,7 @@ function encodeRequest(accounts: Iterable<Address>): Uint8Array {
     .finish();
 }
 
-/** The slot of a slot update; undefined for any other. */
+/** The slot of a slot update; undefined for any other update. */
 function slotOf(bytes: Uint8Array): bigint | undefined {
   const update = messageIn(fieldsOf(bytes), SLOT_UPDATE);
   return update.size === 0 ? undefined : BigInt(numberIn(update, 1));

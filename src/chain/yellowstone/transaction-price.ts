@@ -3,7 +3,7 @@ import { readU64 } from "../../primitives/bytes.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../../solana/programs.ts";
 import { bytesIn, fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
 
-/** What a transaction bid for priority, and where it wrote. */
+/** A transaction's bid for priority, and the accounts it wrote to. */
 interface TransactionPrice {
   readonly slot: bigint;
   /** Micro-lamports per compute unit. */
@@ -16,9 +16,9 @@ const KEY_BYTES = 32;
 
 /**
  * Reads the price of a transaction from an update of a Yellowstone stream; undefined for any other update. Fields that are
- * not needed are passed over without being read.
+ * not needed are skipped.
  *
- * @throws RangeError and others when the bytes are no update
+ * @throws RangeError and others if the bytes are not an update
  * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto and solana-storage.proto
  */
 export function decodeTransactionPrice(bytes: Uint8Array): TransactionPrice | undefined {

@@ -1,12 +1,12 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
-/** A Protobuf message taken apart: its numbers and bytes, by field number. */
+/** The numbers and bytes of a Protobuf message, by field number. */
 export type Fields = ReadonlyMap<number, readonly (Uint8Array | number)[]>;
 
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** Takes a message apart without knowing its definition. @throws RangeError and others when the bytes are no message */
+/** Splits a message into its fields without knowing its definition. @throws RangeError and others if the bytes are not a message */
 export function fieldsOf(bytes: Uint8Array): Fields {
   const reader = new BinaryReader(bytes);
   const fields = new Map<number, (Uint8Array | number)[]>();
@@ -26,18 +26,18 @@ export function fieldsOf(bytes: Uint8Array): Fields {
 
 const NO_FIELDS: Fields = new Map();
 
-/** The message in a field, taken apart; nothing where there is none. */
+/** The fields of the message in a field; empty if there is none. */
 export function messageIn(fields: Fields, field: number): Fields {
   const value = fields.get(field)?.[0];
   return value instanceof Uint8Array ? fieldsOf(value) : NO_FIELDS;
 }
 
-/** Every bytes of a field, in order. */
+/** Every byte string of a field, in order. */
 export function bytesIn(fields: Fields, field: number): Uint8Array[] {
   return (fields.get(field) ?? []).filter((value) => value instanceof Uint8Array);
 }
 
-/** The number in a field; 0 where there is none, as Protobuf has it. */
+/** The number in a field; 0 if there is none, the Protobuf default. */
 export function numberIn(fields: Fields, field: number): number {
   const value = fields.get(field)?.[0];
   return typeof value === "number" ? value : 0;

@@ -50,6 +50,7 @@ async function start(options: Partial<YellowstoneStateSourceOptions> = {}): Prom
     token: "secret",
     reader,
     now: Date.now,
+    random: Math.random,
     warn: (message) => warnings.push(message),
     pollMs: 50,
     auditMs: 60_000,

@@ -2,15 +2,15 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 
-/** What is asked of the stream. A request takes the place of the one before it, unless it is a ping. */
+/** A subscription. Each one replaces the one before. */
 interface SubscribeRequest {
-  /** Names the filters; each update says by which it was let through. */
+  /** Names the filters; each update names those it passed. */
   readonly name: string;
   readonly accounts: Iterable<Address>;
   readonly fromSlot: bigint | undefined;
 }
 
-/** How far a slot has come. The numbers are the protocol's. */
+/** The status of a slot, by the protocol's numbers. */
 export const SLOT_STATUS = {
   processed: 0,
   confirmed: 1,
@@ -45,7 +45,7 @@ type SubscribeUpdate = AccountUpdate | SlotUpdate | { readonly kind: "ping" } | 
 const COMMITMENT_PROCESSED = 0;
 
 /**
- * The bytes of a subscription: accounts by address, and all slots with all they go through.
+ * Encodes a subscription to accounts by address, and to every slot with each of its statuses.
  *
  * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto, SubscribeRequest
  */
@@ -54,7 +54,7 @@ export function encodeSubscribeRequest({ name, accounts, fromSlot }: SubscribeRe
   const filter = new BinaryWriter();
   for (const address of accounts) filter.tag(2, 2).string(address.toString());
   const accountFilter = filter.finish();
-  // A filter without accounts would let every account through.
+  // A filter without accounts would pass every account.
   if (accountFilter.length > 0) {
     writer.tag(1, 2).fork().tag(1, 2).string(name).tag(2, 2).bytes(accountFilter).join();
   }
@@ -64,15 +64,15 @@ export function encodeSubscribeRequest({ name, accounts, fromSlot }: SubscribeRe
   return writer.finish();
 }
 
-/** The bytes of a ping, which changes nothing of the subscription. */
+/** Encodes a ping, which leaves the subscription as it is. */
 export function encodePing(id: number): Uint8Array {
   return new BinaryWriter().tag(9, 2).fork().tag(1, 0).int32(id).join().finish();
 }
 
 /**
- * An update as it comes from the stream. What is not asked for, and fields that are not known, are passed over.
+ * Decodes an update. Other updates and unknown fields are skipped.
  *
- * @throws RangeError and others when the bytes are no update
+ * @throws RangeError and others if the bytes are not an update
  * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto, SubscribeUpdate
  */
 export function decodeSubscribeUpdate(bytes: Uint8Array): SubscribeUpdate {
@@ -123,6 +123,13 @@ function decodeAccount(bytes: Uint8Array, filters: readonly string[]): AccountUp
     else reader.skip(wireType, field);
   }
   if (info === undefined) throw new RangeError("an account update without an account");
+  return { kind: "account", filters, slot, bankId, ...decodeAccountInfo(info, slot) };
+}
+
+function decodeAccountInfo(
+  info: Uint8Array,
+  slot: bigint,
+): Pick<AccountUpdate, "address" | "account" | "writeVersion"> {
   const inner = new BinaryReader(info);
   let address: Address | undefined;
   let owner: Address | undefined;
@@ -144,7 +151,7 @@ function decodeAccount(bytes: Uint8Array, filters: readonly string[]): AccountUp
   const account =
     lamports === 0n || owner === undefined
       ? null
-      : // A copy: the bytes are part of a larger piece of the stream.
+      : // A copy: the bytes are part of a larger chunk of the stream.
         { address, owner, lamports, data: new Uint8Array(data ?? []), executable, slot };
-  return { kind: "account", filters, slot, address, account, writeVersion, bankId };
+  return { address, account, writeVersion };
 }

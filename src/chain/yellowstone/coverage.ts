@@ -1,0 +1,65 @@
+import type { Address } from "../../primitives/address.ts";
+
+/** Accounts requested together, not known to be covered yet. */
+interface CoverageRequest {
+  readonly generation: number;
+  readonly addresses: readonly Address[];
+}
+
+/**
+ * The accounts of one stream, and which requests have yet to take effect. Requests are numbered by generation; updates name
+ * the generation they were sent under.
+ */
+export class Coverage {
+  readonly addresses = new Set<Address>();
+  /** Accounts that the next request adds. */
+  #fresh: Address[] = [];
+  #requests: CoverageRequest[] = [];
+  #generation = 0;
+
+  add(address: Address): void {
+    this.addresses.add(address);
+    this.#fresh.push(address);
+  }
+
+  delete(address: Address): void {
+    this.addresses.delete(address);
+  }
+
+  /** Starts a request for all accounts. @returns its generation */
+  request(): number {
+    this.#generation += 1;
+    this.#requests.push({ generation: this.#generation, addresses: this.#fresh });
+    this.#fresh = [];
+    return this.#generation;
+  }
+
+  /** Updates of this generation have begun to arrive. @returns the accounts covered from now on, request by request */
+  takeEffect(generation: number): readonly (readonly Address[])[] {
+    const covered: (readonly Address[])[] = [];
+    while (this.#requests[0] !== undefined && this.#requests[0].generation <= generation) {
+      const { addresses } = this.#requests.shift()!;
+      if (addresses.length > 0) covered.push(addresses);
+    }
+    return covered;
+  }
+
+  /** The connection is lost: accounts not covered yet are requested again. */
+  requeue(): void {
+    this.#fresh = [...new Set([...this.#fresh, ...this.#requests.flatMap(({ addresses }) => addresses)])];
+    this.#requests = [];
+  }
+
+  /** Every account is to be requested again. */
+  requeueAll(): void {
+    this.#fresh = [...this.addresses];
+  }
+
+  /** Accounts outside pending requests lose their coverage until the next slot begins. @returns those accounts */
+  uncoverUnrequested(): readonly Address[] {
+    const pending = new Set(this.#requests.flatMap(({ addresses }) => addresses));
+    const uncovered = [...this.addresses].filter((address) => !pending.has(address));
+    this.#requests.unshift({ generation: 0, addresses: uncovered });
+    return uncovered;
+  }
+}

@@ -1,0 +1,271 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { FeedListener } from "../state/account-feed.ts";
+import { ConnectionSlots } from "./connection-slots.ts";
+import { Coverage } from "./coverage.ts";
+import { type GrpcStream, openGrpcStream } from "./grpc-stream.ts";
+import {
+  type AccountUpdate,
+  decodeSubscribeUpdate,
+  encodePing,
+  encodeSubscribeRequest,
+  SLOT_STATUS,
+  type SlotUpdate,
+} from "./yellowstone-wire.ts";
+
+/** A Yellowstone server and how its streams are kept. */
+export interface FeedStreamOptions {
+  /** Scheme, host and port: `https://…` or `http://…`. */
+  readonly url: string;
+  /** Sent as `x-token`. */
+  readonly token: string | undefined;
+  readonly now: Now;
+  /** Spreads reconnects; 0 ≤ value < 1. */
+  readonly random: () => number;
+  readonly warn: (message: string) => void;
+  /** Silence after which a stream is considered dead, whatever the connection says. */
+  readonly silentMs?: number;
+  /** How many slots back a stream asks to be replayed after a cut. */
+  readonly replaySlots?: bigint;
+}
+
+/** What a stream takes from the feed it belongs to. */
+interface StreamOwner {
+  readonly listener: FeedListener | undefined;
+  nextEpoch(): number;
+}
+
+/** A replay in progress: its last slot, and how many updates of each slot had been received before the cut. */
+interface Replay {
+  readonly upTo: bigint;
+  readonly updates: ReadonlyMap<bigint, number>;
+}
+
+const DEFAULT_SILENT_MS = 3_000;
+const DEFAULT_REPLAY_SLOTS = 32n;
+/** New accounts are gathered for this long and requested together. Milliseconds. */
+const GATHER_MS = 10;
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 5_000;
+/** Slot statuses among which a slot's beginning should have been. */
+const MUTE_STATUSES = 30;
+
+/**
+ * One stream and its accounts, over as many connections as it takes.
+ *
+ * A request carries its generation in the name of its filters, and updates carry the names of the filters they passed. The
+ * first slot that begins under a generation is the first reported completely for the accounts of that request. Slots begun
+ * earlier are only partly seen and left to reads.
+ *
+ * After a cut the stream asks for a replay from some slots back and checks it: it must begin no later than the newest slot
+ * before the cut, and hold at least as many updates of each slot as were received before. Otherwise everything counts as missed.
+ */
+export class FeedStream {
+  readonly #options: FeedStreamOptions;
+  readonly #owner: StreamOwner;
+  readonly #host: string;
+  readonly #silentMs: number;
+  readonly #replaySlots: bigint;
+  readonly #coverage = new Coverage();
+  readonly #watch: NodeJS.Timeout;
+  #stream: GrpcStream | undefined;
+  /** Of the current connection. */
+  #slots = new ConnectionSlots();
+  #epoch = 0;
+  #replay: Replay | undefined;
+  #canReplay = true;
+  #gatherTimer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #isClosed = false;
+  #isMute = false;
+  /** The newest slot begun, over all connections. */
+  #newestSlot = 0n;
+  #liveAtMs = 0;
+  #aliveAtMs = 0;
+
+  constructor(options: FeedStreamOptions, owner: StreamOwner) {
+    this.#options = options;
+    this.#owner = owner;
+    this.#host = new URL(options.url).host;
+    this.#silentMs = options.silentMs ?? DEFAULT_SILENT_MS;
+    this.#replaySlots = options.replaySlots ?? DEFAULT_REPLAY_SLOTS;
+    this.#watch = setInterval(() => this.#checkAlive(), this.#silentMs / 4);
+    this.#connect();
+  }
+
+  get size(): number {
+    return this.#coverage.addresses.size;
+  }
+
+  /** When the newest slot was reported (epoch milliseconds). */
+  get liveAtMs(): number {
+    return this.#liveAtMs;
+  }
+
+  follow(address: Address): void {
+    this.#coverage.add(address);
+    this.#requestSoon();
+  }
+
+  unfollow(address: Address): void {
+    this.#coverage.delete(address);
+    this.#requestSoon();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#watch);
+    clearTimeout(this.#gatherTimer);
+    clearTimeout(this.#retryTimer);
+    this.#stream?.close();
+    this.#stream = undefined;
+  }
+
+  #requestSoon(): void {
+    if (this.#stream === undefined) return;
+    this.#gatherTimer ??= setTimeout(() => this.#request(), GATHER_MS);
+  }
+
+  #request(fromSlot?: bigint): void {
+    clearTimeout(this.#gatherTimer);
+    this.#gatherTimer = undefined;
+    const name = String(this.#coverage.request());
+    this.#stream?.send(encodeSubscribeRequest({ name, accounts: this.#coverage.addresses, fromSlot }));
+  }
+
+  #connect(): void {
+    const { url, token, now } = this.#options;
+    this.#epoch = this.#owner.nextEpoch();
+    this.#aliveAtMs = now();
+    const canReplay = this.#canReplay && this.#newestSlot > this.#replaySlots;
+    const fromSlot = canReplay ? this.#newestSlot - this.#replaySlots : undefined;
+    this.#replay = canReplay ? { upTo: this.#newestSlot, updates: this.#slots.updates } : undefined;
+    this.#slots = new ConnectionSlots();
+    if (!canReplay) this.#missAll();
+    const opened = openGrpcStream({
+      url,
+      path: "/geyser.Geyser/Subscribe",
+      headers: token === undefined ? {} : { "x-token": token },
+      onMessage: (message) => {
+        if (this.#stream === opened) this.#receive(message);
+      },
+      onEnd: (reason) => {
+        if (this.#stream === opened) this.#lose(reason);
+      },
+    });
+    this.#stream = opened;
+    this.#request(fromSlot);
+  }
+
+  #lose(reason: string): void {
+    const { warn, random } = this.#options;
+    this.#stream = undefined;
+    clearTimeout(this.#gatherTimer);
+    this.#gatherTimer = undefined;
+    this.#coverage.requeue();
+    if (this.#isClosed) return;
+    const isReplayRefused = this.#slots.first === undefined && reason.startsWith("gRPC status");
+    if (this.#replay !== undefined && isReplayRefused) this.#canReplay = false;
+    warn(`The Yellowstone stream of ${this.#host} is lost (${reason}); reconnecting.`);
+    this.#retryTimer = setTimeout(() => this.#connect(), this.#retryMs * (0.75 + random() / 2));
+    this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
+  }
+
+  /** Any change may have been missed: every account is covered again from the next slot that begins. */
+  #missAll(): void {
+    const { listener } = this.#owner;
+    listener?.onUncovered([...this.#coverage.addresses]);
+    listener?.onRestart();
+    this.#coverage.requeueAll();
+  }
+
+  #checkAlive(): void {
+    const { now, warn } = this.#options;
+    if (this.#stream === undefined) return;
+    if (!this.#isMute && this.#slots.first === undefined && this.#slots.statuses > MUTE_STATUSES) {
+      this.#isMute = true;
+      warn(
+        `The Yellowstone server ${this.#host} does not report when slots begin (interslot_updates); accounts are polled.`,
+      );
+    }
+    if (now() - this.#aliveAtMs <= this.#silentMs) return;
+    this.#stream.close();
+    this.#lose("it reports no slots");
+  }
+
+  #receive(message: Uint8Array): void {
+    try {
+      const update = decodeSubscribeUpdate(message);
+      if (update.kind === "account") this.#receiveAccount(update);
+      else if (update.kind === "slot") this.#receiveSlot(update);
+      else if (update.kind === "ping") this.#stream?.send(encodePing(1));
+    } catch (error) {
+      this.#options.warn(`Cannot decode an update of the Yellowstone stream of ${this.#host}: ${String(error)}`);
+    }
+  }
+
+  #receiveAccount({ slot, address, account, writeVersion, bankId }: AccountUpdate): void {
+    if (!this.#slots.countUpdate(slot, bankId) || !this.#coverage.addresses.has(address)) return;
+    this.#owner.listener?.onAccount({ address, account, slot, epoch: this.#epoch, order: writeVersion });
+  }
+
+  #receiveSlot(update: SlotUpdate): void {
+    const { slot, parent, status } = update;
+    const { listener } = this.#owner;
+    this.#slots.statuses += 1;
+    this.#aliveAtMs = this.#options.now();
+    this.#retryMs = FIRST_RETRY_MS;
+    if (status === SLOT_STATUS.confirmed) listener?.onConfirmed(slot);
+    else if (status === SLOT_STATUS.finalized) listener?.onRoot(slot);
+    else if (status === SLOT_STATUS.dead) listener?.onDead(slot);
+    else if (status === SLOT_STATUS.firstShredReceived || status === SLOT_STATUS.createdBank) this.#begin(update);
+    if (this.#slots.first === undefined) return;
+    if (parent !== undefined && status !== SLOT_STATUS.dead) listener?.onSlot(slot, parent);
+    if (slot >= this.#newestSlot && this.#replay === undefined) {
+      this.#newestSlot = slot;
+      this.#liveAtMs = this.#aliveAtMs;
+    }
+  }
+
+  #begin({ slot, status, bankId, filters }: SlotUpdate): void {
+    if (this.#slots.begin(slot)) {
+      this.#checkReplay(slot);
+      for (const covered of this.#coverage.takeEffect(Number(filters[0] ?? 0)))
+        this.#owner.listener?.onCovered(covered, slot);
+      this.#slots.trim();
+    }
+    const isNewBank = status === SLOT_STATUS.createdBank && bankId !== undefined;
+    if (isNewBank && this.#slots.setBank(slot, bankId))
+      this.#owner.listener?.onReplaced(slot, this.#coverage.addresses);
+  }
+
+  /** Once the replay has reached a new slot, it is accepted if it held everything received before the cut. */
+  #checkReplay(slot: bigint): void {
+    const replay = this.#replay;
+    if (replay === undefined || slot <= replay.upTo) return;
+    const first = this.#slots.first!;
+    if (first > replay.upTo) {
+      this.#failReplay("it begins too late");
+      return;
+    }
+    const updates = this.#slots.updates;
+    for (const [past, count] of replay.updates) {
+      if (past > first && past <= replay.upTo && (updates.get(past) ?? 0) < count) {
+        this.#failReplay(`it lacks updates of slot ${past}`);
+        return;
+      }
+    }
+    this.#replay = undefined;
+  }
+
+  #failReplay(why: string): void {
+    this.#replay = undefined;
+    this.#options.warn(
+      `The Yellowstone stream of ${this.#host} did not replay what was missed (${why}); all accounts are read again.`,
+    );
+    const { listener } = this.#owner;
+    listener?.onUncovered(this.#coverage.uncoverUnrequested());
+    listener?.onRestart();
+  }
+}

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Account, ChainClock } from "../solana/account.ts";
 
-/** A batch of accounts read at one slot: in the order asked, null where there is none. */
+/** A batch of accounts read at one slot, in the order asked; null if there is none. */
 export interface AccountsAtSlot {
   readonly slot: bigint;
   readonly accounts: readonly (Account | null)[];
@@ -17,15 +17,15 @@ export interface ProgramFilter {
 export interface AccountReader {
   /**
    * Any number of accounts; split into calls of at most 100. The slot is the oldest of those calls.
-   * With `minContextSlot`, a node that has not come that far refuses instead of answering with older state.
+   * With `minContextSlot`, a node that has not reached that slot refuses instead of answering with older state.
    * @throws TradewireError UPSTREAM_ERROR
    */
   fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot>;
-  /** Accounts of a program by filter, or "refused" when the node does not serve such a search. @throws TradewireError UPSTREAM_ERROR */
+  /** Accounts of a program by filter, or "refused" if no node serves such a search. @throws TradewireError UPSTREAM_ERROR */
   fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused">;
 }
 
-/** An account that has been read, at which slot and when (epoch milliseconds at the sending of the read). */
+/** An account as read at a slot. `readAtMs` is when the read was sent (epoch milliseconds). */
 export interface KnownAccount {
   readonly account: Account | null;
   readonly slot: bigint;
@@ -33,33 +33,32 @@ export interface KnownAccount {
 }
 
 /**
- * Where changes of accounts come from. Whatever the transport, what was last delivered of an account is what it is on the
- * chain as far as is known: never an older state after a newer one, unless the newer one's slot is no longer part of the chain.
+ * Follows changes of accounts. Over any transport, the last delivered state of an account is the newest known on the chain: an
+ * older state never follows a newer one, unless the newer one's slot is no longer part of the chain.
  */
 export interface StateSource {
   /**
-   * Who hears the state of followed accounts: at first, and after each change. Undefined: what was known was in a slot that is
-   * no longer part of the chain, and nothing is known until the account has been read again. Set once, before anything is
-   * followed.
+   * Sets the listener for the first state of followed accounts and for each change. Undefined: the known state was in a slot
+   * that is no longer part of the chain, and the account is unknown until read again. Set once, before anything is followed.
    */
   onAccount(listener: (address: Address, account: Account | null | undefined, slot: bigint) => void): void;
   /**
-   * Follows accounts until `unfollow`. Resolves when the first state of each has been delivered; those that are `known` are
-   * not read for it. When that read fails it rejects, and goes on trying for as long as the account is followed.
+   * Follows accounts until `unfollow`. Resolves once the first state of each is delivered; `known` accounts are not read for
+   * it. Rejects if that read fails, and keeps trying as long as the account is followed.
    * @throws TradewireError UPSTREAM_ERROR
    */
   follow(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void>;
   unfollow(addresses: readonly Address[]): void;
   /**
-   * Told which followed accounts a trade is about to be built on: for some seconds they are read now and then beside the
-   * stream, which may lose a change without a word.
+   * Marks followed accounts that a trade is about to be built on: for some seconds they are also read now and then, because a
+   * stream may silently lose a change.
    */
   use(addresses: Iterable<Address>): void;
-  /** Reads followed accounts again now, and delivers what is new. @throws TradewireError UPSTREAM_ERROR */
+  /** Re-reads followed accounts now, and delivers changes. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
   /**
-   * The moment (epoch milliseconds) up to which what was delivered of a followed account is known to be complete. Never goes
-   * back, unless the account has become unknown, or what told of it proves to have lost a change.
+   * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases, unless
+   * the account becomes unknown or its stream proves to have lost a change.
    */
   currentAtMs(address: Address): number;
   close(): void;
@@ -77,9 +76,9 @@ export interface Lifetime {
 export const PRIORITY_LEVELS = ["economy", "fast", "faster", "fastest"] as const;
 export type Priority = (typeof PRIORITY_LEVELS)[number];
 
-/** What is known of the chain's head right now. Everything answers from memory; nothing waits. */
+/** The head of the chain as known right now. Everything answers from memory; nothing waits. */
 export interface ChainHead {
-  /** The newest confirmed blockhash. @throws TradewireError STATE_STALE when it is older than the set age */
+  /** The newest confirmed blockhash. @throws TradewireError STATE_STALE if it is older than the configured age */
   lifetime(): Lifetime;
   /** @throws TradewireError STATE_STALE */
   clock(): ChainClock;
@@ -95,78 +94,78 @@ export interface ChainHead {
   genesisHash(): string;
 }
 
-/** Prices of priority. */
+/** Prices of priority by level. */
 export interface PriorityFees {
-  /** Micro-lamports per compute unit for a level, for a message that writes to these accounts. From memory. */
+  /** Micro-lamports per compute unit of a level, for a message that writes to these accounts. From memory. */
   priceMicroLamportsPerCu(level: Priority, writable: readonly Address[]): bigint;
-  /** Slots until one comes in which the level's price is enough, as the recent ones went. At least 1. */
+  /** Slots until one in which the level's price is enough, judged by recent ones. At least 1. */
   expectedSlots(level: Priority): number;
 }
 
-/** The life of one broadcast transaction, as proven by the chain. */
+/** How a broadcast transaction ends, as proven by the chain. */
 export type LandingOutcome =
   | ({ readonly kind: "landed" } & TransactionProgress)
   /** Proven: finalized height passed the last valid height and the signature is in no block. */
   | { readonly kind: "expired" }
-  /** Not decided when the waiting ended. */
+  /** Undecided when the wait ended. */
   | { readonly kind: "pending" };
 
-/** How far a transaction has got: in which block it is, and how sure that is. */
+/** The block a transaction is in, and its commitment. */
 export interface TransactionProgress {
   readonly slot: bigint;
   readonly commitment: "processed" | "confirmed" | "finalized";
   readonly error: unknown | null;
 }
 
-/** Something that happened to a transaction on its way. */
+/** An event in the life of a broadcast transaction. */
 export type LandingEvent =
-  /** The sender took it, for the first time. */
+  /** A sender accepted it for the first time. */
   | { readonly kind: "sent"; readonly sender: string }
-  /** The sender did not take it, for the first time; that decides nothing. */
+  /** A sender did not accept it, for the first time. This decides nothing. */
   | { readonly kind: "refused"; readonly sender: string; readonly reason: string }
-  /** Seen in a block that may still be dropped; told again when it is seen in another. */
+  /** Seen in a block that may still be dropped; reported again if seen in another. */
   | { readonly kind: "processed"; readonly slot: bigint };
 
-/** A signed transaction on its way. */
+/** A signed transaction to broadcast. */
 export interface LandingOrder {
   readonly transaction: Uint8Array;
   /** Base58. */
   readonly signature: string;
   readonly lastValidBlockHeight: bigint;
   readonly deadlineMs: number;
-  /** Names of the senders it may be sent on. One that is not configured here is left out. */
+  /** Names of the senders that may send it; those not configured here are ignored. */
   readonly senders: readonly string[];
   readonly onEvent?: (event: LandingEvent) => void;
 }
 
 export interface Landing {
   /**
-   * Sends the bytes on every sender allowed, again and again until the fate is known or `deadlineMs` (epoch) has passed; never
-   * once the block height has passed the last valid one. A fate of `landed` is at least confirmed.
+   * Broadcasts the bytes through every allowed sender, repeatedly, until the outcome is known or `deadlineMs` (epoch) passes;
+   * never past the last valid block height. `landed` means at least confirmed.
    */
   land(order: LandingOrder): Promise<LandingOutcome>;
   /**
-   * Asks the chain once how far a transaction got; undefined when it is in no block. With the last valid height of a message
-   * that may still be on its way, a block outside its life is not believed.
+   * Asks the chain once how far a transaction has got; undefined if it is in no block. Given the last valid block height of its
+   * message, a block outside the message's lifetime is not accepted.
    * @throws TradewireError UPSTREAM_ERROR
    */
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined>;
 }
 
-/** Lamports for whoever carries a transaction to the leader, paid by the transaction itself. */
+/** A payment, made by the transaction itself, to the relay or block engine that forwards it to the leader. */
 export interface Tip {
   readonly to: Address;
   readonly lamports: bigint;
 }
 
-/** The ways a message may be sent, decided when it is built: what they ask for has to be in it. */
+/** The senders a message may use, chosen when it is built because their tips are part of it. */
 export interface SenderChoice {
   readonly senders: readonly string[];
   readonly tips: readonly Tip[];
 }
 
 export interface SenderPlan {
-  /** The senders of a level now. `turn` varies from build to build: tips go to the accounts of a sender in turn. */
+  /** The senders of a level now. `turn` varies from build to build and rotates through a sender's tip accounts. */
   choose(level: Priority, turn: number): SenderChoice;
 }
 
@@ -194,6 +193,6 @@ export interface TransactionRecord {
 }
 
 export interface TransactionReader {
-  /** The record at confirmed commitment, or null when the node does not have it (yet). @throws TradewireError UPSTREAM_ERROR */
+  /** The record at confirmed commitment, or null if no node has it yet. @throws TradewireError UPSTREAM_ERROR */
   fetchTransaction(signature: string): Promise<TransactionRecord | null>;
 }

@@ -51,6 +51,16 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   "@connectrpc/connect-fastify": ["api"],
 };
 
+/**
+ * Rooms that take clock and randomness as arguments, so that every test can set them. A room (`market`, `trade/submit`) is added
+ * here once nothing in it reads them from the machine.
+ */
+const TIME_COMES_IN: readonly string[] = ["chain"];
+
+/** How code reads the machine's clock or randomness: globals, `process.hrtime`, and the helper of the composition root. */
+const FROM_THE_MACHINE =
+  /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bprocess\.hrtime\b|\bMath\.random\b|\brandom(?:Int|Bytes|UUID)\b|\bgetRandomValues\b|\bmonotonicMs\b(?=[^;]*from "[^"]*primitives\/clock)/;
+
 /** Heavy libraries kept out of the rooms that work on raw bytes. */
 const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
   "@solana/web3.js": ["primitives", "errors", "solana", "venues", "market", "trade", "accounts"],
@@ -193,6 +203,27 @@ describe("the process", () => {
           (written.includes("node:process") && !code.includes(TICK))),
     );
     expect(touching.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("clock and randomness", () => {
+  it.each(TIME_COMES_IN)("come into %s as arguments", (room) => {
+    const inRoom = sources.filter(({ path }) => path.startsWith(`${room}/`));
+    expect(inRoom.length).toBeGreaterThan(0);
+    expect(inRoom.filter(({ code }) => FROM_THE_MACHINE.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it("are recognized in every form", () => {
+    for (const code of [
+      "const now = Date.now;",
+      "const at = new Date();",
+      "performance.now() - startedAt",
+      "wait * Math.random()",
+      "import { randomInt } from 'node:crypto';",
+      'import { monotonicMs, type Now } from "../primitives/clock.ts";',
+    ])
+      expect(code).toMatch(FROM_THE_MACHINE);
+    expect("new Date(atMs); monotonicMs(); options.random()").not.toMatch(FROM_THE_MACHINE);
   });
 });
 

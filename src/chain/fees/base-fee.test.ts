@@ -67,6 +67,6 @@ describe("createBaseFee", () => {
     await vi.advanceTimersByTimeAsync(120_000);
     expect(fee.lamports()).toBe(5_000n);
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain("5000 lamports are reckoned with");
+    expect(warnings[0]).toContain("5000 lamports are assumed");
   });
 });

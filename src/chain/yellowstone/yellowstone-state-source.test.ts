@@ -255,7 +255,7 @@ test("a stream without slots is replaced, though the connection stays open", asy
   await start({ silentMs: 200 });
   await stream();
   await settled(() => expect(server.requests.length).toBeGreaterThan(3));
-  expect(warnings.some((warning) => /tells of no slots/.test(warning))).toBe(true);
+  expect(warnings.some((warning) => /reports no slots/.test(warning))).toBe(true);
 });
 
 test("accounts are spread over streams of limited size", async () => {

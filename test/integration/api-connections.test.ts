@@ -16,7 +16,7 @@ afterEach(async () => {
 const BUY = JSON.stringify({ mint: TOKEN.toString(), solAmount: 1, slippage: 0, priority: "fast" });
 const PING = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** A raw connection that keeps what it was sent, and when it was closed. */
+/** A raw connection that records what it received and when it was closed. */
 async function connect(changes: Partial<ApiSettings> = {}) {
   edge ??= await startEdge(changes);
   const socket = net.connect(edge.port, edge.host);
@@ -42,7 +42,7 @@ async function connect(changes: Partial<ApiSettings> = {}) {
 }
 
 describe("an HTTP/1.1 connection", () => {
-  it("advertises less than it holds, as the contract says", async () => {
+  it("advertises a shorter keep-alive than it holds", async () => {
     const { socket, heard, until } = await connect();
     socket.write(PING);
     await until("\r\n\r\n");
@@ -52,7 +52,7 @@ describe("an HTTP/1.1 connection", () => {
     socket.destroy();
   });
 
-  it("is closed when it was idle for the time held, not before", async () => {
+  it("is closed after the idle time, not before", async () => {
     const { socket, heard, closed, until } = await connect({ keepAliveMs: 1_000, keepAliveHintMs: 300 });
     socket.write(PING);
     await until("\r\n\r\n");
@@ -66,13 +66,13 @@ describe("an HTTP/1.1 connection", () => {
     expect(heard.closedAt - secondAtMs).toBeGreaterThan(900);
   });
 
-  it("is closed when it never asks anything", async () => {
+  it("is closed if it never sends a request", async () => {
     const { closed, heard } = await connect({ keepAliveMs: 300, keepAliveHintMs: 200 });
     await closed;
     expect(heard.text).toBe("");
   });
 
-  it("serves as many requests as it says, announces the last one, and closes", async () => {
+  it("serves the advertised number of requests, announces the last one, and closes", async () => {
     const { socket, heard, closed, until } = await connect({ maxRequestsPerConnection: 3 });
     for (let i = 1; i <= 3; i++) {
       socket.write(PING);
@@ -84,7 +84,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(responses[0]).toMatch(/Keep-Alive: timeout=65, max=3/i);
   });
 
-  it("refuses a head of more than 8 KiB with 431", async () => {
+  it("refuses headers of more than 8 KiB with 431", async () => {
     const { socket, heard, closed } = await connect();
     socket.write(`GET /v1/ping HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(9_000)}\r\n\r\n`);
     await closed;
@@ -96,7 +96,7 @@ describe("an HTTP/1.1 connection", () => {
     });
   });
 
-  it("does not wait long for a head or a body", async () => {
+  it("bounds the wait for headers and body", async () => {
     const changes = { headersTimeoutMs: 200, requestTimeoutMs: 400, timeoutCheckMs: 50 };
     const slowHead = await connect(changes);
     slowHead.socket.write("GET /v1/ping HTTP/1.1\r\nHo");
@@ -122,7 +122,7 @@ describe("an HTTP/1.1 connection", () => {
     }
   });
 
-  it("refuses requests for no host with 400, and serves whatever else is expected of it", async () => {
+  it("refuses a request without Host with 400 and ignores unknown expectations", async () => {
     const { socket, heard, until, closed } = await connect();
     socket.write(PING.replace("\r\n\r\n", "\r\nExpect: a miracle\r\n\r\n"));
     await until("\r\n\r\n");
@@ -139,7 +139,7 @@ describe("an HTTP/1.1 connection", () => {
     });
   });
 
-  it("stays usable after a body that was refused for its size", async () => {
+  it("survives a body that is refused for its size", async () => {
     const { socket, heard, until } = await connect();
     const body = " ".repeat(17 * 1024);
     socket.write(
@@ -162,7 +162,7 @@ describe("an HTTP/1.1 connection", () => {
 });
 
 describe("an HTTP/2 connection", () => {
-  it("is recognised when its preface comes in pieces", async () => {
+  it("is recognised if its preface arrives in pieces", async () => {
     const { socket, heard, until } = await connect();
     for (const piece of ["PRI * HT", "TP/2.0\r\n\r\nSM", "\r\n\r\n"]) {
       socket.write(piece);
@@ -174,7 +174,7 @@ describe("an HTTP/2 connection", () => {
     socket.destroy();
   });
 
-  it("is told to go when it was idle, and after as many requests as one may hold", async () => {
+  it("gets GOAWAY when idle and after the maximum number of requests", async () => {
     edge = await startEdge({ keepAliveMs: 400, maxRequestsPerConnection: 3 });
     const ping = (session: http2.ClientHttp2Session) =>
       new Promise<number>((resolve, reject) => {
@@ -194,7 +194,7 @@ describe("an HTTP/2 connection", () => {
     expect((await gone)[0]).toBe(http2.constants.NGHTTP2_NO_ERROR);
   });
 
-  it("has the same bounds on heads, bodies and waiting", async () => {
+  it("has the same limits of headers, body and time", async () => {
     edge = await startEdge({ headersTimeoutMs: 200, requestTimeoutMs: 200 });
     const session = http2.connect(`http://${edge.host}:${edge.port}`);
     const send = (headers: http2.OutgoingHttpHeaders, body: string | undefined) =>
@@ -274,7 +274,7 @@ describe("clients that disconnect", () => {
 });
 
 describe("closing", () => {
-  it("answers what is under way, ends idle connections and streams, and takes no new ones", async () => {
+  it("answers requests in flight, ends idle connections and streams, and refuses new ones", async () => {
     edge = await startEdge();
     const { socket, until, closed } = await connect();
     const idle = await connect();
@@ -283,7 +283,7 @@ describe("closing", () => {
     const session = http2.connect(`http://${edge.host}:${edge.port}`);
     await once(session, "connect");
     const sessionClosed = once(session, "close");
-    // A stream that would otherwise stay open for as long as the caller likes.
+    // A stream that would otherwise stay open as long as the client likes.
     const watching = session.request({
       ":method": "POST",
       ":path": "/grpc.health.v1.Health/Watch",

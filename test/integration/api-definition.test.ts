@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { generateOpenApi } from "../../src/api/openapi/generate.ts";
 import { OPENAPI_FILE } from "../../src/api/openapi/read.ts";
 
-describe("what is generated from the definition", () => {
-  it("is what the definition generates", () => {
+describe("generated files", () => {
+  it("match the definition", () => {
     const fresh = mkdtempSync(path.join(tmpdir(), "tradewire-gen-"));
     try {
       execFileSync("buf", ["generate", "--output", fresh]);
@@ -20,7 +20,7 @@ describe("what is generated from the definition", () => {
     }
   });
 
-  it("describes REST as it is", () => {
+  it("include the OpenAPI document", () => {
     expect(readFileSync(OPENAPI_FILE, "utf8")).toBe(generateOpenApi());
   });
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
-  /** Asks everything on one stream, as grpcurl does, and returns the answers. */
+  /** Sends all questions on one stream, as grpcurl does, and returns the answers. */
   async function ask(...questions: object[]): Promise<Record<string, Record<string, unknown>>[]> {
     const client = loadClient(
       `grpc/reflection/${version}/reflection.proto`,
@@ -78,7 +78,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     ]);
   });
 
-  it("describes files with what they need, once per stream", async () => {
+  it("sends files with their imports, once per stream", async () => {
     const [first, second] = await ask(
       { fileContainingSymbol: "tradewire.v1.TradeService" },
       { fileByFilename: "tradewire/v1/account.proto" },
@@ -97,7 +97,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     expect(filesOf(second!)).toEqual(["tradewire/v1/account.proto"]);
   });
 
-  it("finds every kind of name", async () => {
+  it("finds every kind of symbol", async () => {
     const symbols = [
       "tradewire.v1.TradeService.Buy",
       "tradewire.v1.BuyRequest",
@@ -111,7 +111,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     for (const answer of answers) expect(filesOf(answer).length).toBeGreaterThan(0);
   });
 
-  it("knows the extensions", async () => {
+  it("finds extensions", async () => {
     const containingType = "google.protobuf.MethodOptions";
     const [extension, numbers] = await ask(
       { fileContainingExtension: { containingType, extensionNumber: 72295728 } },
@@ -121,7 +121,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     expect(numbers!.allExtensionNumbersResponse).toEqual({ baseTypeName: containingType, extensionNumber: [72295728] });
   });
 
-  it("says what it does not know", async () => {
+  it("reports unknown symbols", async () => {
     const answers = await ask(
       { fileContainingSymbol: "tradewire.v1.Nothing" },
       { fileByFilename: "nothing.proto" },
@@ -133,7 +133,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
 });
 
 describe("grpc.health.v1", () => {
-  it("checks the whole, each service, and no other", async () => {
+  it("checks the whole service, each service, and no other", async () => {
     const client = loadClient("grpc/health/v1/health.proto", "grpc.health.v1.Health", address);
     const check = (service: string) =>
       new Promise((resolve, reject) => {
@@ -145,7 +145,7 @@ describe("grpc.health.v1", () => {
     client.close();
   });
 
-  it("lists the whole and each service", async () => {
+  it("lists the whole service and each service", async () => {
     const client = loadClient("grpc/health/v1/health.proto", "grpc.health.v1.Health", address);
     const listed = await new Promise((resolve, reject) => {
       client.List!({}, (error: unknown, answer: unknown) => (error ? reject(error) : resolve(answer)));
@@ -162,7 +162,7 @@ describe("grpc.health.v1", () => {
   });
 });
 
-describe("a client made from reflection alone", () => {
+describe("a client built from reflection alone", () => {
   it.each(["grpc", "grpcweb", "connect"])("calls over %s", async (protocol) => {
     const { stdout } = await run("buf", [
       "curl",
@@ -179,11 +179,11 @@ describe("a client made from reflection alone", () => {
 });
 
 describe("with a certificate", () => {
-  // Made for localhost and for this test: the key is worth nothing elsewhere.
+  // A certificate for localhost, made for this test. Its key is worthless elsewhere.
   const cert = readFileSync("test/fixtures/tls/localhost.pem", "utf8");
   const key = readFileSync("test/fixtures/tls/localhost.key", "utf8");
 
-  it("speaks the protocol agreed on, on the one port", async () => {
+  it("speaks the negotiated protocol on the one port", async () => {
     const secure = await startEdge({ tls: { cert, key } });
     const baseUrl = `https://localhost:${secure.port}`;
 

@@ -42,7 +42,7 @@ function post(path: string, body: object, key = ALICE.key, headers: Record<strin
   });
 }
 
-it("holds each key to its own builds, tells how many are left, and leaves submits alone", async () => {
+it("limits the builds of each key, reports how many are left, and does not limit submits", async () => {
   edge = await startEdge({ limits: { ...OFF, build: 3 } });
   const built = await post("/v1/tx/buy", BUY);
   expect(built.status).toBe(200);
@@ -65,7 +65,7 @@ it("holds each key to its own builds, tells how many are left, and leaves submit
   expect((await post("/v1/tx/buy", BUY)).status).toBe(200);
 });
 
-it("says the same on every wire", async () => {
+it("applies on every wire", async () => {
   edge = await startEdge({ limits: { ...OFF, build: 1 } });
   const baseUrl = `http://127.0.0.1:${edge.port}`;
   const request = { ...BUY, priority: Priority.FAST };
@@ -86,7 +86,7 @@ it("says the same on every wire", async () => {
   }
 });
 
-it("counts by address what needs no key, and believes a proxy only where one is set", async () => {
+it("limits calls without a key by address and trusts a proxy only if one is configured", async () => {
   edge = await startEdge({ limits: { ...OFF, addressOpen: 1 } });
   const ask = (from: string) =>
     fetch(`http://127.0.0.1:${edge!.port}/v1/priority`, { headers: { "x-forwarded-for": from } });
@@ -96,11 +96,11 @@ it("counts by address what needs no key, and believes a proxy only where one is 
   edge = await startEdge({ limits: { ...OFF, addressOpen: 1 }, trustedProxies: 1 });
   expect((await ask("10.0.0.1")).status).toBe(200);
   expect((await ask("10.0.0.2")).status).toBe(200);
-  // Only the last address was added by the proxy.
+  // The proxy added only the last address.
   expect((await ask("10.9.9.9, 10.0.0.1")).status).toBe(429);
 });
 
-it("counts calls that register apart from other calls that need no key", async () => {
+it("limits registration separately from other calls that need no key", async () => {
   edge = await startEdge({ limits: { ...OFF, addressOpen: 1, addressRegister: 2 } });
   const challenge = () => post("/v1/auth/challenge", { walletAddress: ALICE.wallet.toString() });
   const asked = await challenge();
@@ -113,7 +113,7 @@ it("counts calls that register apart from other calls that need no key", async (
   expect((await refused.json()).error.message).toContain("More than 2 register calls a second from this address");
 });
 
-it("counts by address what reads, with its key's own count told first", async () => {
+it("limits reads by address and reports the key's own limit first", async () => {
   edge = await startEdge({ limits: { ...OFF, read: 5, addressRead: 2 } });
   const read = (key: string) =>
     fetch(`http://127.0.0.1:${edge!.port}/v1/auth/profile`, { headers: { authorization: `Bearer ${key}` } });
@@ -124,10 +124,10 @@ it("counts by address what reads, with its key's own count told first", async ()
   expect(refused.headers.get("ratelimit")).toBe('"address-read";r=0;t=1');
 });
 
-describe("calls without a known key", () => {
+describe("calls without a valid key", () => {
   const LIMITED = { ...OFF, addressAuth: 1, burstSeconds: 6 };
 
-  it("are refused as too many before a key is looked up, while keys in memory are served", async () => {
+  it("are refused before a key is looked up, while keys in memory are served", async () => {
     edge = await startEdge({ limits: LIMITED });
     const wrong = await post("/v1/tx/buy", BUY, "api_wrong");
     expect(wrong.status).toBe(401);
@@ -150,7 +150,7 @@ describe("calls without a known key", () => {
     expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
   });
 
-  it("are no part of the count when the key turns out right, however often", async () => {
+  it("are not counted if the key turns out valid", async () => {
     edge = await startEdge({ limits: LIMITED });
     for (let i = 0; i < 30; i++) expect((await post("/v1/tx/buy", BUY, BOB.key)).status).toBe(200);
     edge.limits.takeUsage();
@@ -161,7 +161,7 @@ describe("calls without a known key", () => {
   });
 });
 
-it("holds so many streams of one key at once, and frees their places when they end, however they do", async () => {
+it("bounds the streams of a key and frees their places however they end", async () => {
   edge = await startEdge({ maxStreamsPerKey: 2 });
   const { trades, port } = edge;
   const { watch } = trades;
@@ -194,7 +194,7 @@ it("holds so many streams of one key at once, and frees their places when they e
     expect(refused.code).toBe(Code.ResourceExhausted);
     expect(refused.rawMessage).toContain("has 2 streams open");
     expect(refused.metadata.get("retry-after")).toBe("1");
-    // Bob has places of his own, and keeps none where there is nothing to watch.
+    // Bob has his own places, and a stream of nothing keeps none.
     for (let i = 0; i < 4; i++) expect((await open(BOB.key).ended).code).toBe(Code.NotFound);
     streams[0]!.leave();
     await streams[0]!.ended;
@@ -209,7 +209,7 @@ it("holds so many streams of one key at once, and frees their places when they e
   }
 });
 
-it("holds so many streams without a key of one address at once, and frees their places when they end", async () => {
+it("bounds the streams without a key by address and frees their places when they end", async () => {
   edge = await startEdge({ maxStreamsPerKey: 2, trustedProxies: 1 });
   const baseUrl = `http://127.0.0.1:${edge.port}`;
   for (const [transport, here, there] of [
@@ -239,7 +239,7 @@ it("holds so many streams without a key of one address at once, and frees their 
   }
 });
 
-it("takes a /64 of IPv6 for one address", async () => {
+it("treats a /64 network of IPv6 as one address", async () => {
   edge = await startEdge({ limits: { ...OFF, addressOpen: 1 }, trustedProxies: 1 });
   const ask = async (from: string) =>
     (await fetch(`http://127.0.0.1:${edge!.port}/v1/priority`, { headers: { "x-forwarded-for": from } })).status;
@@ -248,7 +248,7 @@ it("takes a /64 of IPv6 for one address", async () => {
   expect(await ask("2001:db8:1:3::1")).toBe(200);
 });
 
-it("counts what was used in other processes", async () => {
+it("charges calls of other processes", async () => {
   edge = await startEdge({ limits: { ...OFF, build: 10 } });
   edge.limits.takeUsage();
   await post("/v1/tx/buy", BUY);
@@ -257,7 +257,7 @@ it("counts what was used in other processes", async () => {
   expect((await post("/v1/tx/buy", BUY)).status).toBe(429);
 });
 
-it("refuses builds beyond what may be under way, and still takes submits", async () => {
+it("refuses builds beyond the limit and still serves submits", async () => {
   edge = await startEdge({ admission: { ...DEFAULT_API_SETTINGS.admission, buildsAtOnce: 0 } });
   const refused = await post("/v1/tx/buy", BUY);
   expect(refused.status).toBe(503);
@@ -268,7 +268,7 @@ it("refuses builds beyond what may be under way, and still takes submits", async
   expect(edge.load()).toMatchObject({ builds: 0, submits: 0, shed: 1 });
 });
 
-it("lets no foreign page in, unless its origin is set", async () => {
+it("refuses pages of other origins unless they are configured", async () => {
   edge = await startEdge({});
   const preflight = (origin: string) =>
     fetch(`http://127.0.0.1:${edge!.port}/v1/tx/buy`, {
@@ -289,7 +289,7 @@ it("lets no foreign page in, unless its origin is set", async () => {
   }
 });
 
-it("holds no more connections than set", async () => {
+it("bounds the number of connections", async () => {
   edge = await startEdge({ maxConnections: 3 });
   const answers = await Promise.allSettled(
     Array.from({ length: 6 }, () => fetch(`http://127.0.0.1:${edge!.port}/v1/ping`)),
@@ -300,7 +300,7 @@ it("holds no more connections than set", async () => {
 
 const HTTP2_PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-/** A raw connection from one of this machine's own addresses: what came back, or undefined when it was cut off. */
+/** A raw connection from a loopback address: what it received, or undefined if it was closed. */
 async function openFrom(localAddress: string, hello: string) {
   const socket = net.connect({ port: edge!.port, host: "127.0.0.1", localAddress });
   socket.on("error", () => {});
@@ -314,10 +314,10 @@ async function openFrom(localAddress: string, hello: string) {
 
 describe.each([
   ["HTTP/1.1", "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n", (answer: string) => answer.startsWith("HTTP/1.1 200")],
-  // A frame of settings: its type comes after three bytes of length.
+  // A SETTINGS frame: its type follows three bytes of length.
   ["HTTP/2", HTTP2_PREFACE, (answer: string) => answer.charCodeAt(3) === 4],
 ] as const)("over %s", (_, hello, isGreeting) => {
-  it("leaves places for others when one address takes all it can", async () => {
+  it("leaves room for others if one address opens too many connections", async () => {
     edge = await startEdge({ maxConnections: 20, maxConnectionsPerAddress: 5 });
     const greedy = await Promise.all(Array.from({ length: 12 }, () => openFrom("127.0.0.2", hello)));
     const held = greedy.filter(({ answer }) => answer !== undefined);
@@ -326,7 +326,7 @@ describe.each([
     const other = await openFrom("127.0.0.3", hello);
     expect(isGreeting(other.answer!)).toBe(true);
     expect(edge.load().connections).toBe(6);
-    // A place that is left is free again.
+    // A closed connection frees its place.
     held[0]!.socket.destroy();
     await expect.poll(() => edge!.load().connections).toBe(5);
     const next = await openFrom("127.0.0.2", hello);
@@ -334,7 +334,7 @@ describe.each([
     for (const { socket } of [...greedy, other, next]) socket.destroy();
   });
 
-  it("counts no addresses behind a proxy, which all callers share", async () => {
+  it("does not count by address behind a proxy, which all clients share", async () => {
     edge = await startEdge({ maxConnections: 20, maxConnectionsPerAddress: 5, trustedProxies: 1 });
     const callers = await Promise.all(Array.from({ length: 12 }, () => openFrom("127.0.0.2", hello)));
     expect(callers.filter(({ answer }) => answer !== undefined).length).toBe(12);

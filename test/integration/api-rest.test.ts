@@ -27,7 +27,7 @@ describe("REST", () => {
     expect([response.status, text]).toEqual([200, ""]);
   });
 
-  it("answers a buy as SPEC.md writes it", async () => {
+  it("returns a buy in the documented form", async () => {
     const { response, json } = await post(JSON.stringify(BUY));
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -66,7 +66,7 @@ describe("REST", () => {
     });
   });
 
-  it("writes zero values as such and absent ones as null", async () => {
+  it("writes zeros as zeros and absent values as null", async () => {
     const priority = await call("/v1/priority");
     expect(priority.json.data.levels[0]).toEqual({
       priority: "economy",
@@ -82,7 +82,7 @@ describe("REST", () => {
     ]);
   });
 
-  it("has the envelope for whatever is wrong", async () => {
+  it("wraps every error in the envelope", async () => {
     const buy = JSON.stringify(BUY);
     const wrongs = [
       [await post("{"), 400, "VALIDATION_ERROR"],
@@ -116,7 +116,7 @@ describe("REST", () => {
     ["PUT", `/v1/tx/${"2".repeat(88)}`, "GET, HEAD"],
     ["GET", "/tradewire.v1.TradeService/Buy", "POST"],
     ["POST", "/v1/openapi.json", "GET, HEAD"],
-  ])("says which methods a path takes that does not take %s %s", async (method, path, allow) => {
+  ])("lists the methods of a path that does not accept %s %s", async (method, path, allow) => {
     const { response, json } = await call(path, { method, headers });
     expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
     expect(json).toMatchObject({
@@ -125,7 +125,7 @@ describe("REST", () => {
     });
   });
 
-  it("refuses a name given twice, which others would read otherwise, over REST and Connect", async () => {
+  it("refuses a duplicate name over REST and Connect", async () => {
     const twice = JSON.stringify(BUY).replace("{", '{"solAmount":5,');
     const { response, json } = await post(twice);
     expect([response.status, json.error.code, json.error.field]).toEqual([400, "VALIDATION_ERROR", "solAmount"]);
@@ -147,13 +147,13 @@ describe("REST", () => {
     },
   );
 
-  it("says that a body is not to be compressed", async () => {
+  it("refuses a compressed body", async () => {
     const { response, json } = await post(gzipSync(JSON.stringify(BUY)), { "content-encoding": "gzip" });
     expect([response.status, json.error.field]).toEqual([400, "Content-Encoding"]);
     expect((await post(JSON.stringify(BUY), { "content-encoding": "identity" })).response.status).toBe(200);
   });
 
-  it("refuses a name given twice in a compressed body of Connect, and names the call", async () => {
+  it("refuses a duplicate name in a compressed Connect body, with a request id", async () => {
     const typed = JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" });
     for (const twice of [typed.replace("{", '{"solAmount":5,'), typed.replace("{", '{"sol_amount":5,')]) {
       const path = "/tradewire.v1.TradeService/Buy";
@@ -163,12 +163,12 @@ describe("REST", () => {
     }
   });
 
-  it("does not take the names that typed clients use", async () => {
+  it("refuses the names that typed clients use", async () => {
     const { json } = await post(JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" }));
     expect(json.error).toMatchObject({ code: "VALIDATION_ERROR", field: "priority" });
   });
 
-  it("never fails on what callers send, JSON or binary", async () => {
+  it("never fails internally on any input, JSON or binary", async () => {
     const field = fc.constantFrom(...Object.keys(BUY), "maxPriceImpact", "maxPriorityCost");
     const anything = fc.oneof(
       fc.jsonValue(),
@@ -197,7 +197,7 @@ describe("REST", () => {
     expect(edge.errors).toEqual([]);
   });
 
-  it("serves its description, with the address it is reached at", async () => {
+  it("serves its OpenAPI document with the public URL", async () => {
     const { json } = await call("/v1/openapi.json");
     expect(json.servers).toEqual([{ url: "https://trade.example" }]);
     expect(Object.keys(json.paths).sort()).toEqual([

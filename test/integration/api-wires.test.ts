@@ -31,7 +31,7 @@ const without = (request: JsonObject, field: string): JsonObject => {
   return rest;
 };
 
-/** What is said to every wire, in this order, with a key of Alice's unless another is named. */
+/** Sent on every wire, in this order, with Alice's key unless another is given. */
 const GOOD: readonly (readonly [string, DescMethodUnary, JsonObject, string?])[] = [
   ["a buy without slippage", buy, BUY],
   ["a buy with limits", buy, { ...BUY, maxPriceImpact: 0.5, maxPriorityCost: 0.001 }],
@@ -61,7 +61,7 @@ type Refusal = readonly [
   authorization?: string | undefined,
 ];
 
-/** What every wire refuses, with the same code and field. */
+/** Refused on every wire with the same code and field. */
 const BAD: readonly Refusal[] = [
   ...Object.keys(BUY).map((field): Refusal => [`no ${field}`, buy, without(BUY, field), "VALIDATION_ERROR", field]),
   ...Object.keys(SWAP).map((field): Refusal => [`no ${field}`, swap, without(SWAP, field), "VALIDATION_ERROR", field]),
@@ -114,7 +114,7 @@ const BAD: readonly Refusal[] = [
   ],
 ];
 
-/** What only JSON text can hold. */
+/** Requests that only JSON can express. */
 const BAD_JSON: readonly Refusal[] = [
   ["a misspelt field", buy, { ...BUY, slipage: 0.1 }, "VALIDATION_ERROR", "slipage"],
   ["a field of another request", sell, { ...SELL, solAmount: 1 }, "VALIDATION_ERROR", "solAmount"],
@@ -159,7 +159,7 @@ describe.each(names)("%s", (name) => {
     return outcome.value as Record<string, string>;
   };
 
-  it("answers good requests with the values that REST answers", async () => {
+  it("returns the same values as REST", async () => {
     const outcomes: Outcome[] = [];
     for (const [, method, request, authorization] of GOOD) {
       const outcome = await wire.call(method, request, authorization === "" ? undefined : (authorization ?? ALICE_KEY));
@@ -214,7 +214,7 @@ describe.each(names)("%s", (name) => {
     expect(edge.trades.broadcasts()).toBe(1);
   });
 
-  it("refuses bad requests by code and field, and lives on", async () => {
+  it("refuses bad requests by code and field, and keeps serving", async () => {
     const broadcasts = edge.trades.broadcasts();
     const logged = edge.errors.length;
     for (const [what, method, request, code, field, authorization] of BAD) {
@@ -234,7 +234,7 @@ describe.each(names)("%s", (name) => {
     });
   });
 
-  it("refuses what only JSON can hold", async () => {
+  it("refuses what only JSON can contain", async () => {
     if (!wire.json) return;
     for (const [what, method, request, code, field] of BAD_JSON) {
       expect(await wire.call(method, request, ALICE_KEY), what).toMatchObject({ code, field });
@@ -247,7 +247,7 @@ describe("a watched trade", () => {
     ["Connect", (baseUrl: string) => createConnectTransport({ baseUrl, httpVersion: "1.1" })],
     ["gRPC-Web", (baseUrl: string) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })],
     ["gRPC", (baseUrl: string) => createGrpcTransport({ baseUrl })],
-  ])("is streamed over %s until it is decided", async (_, createTransport) => {
+  ])("is streamed over %s until it is final", async (_, createTransport) => {
     const edge = await startEdge();
     const client = createClient(TradeService, createTransport(`http://${edge.host}:${edge.port}`));
     const headers = { authorization: ALICE_KEY };
@@ -279,8 +279,8 @@ describe("a watched trade", () => {
   });
 });
 
-describe("a message with a field that this version does not know", () => {
-  it("is refused, for the field may have been a limit", async () => {
+describe("a message with an unknown field", () => {
+  it("is refused, because the field may be a limit", async () => {
     const edge = await startEdge();
     const response = await fetch(`http://${edge.host}:${edge.port}/tradewire.v1.TradeService/GetPriority`, {
       method: "POST",
@@ -294,7 +294,7 @@ describe("a message with a field that this version does not know", () => {
 });
 
 describe("the path of a method", () => {
-  it("refuses other HTTP methods in the form of every refusal", async () => {
+  it("refuses other HTTP methods with the envelope and Allow", async () => {
     const edge = await startEdge();
     for (const path of ["tradewire.v1.TradeService/Buy", "tradewire.v1.TradeService/WatchTrade"]) {
       for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
@@ -306,7 +306,7 @@ describe("the path of a method", () => {
     await edge.close();
   });
 
-  it("refuses an unusual call whose Host is none, and answers no broken call with success", async () => {
+  it("refuses a call in unusual form without a valid Host", async () => {
     const edge = await startEdge();
     for (const host of ["", "Host: [\r\n"]) {
       const socket = net.connect(edge.port, edge.host);

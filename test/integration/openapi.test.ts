@@ -7,7 +7,7 @@ import { createRandom } from "../../src/primitives/random.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { createTestWallet } from "../support/wallet.ts";
 
-/** Just enough of JSON Schema to hold answers against the document. */
+/** Enough of JSON Schema to check responses against the document. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-it("is an OpenAPI 3.1 document by an independent validator", async () => {
+it("is valid OpenAPI 3.1 according to an independent validator", async () => {
   const validator = new Validator();
   const result = await validator.validate(structuredClone(document));
   expect(result.errors).toBeUndefined();
@@ -60,7 +60,7 @@ it("is an OpenAPI 3.1 document by an independent validator", async () => {
   expect(validator.version).toBe("3.1");
 });
 
-/** Where a value departs from a schema of the document. */
+/** Where a value violates a schema of the document. */
 function departures(value: unknown, schema: Schema, at = "answer"): string[] {
   if (schema.$ref !== undefined)
     return departures(value, document.components.schemas[schema.$ref.split("/").at(-1)!]!, at);
@@ -94,7 +94,7 @@ function isOfType(value: unknown, type: string): boolean {
   return typeof value === type;
 }
 
-it("names for every operation the failures it can answer with, and their headers", async () => {
+it("lists the errors and headers of every operation", async () => {
   const operations = Object.values(document.paths)
     .flatMap((path) => Object.values(path))
     .filter(({ operationId }) => operationId !== "ping");
@@ -130,7 +130,7 @@ it("names for every operation the failures it can answer with, and their headers
   }
 });
 
-it("describes every operation as it answers: each is called through the document alone", async () => {
+it("describes every operation correctly: each is called from the document alone", async () => {
   const wallet = createTestWallet(createRandom(77).bytes(32));
   const mint = service.mintOn("raydium_cpmm");
   const order = { slippage: 0.05, priority: "fast" };

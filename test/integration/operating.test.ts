@@ -82,7 +82,7 @@ it("counts calls by method and code, and times their stages", async () => {
   }
 });
 
-it("counts what became of submissions, and the senders they were sent on", async () => {
+it("counts submissions by outcome and by sender", async () => {
   const { text } = await admin("/metrics");
   expect(text).toContain('tradewire_submissions_total{code="OK"} 1');
   expect(text).toContain('tradewire_sender_broadcasts_total{sender="rpc-1",result="sent"} 1');
@@ -92,7 +92,7 @@ it("counts what became of submissions, and the senders they were sent on", async
   expect(text).toMatch(/^tradewire_rebroadcasts_total \d+$/m);
 });
 
-it("says that it is alive and ready, and which part is not", async () => {
+it("reports health, readiness, and which part is not ready", async () => {
   expect(await admin("/healthz")).toEqual({ status: 200, text: "ok\n" });
   const { status, text } = await admin("/readyz");
   expect({ status, ...JSON.parse(text) }).toEqual({
@@ -110,7 +110,7 @@ it("says that it is alive and ready, and which part is not", async () => {
   expect(await health()).toBe(Status.SERVING);
 });
 
-it("names the port it got, where it was left to choose, in challenges and in its API document", async () => {
+it("uses the port it was given in challenges and in its API document", async () => {
   const wallet = client.wallet.publicKey.toString();
   const { body } = await service.call("/v1/auth/challenge", { walletAddress: wallet });
   const { host } = new URL(service.url);
@@ -121,7 +121,7 @@ it("names the port it got, where it was left to choose, in challenges and in its
   expect(servers).toEqual([{ url: service.url }]);
 });
 
-it("names the network that its node is of, without being told", async () => {
+it("detects the network of its node", async () => {
   const { rpcUrl, wsUrl } = service.sandbox;
   const other = await startTestService({ SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
   expect((await (await fetch(`${other.url}/status.json`)).json()).network).toBe("localnet");
@@ -139,7 +139,7 @@ it("logs each call under its request id, with its stages", () => {
   expect(calls.find(({ method }) => method === "Submit").stages).toContain("receipt;dur=");
 });
 
-it("sends traces by stage, under the caller's own trace where there is one", async () => {
+it("sends traces by stage, within the client's own trace if there is one", async () => {
   await expect.poll(() => spans.map(({ name }) => name)).toContain("seal");
   const root = spans.find(({ name }) => name === "Buy")!;
   const children = spans.filter(({ traceId, parentSpanId }) => traceId === root.traceId && parentSpanId !== undefined);
@@ -176,7 +176,7 @@ it("keeps every secret out of the log, the database, metrics and traces", async 
   for (const name of kept) expect(readFileSync(join(dataDir, name), "utf8")).not.toContain(client.apiKey!);
 });
 
-it("says that it is draining while it still takes requests", async () => {
+it("reports that it is draining while it still serves requests", async () => {
   const drained = service.app.drain();
   expect((await admin("/readyz")).status).toBe(503);
   const answer = await fetch(`${service.url}/v1/ping`);

@@ -20,7 +20,7 @@ import { type ErrorDetail, ErrorDetailSchema } from "../../gen/tradewire/v1/erro
 import { createJsonEncoder } from "../../src/api/rest/json-encoder.ts";
 import { restBindingOf } from "../../src/api/rest/rest-binding.ts";
 
-/** What a call came to, in words that all wires share: the value as REST writes it, or the failure. */
+/** The outcome of a call in a form that all wires share: the value in REST form, or the error. */
 export type Outcome =
   | { readonly value: unknown }
   | {
@@ -31,12 +31,12 @@ export type Outcome =
       readonly message: string;
     };
 
-/** A way to reach the service. Requests are given as REST writes them. */
+/** A client on one wire. Requests are given in REST form. */
 export interface Wire {
   readonly name: string;
-  /** True when JSON text is what travels, so that it can hold what no message can. */
+  /** True if requests are sent as JSON, which can express what no message can. */
   readonly json: boolean;
-  /** True when large bodies arrive small, so that the size is found out by the RPC library. */
+  /** True if requests are compressed, so that the RPC library finds out their size. */
   readonly compressed: boolean;
   call(method: DescMethodUnary, request: JsonObject, authorization?: string): Promise<Outcome>;
   close(): void;
@@ -137,7 +137,7 @@ function createRestWire(name: string, baseUrl: string, send: Fetch): Wire {
   };
 }
 
-/** Connect as anybody may speak it with a JSON library alone. */
+/** Connect, written by hand with JSON alone. */
 function createConnectJsonWire(baseUrl: string): Wire {
   return {
     name: "Connect by hand",
@@ -245,7 +245,7 @@ function toProtoJson(request: JsonObject): JsonObject {
   return json;
 }
 
-/** The request as a message. A level that does not exist becomes a number that does not; NaN stays NaN. */
+/** The request as a message. An unknown level becomes an unknown number; NaN stays NaN. */
 function toMessage(method: DescMethodUnary, request: JsonObject): Message {
   const json = toProtoJson(request);
   for (const [field, value] of Object.entries(json)) {

@@ -106,7 +106,9 @@ export class SubscriptionConnection {
     const asked = this.#unanswered.get(id);
     this.#unanswered.delete(id);
     if (asked === undefined) return;
-    if (error !== undefined) this.#listener.onRefusal(this, asked.method, error);
+    // A subscription that ended by itself cannot be cancelled any more: nothing is refused.
+    const isRefusal = error !== undefined && !asked.method.endsWith("Unsubscribe");
+    if (isRefusal) this.#listener.onRefusal(this, asked.method, error);
     asked.onAnswer?.(typeof result === "number" ? result : undefined);
   }
 

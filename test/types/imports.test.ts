@@ -9,10 +9,10 @@ import { describe, expect, it } from "vitest";
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   primitives: [],
   errors: [],
-  solana: ["primitives", "errors"],
+  solana: ["primitives"],
   venues: ["primitives", "errors", "solana"],
   chain: ["primitives", "errors", "solana"],
-  market: ["primitives", "errors", "solana", "venues", "chain/port.ts"],
+  market: ["primitives", "errors", "solana", "venues/venue.ts", "chain/port.ts"],
   trade: ["primitives", "errors", "solana", "venues/venue.ts", "chain/port.ts", "market/port.ts", "accounts/port.ts"],
   accounts: ["primitives", "errors"],
   api: ["primitives", "errors", "trade", "accounts", "gen"],

@@ -17,7 +17,7 @@ const PROGRAM = Address.of("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB");
 const VAULT_PROGRAM = Address.of("24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi");
 
 /** @see @meteora-ag/dynamic-amm-sdk 1.4.1 IDL, swap */
-export const meteoraDammV1: readonly SwapTable[] = [
+export const meteoraDammV1Swaps: readonly SwapTable[] = [
   {
     venue: "meteora_damm_v1",
     program: PROGRAM,

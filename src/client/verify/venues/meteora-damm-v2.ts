@@ -48,7 +48,7 @@ const common = {
 } as const satisfies Partial<SwapTable>;
 
 /** @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, swap2: amount_0, amount_1, mode */
-export const meteoraDammV2: readonly SwapTable[] = [
+export const meteoraDammV2Swaps: readonly SwapTable[] = [
   { ...common, exact: "in", inAt: 8, outAt: 16, flags: [{ at: 24, is: [0] }] },
   { ...common, exact: "out", inAt: 16, outAt: 8, flags: [{ at: 24, is: [2] }] },
 ];

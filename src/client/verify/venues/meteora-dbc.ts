@@ -50,7 +50,7 @@ const common = {
 } as const satisfies Partial<SwapTable>;
 
 /** @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, swap2: amount_0, amount_1, mode */
-export const meteoraDbc: readonly SwapTable[] = [
+export const meteoraDbcSwaps: readonly SwapTable[] = [
   { ...common, exact: "in", inAt: 8, outAt: 16, flags: [{ at: 24, is: [0] }] },
   { ...common, exact: "out", inAt: 16, outAt: 8, flags: [{ at: 24, is: [2] }] },
 ];

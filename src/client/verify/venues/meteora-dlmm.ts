@@ -70,7 +70,7 @@ const common = {
 } as const satisfies Partial<SwapTable>;
 
 /** @see @meteora-ag/dlmm 1.9.14 IDL: swap2, swap_exact_out2 */
-export const meteoraDlmm: readonly SwapTable[] = [
+export const meteoraDlmmSwaps: readonly SwapTable[] = [
   { ...common, name: "swap2", discriminator: hex("414b3f4ceb5b5b88"), exact: "in" },
   { ...common, name: "swap_exact_out2", discriminator: hex("2bd7f784893cf351"), exact: "out" },
 ];

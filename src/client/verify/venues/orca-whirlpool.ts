@@ -75,7 +75,7 @@ const flags = (exact: 0 | 1, direction: 0 | 1) => [
 ];
 
 /** @see Orca whirlpools, program of October 2024, `instructions/v2/swap.rs`: amount, threshold, price limit, is_input, a_to_b */
-export const orcaWhirlpool: readonly SwapTable[] = [
+export const orcaWhirlpoolSwaps: readonly SwapTable[] = [
   { ...common, exact: "in", inAt: 8, outAt: 16, flags: flags(1, 1), accounts: aToB },
   { ...common, exact: "in", inAt: 8, outAt: 16, flags: flags(1, 0), accounts: bToA },
   { ...common, exact: "out", inAt: 16, outAt: 8, flags: flags(0, 1), accounts: aToB },

@@ -69,7 +69,7 @@ const buys = accountsOf(destination, source, 20);
 const sells = accountsOf(source, destination, 19);
 
 /** @see @pump-fun/pump-sdk 2.0.0 IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
-export const pumpFun: readonly SwapTable[] = [
+export const pumpFunSwaps: readonly SwapTable[] = [
   {
     ...common,
     name: "buy_v2",

@@ -97,7 +97,7 @@ const sell = {
 } as const;
 
 /** @see @pump-fun/pump-swap-sdk 1.20.0 IDL pump_amm: buy, buy_exact_quote_in, sell */
-export const pumpSwap: readonly SwapTable[] = [
+export const pumpSwapSwaps: readonly SwapTable[] = [
   { ...buy, name: "buy", discriminator: hex("66063d1201daebea"), exact: "out", inAt: 16, outAt: 8 },
   { ...buy, name: "buy_exact_quote_in", discriminator: hex("c62e1552b4d9e870"), exact: "in", inAt: 8, outAt: 16 },
   { ...sell, name: "sell", discriminator: hex("33e685a4017f83ad"), exact: "in", inAt: 8, outAt: 16 },

@@ -38,7 +38,7 @@ const common = {
 } as const;
 
 /** @see raydium-amm `instruction.rs`, tags 16 and 17 */
-export const raydiumAmmV4: readonly SwapTable[] = [
+export const raydiumAmmV4Swaps: readonly SwapTable[] = [
   { ...common, name: "SwapBaseInV2", discriminator: Uint8Array.of(16), exact: "in" },
   { ...common, name: "SwapBaseOutV2", discriminator: Uint8Array.of(17), exact: "out" },
 ];

@@ -64,7 +64,7 @@ const common = {
 } as const satisfies Partial<SwapTable>;
 
 /** @see raydium-clmm `instructions/swap_v2.rs`: amount, threshold, price limit, is_base_input */
-export const raydiumClmm: readonly SwapTable[] = [
+export const raydiumClmmSwaps: readonly SwapTable[] = [
   { ...common, exact: "in", inAt: 8, outAt: 16, flags: [{ at: 40, is: [1] }] },
   { ...common, exact: "out", inAt: 16, outAt: 8, flags: [{ at: 40, is: [0] }] },
 ];

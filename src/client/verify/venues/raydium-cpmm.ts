@@ -48,7 +48,7 @@ const common = {
 } as const;
 
 /** @see raydium-cp-swap `instructions/swap_base_input.rs`, `swap_base_output.rs` */
-export const raydiumCpmm: readonly SwapTable[] = [
+export const raydiumCpmmSwaps: readonly SwapTable[] = [
   { ...common, name: "swap_base_input", discriminator: hex("8fbe5adac41e33de"), exact: "in" },
   { ...common, name: "swap_base_output", discriminator: hex("37d96256a34ab4ad"), exact: "out" },
 ];

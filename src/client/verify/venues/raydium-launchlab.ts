@@ -56,7 +56,7 @@ const buys = accountsOf(destination, source);
 const sells = accountsOf(source, destination);
 
 /** @see @raydium-io/raydium-sdk-v2 0.2.73, launchpad: amount, bound, share_fee_rate */
-export const raydiumLaunchlab: readonly SwapTable[] = [
+export const raydiumLaunchlabSwaps: readonly SwapTable[] = [
   {
     ...common,
     name: "buy_exact_in",

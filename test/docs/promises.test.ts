@@ -29,7 +29,23 @@ test("every test the page names is there", () => {
     expect([path, existsSync(join(ROOT, path!))]).toEqual([path, true]);
 });
 
-test("every command the page names is a script", () => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  for (const [, name] of page.matchAll(/`npm run ([\w:-]+)/g)) expect(Object.keys(scripts)).toContain(name);
+const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
+
+test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs"])(
+  "every command that %s names is a script",
+  (place) => {
+    const folder = join(ROOT, place);
+    const pages = place.endsWith(".md") ? [folder] : readdirSync(folder).map((name) => join(folder, name));
+    for (const path of pages) {
+      const named = [...readFileSync(path, "utf8").matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!);
+      expect([path, named.filter((name) => scripts[name] === undefined)]).toEqual([path, []]);
+    }
+  },
+);
+
+test("CONTRIBUTING.md has a line for every slow suite", () => {
+  const contributing = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
+  for (const name of Object.keys(scripts).filter((each) => each.startsWith("slow:"))) {
+    expect(contributing).toContain(`| \`npm run ${name}\` |`);
+  }
 });

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   trade: ["primitives", "errors", "solana", "venues/venue.ts", "chain/port.ts", "market/port.ts", "accounts/port.ts"],
   accounts: ["primitives", "errors"],
   api: ["primitives", "errors", "trade", "accounts", "gen"],
-  client: ["primitives", "solana", "venues", "gen"],
+  client: ["primitives", "solana/programs.ts", "solana/hub-mints.ts", "gen"],
   sandbox: ["primitives", "solana"],
   app: [
     "primitives",

@@ -33,3 +33,17 @@ export async function signTransaction(wallet: Wallet, unsigned: Uint8Array): Pro
   const signature = await wallet.signMessageBytes(message);
   return withSignature(unsigned, signature, signatureAt);
 }
+
+/**
+ * Checks that a challenge is plain text naming this wallet. A transaction is never plain text, so registering cannot sign one.
+ * @throws TradeError UNEXPECTED_CHALLENGE
+ */
+export function checkChallenge(message: string, walletAddress: string): void {
+  const lines = message.split("\n");
+  const plain = [...message].every((character) => character === "\n" || (character >= " " && character !== "\x7f"));
+  if (plain && lines.length >= 2 && lines[1] === walletAddress) return;
+  throw new TradeError(
+    "UNEXPECTED_CHALLENGE",
+    "The service asked to sign something other than a registration of this wallet. Nothing was signed.",
+  );
+}

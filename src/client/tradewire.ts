@@ -1,5 +1,4 @@
-import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect";
-
+import { type CallOptions, type Client, createClient } from "@connectrpc/connect";
 import bs58 from "bs58";
 import { AccountService, type ListKeysResponse } from "../../gen/tradewire/v1/account_pb.ts";
 import {
@@ -13,6 +12,7 @@ import {
 import { toTradeError } from "./connect-error.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
+import type { BuiltResponse, CallControl, ConnectOptions, LookupTableReader, TradeOptions } from "./options.ts";
 import {
   type BuyOrder,
   buyAsTrade,
@@ -23,68 +23,16 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "./order.ts";
-import { signTransaction } from "./signing.ts";
+import { checkPriceMove } from "./rebuild.ts";
+import { checkChallenge, signTransaction } from "./signing.ts";
+import { attachSignature, pause } from "./submission.ts";
 import { type Trade, toTrade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
 import { type LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
 import { expectTrade, type TradeLimits, type TradeOrder } from "./verify/trade-expectation.ts";
 import { verifyTransaction } from "./verify/verify-transaction.ts";
-import { toWallet, type Wallet, type WalletLike } from "./wallet.ts";
+import { toWallet, type Wallet } from "./wallet.ts";
 import { signatureBytes } from "./wire-layout.ts";
-
-export interface ConnectOptions {
-  /** Where the service is, such as https://trade.example. */
-  readonly baseUrl: string;
-  /** A base58 private key of 32 or 64 bytes, or anything that can sign. */
-  readonly wallet: WalletLike;
-  /** Absent: `register` gets one. */
-  readonly apiKey?: string | undefined;
-  /** In place of Connect over fetch. */
-  readonly transport?: Transport | undefined;
-  /** Longest wait for one answer. Milliseconds. */
-  readonly timeoutMs?: number | undefined;
-  /** "off" signs whatever the service builds. Say it only of a service you run yourself. */
-  readonly verify?: "on" | "off" | undefined;
-  /**
-   * Contents of address lookup tables, or how to read them from a node of your own: needed where the service is set up with
-   * lookup tables. They must not come from the service itself, which could lie about them.
-   */
-  readonly lookupTables?: LookupTables | LookupTableReader | undefined;
-  /** Pings after this long without a call; 0 never does. Milliseconds. */
-  readonly keepAliveMs?: number | undefined;
-}
-
-export type LookupTableReader = (tables: ReturnType<typeof lookupTablesOf>) => Promise<LookupTables>;
-
-/** How a call may be given up. */
-export interface CallControl {
-  readonly signal?: AbortSignal | undefined;
-  /** Longest wait for one answer. Milliseconds. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** Building again after a transaction is proven to have expired. */
-export interface RebuildPolicy {
-  /** How many times at most. */
-  readonly times: number;
-  /** How much worse the price may have become since the first build: 0.01 is 1 %. */
-  readonly maxPriceMove: number;
-}
-
-/** How a whole trade is made. */
-export interface TradeOptions extends TradeLimits, CallControl {
-  readonly rebuild?: RebuildPolicy | undefined;
-  /** Told of every step as it is done. */
-  readonly onProgress?: ((step: TradeStep) => void) | undefined;
-}
-
-export type TradeStep =
-  | { readonly step: "built"; readonly built: BuiltResponse }
-  | { readonly step: "signed"; readonly signature: string }
-  | { readonly step: "waiting"; readonly signature: string }
-  | { readonly step: "expired"; readonly signature: string };
-
-export type BuiltResponse = BuyResponse | SellResponse | SwapResponse;
 
 interface KnownBuild {
   readonly order: TradeOrder;
@@ -93,11 +41,11 @@ interface KnownBuild {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_KEEP_ALIVE_MS = 60_000;
-/** How long a submit that is still pending, or whose connection was lost, is asked for again. The chain decides well within it. */
+/** How long to repeat a submit that is pending or lost its connection. The chain decides well within it. */
 const SUBMIT_PATIENCE_MS = 120_000;
 const SUBMIT_PAUSE_MS = 500;
 
-/** The service as one wallet uses it: a trade is one call that builds, verifies, signs here and submits. */
+/** A client of the service for one wallet. One call builds a trade, verifies it, signs it locally and submits it. */
 export class Tradewire {
   readonly wallet: Wallet;
   readonly #baseUrl: string;
@@ -125,12 +73,12 @@ export class Tradewire {
     this.#accounts = createClient(AccountService, transport);
     if (!this.#verifies) {
       console.warn(
-        "Tradewire: verification is OFF. Whatever the service builds is signed, even a transaction that empties this wallet.",
+        "Tradewire: verification is OFF. This client signs whatever the service builds, even a transaction that empties this wallet.",
       );
     }
   }
 
-  /** A client of the service for one wallet. Nothing is sent yet. @throws TypeError for a wallet that is none */
+  /** Creates a client for one wallet; sends nothing yet. @throws TypeError for an unsupported wallet */
   static connect(options: ConnectOptions): Tradewire {
     return new Tradewire(options);
   }
@@ -141,8 +89,8 @@ export class Tradewire {
   }
 
   /**
-   * Registers the wallet by signing a challenge, and uses the key that comes of it from then on. Keep the key: it is shown
-   * this once. @throws TradeError
+   * Registers the wallet by signing a challenge and uses the new API key from then on. Store the key: the service never
+   * shows it again. @throws TradeError
    */
   async register(
     options: CallControl & { readonly label?: string | undefined; readonly revokeOthers?: boolean | undefined } = {},
@@ -171,7 +119,7 @@ export class Tradewire {
     return (await this.#call(() => this.#accounts.listKeys({}, this.#options(control)))).keys;
   }
 
-  /** Retires an API key of this account. @throws TradeError NOT_FOUND */
+  /** Revokes an API key of this account. @throws TradeError NOT_FOUND */
   async revokeKey(keyId: string, control: CallControl = {}): Promise<void> {
     await this.#call(() => this.#accounts.revokeKey({ keyId }, this.#options(control)));
   }
@@ -197,7 +145,7 @@ export class Tradewire {
     return this.#build(buyAsTrade(order), options, () => this.#trades.buy(request, this.#options(options)));
   }
 
-  /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has one of its two amounts */
+  /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
   buildSell(order: SellOrder, options: TradeLimits & CallControl = {}): Promise<SellResponse> {
     const trade = saleAsTrade(order);
     const request = {
@@ -229,14 +177,14 @@ export class Tradewire {
     return this.#call(() => this.#trades.quote(request, this.#options(control)));
   }
 
-  /** What priority costs now, per level. @throws TradeError */
+  /** The current cost of each priority level. @throws TradeError */
   priorities(control: CallControl = {}): Promise<GetPriorityResponse> {
     return this.#call(() => this.#trades.getPriority({}, this.#options(control)));
   }
 
   /**
-   * Proves that what was built is what was asked for, then signs it. `built` is what a build call of this client returned.
-   * @param limits in place of those of the build
+   * Verifies that the transaction is the trade that was ordered, then signs it. `built` comes from a build call of this client.
+   * @param limits replace those of the build call
    * @throws TradeError UNEXPECTED_TRANSACTION, UNREADABLE_TRANSACTION, PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED
    */
   async sign(built: BuiltResponse, limits?: TradeLimits): Promise<Uint8Array> {
@@ -245,10 +193,10 @@ export class Tradewire {
   }
 
   /**
-   * Submits a signed transaction and waits until the chain has decided. Asking again with the same bytes is always safe, so
-   * lost connections and undecided answers are asked again.
+   * Submits a signed transaction and waits until the chain decides. Submitting the same bytes again is always safe, so the
+   * call repeats after lost connections and undecided responses.
    *
-   * @throws TradeError with the transaction's signature; `safeToRebuild` true when nothing of it can land any more
+   * @throws TradeError with the transaction's signature; `safeToRebuild` is true if the transaction can no longer land
    */
   async submit(submissionToken: string, signedTransaction: Uint8Array, control: CallControl = {}): Promise<Trade> {
     const signature = bs58.encode(signatureBytes(signedTransaction));
@@ -259,24 +207,24 @@ export class Tradewire {
         const trade = toTrade(
           await this.#call(() => this.#trades.submit({ submissionToken, signedTransaction }, this.#options(control))),
         );
-        // A block that may still be dropped, or whose record is not read yet, decides nothing.
+        // A processed block may still be dropped, so it decides nothing.
         const isDecided = trade.status !== "pending" && trade.status !== "processed";
         if (isDecided || Date.now() > until) return trade;
       } catch (error) {
         const failure = toTradeError(error);
-        if (!failure.retryable || Date.now() > until) throw namingTransaction(failure, signature);
+        if (!failure.retryable || Date.now() > until) throw attachSignature(failure, signature);
         pauseMs = failure.retryAfterMs ?? SUBMIT_PAUSE_MS;
       }
       await pause(pauseMs, this.#signal(control), signature);
     }
   }
 
-  /** What became of a trade of this account. @throws TradeError TRADE_NOT_FOUND, or the failure the trade ended in */
+  /** The state of one of this account's trades. @throws TradeError TRADE_NOT_FOUND, or the error the trade ended with */
   getTrade(signature: string, control: CallControl = {}): Promise<Trade> {
     return this.#call(async () => toTrade(await this.#trades.getTrade({ signature }, this.#options(control))));
   }
 
-  /** What becomes of a trade of this account: at once, and on every change until it is final. @throws TradeError */
+  /** Yields the state of a trade now and on each change, until it is final. @throws TradeError */
   async *watchTrade(signature: string, control: CallControl = {}): AsyncGenerator<Trade, void, undefined> {
     const { timeoutMs: _, ...options } = this.#options(control);
     try {
@@ -302,7 +250,7 @@ export class Tradewire {
     });
   }
 
-  /** Ends keep-alive pings and every call under way. Nothing that was submitted is undone. */
+  /** Stops keep-alive pings and aborts pending calls. Submitted transactions may still land. */
   close(): void {
     this.#keepAlive?.close();
     this.#closing.abort();
@@ -319,7 +267,7 @@ export class Tradewire {
     if (known === undefined) {
       throw new TradeError(
         "UNEXPECTED_TRANSACTION",
-        "This build did not come from this client, so there is no order to hold it against. Nothing was signed.",
+        "This client did not make this build, so it has no order to compare it with. Nothing was signed.",
       );
     }
     const wire = built.unsignedTransaction;
@@ -373,73 +321,10 @@ export class Tradewire {
   }
 }
 
-/** The limits the service knows too; it refuses early what would be refused here. */
+/** The limits that the service checks too, so that it refuses before it builds. */
 function serverLimits({ maxPriceImpact, maxPriorityCost }: TradeLimits) {
   return {
     ...(maxPriceImpact === undefined ? {} : { maxPriceImpact }),
     ...(maxPriorityCost === undefined ? {} : { maxPriorityCost }),
   };
-}
-
-/**
- * A challenge is a text about this wallet that cannot be the bytes of a transaction, so that registering never signs a trade.
- * @throws TradeError UNEXPECTED_CHALLENGE
- */
-function checkChallenge(message: string, walletAddress: string): void {
-  const lines = message.split("\n");
-  const plain = [...message].every((character) => character === "\n" || (character >= " " && character !== "\x7f"));
-  if (plain && lines.length >= 2 && lines[1] === walletAddress) return;
-  throw new TradeError(
-    "UNEXPECTED_CHALLENGE",
-    "The service asked to sign something other than a registration of this wallet. Nothing was signed.",
-  );
-}
-
-/** @throws TradeError PRICE_MOVED when the new build is worse than the first by more than the fraction */
-function checkPriceMove(first: BuiltResponse, next: BuiltResponse, maxPriceMove: number): void {
-  const price = ({ estimates }: BuiltResponse) =>
-    Number(estimates?.outputAmountRaw) / Number(estimates?.inputAmountRaw);
-  if (price(next) >= price(first) * (1 - maxPriceMove)) return;
-  throw new TradeError(
-    "PRICE_MOVED",
-    `The transaction expired, and the price is now worse by more than ${maxPriceMove}. Nothing was signed again.`,
-    { safeToRebuild: true },
-  );
-}
-
-function namingTransaction(failure: TradeError, signature: string): TradeError {
-  if (failure.signature !== undefined) return failure;
-  const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs } = failure;
-  return new TradeError(code, message, {
-    retryable,
-    safeToRebuild,
-    field,
-    requestId,
-    retryAfterMs,
-    signature,
-    cause: failure.cause,
-  });
-}
-
-/** Waits, unless the caller gives up first. @throws TradeError ABORTED */
-function pause(ms: number, signal: AbortSignal, signature: string): Promise<void> {
-  const aborted = () =>
-    new TradeError("ABORTED", "Waiting was given up; the transaction may still land: ask for it by its signature.", {
-      signature,
-    });
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(aborted());
-      return;
-    }
-    const stop = () => {
-      clearTimeout(timer);
-      reject(aborted());
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -1,8 +1,9 @@
 import type { QuoteResponse } from "../../../gen/tradewire/v1/trade_pb.ts";
+import type { TradeOptions } from "../options.ts";
 import type { PriorityName } from "../order.ts";
 import { PRIORITIES } from "../order.ts";
 import type { Trade } from "../trade.ts";
-import type { TradeOptions, Tradewire } from "../tradewire.ts";
+import type { Tradewire } from "../tradewire.ts";
 import { explainTransaction } from "../verify/explain-transaction.ts";
 import {
   type CliIo,

@@ -2,6 +2,7 @@
 export { Address } from "../../primitives/address.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export { type Explanation, explainTransaction } from "../verify/explain-transaction.ts";
+export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
 export {
   type LookupTables,
   lookupTablesOf,
@@ -19,11 +20,5 @@ export {
   type TradeLimits,
   type TradeOrder,
 } from "../verify/trade-expectation.ts";
-export {
-  describeProblem,
-  findProblems,
-  type Problem,
-  UnexpectedTransactionError,
-  type VerifyOptions,
-  verifyTransaction,
-} from "../verify/verify-transaction.ts";
+export { findProblems } from "../verify/verification.ts";
+export { type VerifyOptions, verifyTransaction } from "../verify/verify-transaction.ts";

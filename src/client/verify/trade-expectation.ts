@@ -5,7 +5,7 @@ import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../../solana/programs.ts";
 import { TradeError } from "../trade-error.ts";
 
-/** What a transaction is held against: the request, turned into base units, and what the caller allows beside it. */
+/** What a transaction must be: the order in base units, and what the caller allows besides. */
 export interface TradeExpectation {
   readonly wallet: Address;
   /** SOL is the wrapped-SOL mint. */
@@ -16,57 +16,57 @@ export interface TradeExpectation {
   readonly amount: bigint;
   /** Base units: the least that comes out (exactIn) or the most that goes in (exactOut). */
   readonly threshold: bigint;
-  /** The markets the service says it trades on, in order. Each goes on with what the one before it yielded. */
+  /** The markets the service announced, in order. Each one trades what the previous one yielded. */
   readonly legs: readonly ExpectedLeg[];
-  /** The most lamports that priority, tips included, may cost. */
+  /** Maximum cost of priority, tips included. Lamports. */
   readonly maxPriorityLamports: bigint;
-  /** Lamports of tip the service said are in it. */
+  /** The tip the service announced. Lamports. */
   readonly tipLamports: bigint;
-  /** Where tips may go beside the accounts known to take them; "any": the service chooses, and the cap alone holds. */
+  /** Accounts that may receive tips besides the known ones; with "any" only the cap on priority cost applies. */
   readonly tipAccounts: ReadonlySet<Address> | "any";
-  /** True when the whole balance is sold and the service said that the emptied account's rent comes back. */
+  /** True if the whole balance is sold and the service announced that the emptied account's rent is returned. */
   readonly closesSource: boolean;
 }
 
-/** One market of a trade, as the service names it. */
+/** One market of a trade, as announced by the service. */
 export interface ExpectedLeg {
   readonly venue: string;
   readonly market: Address;
   readonly inMint: Address;
   readonly outMint: Address;
-  /** What the service expects to move; it only says where to look for price-dependent accounts. */
+  /** Estimated amounts; they only help to find price-dependent accounts. Base units. */
   readonly inAmount: bigint;
   readonly outAmount: bigint;
 }
 
-/** What was asked for, in the words of the API. `amount` is in whole units of the exact side; undefined for a share of the balance. */
+/** An order in terms of the API. `amount` is in whole units of the exact side; undefined for a share of the balance. */
 export interface TradeOrder {
   readonly inputMint: string;
   readonly outputMint: string;
   readonly swapMode: "exactIn" | "exactOut";
   readonly amount: number | undefined;
   readonly slippage: number;
-  /** Of a sale of a share of the balance: percent, 0 < p ≤ 100. */
+  /** Share of the balance to sell: percent, 0 < p ≤ 100. */
   readonly sellPercent?: number | undefined;
 }
 
-/** What the caller allows. All are checked here, before anything is signed. */
+/** What the caller allows. Every limit is checked locally before signing. */
 export interface TradeLimits {
-  /** Refuse when the trade moves the price by more than this fraction: 0.1 is 10 %. */
+  /** Maximum price impact as a fraction: 0.1 is 10 %. */
   readonly maxPriceImpact?: number | undefined;
-  /** Refuse when priority costs more than this many SOL. Without it the library refuses above 0.05 SOL. */
+  /** Maximum cost of priority in SOL. Default 0.05. */
   readonly maxPriorityCost?: number | undefined;
-  /** Refuse when less than this may come out, in whole units; needs `decimals.output` unless it is SOL. */
+  /** Minimum output in whole units; needs `decimals.output` unless the output is SOL. */
   readonly minOutputAmount?: number | undefined;
-  /** Refuse when more than this may go in, in whole units; needs `decimals.input` unless it is SOL. */
+  /** Maximum input in whole units; needs `decimals.input` unless the input is SOL. */
   readonly maxInputAmount?: number | undefined;
-  /** Accounts tips may go to beside those known to take them, or "any": what they may cost is capped by `maxPriorityCost`. */
+  /** Accounts that may receive tips besides the known ones, or "any". `maxPriorityCost` caps tips in either case. */
   readonly tipAccounts?: readonly string[] | "any" | undefined;
-  /** Decimals of the two mints as the caller knows them. Without them the service's word is taken for the scale of amounts. */
+  /** Decimals of the two mints, if the caller knows them. Otherwise the service's figures set the scale of amounts. */
   readonly decimals?: { readonly input?: number | undefined; readonly output?: number | undefined } | undefined;
 }
 
-/** The parts of the service's answer the expectation is made from. The generated build responses are such. */
+/** The fields of a build response that the expectation depends on. Generated build responses have this shape. */
 export interface BuildAnswer {
   readonly inputMint: string;
   readonly outputMint: string;
@@ -96,17 +96,17 @@ const SOL_DECIMALS = 9;
 const MAX_DECIMALS = 20;
 const PARTS = 1_000_000_000n;
 const LAMPORTS = 1_000_000_000;
-/** Without a limit of the caller's own. Lamports. */
+/** Applies if the caller sets no limit. Lamports. */
 const DEFAULT_MAX_PRIORITY = 50_000_000n;
 
 /**
- * Turns an order, the service's answer and the caller's limits into what the transaction has to be.
+ * Derives what the transaction must be from an order, the build response and the caller's limits.
  *
- * The service's estimate is a claim: slippage is counted from it, so `minOutputAmount` and `maxInputAmount` are the caller's
- * own floor and ceiling. The number of decimals of a token is the service's word too, unless `limits.decimals` says it.
+ * Slippage counts from the service's estimate, which is unproven; `minOutputAmount` and `maxInputAmount` bound the trade
+ * regardless of it. The decimals of a token are unproven too, unless `limits.decimals` gives them.
  *
- * @throws TradeError UNEXPECTED_TRANSACTION when the answer contradicts the order; PRICE_IMPACT_TOO_HIGH,
- * PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED when it breaks a limit
+ * @throws TradeError UNEXPECTED_TRANSACTION if the response contradicts the order; PRICE_IMPACT_TOO_HIGH,
+ * PRIORITY_COST_TOO_HIGH or LIMIT_EXCEEDED if it exceeds a limit
  */
 export function expectTrade(
   wallet: Address,
@@ -116,39 +116,21 @@ export function expectTrade(
 ): TradeExpectation {
   const inMint = mintOf(order.inputMint);
   const outMint = mintOf(order.outputMint);
-  const { estimates } = answer;
-  if (estimates === undefined) throw unexpected("the answer has no estimates");
   if (mintOf(answer.inputMint) !== inMint || mintOf(answer.outputMint) !== outMint) {
-    throw unexpected(`the answer trades ${answer.inputMint} for ${answer.outputMint}, which is not what was asked for`);
+    throw unexpected(`the response trades ${answer.inputMint} for ${answer.outputMint}, which is not the order`);
   }
-  const inAmount = rawAmount(estimates.inputAmountRaw);
-  const outAmount = rawAmount(estimates.outputAmountRaw);
-  const inDecimals = decimalsOf(inMint, limits.decimals?.input, estimates.inputAmount, inAmount);
-  const outDecimals = decimalsOf(outMint, limits.decimals?.output, estimates.outputAmount, outAmount);
-
-  const exactIn = order.swapMode === "exactIn";
-  const amount = askedAmount(order, exactIn ? inDecimals : outDecimals, exactIn ? inAmount : outAmount);
-  // A curve may leave a rest of an exact input unspent; nothing may take more, or deliver another exact output.
-  if (exactIn ? inAmount > amount : outAmount !== amount) {
-    throw unexpected(
-      `the answer counts ${exactIn ? inAmount : outAmount} base units of the exact side where ${amount} were asked for`,
-    );
-  }
+  const estimate = estimateOf(answer, inMint, outMint, limits);
+  const amount = orderedAmount(order, estimate);
   const slippage = BigInt(Math.round(order.slippage * Number(PARTS)));
   if (!(order.slippage >= 0 && order.slippage < 1)) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
   const legs = legsOf(answer, inMint, outMint);
-  // Over two markets a share of the slippage is for what passes between them, and the estimate has it in already.
-  const decisive = exactIn ? legs[0]! : legs.at(-1)!;
-  const share =
-    legs.length > 1 ? slippage - passingShare(slippage, isBetweenHubs(decisive.inMint, decisive.outMint)) : slippage;
-  const threshold = exactIn ? (outAmount * (PARTS - share) + PARTS - 1n) / PARTS : (inAmount * (PARTS + share)) / PARTS;
   const expectation: TradeExpectation = {
     wallet,
     inMint,
     outMint,
     mode: order.swapMode,
     amount,
-    threshold,
+    threshold: thresholdOf(order.swapMode === "exactIn", estimate, slippage, legs),
     legs,
     maxPriorityLamports:
       limits.maxPriorityCost === undefined
@@ -158,11 +140,60 @@ export function expectTrade(
     tipAccounts: limits.tipAccounts === "any" ? "any" : new Set((limits.tipAccounts ?? []).map(addressOf)),
     closesSource: order.sellPercent === 100 && rawAmount(answer.costs?.rentReturned ?? "0") > 0n,
   };
-  checkLimits(expectation, answer, limits, { inDecimals, outDecimals });
+  checkLimits(expectation, answer, limits, estimate);
   return expectation;
 }
 
-/** The route of the answer, checked to lead from the one mint to the other. */
+/** What the service expects the trade to move, in base units, and the decimals of both mints if they are known. */
+interface Estimate {
+  readonly inAmount: bigint;
+  readonly outAmount: bigint;
+  readonly inDecimals: number | undefined;
+  readonly outDecimals: number | undefined;
+}
+
+function estimateOf({ estimates }: BuildAnswer, inMint: Address, outMint: Address, limits: TradeLimits): Estimate {
+  if (estimates === undefined) throw unexpected("the response has no estimates");
+  const inAmount = rawAmount(estimates.inputAmountRaw);
+  const outAmount = rawAmount(estimates.outputAmountRaw);
+  return {
+    inAmount,
+    outAmount,
+    inDecimals: decimalsOf(inMint, limits.decimals?.input, estimates.inputAmount, inAmount),
+    outDecimals: decimalsOf(outMint, limits.decimals?.output, estimates.outputAmount, outAmount),
+  };
+}
+
+/**
+ * Base units of the exact side: those of the order, or the service's figure for a share of the balance.
+ * @throws TradeError UNEXPECTED_TRANSACTION if the estimate contradicts the order
+ */
+function orderedAmount(order: TradeOrder, { inAmount, outAmount, inDecimals, outDecimals }: Estimate): bigint {
+  const exactIn = order.swapMode === "exactIn";
+  const estimated = exactIn ? inAmount : outAmount;
+  const decimals = exactIn ? inDecimals : outDecimals;
+  if (order.amount === undefined) return estimated;
+  const amount = decimals === undefined ? undefined : parseAmount(order.amount, decimals);
+  if (amount === undefined) throw unexpected("the response's exact amount is not the one ordered");
+  // A curve may leave part of an exact input unspent; nothing may take more, or deliver another exact output.
+  if (exactIn ? estimated > amount : estimated !== amount) {
+    throw unexpected(`the response's exact amount is ${estimated} base units, but ${amount} were ordered`);
+  }
+  return amount;
+}
+
+/** Base units: the minimum output, rounded up (exactIn), or the maximum input, rounded down (exactOut). */
+function thresholdOf(exactIn: boolean, estimate: Estimate, slippage: bigint, legs: readonly ExpectedLeg[]): bigint {
+  // Over two markets, part of the slippage covers what passes between them, and the estimate already includes it.
+  const decisive = exactIn ? legs[0]! : legs.at(-1)!;
+  const share =
+    legs.length > 1 ? slippage - passingShare(slippage, isBetweenHubs(decisive.inMint, decisive.outMint)) : slippage;
+  return exactIn
+    ? (estimate.outAmount * (PARTS - share) + PARTS - 1n) / PARTS
+    : (estimate.inAmount * (PARTS + share)) / PARTS;
+}
+
+/** The legs of the response's route, which must lead from the input mint to the output mint. */
 function legsOf({ route }: BuildAnswer, inMint: Address, outMint: Address): ExpectedLeg[] {
   const legs = route.map((leg) => ({
     venue: leg.venue,
@@ -174,23 +205,16 @@ function legsOf({ route }: BuildAnswer, inMint: Address, outMint: Address): Expe
   }));
   const joined = legs.every((leg, index) => leg.inMint === (index === 0 ? inMint : legs[index - 1]!.outMint));
   if (legs.length === 0 || !joined || legs.at(-1)!.outMint !== outMint) {
-    throw unexpected("the answer's route does not lead from the one mint to the other");
+    throw unexpected("the response's route does not lead from the input mint to the output mint");
   }
   return legs;
-}
-
-function askedAmount(order: TradeOrder, decimals: number | undefined, claimed: bigint): bigint {
-  if (order.amount === undefined) return claimed;
-  const amount = decimals === undefined ? undefined : parseAmount(order.amount, decimals);
-  if (amount === undefined) throw unexpected("the answer's amount of the exact side is not the one asked for");
-  return amount;
 }
 
 function checkLimits(
   expectation: TradeExpectation,
   answer: BuildAnswer,
   limits: TradeLimits,
-  decimals: { readonly inDecimals: number | undefined; readonly outDecimals: number | undefined },
+  decimals: Pick<Estimate, "inDecimals" | "outDecimals">,
 ): void {
   const { mode, amount, threshold } = expectation;
   const impact = answer.estimates?.priceImpact ?? Number.NaN;
@@ -227,11 +251,11 @@ function checkLimits(
 function ownLimit(name: string, wholeUnits: number | undefined, decimals: number | undefined): bigint | undefined {
   if (wholeUnits === undefined) return undefined;
   const limit = decimals === undefined ? undefined : parseAmount(wholeUnits, decimals);
-  if (limit === undefined) throw new TypeError(`${name} is no amount of this token`);
+  if (limit === undefined) throw new TypeError(`${name} is not a valid amount of this token`);
   return limit;
 }
 
-/** Decimals from the caller, from the chain's constant for SOL, or as the one scale that fits both forms of the answer. */
+/** Decimals of SOL, those the caller gave, or the scale at which both forms of the estimate agree. */
 function decimalsOf(mint: Address, known: number | undefined, wholeUnits: number, raw: bigint): number | undefined {
   if (mint === SOL_MINT) return SOL_DECIMALS;
   if (known !== undefined) return known;
@@ -254,7 +278,7 @@ function addressOf(text: string): Address {
 }
 
 function rawAmount(text: string): bigint {
-  if (!/^\d{1,20}$/.test(text)) throw unexpected("the answer's amounts are not whole base units");
+  if (!/^\d{1,20}$/.test(text)) throw unexpected("the response's amounts are not whole base units");
   return BigInt(text);
 }
 

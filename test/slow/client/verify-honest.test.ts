@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describeProblem } from "../../../src/client/verify/problem.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
-import { describeProblem, findProblems } from "../../../src/client/verify/verify-transaction.ts";
+import { findProblems } from "../../../src/client/verify/verification.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { venues } from "../../../src/venues/registry.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";

@@ -1,0 +1,80 @@
+import type { Address } from "../../primitives/address.ts";
+import { formatAmount } from "../../primitives/amount.ts";
+import { baseProgramName } from "./base-instruction.ts";
+import type { ReadTransaction } from "./read-transaction.ts";
+import type { TradeExpectation } from "./trade-expectation.ts";
+
+const MICRO = 1_000_000n;
+
+/** Reports a problem and the account it concerns. */
+export type Refuse = (reason: string, account?: Address) => void;
+
+/** What the instructions of a message pay for priority. */
+export interface PriorityPaid {
+  readonly units: number | undefined;
+  /** Micro-lamports per compute unit. */
+  readonly unitPrice: bigint | undefined;
+  /** Lamports. */
+  readonly tips: bigint;
+}
+
+/** Only the wallet signs and pays the fee, and no signature is filled in yet. */
+export function checkSigners(transaction: ReadTransaction, wallet: Address, refuse: Refuse): void {
+  const { accounts, requiredSignatures, signatures } = transaction;
+  if (accounts[0]?.address !== wallet) refuse("another account pays the fee", accounts[0]?.address);
+  if (requiredSignatures !== 1) {
+    refuse(`it requires ${requiredSignatures} signatures; only this wallet may sign`, accounts[1]?.address);
+  }
+  if (accounts[0]?.writable === false) refuse("its fee payer is read-only", accounts[0].address);
+  if (signatures.length !== 1) refuse(`it has ${signatures.length} signature slots instead of 1`);
+  if (signatures.some((signature) => signature.some((byte) => byte !== 0))) {
+    refuse("it already contains a signature");
+  }
+}
+
+/** Compute unit price × limit plus tips, as the runtime charges them, stay within the cap and match the response. */
+export function checkPriority(
+  { config }: ReadTransaction,
+  { maxPriorityLamports, tipLamports }: TradeExpectation,
+  { units, unitPrice, tips }: PriorityPaid,
+  refuse: Refuse,
+): void {
+  if (config !== undefined && unitPrice !== undefined) refuse("it sets its priority fee twice");
+  if (units === undefined && unitPrice !== undefined) {
+    refuse("it pays a priority fee without a compute unit limit");
+  }
+  const fee = (BigInt(units ?? 0) * (unitPrice ?? 0n) + MICRO - 1n) / MICRO + (config?.priorityFeeLamports ?? 0n);
+  if (fee + tips > maxPriorityLamports) {
+    refuse(`priority costs ${inSol(fee + tips)} SOL, more than the limit of ${inSol(maxPriorityLamports)} SOL`);
+  }
+  if (tips !== tipLamports) refuse(`it tips ${inSol(tips)} SOL, but the service announced ${inSol(tipLamports)} SOL`);
+  if (config?.heapSize !== undefined) refuse("it requests a larger heap, which no trade needs");
+}
+
+/**
+ * Every account has a purpose, and every writable account needs to be writable.
+ * @param named indices of accounts that an instruction uses
+ * @param written indices of accounts that a verified instruction may write
+ */
+export function checkRights(
+  { accounts, instructions }: ReadTransaction,
+  named: ReadonlySet<number>,
+  written: ReadonlySet<number>,
+  refuse: Refuse,
+): void {
+  const programs = new Set(instructions.map(({ program }) => program));
+  for (const { index, address, writable } of accounts) {
+    if (index !== 0 && !named.has(index) && !programs.has(address)) {
+      refuse("it lists an account that no instruction uses", address);
+    }
+    if (writable && !written.has(index)) refuse("it makes an account writable that the trade only reads", address);
+    if (writable && (programs.has(address) || baseProgramName(address) !== undefined)) {
+      refuse("it makes a program writable", address);
+    }
+  }
+}
+
+/** Lamports as a decimal amount of SOL. */
+export function inSol(lamports: bigint): string {
+  return formatAmount(lamports, 9);
+}

@@ -1,0 +1,353 @@
+import type { Address } from "../../primitives/address.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { type BaseInstruction, describeInstruction, readBaseInstruction } from "./base-instruction.ts";
+import { addressWithSeed, tokenAccountAddress } from "./derived-address.ts";
+import {
+  findSwapTable,
+  isVenueProgram,
+  placesOf,
+  type SwapBounds,
+  type SwapContext,
+  swapBounds,
+  swapFaults,
+} from "./match-swap.ts";
+import { checkPriority, checkRights, checkSigners, inSol, type Refuse } from "./message-checks.ts";
+import type { Problem } from "./problem.ts";
+import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read-transaction.ts";
+import { isTipAccount } from "./tip-accounts.ts";
+import type { ExpectedLeg, TradeExpectation } from "./trade-expectation.ts";
+
+const TOKEN_ACCOUNT_SIZE = 165n;
+/** Rent is charged per byte of data plus 128 bytes of overhead, at a price that the network lowers within these bounds. */
+const RENT_BYTES = TOKEN_ACCOUNT_SIZE + 128n;
+const LEAST_RENT_PER_BYTE = 696n;
+const MOST_RENT_PER_BYTE = 6_960n;
+
+/** Everything in a transaction that the expected trade does not explain. Empty if it is that trade and nothing else. */
+export function findProblems(transaction: ReadTransaction, expectation: TradeExpectation): readonly Problem[] {
+  return new Verification(transaction, expectation).run();
+}
+
+/** The state of the temporary wrapped-SOL account as the instructions are read. */
+interface TemporaryAccount {
+  readonly address: Address;
+  /** True for the wallet's associated account, which a transfer funds; creating it pays its rent separately. */
+  readonly associated: boolean;
+  lamports: bigint;
+  initialized: boolean;
+  closed: boolean;
+  used: boolean;
+}
+
+/** One pass over a message. Whatever the trade does not explain becomes a problem: an instruction, an account, a right. */
+class Verification {
+  readonly #transaction: ReadTransaction;
+  readonly #trade: TradeExpectation;
+  readonly #problems: Problem[] = [];
+  /** Indices of accounts that an instruction uses, and of those that a verified instruction may write. */
+  readonly #named = new Set<number>();
+  readonly #written = new Set<number>([0]);
+  /** The wallet's associated token accounts by traded mint. */
+  readonly #tokenAccounts: ReadonlyMap<Address, ReadonlySet<Address>>;
+  readonly #seen = new Set<string>();
+  #at = 0;
+  #units: number | undefined;
+  #unitPrice: bigint | undefined;
+  #tips = 0n;
+  #temporary: TemporaryAccount | undefined;
+  #swaps = 0;
+  /** Minimum output of the previous swap, which is the maximum input of the next. */
+  #yielded: bigint | undefined;
+
+  constructor(transaction: ReadTransaction, trade: TradeExpectation) {
+    this.#transaction = transaction;
+    this.#trade = trade;
+    const mints = new Set(trade.legs.flatMap(({ inMint, outMint }) => [inMint, outMint]));
+    this.#tokenAccounts = new Map(Array.from(mints, (mint) => [mint, ownTokenAccounts(trade.wallet, mint)]));
+  }
+
+  run(): readonly Problem[] {
+    const { instructions } = this.#transaction;
+    checkSigners(this.#transaction, this.#trade.wallet, (...problem) => this.#refuse(...problem));
+    for (const [index, instruction] of instructions.entries()) {
+      this.#at = index + 1;
+      this.#checkInstruction(instruction);
+    }
+    this.#at = 0;
+    const { length } = this.#trade.legs;
+    if (this.#swaps !== length) this.#refuse(`it contains ${this.#swaps} swaps, but the route has ${length}`);
+    if (this.#temporary?.closed === false) {
+      this.#refuse("it leaves the temporary wrapped-SOL account open", this.#temporary.address);
+    }
+    if (this.#temporary?.used === false)
+      this.#refuse("no swap uses the temporary wrapped-SOL account", this.#temporary.address);
+    if (this.#trade.closesSource && !this.#seen.has("close emptied account")) {
+      this.#refuse("it leaves the emptied token account open, but its rent should be returned");
+    }
+    const refuse: Refuse = (...problem) => this.#refuse(...problem);
+    const paid = { units: this.#units, unitPrice: this.#unitPrice, tips: this.#tips };
+    checkPriority(this.#transaction, this.#trade, paid, refuse);
+    checkRights(this.#transaction, this.#named, this.#written, refuse);
+    return this.#problems;
+  }
+
+  #refuse(reason: string, account?: Address): void {
+    this.#problems.push({ instruction: this.#at === 0 ? undefined : this.#at, account, reason });
+  }
+
+  #checkInstruction(instruction: MessageInstruction): void {
+    for (const { index } of instruction.accounts) this.#named.add(index);
+    const base = readBaseInstruction(instruction);
+    if (base !== undefined) this.#checkBase(base);
+    else if (isVenueProgram(instruction.program)) this.#checkVenue(instruction);
+    else this.#refuse(describeInstruction(instruction), firstStranger(instruction, this.#trade.wallet));
+  }
+
+  #checkBase(instruction: BaseInstruction): void {
+    switch (instruction.kind) {
+      case "computeUnitLimit":
+        this.#once(instruction.kind);
+        this.#units = instruction.units;
+        return;
+      case "computeUnitPrice":
+        this.#once(instruction.kind);
+        this.#unitPrice = instruction.microLamports;
+        return;
+      case "loadedAccountsLimit":
+        this.#once(instruction.kind);
+        return;
+      case "createTokenAccount":
+        this.#checkCreate(instruction);
+        return;
+      case "transferLamports":
+        this.#checkTransfer(instruction);
+        return;
+      case "createWithSeed":
+        this.#checkOpen(instruction);
+        return;
+      case "initializeTokenAccount":
+        this.#checkInitialize(instruction);
+        return;
+      case "syncWrappedSol":
+        this.#checkSync(instruction);
+        return;
+      case "closeTokenAccount":
+        this.#checkClose(instruction);
+        return;
+    }
+  }
+
+  #once(kind: string): void {
+    if (this.#seen.has(kind)) this.#refuse("it repeats an instruction that may appear only once");
+    this.#seen.add(kind);
+  }
+
+  /** A token account to receive into, paid and owned by the wallet. */
+  #checkCreate(create: Extract<BaseInstruction, { kind: "createTokenAccount" }>): void {
+    const { wallet, legs } = this.#trade;
+    this.#once(`${create.kind} ${create.mint}`);
+    if (create.payer.address !== wallet) this.#refuse("another account pays for a token account", create.payer.address);
+    if (create.owner !== wallet) this.#refuse("it creates a token account for another owner", create.owner);
+    const passes = create.mint === SOL_MINT && this.#tokenAccounts.has(SOL_MINT) && this.#temporary === undefined;
+    if (passes) {
+      const { address } = create.account;
+      this.#temporary = { address, associated: true, lamports: 0n, initialized: true, closed: false, used: false };
+    } else if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
+      this.#refuse("it creates a token account for a mint that this trade does not receive", create.mint);
+    }
+    if (create.tokenProgram !== TOKEN_PROGRAM && create.tokenProgram !== TOKEN_2022_PROGRAM) {
+      this.#refuse("it creates a token account with a program that is not a token program", create.tokenProgram);
+    } else if (create.account.address !== tokenAccountAddress(wallet, create.mint, create.tokenProgram)) {
+      this.#refuse("the token account it creates is not derived from the wallet", create.account.address);
+    }
+    this.#write(create.payer, create.account);
+  }
+
+  /** A transfer either funds the wrapped-SOL account before the swap that spends it, or is an announced tip. */
+  #checkTransfer({ from, to, lamports }: Extract<BaseInstruction, { kind: "transferLamports" }>): void {
+    const temporary = this.#temporary;
+    if (from.address !== this.#trade.wallet) this.#refuse("it transfers SOL from another account", from.address);
+    this.#write(from, to);
+    if (temporary?.associated && to.address === temporary.address && !temporary.used && !temporary.closed) {
+      temporary.lamports += lamports;
+    } else {
+      const { tipAccounts } = this.#trade;
+      if (!isTipAccount(to.address) && tipAccounts !== "any" && !tipAccounts.has(to.address)) {
+        this.#refuse(`it transfers ${inSol(lamports)} SOL to an account outside this trade`, to.address);
+      }
+      this.#tips += lamports;
+    }
+  }
+
+  #checkSync({ account }: Extract<BaseInstruction, { kind: "syncWrappedSol" }>): void {
+    this.#once("syncWrappedSol");
+    if (!this.#temporary?.associated || account.address !== this.#temporary.address) {
+      this.#refuse("it syncs a wrapped-SOL account that this trade does not open", account.address);
+    }
+    this.#write(account);
+  }
+
+  /** Opens the temporary wrapped-SOL account with its rent and the SOL that may be spent. */
+  #checkOpen(open: Extract<BaseInstruction, { kind: "createWithSeed" }>): void {
+    const { wallet } = this.#trade;
+    this.#once(open.kind);
+    if (!this.#tokenAccounts.has(SOL_MINT)) {
+      this.#refuse("it opens a wrapped-SOL account, but SOL is not traded", open.account.address);
+    }
+    if (open.payer.address !== wallet || open.base !== wallet) {
+      this.#refuse("the account it opens is not paid by, or not derived from, the wallet", open.payer.address);
+    }
+    if (open.owner !== TOKEN_PROGRAM || open.space !== TOKEN_ACCOUNT_SIZE) {
+      this.#refuse("the account it opens is not a token account", open.owner);
+    }
+    if (open.account.address !== addressWithSeed(wallet, open.seed, TOKEN_PROGRAM)) {
+      this.#refuse("the account it opens does not derive from the wallet", open.account.address);
+    }
+    this.#temporary = {
+      address: open.account.address,
+      associated: false,
+      lamports: open.lamports,
+      initialized: false,
+      closed: false,
+      used: false,
+    };
+    this.#write(open.payer, open.account);
+  }
+
+  #checkInitialize({ account, mint, owner }: Extract<BaseInstruction, { kind: "initializeTokenAccount" }>): void {
+    this.#once("initializeTokenAccount");
+    if (account.address !== this.#temporary?.address) {
+      this.#refuse("it initializes a token account that this trade does not open", account.address);
+    } else this.#temporary.initialized = true;
+    if (mint !== SOL_MINT) this.#refuse("it initializes the temporary wrapped-SOL account for another mint", mint);
+    if (owner !== this.#trade.wallet)
+      this.#refuse("it initializes the temporary wrapped-SOL account for another owner", owner);
+    this.#write(account);
+  }
+
+  #checkClose(close: Extract<BaseInstruction, { kind: "closeTokenAccount" }>): void {
+    const { wallet, closesSource, inMint } = this.#trade;
+    const { account, to, authority } = close;
+    if (to.address !== wallet) this.#refuse("it closes an account and sends its SOL to another account", to.address);
+    if (authority.address !== wallet) this.#refuse("it closes an account under another authority", authority.address);
+    if (this.#swaps === 0) this.#refuse("it closes an account before the swap", account.address);
+    if (account.address === this.#temporary?.address) {
+      this.#once("close temporary account");
+      this.#temporary.closed = true;
+    } else if (closesSource && this.#tokenAccounts.get(inMint)?.has(account.address))
+      this.#once("close emptied account");
+    else this.#refuse("it closes an account that this trade does not open", account.address);
+    this.#write(account, to);
+  }
+
+  #checkVenue(instruction: MessageInstruction): void {
+    const table = findSwapTable(instruction);
+    if (table === undefined) {
+      this.#refuse("it calls a venue's program with an instruction unknown to this library", instruction.program);
+      return;
+    }
+    const leg = this.#trade.legs[this.#swaps];
+    this.#swaps += 1;
+    if (leg === undefined) {
+      this.#refuse("it contains more swaps than the route", instruction.program);
+      return;
+    }
+    if (leg.venue !== table.venue) {
+      this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, instruction.program);
+    }
+    const context = this.#swapContext(leg, table.nativeSol);
+    const places = placesOf(table, instruction, context);
+    for (const { account, reason } of swapFaults(table, instruction, places, context)) this.#refuse(reason, account);
+    const bounds = swapBounds(table, instruction.data);
+    this.#checkBounds(bounds, table.exact);
+    this.#yielded = bounds.leastOut;
+    if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
+      this.#useTemporary(leg.inMint === SOL_MINT ? bounds.mostIn : 0n);
+    }
+    for (const [index, place] of places.entries()) {
+      const account = instruction.accounts[index];
+      if (place.writable && account !== undefined) this.#write(account);
+    }
+  }
+
+  /** The first input and the last output match the order; the second swap takes at most what the first must yield. */
+  #checkBounds({ mostIn, leastOut }: SwapBounds, exact: "in" | "out"): void {
+    const { mode, amount, threshold, legs } = this.#trade;
+    const exactIn = mode === "exactIn";
+    if (this.#yielded !== undefined) {
+      if (mostIn > this.#yielded) {
+        this.#refuse(`it may take ${mostIn} base units, but the previous swap guarantees only ${this.#yielded}`);
+      }
+    } else if (exactIn) {
+      if (mostIn !== amount) this.#refuse(`its input is up to ${mostIn} base units, but the order is for ${amount}`);
+    } else {
+      // Without an exact-output instruction, the swap takes the estimated input and requires the exact output.
+      const most = exact === "out" || legs[0]!.inAmount > threshold ? threshold : legs[0]!.inAmount;
+      if (mostIn !== most) this.#refuse(`its input is up to ${mostIn} base units, but slippage allows exactly ${most}`);
+    }
+    if (this.#swaps < legs.length) return;
+    const least = exactIn ? threshold : amount;
+    if (leastOut !== least) {
+      this.#refuse(
+        `its minimum output is ${leastOut} base units, but ${exactIn ? "slippage requires" : "the order is for"} ${least}`,
+      );
+    }
+  }
+
+  /** The temporary account must be open and hold exactly what this swap may take plus its own rent. */
+  #useTemporary(spent: bigint): void {
+    const temporary = this.#temporary;
+    if (temporary === undefined) return;
+    if (!temporary.initialized || temporary.closed) {
+      this.#refuse("the temporary wrapped-SOL account is not open when the swap runs", temporary.address);
+    }
+    if (temporary.used) return;
+    temporary.used = true;
+    // A venue without exact output may take less than slippage allows; closing the account returns the rest.
+    const { mode, threshold, inMint } = this.#trade;
+    const allowed = mode === "exactOut" && inMint === SOL_MINT && spent > 0n ? [spent, threshold] : [spent];
+    const fits = (lamports: bigint) => (temporary.associated ? lamports === 0n : isTokenAccountRent(lamports));
+    if (!allowed.some((most) => fits(temporary.lamports - most))) {
+      this.#refuse(
+        `the temporary wrapped-SOL account receives ${inSol(temporary.lamports)} SOL, but needs ${inSol(spent)} SOL${temporary.associated ? "" : " and its rent"}`,
+        temporary.address,
+      );
+    }
+  }
+
+  /** Accounts the wallet may pay from and receive into: associated accounts, but for SOL only the temporary account. */
+  #swapContext(leg: ExpectedLeg, nativeSol: boolean): SwapContext {
+    const { wallet } = this.#trade;
+    const temporary = this.#temporary === undefined ? [] : [this.#temporary.address];
+    const held = (mint: Address): ReadonlySet<Address> =>
+      mint === SOL_MINT && !nativeSol ? new Set(temporary) : this.#tokenAccounts.get(mint)!;
+    return {
+      ...leg,
+      wallet,
+      sources: held(leg.inMint),
+      destinations: held(leg.outMint),
+      own: new Set([wallet, ...temporary, ...Array.from(this.#tokenAccounts.values(), (set) => [...set]).flat()]),
+    };
+  }
+
+  #write(...accounts: readonly MessageAccount[]): void {
+    for (const { index } of accounts) this.#written.add(index);
+  }
+}
+
+/** The associated token accounts of a wallet for a mint, one per token program. */
+function ownTokenAccounts(wallet: Address, mint: Address): ReadonlySet<Address> {
+  const plain = tokenAccountAddress(wallet, mint, TOKEN_PROGRAM);
+  return mint === SOL_MINT ? new Set([plain]) : new Set([plain, tokenAccountAddress(wallet, mint, TOKEN_2022_PROGRAM)]);
+}
+
+/** True if a token account may hold this many lamports as rent. */
+function isTokenAccountRent(lamports: bigint): boolean {
+  const perByte = lamports / RENT_BYTES;
+  return lamports % RENT_BYTES === 0n && perByte >= LEAST_RENT_PER_BYTE && perByte <= MOST_RENT_PER_BYTE;
+}
+
+/** The account to name in a problem: the first that is not the wallet. */
+function firstStranger({ accounts, program }: MessageInstruction, wallet: Address): Address {
+  return accounts.find(({ address }) => address !== wallet)?.address ?? program;
+}

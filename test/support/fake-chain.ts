@@ -30,19 +30,19 @@ export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint 
 }
 
 export interface FakeSubscriptions extends Subscriptions {
-  /** Tells of a slot, on the slot before it unless another parent is named; 31 slots before it is final. */
+  /** Reports a slot on the one before it, unless another parent is given; the slot 31 before it is final. */
   slot(slot: bigint, parent?: bigint, root?: bigint): void;
-  /** Notices for everything of that kind whose first parameter is `key`. */
+  /** Sends a notice to every subscription of that kind whose first parameter is `key`. */
   notify(kind: string, key: string, result: unknown): void;
-  /** Accepts what is subscribed to and not yet accepted. */
+  /** Accepts the subscriptions not accepted yet. */
   activate(): void;
   lose(): void;
   count(): number;
-  /** How often it was found wrong. */
+  /** How often it was doubted. */
   doubts(): number;
 }
 
-/** Subscriptions moved by hand. */
+/** Subscriptions controlled by the test. */
 export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptions {
   const held = new Set<SubscriptionRequest>();
   const active = new Set<SubscriptionRequest>();

@@ -37,7 +37,7 @@ describe("createBaseFee", () => {
     vi.useRealTimers();
   });
 
-  it("is what the chain says of a message with one signature, and follows it", async () => {
+  it("is the chain's fee for a message with one signature, and follows it", async () => {
     const { pool, fee } = await create([7_000n, 9_000n]);
     expect(fee.lamports()).toBe(7_000n);
     const message = Buffer.from(pool.asked[0]!.params[0] as string, "base64");
@@ -47,11 +47,11 @@ describe("createBaseFee", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is zero where the chain takes nothing", async () => {
+  it("is zero if the chain charges nothing", async () => {
     expect((await create([0n])).fee.lamports()).toBe(0n);
   });
 
-  it("stays as it was while the blockhash is not known to the node", async () => {
+  it("stays unchanged while the node does not know the blockhash", async () => {
     const { fee } = await create([7_000n, null]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(fee.lamports()).toBe(7_000n);
@@ -59,10 +59,10 @@ describe("createBaseFee", () => {
   });
 
   it.each([
-    ["a node that refuses", new NodeError("refused", "not served")],
-    ["nonsense", "five thousand"],
-    ["more than anybody takes", 10n ** 12n],
-  ])("falls back for %s, and says so once", async (_, answer) => {
+    ["a refusal", new NodeError("refused", "not served")],
+    ["an answer that is not a number", "five thousand"],
+    ["an implausible amount", 10n ** 12n],
+  ])("falls back after %s, with one warning", async (_, answer) => {
     const { fee } = await create([answer, answer, answer]);
     await vi.advanceTimersByTimeAsync(120_000);
     expect(fee.lamports()).toBe(5_000n);

@@ -43,7 +43,7 @@ test("levels are nearest-rank percentiles", () => {
   expect(pricesOf([])).toEqual({ economy: 0n, fast: 0n, faster: 0n, fastest: 0n });
 });
 
-test("the chain's prices are held between floor and cap", async () => {
+test("the chain's prices stay between floor and cap", async () => {
   await start(() => [0, 0, 500, 99_999]);
   expect(fees.priceMicroLamportsPerCu("economy", [])).toBe(10n);
   expect(fees.priceMicroLamportsPerCu("fast", [])).toBe(20n);
@@ -51,7 +51,7 @@ test("the chain's prices are held between floor and cap", async () => {
   expect(fees.priceMicroLamportsPerCu("fastest", [])).toBe(4_000n);
 });
 
-test("an account's own market counts from the refresh after it was first asked about", async () => {
+test("an account's own market counts from the refresh after the first question about it", async () => {
   await start((writable) => (writable.length === 0 ? [100] : [900]));
   expect(fees.priceMicroLamportsPerCu("fast", [hot])).toBe(100n);
   await vi.advanceTimersByTimeAsync(2_000);
@@ -59,7 +59,7 @@ test("an account's own market counts from the refresh after it was first asked a
   expect(fees.priceMicroLamportsPerCu("fast", [])).toBe(100n);
 });
 
-test("a node without the method leaves the floors", async () => {
+test("without a node that serves the method, the floors apply", async () => {
   fees = createPriorityFees({
     sources: [
       createStockFees(createRpcPool({ endpoints: [fakeEndpoint({})], now: Date.now, warn: () => {} }), NO_TRIMS),
@@ -72,7 +72,7 @@ test("a node without the method leaves the floors", async () => {
   expect(fees.priceMicroLamportsPerCu("fastest", [])).toBe(40n);
 });
 
-test("outliers are left out, the dearest first", () => {
+test("outliers are ignored, most expensive first", () => {
   const samples = [...Array.from({ length: 95 }, () => 10n), ...Array.from({ length: 5 }, () => 1_000_000n)];
   expect(pricesOf(samples).fastest).toBe(10n);
   expect(pricesOf([...samples, 1_000_000n]).fastest).toBe(1_000_000n);
@@ -81,14 +81,14 @@ test("outliers are left out, the dearest first", () => {
   expect(medianPrice([], 0)).toBe(0n);
 });
 
-test("slots to wait follow from how many recent slots the price would have bought", () => {
+test("the expected wait follows from the share of recent slots in which the price was enough", () => {
   expect(expectedSlots([1n, 2n, 3n, 4n], 4n)).toBe(1);
   expect(expectedSlots([1n, 2n, 3n, 4n], 1n)).toBe(4);
   expect(expectedSlots([5n, 6n], 1n)).toBe(2);
   expect(expectedSlots([], 1n)).toBe(1);
 });
 
-/** A node that tells percentiles of a slot's prices 0, 100, 200 … 1,000. */
+/** A node that reports percentiles of a slot's prices 0, 100, 200 … 1,000. */
 function percentileNode(answer: (percentile: number | undefined) => unknown) {
   const node = fakeEndpoint({
     getRecentPrioritizationFees: (_writable: unknown, config?: { percentile: number }) => answer(config?.percentile),
@@ -97,7 +97,7 @@ function percentileNode(answer: (percentile: number | undefined) => unknown) {
   return { node, pool };
 }
 
-test("a node that tells percentiles is asked for them", async () => {
+test("a node that reports percentiles is asked for them", async () => {
   const { pool } = percentileNode((percentile = 0) => [
     { slot: 1, prioritizationFee: Math.round(percentile / 10) },
     { slot: 2, prioritizationFee: Math.round(percentile / 10) },
@@ -114,7 +114,7 @@ test.each([
       throw new NodeError("answered", "Invalid params", { rpcCode: -32602 });
     },
   ],
-])("a node that %s is not asked for percentiles again, and that is said once", async (_name, answer) => {
+])("a node that %s is not asked for percentiles again, with one warning", async (_name, answer) => {
   const { node, pool } = percentileNode(answer);
   const warnings: string[] = [];
   const source = createPercentileFees(pool, {

@@ -65,7 +65,7 @@ async function run(slots: number, slotMs: number): Promise<void> {
   }
 }
 
-test("the first facts are there when it has started", async () => {
+test("everything is known once it has started", async () => {
   const started = await start();
   expect(started.genesisHash()).toBe("genesis");
   expect(started.slotMs()).toBe(300);
@@ -75,7 +75,7 @@ test("the first facts are there when it has started", async () => {
   expect(started.blockHeight()).toBe(900n);
 });
 
-test("rent is what the node says, at any size", async () => {
+test("rent is the node's, at any size", async () => {
   const started = await start();
   expect(started.rentExemption(165)).toBe(1_488_440n);
   expect(started.rentExemption(0)).toBe(650_240n);
@@ -97,14 +97,14 @@ test("block height and blockhash move with the slots", async () => {
   expect(started.lifetime().slot).toBeGreaterThan(1_005n);
 });
 
-test("skipped slots are taken off the height", async () => {
+test("skipped slots do not count as blocks", async () => {
   const started = await start();
   endpoint.methods.getEpochInfo = () => ({ absoluteSlot: slot, blockHeight: slot - 105, epoch: 3 });
   await run(50, 250);
   expect(started.blockHeight()).toBe(BigInt(slot - 105));
 });
 
-test("a node that stands still makes blockhash and clock stale, though it goes on answering", async () => {
+test("a node that stands still makes blockhash and clock stale, even while it answers", async () => {
   const started = await start();
   await vi.advanceTimersByTimeAsync(1_900);
   expect(started.lifetime().slot).toBe(999n);
@@ -117,7 +117,7 @@ test("a node that stands still makes blockhash and clock stale, though it goes o
   expect(started.lifetime().slot).toBe(1_000n);
 });
 
-test("an endpoint that lags does not take the blockhash back", async () => {
+test("a lagging endpoint does not bring back an old blockhash", async () => {
   const started = await start();
   endpoint.methods.getLatestBlockhash = () => ({
     context: { slot: slot - 200 },
@@ -127,14 +127,14 @@ test("an endpoint that lags does not take the blockhash back", async () => {
   expect(started.lifetime()).toMatchObject({ lastValidBlockHeight: 1_049n, slot: 999n });
 });
 
-test("without samples the slots themselves give the time", async () => {
+test("without samples the slots themselves are measured", async () => {
   delete endpoint.methods.getRecentPerformanceSamples;
   const starting = start();
   await run(5, 210);
   expect((await starting).slotMs()).toBeCloseTo(210, 0);
 });
 
-test("a node that cannot be reached ends the start with UPSTREAM_ERROR", async () => {
+test("an unreachable node fails the start with UPSTREAM_ERROR", async () => {
   delete endpoint.methods.getLatestBlockhash;
   await expect(start()).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
   expect(vi.getTimerCount()).toBe(0);
@@ -145,7 +145,7 @@ const blockhashAt = (shift: { slot?: number; height?: number }) => () => ({
   value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 + (shift.height ?? 0) },
 });
 
-/** An endpoint beside the first, of the same chain, that tells the truth. */
+/** A second endpoint of the same chain, which is right. */
 const truthful = () => fakeEndpoint({ ...endpoint.methods }, "truthful");
 
 async function startWith(...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
@@ -177,7 +177,7 @@ test.each([{ height: 200 }, { height: -200 }, { slot: 200 }, { slot: -200 }])(
 );
 
 test.each([{ height: 200 }, { height: -200 }])(
-  "the only endpoint, when it lies about the last valid height by %o, is not believed: stale, never wrong",
+  "if the only endpoint is wrong about the last valid height by %o, the head is stale, never wrong",
   async (shift) => {
     const started = await start();
     await run(4, 250);
@@ -200,7 +200,7 @@ test.each([{ height: 200 }, { height: -200 }])(
   },
 );
 
-test("a slot told ahead of all that can be is not believed, and what follows is", async () => {
+test("an impossible slot is rejected, and later ones are accepted", async () => {
   const started = await start();
   await run(10, 250);
   subscriptions.slot(BigInt(slot + 200));
@@ -210,7 +210,7 @@ test("a slot told ahead of all that can be is not believed, and what follows is"
   expect(started.slotMs()).toBeGreaterThan(200);
 });
 
-test("a block height that contradicts the blockhash, or is above its slot, is not believed", async () => {
+test("a block height that contradicts the blockhash or exceeds its slot is rejected", async () => {
   const started = await start();
   for (const wrong of [-500, 200, 100_000]) {
     endpoint.methods.getEpochInfo = () => ({ absoluteSlot: slot, blockHeight: slot - 100 + wrong, epoch: 3 });
@@ -226,7 +226,7 @@ test("rent follows the chain within its refresh", async () => {
   expect(started.rentExemption(165)).toBe(1_019_640n);
 });
 
-test("when slots turn twice as fast, the end of a blockhash is told within a second after ten seconds", async () => {
+test("ten seconds after slots double their pace, a blockhash's end is right within a second", async () => {
   const started = await start();
   await run(100, 400);
   await run(50, 200);

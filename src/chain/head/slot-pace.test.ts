@@ -5,7 +5,7 @@ import { SlotPace } from "./slot-pace.ts";
 /** What an error of the pace does to the end of a blockhash, 150 slots away; no answer looks further than 30 s and a margin. */
 const errorMs = (pace: SlotPace, slotMs: number) => Math.abs(pace.slotMs - slotMs) * Math.min(150, 32_000 / slotMs);
 
-test("nothing is known before the first slots, and what the node says holds until then", () => {
+test("before the first slots the node's own measure applies, or none", () => {
   const pace = new SlotPace();
   expect(pace.slotMs).toBe(0);
   pace.begin(300);
@@ -15,14 +15,14 @@ test("nothing is known before the first slots, and what the node says holds unti
   expect(pace.slotMs).toBe(300);
 });
 
-test("without a word of the node, four slots are enough", () => {
+test("without the node's own measure, four slots are enough", () => {
   const pace = new SlotPace();
   for (let i = 0; i < 4; i++) pace.note(BigInt(50 + i), i * 210);
   expect(pace.slotMs).toBeCloseTo(210, 6);
 });
 
 test.each([80, 200, 400])(
-  "slots of %i ms, heard of up to 60 ms late and in bunches after stalls of 300 ms: the end of a lifetime is right within 500 ms from the first second on",
+  "slots of %i ms, up to 60 ms late and in bunches after stalls of 300 ms: the end of a lifetime is right within 500 ms from the first second on",
   (slotMs) => {
     const random = createRandom(slotMs);
     const pace = new SlotPace();
@@ -31,7 +31,7 @@ test.each([80, 200, 400])(
     let worst = 0;
     for (let slot = 0; slot * slotMs < 120_000; slot++) {
       const trueMs = slot * slotMs;
-      // Every few seconds nothing is heard for a while, and then everything at once.
+      // Every few seconds notices stall for a while, then come all at once.
       const stallEndsMs = Math.floor(trueMs / 2_700) * 2_700 + 300;
       heardMs = Math.max(heardMs, trueMs < stallEndsMs ? stallEndsMs : trueMs + Number(random.below(60n)));
       pace.note(BigInt(447_000_000 + slot), heardMs);
@@ -51,7 +51,7 @@ test("a change of pace is followed within eight seconds", () => {
   expect(errorMs(pace, 100)).toBeLessThan(200);
 });
 
-test("a long silence is no slot, and neither is a step back", () => {
+test("neither a long silence nor a step back counts as a slot", () => {
   const pace = new SlotPace();
   for (let i = 0; i < 50; i++) pace.note(BigInt(i), i * 200);
   pace.note(60n, 60_000);

@@ -18,7 +18,7 @@ const SIGNATURE = "5".repeat(88);
 const LAST_VALID = 150n;
 type Status = { slot: number; err: unknown; confirmationStatus: string };
 
-/** What one node knows; each test moves it. */
+/** One node's view of the chain; each test changes it. */
 interface NodeView {
   finalizedSlot: number;
   finalizedHeight: number;
@@ -57,7 +57,7 @@ function start(count: number): void {
           context: { slot: view.statusSlot },
           value: signatures.map(() => view.status),
         }),
-        // Short of finality a chain is always some blocks further, on a branch that may still be dropped.
+        // Below finality a chain is always some blocks ahead, on a branch that may still be dropped.
         getEpochInfo: (config?: { readonly commitment?: string }) => {
           const ahead = config?.commitment === "finalized" ? 0 : 31;
           return { absoluteSlot: view.finalizedSlot + ahead, blockHeight: view.finalizedHeight + ahead };
@@ -79,7 +79,7 @@ function start(count: number): void {
   });
 }
 
-/** Sends it off; the returned box holds the outcome once there is one. */
+/** Starts landing; the returned box holds the outcome once there is one. */
 function land(order: Partial<LandingOrder> = {}): { outcome: LandingOutcome | undefined } {
   const box: { outcome: LandingOutcome | undefined } = { outcome: undefined };
   void landing
@@ -99,7 +99,7 @@ function land(order: Partial<LandingOrder> = {}): { outcome: LandingOutcome | un
 
 const confirmed = (slot: number, err: unknown = null): Status => ({ slot, err, confirmationStatus: "confirmed" });
 
-test("the bytes go to every endpoint at once, without preflight or retries of the node's own", async () => {
+test("the bytes go to every endpoint at once, without preflight or the node's own retries", async () => {
   start(3);
   land();
   await vi.advanceTimersByTimeAsync(0);
@@ -110,7 +110,7 @@ test("the bytes go to every endpoint at once, without preflight or retries of th
     ]);
 });
 
-test("they go again every two slots until it is confirmed; processed does not end it", async () => {
+test("broadcasts repeat every two slots until the transaction is confirmed; processed is not enough", async () => {
   start(1);
   const seen: bigint[] = [];
   const box = land({ onEvent: (event) => event.kind === "processed" && seen.push(event.slot) });
@@ -129,7 +129,7 @@ test("they go again every two slots until it is confirmed; processed does not en
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
 });
 
-test("what has landed already is told at once, with its error", async () => {
+test("a transaction that has already landed is reported at once, with its error", async () => {
   start(1);
   height = 5_000n;
   views[0]!.status = { slot: 1_090, err: { InstructionError: [2, { Custom: 6005 }] }, confirmationStatus: "finalized" };
@@ -144,7 +144,7 @@ test("what has landed already is told at once, with its error", async () => {
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(0);
 });
 
-test("no refusal of a broadcast is final", async () => {
+test("no refused broadcast is final", async () => {
   start(2);
   for (const { methods } of endpoints)
     methods.sendTransaction = () => {
@@ -158,7 +158,7 @@ test("no refusal of a broadcast is final", async () => {
   expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_104n });
 });
 
-test("an endpoint that has not answered yet is sent nothing more", async () => {
+test("an endpoint with an unanswered broadcast gets no second one", async () => {
   start(2);
   endpoints[0]!.methods.sendTransaction = () => new Promise(() => {});
   land();
@@ -167,7 +167,7 @@ test("an endpoint that has not answered yet is sent nothing more", async () => {
   expect(endpoints[1]!.countOf("sendTransaction")).toBe(6);
 });
 
-test("a notice brings the answer before the next poll, with the status's own slot", async () => {
+test("a notice brings the outcome before the next poll, with the status's own slot", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(10);
@@ -179,7 +179,7 @@ test("a notice brings the answer before the next poll, with the status's own slo
   expect(subscriptions.count()).toBe(0);
 });
 
-test("with statuses out of reach the notice alone is believed", async () => {
+test("if statuses cannot be read, the notice alone decides", async () => {
   start(1);
   delete endpoints[0]!.methods.getSignatureStatuses;
   const box = land();
@@ -189,7 +189,7 @@ test("with statuses out of reach the notice alone is believed", async () => {
   expect(box.outcome).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
 });
 
-test("while reads do not know of it, a notice is believed with the fifth of them", async () => {
+test("if reads keep missing the signature, the notice decides at the fifth", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(10);
@@ -201,7 +201,7 @@ test("while reads do not know of it, a notice is believed with the fifth of them
   expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_102n, commitment: "confirmed" });
 });
 
-test("a read that lags behind a notice tells the slot, and takes nothing back", async () => {
+test("a read that lags behind a notice supplies the slot, and revokes nothing", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(10);
@@ -212,7 +212,7 @@ test("a read that lags behind a notice tells the slot, and takes nothing back", 
   expect(box.outcome).toEqual({ kind: "landed", slot: 1_101n, error: null, commitment: "confirmed" });
 });
 
-test("that a node has received the signature decides nothing", async () => {
+test("a node's receipt of the signature decides nothing", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(10);
@@ -226,7 +226,7 @@ test.each([
   ["before its message could land", 900n, 1_808, 1_809],
   ["after its message could land", 1_100n, 2_041, 2_040],
   ["ahead of every block there is", 900n, 1_941, 1_940],
-])("a status %s is not believed, 40 blocks of error apart", async (_where, at, wrong, right) => {
+])("a status %s is rejected, with a tolerance of 40 blocks", async (_where, at, wrong, right) => {
   start(1);
   height = at;
   const box = land({ lastValidBlockHeight: 1_000n });
@@ -240,7 +240,7 @@ test.each([
   expect(box.outcome).toMatchObject({ kind: "landed", slot: BigInt(right) });
 });
 
-test("callers who ask for the same signature share one flight, each with a deadline of its own", async () => {
+test("callers with the same signature share one pending transaction, each with its own deadline", async () => {
   start(1);
   const short = land({ deadlineMs: Date.now() + 1_000 });
   const long = land();
@@ -253,7 +253,7 @@ test("callers who ask for the same signature share one flight, each with a deadl
   expect(long.outcome).toMatchObject({ kind: "landed" });
 });
 
-test("at the deadline it is pending, and nothing is sent any more", async () => {
+test("at the deadline the outcome is pending, and broadcasting stops", async () => {
   start(1);
   const box = land({ deadlineMs: Date.now() + 1_000 });
   await vi.advanceTimersByTimeAsync(1_000);
@@ -261,7 +261,7 @@ test("at the deadline it is pending, and nothing is sent any more", async () => 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("many signatures are asked for in calls of at most 256", async () => {
+test("statuses are read for at most 256 signatures per call", async () => {
   start(1);
   for (let i = 0; i < 600; i++) land({ signature: `signature ${i}` });
   await vi.advanceTimersByTimeAsync(210);
@@ -272,7 +272,7 @@ test("many signatures are asked for in calls of at most 256", async () => {
   expect(sizes.length).toBeLessThan(8);
 });
 
-test("broadcasting ends when the height has passed the last valid one", async () => {
+test("broadcasting ends past the last valid block height", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -294,12 +294,12 @@ test.each([
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(times);
 });
 
-/** Past the last valid height, with what each node says then. */
-async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly outcome: LandingOutcome | undefined }> {
-  start(told.length);
+/** Past the last valid height, with each node's view then. */
+async function overdue(...given: Partial<NodeView>[]): Promise<{ readonly outcome: LandingOutcome | undefined }> {
+  start(given.length);
   const box = land();
   height = LAST_VALID + 40n;
-  told.forEach((view, i) => {
+  given.forEach((view, i) => {
     Object.assign(views[i]!, view);
   });
   await vi.advanceTimersByTimeAsync(4_000);
@@ -308,7 +308,7 @@ async function overdue(...told: Partial<NodeView>[]): Promise<{ readonly outcome
 
 const past = { finalizedSlot: 1_160, finalizedHeight: 151, statusSlot: 1_195 };
 
-test("expired: the finalized height is past, and the node's whole history does not hold the signature", async () => {
+test("expired: the finalized height is past, and the node's whole history lacks the signature", async () => {
   expect((await overdue(past)).outcome).toEqual({ kind: "expired" });
   expect(endpoints[0]!.calls.findLast(({ method }) => method === "getSignatureStatuses")?.params[1]).toEqual({
     searchTransactionHistory: true,
@@ -316,9 +316,9 @@ test("expired: the finalized height is past, and the node's whole history does n
 });
 
 test.each([
-  ["not expired while the chain still takes the blockhash, whatever height was told", 1_195, true, undefined],
-  ["expired when only an endpoint that lags still takes it", 1_159, true, { kind: "expired" }],
-  ["expired when it is taken no more", 1_195, false, { kind: "expired" }],
+  ["not expired while the chain still accepts the blockhash, whatever the reported height", 1_195, true, undefined],
+  ["expired if only a lagging endpoint still accepts it", 1_159, true, { kind: "expired" }],
+  ["expired if it is no longer accepted", 1_195, false, { kind: "expired" }],
 ])("%s", async (_name, slot, value, outcome) => {
   start(1);
   const wallet = createTestWallet();
@@ -341,19 +341,19 @@ test("not expired at the last valid height itself", async () => {
   expect((await overdue({ ...past, finalizedHeight: 150 })).outcome).toBeUndefined();
 });
 
-test("not expired when the status was read from an older state than the height", async () => {
+test("not expired if the status comes from an older state than the height", async () => {
   expect((await overdue({ ...past, statusSlot: 1_159 })).outcome).toBeUndefined();
 });
 
-test("with several endpoints two must prove it", async () => {
+test("with several endpoints, two must agree", async () => {
   expect((await overdue(past, past)).outcome).toEqual({ kind: "expired" });
 });
 
-test("one of two endpoints does not suffice, be the other behind", async () => {
+test("one of two endpoints is not enough if the other lags", async () => {
   expect((await overdue(past, { ...past, finalizedHeight: 149 })).outcome).toBeUndefined();
 });
 
-test("one of two endpoints does not suffice, be the other gone", async () => {
+test("one of two endpoints is not enough if the other is down", async () => {
   start(2);
   const box = land();
   height = LAST_VALID + 40n;
@@ -363,7 +363,7 @@ test("one of two endpoints does not suffice, be the other gone", async () => {
   expect(box.outcome).toBeUndefined();
 });
 
-test("two of three suffice, the third being gone", async () => {
+test("two of three are enough if the third is down", async () => {
   start(3);
   const box = land();
   height = LAST_VALID + 40n;
@@ -382,14 +382,14 @@ test("never expired while any endpoint has seen it in a block", async () => {
   expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_150n });
 });
 
-test("landed in the last valid block, after all endpoints had dropped it, is landed", async () => {
+test("a transaction in the last valid block has landed, even if every endpoint had dropped it", async () => {
   expect((await overdue({ ...past, status: confirmed(1_159) })).outcome).toMatchObject({
     kind: "landed",
     slot: 1_159n,
   });
 });
 
-test("how far a transaction got is told by the endpoint that knows", async () => {
+test("progress comes from the endpoint that knows the transaction", async () => {
   start(2);
   views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
   expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "finalized" });
@@ -397,7 +397,7 @@ test("how far a transaction got is told by the endpoint that knows", async () =>
   expect(await landing.fetchProgress(SIGNATURE)).toBeUndefined();
 });
 
-test("how far a transaction got is not believed outside its message's life: another endpoint is asked", async () => {
+test("progress outside the message's lifetime is rejected, and another endpoint asked", async () => {
   start(2);
   views[0]!.status = confirmed(1_390);
   expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toBeUndefined();
@@ -405,7 +405,7 @@ test("how far a transaction got is not believed outside its message's life: anot
   expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toMatchObject({ slot: 1_100n, commitment: "confirmed" });
 });
 
-test("a slot outside the message's life is not believed", async () => {
+test("a slot outside the message's lifetime is rejected", async () => {
   start(1);
   const box = land();
   views[0]!.status = confirmed(1_390);
@@ -416,7 +416,7 @@ test("a slot outside the message's life is not believed", async () => {
   expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_102n });
 });
 
-test("a sender that limits its callers is sent first broadcasts, and the repetitions it has room for: the newest first", async () => {
+test("a rate-limited sender gets every first broadcast, and repetitions within its limit, least repeated first", async () => {
   start(1);
   const sent: string[] = [];
   const warnings: string[] = [];
@@ -448,7 +448,7 @@ test("a sender that limits its callers is sent first broadcasts, and the repetit
   expect(warnings).toHaveLength(1);
 });
 
-test("a relay that repeats by itself is sent each transaction once, and only what allows it", async () => {
+test("a relay that repeats by itself gets each transaction once, and only transactions that allow it", async () => {
   start(1);
   const relay = fakeEndpoint({ sendTransaction: () => "taken" });
   const node = createNodeSender(relay, 0, { now: Date.now });

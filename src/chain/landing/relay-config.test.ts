@@ -16,13 +16,13 @@ const relay = (more: object = {}) => ({
 const parse = (...relays: object[]) => parseRelays(JSON.stringify(relays));
 
 describe("relays in the settings", () => {
-  it("are read with their defaults", () => {
+  it("are parsed with their defaults", () => {
     const [read] = parse(relay())!;
     expect(read).toMatchObject({ name: "jito", headers: {}, exclusive: false, repeats: false, perSecond: 1_000 });
     expect(read!.levels).toEqual({ faster: 2_000n, fastest: 50_000n });
   });
 
-  it("may pay what lands, with percentiles and caps by level", () => {
+  it("may follow landed tips, with percentiles and caps by level", () => {
     const [read] = parse(
       relay({ tipFloor: { ...floor, percentiles: { faster: "ema50" }, caps: { fastest: 70_000 } } }),
     )!;
@@ -33,7 +33,7 @@ describe("relays in the settings", () => {
     });
   });
 
-  it("that promise revert protection are asked for it and get their transactions alone", () => {
+  it("with revert protection are asked for it and get their transactions alone", () => {
     const [read] = parse(relay({ bundleOnly: true }))!;
     expect(read!.url).toBe("https://relay.example/api/v1/transactions?bundleOnly=true");
     expect(read!.exclusive).toBe(true);
@@ -49,24 +49,24 @@ describe("relays in the settings", () => {
     ["another scheme", JSON.stringify([relay({ url: "ftp://relay.example" })])],
     ["a tip below the least", JSON.stringify([relay({ levels: { faster: 999 } })])],
     ["a tip above one SOL", JSON.stringify([relay({ levels: { faster: 1_000_000_001 } })])],
-    ["a tip and nobody to get it", JSON.stringify([relay({ tipAccounts: [] })])],
+    ["a tip without an account", JSON.stringify([relay({ tipAccounts: [] })])],
     ["an unknown level", JSON.stringify([relay({ levels: { quick: 5_000 } })])],
-    ["an account that is none", JSON.stringify([relay({ tipAccounts: ["abc"] })])],
-    ["landed tips told nowhere", JSON.stringify([relay({ tipFloor: {} })])],
+    ["an invalid account", JSON.stringify([relay({ tipAccounts: ["abc"] })])],
+    ["landed tips without a URL", JSON.stringify([relay({ tipFloor: {} })])],
     ["landed tips at no URL", JSON.stringify([relay({ tipFloor: { url: "tips" } })])],
-    ["a percentile nobody tells", JSON.stringify([relay({ tipFloor: { ...floor, percentiles: { faster: 60 } } })])],
+    ["an unknown percentile", JSON.stringify([relay({ tipFloor: { ...floor, percentiles: { faster: 60 } } })])],
     ["a percentile of another level", JSON.stringify([relay({ tipFloor: { ...floor, percentiles: { fast: 50 } } })])],
     ["a cap below the tip", JSON.stringify([relay({ tipFloor: { ...floor, caps: { faster: 1_999 } } })])],
     ["a cap above one SOL", JSON.stringify([relay({ tipFloor: { ...floor, caps: { faster: 1_000_000_001 } } })])],
     ["an unknown field of landed tips", JSON.stringify([relay({ tipFloor: { ...floor, percentile: 50 } })])],
-    ["landed tips and nobody to get them", JSON.stringify([relay({ tipAccounts: [], levels: {}, tipFloor: floor })])],
+    ["landed tips without tip accounts", JSON.stringify([relay({ tipAccounts: [], levels: {}, tipFloor: floor })])],
     ["a header of two lines", JSON.stringify([relay({ headers: { a: "b\nc" } })])],
   ])("are refused with %s", (_name, text) => {
     expect(parseRelays(text)).toBeUndefined();
   });
 });
 
-test("a level has the own nodes and its relays, with a tip to one account of each in turn", () => {
+test("a level uses the own nodes and its relays, with tips rotating through each relay's accounts", () => {
   const plan = createSenderPlan(
     parse(relay(), relay({ name: "staked", tipAccounts: [], leastTip: 0, levels: { fast: 0, faster: 0 } }))!,
   );
@@ -81,7 +81,7 @@ test("a level has the own nodes and its relays, with a tip to one account of eac
   ]);
 });
 
-test("a relay that wants its transactions to itself gets them alone", () => {
+test("an exclusive relay gets its transactions alone", () => {
   const plan = createSenderPlan(
     parse(relay(), relay({ name: "guarded", exclusive: true, levels: { fastest: 9_000 } }))!,
   );
@@ -90,7 +90,7 @@ test("a relay that wants its transactions to itself gets them alone", () => {
   expect(plan.choose("faster", 0).senders).toEqual(["rpc", "jito"]);
 });
 
-test("a tip is what lands now, between the least and the cap, and as configured while that is not known", () => {
+test("a tip follows landed tips between minimum and cap, and is as configured while they are unknown", () => {
   let landed: bigint | undefined;
   const asked: unknown[] = [];
   const lamports = (percentile: unknown) => {

@@ -37,7 +37,7 @@ async function asked(more = 3): Promise<void> {
   await eventually(() => expect(server.asked).toBeGreaterThanOrEqual(before + more));
 }
 
-test("tips are told in lamports, rounded up", async () => {
+test("tips are in lamports, rounded up", async () => {
   start();
   await known();
   expect(([25, 50, 75, 95, 99, "ema50"] as const).map((one) => floor!.lamports(one))).toEqual([
@@ -50,7 +50,7 @@ test("tips are told in lamports, rounded up", async () => {
   ]);
 });
 
-test("new tips are followed, a spike too", async () => {
+test("new tips are followed, spikes included", async () => {
   start();
   await known();
   server.answer = JSON.stringify([spike(1_000)]);
@@ -73,10 +73,10 @@ test.each([
   ["null for a number", odd({ landed_tips_25th_percentile: null })],
   ["a negative tip", odd({ landed_tips_25th_percentile: -0.001 })],
   ["a field missing", odd({ ema_landed_tips_50th_percentile: undefined })],
-  ["more SOL than anybody tips", odd({ landed_tips_99th_percentile: 101 })],
+  ["an implausible amount of SOL", odd({ landed_tips_99th_percentile: 101 })],
   ["percentiles out of order", odd({ landed_tips_50th_percentile: 0.5 })],
   ["more bytes than are read", `${odd({})}${" ".repeat(5_000)}`],
-])("an answer with %s is passed over with one line, and what was known stays a while", async (_name, answer) => {
+])("a report with %s is discarded with one warning, and the last one stays for a while", async (_name, answer) => {
   start();
   await known();
   server.answer = answer;
@@ -91,7 +91,7 @@ test.each([
   await known();
 });
 
-test.each([[302], [403], [404], [429], [500]])("HTTP %s is no answer", async (status) => {
+test.each([[302], [403], [404], [429], [500]])("HTTP %s is not a report", async (status) => {
   server.status = status;
   start();
   await asked(2);
@@ -99,7 +99,7 @@ test.each([[302], [403], [404], [429], [500]])("HTTP %s is no answer", async (st
   expect(warnings).toHaveLength(1);
 });
 
-test("a server that takes the question and says nothing is asked again, one question at a time", async () => {
+test("a server that does not respond is asked again, one request at a time", async () => {
   server.answer = undefined;
   start(100);
   await eventually(() => expect(warnings).toHaveLength(1));

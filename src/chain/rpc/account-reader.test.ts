@@ -16,7 +16,7 @@ function readerOf(methods: Parameters<typeof fakeEndpoint>[0]) {
   return { endpoint, reader: createAccountReader({ pool, commitment: "processed" }) };
 }
 
-test("accounts come in the order asked, a hundred a call, null where there is none", async () => {
+test("accounts come in the order asked, a hundred per call, null if there is none", async () => {
   let slot = 12;
   const { endpoint, reader } = readerOf({
     getMultipleAccounts: (keys: readonly string[]) => ({
@@ -101,7 +101,7 @@ test("state of a slot the chain cannot be at is not taken: another node is asked
   expect(doubted).toHaveBeenCalledOnce();
 });
 
-test("of very many calls only some are under way together, and each answer comes to its place", async () => {
+test("concurrent calls are bounded, and each answer lands in its place", async () => {
   let underWay = 0;
   let most = 0;
   const { reader } = readerOf({
@@ -120,7 +120,7 @@ test("of very many calls only some are under way together, and each answer comes
   );
 });
 
-test("so many searches are under way at once at most, and the others follow in their order", async () => {
+test("concurrent searches are bounded, and the rest run in order", async () => {
   const answers: (() => void)[] = [];
   let most = 0;
   const { endpoint, reader } = readerOf({

@@ -13,13 +13,13 @@ async function call(reply: FakeCall, options: { timeoutMs?: number; maxResponseB
   return { endpoint, outcome };
 }
 
-test("a call gives the node's result", async () => {
+test("a call returns the node's result", async () => {
   const { outcome, endpoint } = await call(({ id, params }, response) => answer(params)({ id, params }, response));
   expect(outcome).toEqual([1]);
   expect(endpoint.isCooling()).toBe(false);
 });
 
-test("balances above 2^53 arrive exactly", async () => {
+test("balances above 2^53 are exact", async () => {
   const { outcome } = await call(({ id }, response) =>
     response.end(
       `{"jsonrpc":"2.0","id":${id},"result":{"lamports":18446744073709551615,"pre":[9007199254740993,5],"space":165}}`,
@@ -51,12 +51,12 @@ test.each<[string, FakeCall, string]>([
   expect(endpoint.isCooling()).toBe(kind === "unreachable");
 });
 
-test("an answer that does not come in time is given up", async () => {
+test("a late answer is abandoned", async () => {
   const { outcome } = await call(() => {}, { timeoutMs: 50 });
   expect(outcome).toMatchObject({ kind: "unreachable" });
 });
 
-test("an answer larger than the limit is not read to its end", async () => {
+test("an answer larger than the limit is not read to the end", async () => {
   const { outcome } = await call(
     (_, response) => {
       const pump = () => {
@@ -70,12 +70,12 @@ test("an answer larger than the limit is not read to its end", async () => {
   expect(outcome).toMatchObject({ kind: "malformed" });
 });
 
-test("a node that is not there is an UPSTREAM_ERROR", async () => {
+test("an unreachable node is an UPSTREAM_ERROR", async () => {
   const endpoint = createRpcEndpoint({ url: "http://127.0.0.1:1", now: Date.now });
   await expect(endpoint.call("ask", [])).rejects.toMatchObject({ code: "UPSTREAM_ERROR", kind: "unreachable" });
 });
 
-test("a node that answers nothing goes last long before its calls time out, until it answers again", async () => {
+test("a silent node goes last long before its calls time out, until it answers again", async () => {
   const held: (() => void)[] = [];
   let isSilent = true;
   node = await startFakeNode({

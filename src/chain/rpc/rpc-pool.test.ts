@@ -21,7 +21,7 @@ test("an endpoint that cools down is asked last", async () => {
   expect(await pool.read("ask", [])).toBe("second");
 });
 
-test("a refused method is not asked again for a while, and told of once", async () => {
+test("a refused method is not called again for a while, with one warning", async () => {
   let time = 0;
   const warnings: string[] = [];
   const only = fakeEndpoint({});
@@ -59,7 +59,7 @@ test("a slow endpoint's late answer still counts when the others fail", async ()
   expect(await pool.read("ask", [])).toBe("late");
 });
 
-test("a lacking answer is given only when nobody knows better", async () => {
+test("a lacking answer is returned only if no other endpoint improves on it", async () => {
   const blank = fakeEndpoint({ ask: () => null });
   const full = fakeEndpoint({ ask: () => 7 });
   const isLacking = (result: unknown) => result === null;

@@ -22,14 +22,14 @@ async function start(silentMs = 10_000): Promise<void> {
   await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
 }
 
-test("subscriptions begin with the first slot and hear their notices", async () => {
+test("subscriptions start with the first slot and receive their notices", async () => {
   await start();
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   let activeFrom = 0n;
   subscriptions.subscribe({
     kind: "account",
     params: ["key"],
-    onNotice: (result) => heard.push(result),
+    onNotice: (result) => received.push(result),
     onActive: () => {
       activeFrom = subscriptions.lastSlot();
     },
@@ -37,10 +37,10 @@ test("subscriptions begin with the first slot and hear their notices", async () 
   node.notify("slot", { slot: 5, parent: 4, root: 0 });
   await eventually(() => expect(activeFrom).toBe(5n));
   node.notify("account", { hello: 1 });
-  await eventually(() => expect(heard).toEqual([{ hello: 1 }]));
+  await eventually(() => expect(received).toEqual([{ hello: 1 }]));
 });
 
-test("a lost connection is told of, made again, and everything subscribed to again", async () => {
+test("a lost connection is reported and reopened, and every subscription renewed", async () => {
   await start();
   let activations = 0;
   let losses = 0;
@@ -63,7 +63,7 @@ test("a connection that stays open without a slot is replaced", async () => {
   await eventually(() => expect(node.connections()).toBeGreaterThan(1));
 });
 
-test("a silent connection is given up for a node that tells of newer slots, and everything moves there", async () => {
+test("a silent connection is dropped for a node that reports newer slots, and every subscription moves there", async () => {
   node = await startFakeNode({});
   const other = await startFakeNode({});
   const warnings: string[] = [];
@@ -113,7 +113,7 @@ test("a silent connection is given up for a node that tells of newer slots, and 
   await other.close();
 });
 
-test("a connection that speaks again is kept, and the other let go", async () => {
+test("a connection that recovers is kept, and the candidate dropped", async () => {
   await start(200);
   let losses = 0;
   subscriptions.onLost(() => {
@@ -126,7 +126,7 @@ test("a connection that speaks again is kept, and the other let go", async () =>
   expect(losses).toBe(0);
 });
 
-test("a doubted connection gives way to the next that tells of a slot, even of an older one", async () => {
+test("a doubted connection is replaced by the next that reports a slot, even an older one", async () => {
   await start();
   node.notify("slot", { slot: 500, parent: 499, root: 0 });
   await eventually(() => expect(subscriptions.lastSlot()).toBe(500n));
@@ -137,7 +137,7 @@ test("a doubted connection gives way to the next that tells of a slot, even of a
   await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
 });
 
-test("what is cancelled is unsubscribed, also when the node had not yet accepted it", async () => {
+test("a cancelled subscription is unsubscribed, even if the node had not accepted it yet", async () => {
   await start();
   node.notify("slot", { slot: 1, parent: 0, root: 0 });
   await eventually(() => expect(subscriptions.lastSlot()).toBe(1n));
@@ -149,7 +149,7 @@ test("what is cancelled is unsubscribed, also when the node had not yet accepted
   await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
 });
 
-test("a notice that cannot be read harms nothing", async () => {
+test("a malformed notice does no harm", async () => {
   await start();
   node.notify("slot", { slot: "many", parent: 7, root: 0 });
   node.notify("slot", { slot: 9, parent: 8, root: 0 });

@@ -35,7 +35,7 @@ function readerOf(...answers: unknown[]) {
   };
 }
 
-test("the record is read exactly, loaded addresses behind the message's own", async () => {
+test("the record is decoded exactly, loaded addresses after the message's own", async () => {
   const { reader, endpoints } = readerOf(record);
   expect(await reader.fetchTransaction("signature")).toEqual({
     slot: 77n,
@@ -57,16 +57,16 @@ test("the record is read exactly, loaded addresses behind the message's own", as
   });
 });
 
-test("a transaction one node does not have yet is read from another; null when none has it", async () => {
+test("a transaction missing on one node is read from another; null if none has it", async () => {
   expect((await readerOf(null, record).reader.fetchTransaction("signature"))?.slot).toBe(77n);
   expect(await readerOf(null, null).reader.fetchTransaction("signature")).toBe(null);
 });
 
-test("a record without its results is not there yet", async () => {
+test("a record without metadata counts as missing", async () => {
   expect(await readerOf({ ...record, meta: null }).reader.fetchTransaction("signature")).toBe(null);
 });
 
-test("a record that cannot be read is an UPSTREAM_ERROR", async () => {
+test("a malformed record is an UPSTREAM_ERROR", async () => {
   const { reader } = readerOf({ ...record, meta: { ...record.meta, preBalances: ["1"] } });
   await expect(reader.fetchTransaction("signature")).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });

@@ -16,7 +16,7 @@ let gate: Promise<void> | undefined;
 let broken: boolean;
 let subscriptions: FakeSubscriptions;
 let source: LiveStateSource;
-let heard: { value: number | null | "unknown"; slot: bigint }[];
+let received: { value: number | null | "unknown"; slot: bigint }[];
 
 const reader: AccountReader = {
   async fetchAccounts(addresses) {
@@ -60,11 +60,11 @@ beforeEach(() => {
   reads = 0;
   gate = undefined;
   broken = false;
-  heard = [];
+  received = [];
   subscriptions = fakeSubscriptions();
   source = open();
   source.onAccount((_, account, slot) =>
-    heard.push({ value: account === undefined ? "unknown" : (account?.data[0] ?? null), slot }),
+    received.push({ value: account === undefined ? "unknown" : (account?.data[0] ?? null), slot }),
   );
 });
 afterEach(() => {
@@ -75,18 +75,18 @@ afterEach(() => {
 
 test("the first state is read, then changes come by subscription", async () => {
   await source.follow([key]);
-  expect(heard).toEqual([{ value: 1, slot: 10n }]);
+  expect(received).toEqual([{ value: 1, slot: 10n }]);
   subscriptions.slot(10n);
   subscriptions.activate();
   notice(11, 2);
   notice(12, null);
-  expect(heard.slice(1)).toEqual([
+  expect(received.slice(1)).toEqual([
     { value: 2, slot: 11n },
     { value: null, slot: 12n },
   ]);
 });
 
-test("state never goes back, neither by a late notice nor by a lagging read", async () => {
+test("neither a late notice nor a lagging read brings old state back", async () => {
   await source.follow([key]);
   subscriptions.slot(20n);
   subscriptions.activate();
@@ -94,10 +94,10 @@ test("state never goes back, neither by a late notice nor by a lagging read", as
   notice(19, 4);
   await source.refresh([key]);
   expect(reads).toBe(2);
-  expect(heard.at(-1)).toEqual({ value: 5, slot: 20n });
+  expect(received.at(-1)).toEqual({ value: 5, slot: 20n });
 });
 
-test("a read that was under way when a notice of the same slot came does not undo it", async () => {
+test("a read in flight when a notice of the same slot arrives does not undo it", async () => {
   await source.follow([key]);
   subscriptions.slot(10n);
   subscriptions.activate();
@@ -111,10 +111,10 @@ test("a read that was under way when a notice of the same slot came does not und
   notice(11, 8);
   open();
   await vi.advanceTimersByTimeAsync(0);
-  expect(heard.at(-1)).toEqual({ value: 8, slot: 11n });
+  expect(received.at(-1)).toEqual({ value: 8, slot: 11n });
 });
 
-test("a subscribed account is current with the slots, once read at or after the subscription's start", async () => {
+test("a subscribed account stays current with the slots once it was read at or after the subscription's start", async () => {
   await source.follow([key]);
   subscriptions.slot(12n);
   subscriptions.activate();
@@ -135,7 +135,7 @@ test("a subscribed account is current with the slots, once read at or after the 
   expect(source.currentAtMs(key)).toBe(1_005_400);
 });
 
-test("while the slots are silent, what is subscribed to is read too", async () => {
+test("while the slots are silent, subscribed accounts are read too", async () => {
   await source.follow([key]);
   subscriptions.slot(10n);
   subscriptions.activate();
@@ -144,11 +144,11 @@ test("while the slots are silent, what is subscribed to is read too", async () =
   nodeSlot = 16n;
   nodeValue = 3;
   await vi.advanceTimersByTimeAsync(1_400);
-  expect(heard.at(-1)).toEqual({ value: 3, slot: 16n });
+  expect(received.at(-1)).toEqual({ value: 3, slot: 16n });
   expect(source.currentAtMs(key)).toBe(1_001_600);
 });
 
-test("a lost subscription leaves the account current up to the last slot heard, and polling takes over", async () => {
+test("a lost subscription leaves the account current up to the last slot received, and polling takes over", async () => {
   await source.follow([key]);
   subscriptions.slot(10n);
   subscriptions.activate();
@@ -163,7 +163,7 @@ test("a lost subscription leaves the account current up to the last slot heard, 
   nodeSlot = 12n;
   nodeValue = 9;
   await vi.advanceTimersByTimeAsync(400);
-  expect(heard.at(-1)).toEqual({ value: 9, slot: 12n });
+  expect(received.at(-1)).toEqual({ value: 9, slot: 12n });
   expect(source.currentAtMs(key)).toBe(1_003_600);
 });
 
@@ -177,7 +177,7 @@ test("a node far behind the head proves nothing current", async () => {
   expect(source.currentAtMs(key)).toBe(1_000_000);
 });
 
-test("even a subscribed account is read again now and then", async () => {
+test("even a subscribed account is re-read now and then", async () => {
   await source.follow([key]);
   subscriptions.slot(10n);
   subscriptions.activate();
@@ -185,18 +185,18 @@ test("even a subscribed account is read again now and then", async () => {
   nodeSlot = 60n;
   nodeValue = 44;
   await vi.advanceTimersByTimeAsync(10_400);
-  expect(heard.at(-1)).toEqual({ value: 44, slot: 60n });
+  expect(received.at(-1)).toEqual({ value: 44, slot: 60n });
 });
 
-test("a first read that fails is told, and made good later", async () => {
+test("a failed first read is reported, and repeated later", async () => {
   broken = true;
   await expect(source.follow([key])).rejects.toThrow("down");
   broken = false;
   await vi.advanceTimersByTimeAsync(400);
-  expect(heard).toEqual([{ value: 1, slot: 10n }]);
+  expect(received).toEqual([{ value: 1, slot: 10n }]);
 });
 
-test("what is unfollowed is neither subscribed to nor read", async () => {
+test("an unfollowed account is neither subscribed to nor read", async () => {
   await source.follow([key]);
   source.unfollow([key]);
   expect(subscriptions.count()).toBe(0);
@@ -214,49 +214,49 @@ async function stream(): Promise<void> {
   expect(source.counts()).toMatchObject({ accounts: 1, streamed: 1 });
 }
 
-test("when the chain turns to another branch, the account is what it was there, with the notice that tells of it", async () => {
+test("when the chain turns to another branch, the account has its state there at once", async () => {
   await stream();
   notice(11, 2);
   subscriptions.slot(12n);
   notice(12, 3);
-  expect(heard.at(-1)?.value).toBe(3);
+  expect(received.at(-1)?.value).toBe(3);
   const before = reads;
   subscriptions.slot(13n, 11n);
-  expect(heard.at(-1)).toEqual({ value: 2, slot: 11n });
+  expect(received.at(-1)).toEqual({ value: 2, slot: 11n });
   notice(13, 4);
   // And back, when the first branch wins after all.
   subscriptions.slot(14n, 12n);
-  expect(heard.at(-1)).toEqual({ value: 3, slot: 12n });
+  expect(received.at(-1)).toEqual({ value: 3, slot: 12n });
   expect(reads).toBe(before);
   expect(source.counts()).toMatchObject({ forks: 2, gaps: 0 });
 });
 
-test("a late notice from a branch that was left is kept aside", async () => {
+test("a late notice from an abandoned branch is not delivered", async () => {
   await stream();
   subscriptions.slot(12n);
   subscriptions.slot(13n, 11n);
   notice(12, 9);
-  expect(heard.at(-1)?.value).toBe(1);
+  expect(received.at(-1)?.value).toBe(1);
   subscriptions.slot(14n, 12n);
-  expect(heard.at(-1)).toEqual({ value: 9, slot: 12n });
+  expect(received.at(-1)).toEqual({ value: 9, slot: 12n });
 });
 
-test("an account known only from a slot that is gone is unknown and not current, until read again", async () => {
+test("an account known only from a dropped slot is unknown and not current until read again", async () => {
   subscriptions.slot(10n);
   subscriptions.slot(11n);
   nodeSlot = 11n;
   await source.follow([key]);
   subscriptions.slot(12n, 10n);
-  expect(heard.at(-1)?.value).toBe("unknown");
+  expect(received.at(-1)?.value).toBe("unknown");
   expect(source.currentAtMs(key)).toBe(0);
   nodeSlot = 12n;
   nodeValue = 6;
   await vi.advanceTimersByTimeAsync(400);
-  expect(heard.at(-1)).toEqual({ value: 6, slot: 12n });
+  expect(received.at(-1)).toEqual({ value: 6, slot: 12n });
   expect(source.currentAtMs(key)).toBe(1_000_400);
 });
 
-test("versions are forgotten when rooted", async () => {
+test("old versions are dropped once a newer one is rooted", async () => {
   await stream();
   for (let slot = 12; slot < 40; slot++) {
     subscriptions.slot(BigInt(slot), BigInt(slot - 1), 0n);
@@ -265,10 +265,10 @@ test("versions are forgotten when rooted", async () => {
   expect(source.spareVersions()).toBeGreaterThan(20);
   subscriptions.slot(40n, 39n, 39n);
   expect(source.spareVersions()).toBe(0);
-  expect(heard.at(-1)?.value).toBe(39);
+  expect(received.at(-1)?.value).toBe(39);
 });
 
-test("a missing slot puts what is followed in doubt until it has been read", async () => {
+test("after a missing slot, followed accounts depend on reads until read", async () => {
   await stream();
   await vi.advanceTimersByTimeAsync(200);
   subscriptions.slot(14n, 13n);
@@ -277,27 +277,27 @@ test("a missing slot puts what is followed in doubt until it has been read", asy
   nodeValue = 8;
   await vi.advanceTimersByTimeAsync(400);
   subscriptions.slot(15n);
-  expect(heard.at(-1)).toEqual({ value: 8, slot: 14n });
+  expect(received.at(-1)).toEqual({ value: 8, slot: 14n });
   expect(source.counts()).toMatchObject({ gaps: 1, streamed: 1 });
 });
 
-test("a read or notice from a slot that cannot be yet is not believed", async () => {
+test("a read or notice from a slot that cannot exist yet is discarded", async () => {
   await stream();
   nodeSlot = 211n;
   nodeValue = 66;
   await source.refresh([key]);
   notice(212, 77);
-  expect(heard.at(-1)?.value).toBe(1);
+  expect(received.at(-1)?.value).toBe(1);
   expect(source.counts().disbelieved).toBe(2);
   notice(12, 2);
-  expect(heard.at(-1)?.value).toBe(2);
+  expect(received.at(-1)?.value).toBe(2);
 });
 
 test("the audit compares at equal slot, counts a lost notice and heals it", async () => {
   source.close();
   const audited = { auditMs: 1_000, refreshMs: 600_000, quietMs: 60_000 };
   source = open(audited);
-  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  source.onAccount((_, account, slot) => received.push({ value: account?.data[0] ?? null, slot }));
   await stream();
   for (let slot = 12n; slot < 20n; slot++) subscriptions.slot(slot);
   nodeSlot = 19n;
@@ -305,49 +305,49 @@ test("the audit compares at equal slot, counts a lost notice and heals it", asyn
   for (let slot = 20n; slot < 24n; slot++) subscriptions.slot(slot);
   await vi.advanceTimersByTimeAsync(400);
   expect(source.counts()).toMatchObject({ audited: 1, auditDifferences: 0 });
-  // A change the stream never told of.
+  // A change the stream never reported.
   nodeSlot = 23n;
   nodeValue = 99;
   await vi.advanceTimersByTimeAsync(1_000);
   for (let slot = 24n; slot < 28n; slot++) subscriptions.slot(slot);
   await vi.advanceTimersByTimeAsync(800);
   expect(source.counts()).toMatchObject({ audited: 2, auditDifferences: 1 });
-  expect(heard.at(-1)).toEqual({ value: 99, slot: 23n });
+  expect(received.at(-1)).toEqual({ value: 99, slot: 23n });
 });
 
-test("a stream far behind the chain is not relied on: what it covers is read, and current no further than that", async () => {
+test("a stream far behind the chain is not relied on: its accounts are read, and current only up to that", async () => {
   source.close();
   let headSlot = 11n;
   source = open({ headSlot: () => headSlot });
-  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  source.onAccount((_, account, slot) => received.push({ value: account?.data[0] ?? null, slot }));
   await stream();
   headSlot = 100n;
   nodeSlot = 100n;
   nodeValue = 4;
   await vi.advanceTimersByTimeAsync(400);
-  expect(heard.at(-1)).toEqual({ value: 4, slot: 100n });
+  expect(received.at(-1)).toEqual({ value: 4, slot: 100n });
   await vi.advanceTimersByTimeAsync(100);
   subscriptions.slot(12n);
   expect(source.currentAtMs(key)).toBe(1_000_800);
-  // Slot 100 was known of before: what the stream tells up to 99 is no newer than that.
+  // Slot 100 is known already: the stream's state up to 99 is older than that.
   for (let slot = 13n; slot < 100n; slot++) subscriptions.slot(slot);
   expect(source.currentAtMs(key)).toBe(1_000_800);
   subscriptions.slot(100n);
   expect(source.currentAtMs(key)).toBe(1_000_900);
 });
 
-test("a slot far ahead of all that is known is not believed, and disturbs nothing", async () => {
+test("a slot far ahead of everything known is discarded without effect", async () => {
   source.close();
   source = open({ headSlot: () => 11n });
-  source.onAccount((_, account, slot) => heard.push({ value: account?.data[0] ?? null, slot }));
+  source.onAccount((_, account, slot) => received.push({ value: account?.data[0] ?? null, slot }));
   await stream();
   subscriptions.slot(211n);
   notice(11, 5);
-  expect(heard.at(-1)).toEqual({ value: 5, slot: 11n });
+  expect(received.at(-1)).toEqual({ value: 5, slot: 11n });
   expect(source.counts()).toMatchObject({ streamed: 1, gaps: 0, disbelieved: 1 });
 });
 
-test("very many accounts are read in pieces, and their healing is spread over time", async () => {
+test("many accounts are read in chunks, and their refresh is spread over time", async () => {
   const many = Array.from({ length: 2_000 }, (_, i) => {
     const bytes = new Uint8Array(32).fill(1);
     new DataView(bytes.buffer).setUint32(0, i);
@@ -371,7 +371,7 @@ test("very many accounts are read in pieces, and their healing is spread over ti
   expect(source.counts().reads).toBeGreaterThan(7_000);
 });
 
-test("when the stream falls silent, a quiet account is current up to where the stream came, not only up to its last read", async () => {
+test("when the stream falls silent, an unchanged account is current up to the stream's last slot, not just its last read", async () => {
   source.close();
   let headSlot = 11n;
   source = open({ headSlot: () => headSlot });
@@ -397,7 +397,7 @@ test("when the stream falls silent, a quiet account is current up to where the s
   expect(source.currentAtMs(key)).toBeGreaterThanOrEqual(lastHeardMs + 900);
 });
 
-test("state is never called current in the moment a gap shows, only up to the slot before it", async () => {
+test("when a gap shows, state is current only up to the slot before it", async () => {
   await stream();
   const lastHeardMs = Date.now();
   await vi.advanceTimersByTimeAsync(900);
@@ -408,7 +408,7 @@ test("state is never called current in the moment a gap shows, only up to the sl
   expect(source.currentAtMs(key)).toBeGreaterThanOrEqual(lastHeardMs + 900);
 });
 
-test("a read from a node that lags proves no more than its slot does", async () => {
+test("a read from a lagging node proves no more than its slot does", async () => {
   subscriptions.slot(10n);
   await vi.advanceTimersByTimeAsync(300);
   subscriptions.slot(11n);
@@ -420,7 +420,7 @@ test("a read from a node that lags proves no more than its slot does", async () 
   expect(source.currentAtMs(key)).toBe(1_000_600);
 });
 
-test("accounts that trades are built on are verified, and one lost change puts the whole stream in doubt", async () => {
+test("accounts that trades are built on are verified, and one lost change makes the whole stream unreliable", async () => {
   await stream();
   const step = async () => {
     await vi.advanceTimersByTimeAsync(200);
@@ -434,10 +434,10 @@ test("accounts that trades are built on are verified, and one lost change puts t
   }
   expect(source.counts().audited).toBeGreaterThan(0);
   expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
-  // A change the stream does not tell of.
+  // A change the stream does not report.
   nodeValue = 77;
   const lostAtMs = Date.now();
-  while (heard.at(-1)?.value !== 77) {
+  while (received.at(-1)?.value !== 77) {
     source.use([key]);
     await step();
   }
@@ -449,7 +449,7 @@ test("accounts that trades are built on are verified, and one lost change puts t
   expect(source.counts().streamed).toBe(1);
 });
 
-test("a stream that speaks of slots far behind is doubted", async () => {
+test("a stream of slots far behind is doubted", async () => {
   source.close();
   let headSlot = 11n;
   source = open({ headSlot: () => headSlot });
@@ -462,7 +462,7 @@ test("a stream that speaks of slots far behind is doubted", async () => {
   expect(subscriptions.doubts()).toBe(1);
 });
 
-test("a read of a slot whose change was told of before is no sign of a loss", async () => {
+test("a read of a slot already reported by the stream is no sign of a loss", async () => {
   await stream();
   notice(11, 2);
   nodeSlot = 11n;
@@ -473,7 +473,7 @@ test("a read of a slot whose change was told of before is no sign of a loss", as
   expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
 });
 
-test("what was read while the stream was gone is not held against the one that took its place", async () => {
+test("reads made while the stream was down do not count against its replacement", async () => {
   await stream();
   nodeSlot = 14n;
   nodeValue = 5;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SlotTimes } from "./slot-times.ts";
 
-test("a slot is the newest until the first one after it is known of, from whomever", () => {
+test("a slot is the newest until any source reports a later one", () => {
   const times = new SlotTimes();
   expect(times.newest).toBe(0n);
   expect(times.passedAtMs(5n)).toBe(Number.POSITIVE_INFINITY);
@@ -17,7 +17,7 @@ test("a slot is the newest until the first one after it is known of, from whomev
   expect(times.passedAtMs(14n)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("however many slots there were, the latest are remembered", () => {
+test("only the latest slots are kept", () => {
   const times = new SlotTimes();
   for (let slot = 1; slot <= 1_000; slot++) times.note(BigInt(slot), slot * 80);
   expect(times.passedAtMs(990n)).toBe(991 * 80);

@@ -9,13 +9,13 @@ function treeOf(...links: readonly (readonly [number, number])[]): SlotTree {
 }
 const onChain = (tree: SlotTree, ...slots: number[]) => slots.filter((slot) => tree.isOnChain(BigInt(slot)));
 
-test("the newest slot and its ancestors are the chain; what is not known may be", () => {
+test("the newest slot and its ancestors are the chain; unknown slots may be", () => {
   const tree = treeOf([10, 9], [11, 10], [12, 11], [13, 11]);
   expect(tree.head).toBe(13n);
   expect(onChain(tree, 5, 9, 10, 11, 12, 13, 14)).toEqual([5, 9, 10, 11, 13, 14]);
 });
 
-test("a dead slot takes with it what was built on it", () => {
+test("a dead slot takes its descendants with it", () => {
   const tree = treeOf([10, 9], [11, 10], [12, 11], [13, 12]);
   expect(tree.kill(11n)).toEqual(expect.arrayContaining([11n, 12n, 13n]));
   expect(tree.head).toBe(10n);
@@ -35,20 +35,20 @@ test("a confirmed slot decides between branches, even against a newer one", () =
   expect(tree.head).toBe(11n);
 });
 
-test("a slot whose parent was never told of is a gap; one that branches off before all that is known is not", () => {
+test("a slot with an unknown parent is a gap, unless it branches off before everything known", () => {
   const tree = treeOf([10, 9], [11, 10]);
   expect(tree.begin(12n, 8n).isGap).toBe(false);
   expect(tree.begin(14n, 13n).isGap).toBe(true);
   expect(tree.begin(15n, 14n).isGap).toBe(false);
 });
 
-test("a slot whose bank is replaced stands on its new parent", () => {
+test("a slot with a replaced bank moves to its new parent", () => {
   const tree = treeOf([10, 9], [11, 10], [12, 11]);
   tree.begin(12n, 10n);
   expect(onChain(tree, 10, 11, 12)).toEqual([10, 12]);
 });
 
-test("whatever the order of news, the chain is a line of parents and dead slots are not on it", () => {
+test("in any order of events, the chain is a line of parents without dead slots", () => {
   const link = fc.record({ slot: fc.integer({ min: 2, max: 40 }), back: fc.integer({ min: 1, max: 4 }) });
   const step = fc.oneof(
     link.map((one) => ({ kind: "begin" as const, ...one })),

@@ -35,7 +35,7 @@ function accountOf(address: Address, value: number, slot: bigint): Account {
   return { address, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot };
 }
 
-test("whatever branches there are, and in whatever order a slot's changes come, once or twice, the state is the surviving chain's", async () => {
+test("with any branches, and changes in any order, once or twice, the state is the surviving chain's", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(block, { minLength: 1, maxLength: 40 }),
@@ -45,8 +45,8 @@ test("whatever branches there are, and in whatever order a slot's changes come, 
         const draw = (below: number) => randoms[drawn++ % randoms.length]! % below;
         let listener!: FeedListener;
         const feed: AccountFeed = {
-          listen(heard) {
-            listener = heard;
+          listen(received) {
+            listener = received;
           },
           follow: (addresses) => listener.onCovered(addresses, BigInt(FIRST)),
           unfollow: () => {},

@@ -47,7 +47,7 @@ async function listen(...accounts: readonly Address[]): Promise<void> {
   nowMs += 10_001;
 }
 
-test("every price paid for writing to an account counts, from whichever transaction", async () => {
+test("every price paid for writing to an account counts", async () => {
   await listen(hot, other);
   for (let i = 1; i <= 100; i++) server.emit({ kind: "transaction", slot: 1_000, price: i, writes: [hot] });
   server.emit({ kind: "transaction", slot: 1_000, price: 9_000_000, writes: [cold], reads: [hot] });
@@ -60,14 +60,14 @@ test("every price paid for writing to an account counts, from whichever transact
   expect(server.tokens).toEqual(["secret"]);
 });
 
-test("what was paid long ago does not count, and nobody paying is a price of nothing", async () => {
+test("old payments do not count, and without recent ones the price is zero", async () => {
   await listen(hot);
   server.emit({ kind: "transaction", slot: 1_000, price: 5_000, writes: [hot] });
   slot(1_151);
   await settled(async () => expect((await fees.read([hot]))?.samples).toEqual([]));
 });
 
-test("it does not know what the whole chain pays, what it has not listened to, and anything once it is silent", async () => {
+test("it reports nothing for the whole chain, for accounts not yet followed, and while it is silent", async () => {
   await listen(hot);
   slot(1_000);
   await settled(async () => expect(await fees.read([hot])).toBeDefined());
@@ -77,7 +77,7 @@ test("it does not know what the whole chain pays, what it has not listened to, a
   expect(await fees.read([hot])).toBeUndefined();
 });
 
-test("a stream that is cut is opened again, says so once, and listens anew", async () => {
+test("a cut stream is reopened with one warning, and follows its accounts again", async () => {
   await listen(hot);
   slot(1_000);
   await settled(async () => expect(await fees.read([hot])).toBeDefined());

@@ -111,7 +111,7 @@ test("accounts are read first, then streamed by write version; the token is sent
   expect(source.currentAtMs(a)).toBeGreaterThan(Date.now() - 1_000);
 });
 
-test("a closed account is told by its lamports alone", async () => {
+test("an account without lamports is closed", async () => {
   await start();
   await stream();
   server.emit({ kind: "account", slot: 101, address: a, lamports: 0, data: Uint8Array.of(8), writeVersion: ++writes });
@@ -131,7 +131,7 @@ test("duplicates and reordered updates end in the state of the highest slot and 
   expect(state.get(a)).toBe(12);
 });
 
-test("the first slot, seen only in part, is left to the reads", async () => {
+test("the first slot, seen only in part, is left to reads", async () => {
   await start();
   begin(101);
   await source.follow([a]);
@@ -145,7 +145,7 @@ test("the first slot, seen only in part, is left to the reads", async () => {
   await settled(() => expect(source.counts().streamed).toBe(1));
 });
 
-test("a dead slot's state falls back at once; what was built on it too", async () => {
+test("the state of a dead slot is dropped at once, and so is what was built on it", async () => {
   await start();
   await stream();
   write(101, a, 2);
@@ -163,7 +163,7 @@ test("a dead slot's state falls back at once; what was built on it too", async (
   expect(reads).toBe(before);
 });
 
-test("a confirmed slot settles which of two branches is the chain, and roots forget the other", async () => {
+test("a confirmed slot decides which of two branches is the chain, and roots drop the other", async () => {
   await start();
   await stream();
   begin(102);
@@ -180,7 +180,7 @@ test("a confirmed slot settles which of two branches is the chain, and roots for
   expect(state.get(a)).toBe(20);
 });
 
-test("when a slot's bank is replaced, what the first told of it is void", async () => {
+test("a slot's replaced bank has its updates discarded", async () => {
   await start();
   await stream();
   write(101, a, 2);
@@ -194,7 +194,7 @@ test("when a slot's bank is replaced, what the first told of it is void", async 
   await settled(() => expect(state.get(a)).toBe(4));
 });
 
-test("after a cut the stream repeats what was missed, and nothing is read", async () => {
+test("after a cut the stream replays what was missed, and nothing is read", async () => {
   await start();
   await stream();
   write(101, a, 2);
@@ -239,7 +239,7 @@ test.each(["empty", "withoutAccounts", "refused"] as const)(
   },
 );
 
-test("a slot that is missing in the stream is a gap: everything is read again", async () => {
+test("a slot missing from the stream is a gap: all accounts are read again", async () => {
   await start();
   await stream();
   server.lose({ kind: "slot", slot: 102, parent: 101, status: SLOT_STATUS.createdBank });
@@ -251,7 +251,7 @@ test("a slot that is missing in the stream is a gap: everything is read again", 
   await settled(() => expect(source.counts().streamed).toBe(2));
 });
 
-test("a stream without slots is replaced, though the connection stays open", async () => {
+test("a stream without slots is replaced, even if its connection stays open", async () => {
   await start({ silentMs: 200 });
   await stream();
   await settled(() => expect(server.requests.length).toBeGreaterThan(3));
@@ -274,7 +274,7 @@ test("accounts are spread over streams of limited size", async () => {
   await settled(() => expect(server.requests.at(-1)!.accounts).toBeUndefined());
 });
 
-test("an account as large as they come arrives whole, and small ones behind it", async () => {
+test("the largest possible account arrives whole, and small ones after it", async () => {
   await start();
   await stream();
   const data = new Uint8Array(10 * 1024 * 1024).map((_, i) => i % 251);

@@ -14,16 +14,16 @@ import type { Store } from "./store/store.ts";
 const CHALLENGE_LIFE_MS = 300_000;
 const MAX_LABEL_LENGTH = 64;
 
-/** Anybody may register and revoke without end; what one listing costs must not grow with it. */
+/** A caller may register and revoke endlessly; the cost of a listing must not grow with that. */
 const MAX_REVOKED_LISTED = 100;
 
 interface AccountsOptions {
   readonly store: Store;
-  /** Told of every key issued and every revocation made here. */
+  /** Notified of every key issued or revoked here. */
   readonly keys: Pick<LiveKeyDirectory, "forget" | "issued">;
-  /** The server's secret that stored key hashes are made with. */
+  /** Secret that key hashes are made with. */
   readonly pepper: Uint8Array;
-  /** Where callers reach this service: challenges are bound to its host. Asked for each, as the port may not be known before. */
+  /** Public URL of this service; challenges are bound to its host. A function, because the port may be known only later. */
   readonly publicUrl: () => string;
   /** The network named in challenges: mainnet, devnet, testnet or localnet. */
   readonly chainId: string;
@@ -110,7 +110,7 @@ class StoredAccounts implements Accounts {
     return { apiKey, keyId, wallet: proof.wallet };
   }
 
-  /** Everything that can be judged without changing anything: a proof that fails leaves its challenge usable. */
+  /** Every check that changes nothing: a failed proof leaves its challenge usable. */
   async #requireProof(proof: Proof): Promise<void> {
     const { store, now } = this.#options;
     const challenge = await store.run((db) =>
@@ -123,14 +123,14 @@ class StoredAccounts implements Accounts {
     if (challenge === undefined || !isForDomain(proof.message, this.#domain)) {
       throw invalidField(
         "message",
-        `This is not a challenge of ${this.#domain}, or it is long gone. Ask for a new one and sign exactly its text.`,
+        `This is not a challenge of ${this.#domain}, or it expired long ago. Request a new one and sign exactly its text.`,
       );
     }
     if (challenge.wallet !== proof.wallet.toString()) {
-      throw invalidField("message", "This challenge was made for another wallet. Ask for one for this wallet.");
+      throw invalidField("message", "This challenge was issued to another wallet. Request one for this wallet.");
     }
     if (now() >= challenge.expiresAtMs) {
-      throw invalidField("message", "This challenge has expired. Ask for a new one and sign it within five minutes.");
+      throw invalidField("message", "This challenge has expired. Request a new one and sign it within five minutes.");
     }
     if (!provesWallet(proof.wallet, proof.message, proof.signature)) {
       throw new TradewireError(
@@ -142,7 +142,7 @@ class StoredAccounts implements Accounts {
     if (challenge.usedAtMs !== null) throw challengeUsed();
   }
 
-  /** @throws TradewireError CONFLICT_ERROR when the account has as many live keys as it may */
+  /** @throws TradewireError CONFLICT_ERROR if the account has as many live keys as allowed */
   async #requireRoom(db: Database, accountId: string): Promise<void> {
     const live = await db
       .selectFrom("api_keys")
@@ -154,7 +154,7 @@ class StoredAccounts implements Accounts {
     if (live.length < maxKeysPerAccount) return;
     throw new TradewireError(
       "CONFLICT_ERROR",
-      `This account has ${live.length} API keys in use, the most it may have. Revoke one, or register with revokeOthers.`,
+      `This account has ${live.length} live API keys, the maximum. Revoke one, or register with revokeOthers.`,
       { details: { maxKeysPerAccount } },
     );
   }
@@ -180,7 +180,7 @@ class StoredAccounts implements Accounts {
         .orderBy("revoked_at_ms", "desc")
         .limit(MAX_REVOKED_LISTED)
         .execute();
-      // One that was revoked in between is in both.
+      // A key revoked in between is in both lists.
       return [...new Map([...live, ...revoked].map((row) => [row.id, row])).values()];
     });
     rows.sort((a, b) => a.created_at_ms - b.created_at_ms || (a.id < b.id ? -1 : 1));
@@ -209,7 +209,7 @@ class StoredAccounts implements Accounts {
   }
 }
 
-/** @throws TradewireError CONFLICT_ERROR when another registration used the challenge first */
+/** @throws TradewireError CONFLICT_ERROR if another registration used the challenge first */
 async function consumeChallenge(db: Database, message: string, atMs: number): Promise<void> {
   const consumed = await db
     .updateTable("challenges")
@@ -221,19 +221,19 @@ async function consumeChallenge(db: Database, message: string, atMs: number): Pr
   if (consumed === undefined) throw challengeUsed();
 }
 
-/** The id of the wallet's account, made if it is new. Holds the account's row, so that registrations of one wallet queue. */
+/** The id of the wallet's account, created if new. Locks the account's row, so that registrations of one wallet queue. */
 async function openAccount(db: Database, wallet: Address, atMs: number): Promise<string> {
   const { id } = await db
     .insertInto("accounts")
     .values({ id: `acc_${randomBytes(12).toString("hex")}`, wallet: wallet.toString(), created_at_ms: atMs })
-    // An update that changes nothing: unlike "do nothing" it locks the row that was there, and returns it.
+    // An update without a change: unlike "do nothing" it locks and returns an existing row.
     .onConflict((conflict) => conflict.column("wallet").doUpdateSet({ wallet: wallet.toString() }))
     .returning("id")
     .executeTakeFirstOrThrow();
   return id;
 }
 
-/** Revokes one live key of the account, or all of them; returns those it revoked. Every process is told by the count. */
+/** Revokes one live key of the account, or all. Returns the revoked ids. Other processes notice the changed count. */
 async function revokeKeys(db: Database, accountId: string, keyId: string | undefined, atMs: number): Promise<string[]> {
   let revocation = db
     .updateTable("api_keys")
@@ -253,7 +253,7 @@ async function revokeKeys(db: Database, accountId: string, keyId: string | undef
 
 function requireWallet(wallet: Address): void {
   if (isWalletKey(wallet.bytes)) return;
-  throw invalidField("walletAddress", `${wallet} is no wallet: nobody can hold a private key for this address.`);
+  throw invalidField("walletAddress", `${wallet} is not a wallet: no private key can exist for this address.`);
 }
 
 function requireLabel(label: string): void {
@@ -270,7 +270,7 @@ function noSuchKey(): TradewireError {
 }
 
 function challengeUsed(): TradewireError {
-  return new TradewireError("CONFLICT_ERROR", "This challenge has been used. Ask for a new one and sign that.", {
+  return new TradewireError("CONFLICT_ERROR", "This challenge has been used. Request a new one and sign it.", {
     field: "message",
   });
 }

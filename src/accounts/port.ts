@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 
-/** Who calls: the account and wallet an API key stands for. */
+/** The account and wallet behind an API key. */
 export interface Principal {
   readonly accountId: string;
   readonly keyId: string;
@@ -9,19 +9,18 @@ export interface Principal {
 
 export interface KeyDirectory {
   /**
-   * Whose key this is as far as is known without asking the store: the answer, or a look-up that is under way already.
-   * Undefined: only the store can tell.
-   * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), or not known a moment ago
+   * The owner of a key without a new query: from memory, or from a pending look-up. Undefined: the store must be asked.
+   * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), or unknown a moment ago
    */
   recall(apiKey: string): Principal | Promise<Principal> | undefined;
   /**
-   * Whose key this is. Synchronous while the key is in memory; a first use asks the store.
-   * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), unknown or revoked, told apart in the message
+   * The owner of a key. Synchronous while the key is in memory; its first use queries the store.
+   * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), unknown or revoked; the message says which
    */
   authenticate(apiKey: string): Principal | Promise<Principal>;
 }
 
-/** An API key as its owner may see it; the secret itself is shown once, at registration. */
+/** An API key as its owner sees it; the secret is shown once, at registration. */
 export interface KeySummary {
   readonly keyId: string;
   readonly label: string;
@@ -41,12 +40,12 @@ export interface Registered {
 }
 
 export interface Accounts {
-  /** A Sign-In-With-Solana text for the wallet to sign: single use, five minutes, bound to this host. */
+  /** A Sign-In-With-Solana message for the wallet to sign: single use, valid for five minutes, bound to this host. */
   createChallenge(wallet: Address): Promise<Challenge>;
   /**
-   * Opens the wallet's account on its first proof and issues a key. The signature is the wallet's over the challenge's
-   * UTF-8 bytes or, from a hardware wallet, over the never-sent transaction whose one memo is the challenge.
-   * @throws TradewireError VALIDATION_ERROR, INVALID_SIGNATURE, CONFLICT_ERROR (challenge used before, or no room for a key)
+   * Issues a key, and opens the wallet's account on its first registration. The wallet signs the challenge's UTF-8 bytes
+   * or, if it is a hardware wallet, a transaction that is never sent and whose only memo is the challenge.
+   * @throws TradewireError VALIDATION_ERROR, INVALID_SIGNATURE, CONFLICT_ERROR (challenge used before, or too many keys)
    */
   register(proof: {
     readonly wallet: Address;
@@ -58,15 +57,15 @@ export interface Accounts {
   profile(
     principal: Principal,
   ): Promise<{ readonly accountId: string; readonly wallet: Address; readonly createdAtMs: number }>;
-  /** The keys in use and the hundred revoked last, in the order they were issued. */
+  /** Live keys and the hundred revoked last, in order of issue. */
   listKeys(principal: Principal): Promise<readonly KeySummary[]>;
-  /** @throws TradewireError NOT_FOUND when the key is not one of this account */
+  /** @throws TradewireError NOT_FOUND if the account has no such key */
   revokeKey(principal: Principal, keyId: string): Promise<void>;
 }
 
-/** A submit as claimed before its first broadcast; the token and the bytes are a complete recovery record. */
+/** A submit as claimed before its first broadcast; token and bytes are a complete recovery record. */
 export interface SubmissionClaim {
-  /** SHA-256 of the message, hexadecimal: what the chain executes at most once. */
+  /** SHA-256 of the message, hexadecimal: the chain executes each message at most once. */
   readonly messageHash: string;
   /** Base58 transaction signature. */
   readonly signature: string;
@@ -78,41 +77,41 @@ export interface SubmissionClaim {
 }
 
 export interface SubmissionRecord extends SubmissionClaim {
-  /** Until then (epoch milliseconds) the process that holds the claim looks after it. */
+  /** Until when the claiming process is responsible for it. Epoch milliseconds. */
   readonly leaseUntilMs: number;
-  /** The one terminal answer as JSON text, once there is one. */
+  /** The terminal answer as JSON text, once decided. */
   readonly outcome: string | undefined;
-  /** True once the chain was seen to have finalized it; never taken back. */
+  /** True once the chain has finalized it; never reset. */
   readonly isFinalized: boolean;
 }
 
-/** Which process looks after a submission, and until when (epoch milliseconds). */
+/** Which process is responsible for a submission, and until when (epoch milliseconds). */
 export interface Lease {
   readonly owner: string;
   readonly untilMs: number;
 }
 
-/** The durable side of submitting: reporting, never safety (the chain itself executes a message at most once). */
+/** The durable side of submitting. It serves reporting, not safety: the chain itself executes a message at most once. */
 export interface Submissions {
-  /** Claims the message for this process, or returns what an earlier claim holds. Takes over a claim whose lease has run out. */
+  /** Claims the message for this process, or returns the record of an earlier claim. Takes over a claim with an expired lease. */
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
-  /** Prolongs those of the leases that are still the owner's own and undecided, in as few writes as possible. */
+  /** Extends the owner's undecided leases in as few writes as possible. */
   renew(messageHashes: readonly string[], lease: Lease): Promise<void>;
   /**
-   * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. A submission that could not be
-   * claimed before gets its record now. The signature and bytes given are those remembered: of several signatures of one
-   * message, those of the one that landed.
+   * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. Creates the record if the
+   * submission could not be claimed before. Stores the given signature and bytes: if a message was signed several times,
+   * those of the transaction that landed.
    */
   finish(claim: SubmissionClaim, outcome: string): Promise<string>;
-  /** Writes down that the chain has finalized a submission that has ended. @returns false where no such end is written down */
+  /** Marks an ended submission as finalized. @returns false if there is no such record */
   finalize(messageHash: string): Promise<boolean>;
   /**
-   * Undecided submissions whose lease has run out, the longest abandoned first.
+   * Pending submissions with an expired lease, oldest expiry first.
    *
-   * @param except message hashes of those to leave out
+   * @param except message hashes to leave out
    */
   abandoned(most: number, except?: readonly string[]): Promise<readonly SubmissionRecord[]>;
-  /** Those of the messages whose end is written down. */
+  /** Those of the messages that have an outcome on record. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
   /** A submission of this account by its signature. */

@@ -2,20 +2,20 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** One key of the ring submission tokens are sealed with. */
+/** One key of the ring that seals submission tokens. */
 export interface TokenKey {
-  /** Names the key inside every token it sealed. Letters and digits. */
+  /** Identifies the key inside every token it sealed. Letters and digits. */
   readonly id: string;
   /** 32 bytes. */
   readonly secret: Uint8Array;
-  /** False: opens tokens sealed before, seals no new ones. */
+  /** False: opens existing tokens, seals no new ones. */
   readonly seals: boolean;
 }
 
 export interface Secrets {
-  /** Key of the hashes API keys are stored as. */
+  /** HMAC key of the stored API key hashes. */
   readonly keyPepper: Uint8Array;
-  /** The first key that seals is the one used; all of them open. */
+  /** The first sealing key is used for new tokens; all of them open. */
   readonly tokenKeys: readonly TokenKey[];
 }
 
@@ -23,9 +23,9 @@ const SECRET_BYTES = 32;
 const MADE_KEY_ID = "local";
 
 /**
- * The secrets as set, and for those that are not, ones made once and kept in `dataDir`, readable by their owner alone.
+ * The configured secrets. Missing ones are generated once and kept in `dataDir`, readable by their owner alone.
  *
- * @throws Error when a file of `dataDir` cannot be read or does not hold a secret
+ * @throws Error if a file of `dataDir` cannot be read or does not hold a secret
  */
 export function loadSecrets(
   dataDir: string,
@@ -60,7 +60,7 @@ function readSecret(path: string): Uint8Array | undefined {
   return Buffer.from(text, "hex");
 }
 
-/** Of several processes that start at once, one makes the secret and all read that one: it is linked into place whole. */
+/** If several processes start at once, one creates the secret and all read it: the complete file is linked into place. */
 function makeSecret(path: string): Uint8Array {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
   const file = openSync(draft, "wx", 0o600);
@@ -81,7 +81,7 @@ function makeSecret(path: string): Uint8Array {
   return readSecret(path)!;
 }
 
-/** A power cut must not take the secret's name back from under the keys and tokens made with it. */
+/** Without this, a power cut could lose the file while keys and tokens made with it survive. */
 function syncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {

@@ -4,12 +4,12 @@ import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "./po
 import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
-/** What was submitted and how it ended, kept so that every process gives the same answer. */
+/** Submissions and their outcomes, stored so that every process gives the same answer. */
 export function createSubmissions(store: Store, now: Now): Submissions {
   return new StoredSubmissions(store, now);
 }
 
-/** Leases prolonged by one statement: each costs the embedded database a write to the disk. */
+/** Leases extended per statement: each statement costs the embedded database a write to disk. */
 const RENEWED_AT_ONCE = 256;
 
 class StoredSubmissions implements Submissions {
@@ -33,15 +33,12 @@ class StoredSubmissions implements Submissions {
     if (inserted !== undefined || (await this.#takeOver(claim.messageHash, lease))) return "claimed";
     const record = await this.byMessageHash(claim.messageHash);
     if (record === undefined) {
-      throw new TradewireError(
-        "UPSTREAM_ERROR",
-        "The record of this submission has just been removed. Submit it again.",
-      );
+      throw new TradewireError("UPSTREAM_ERROR", "The record of this submission was just removed. Submit it again.");
     }
     return record;
   }
 
-  /** Compare and set: of several processes that see the lease run out, one gets it. */
+  /** Compare-and-set: one process wins an expired lease. */
   async #takeOver(messageHash: string, lease: Lease): Promise<boolean> {
     const taken = await this.#store.run((db) =>
       db
@@ -80,7 +77,7 @@ class StoredSubmissions implements Submissions {
         .onConflict((conflict) =>
           conflict
             .column("message_hash")
-            // Of several signatures of one message the one that landed is remembered.
+            // If a message was signed several times, keep the signature that landed.
             .doUpdateSet({ ...ended, signature: claim.signature, transaction_bytes: claim.transaction })
             .where("submissions.outcome", "is", null),
         )

@@ -1,10 +1,10 @@
 import type { ApiSettings } from "../api/settings.ts";
 import type { Config } from "../process/config/settings.ts";
 
-/** How often it is looked for requests that have taken too long. Their limits are whole seconds. */
+/** How often to check for timed-out requests, whose limits are whole seconds. */
 const TIMEOUT_CHECK_MS = 500;
 
-/** The edge's share of the settings, with what starting has brought. */
+/** The edge's part of the settings, with the certificate and the public URL. */
 export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "publicUrl">): ApiSettings {
   return {
     host: config.host,

@@ -2,10 +2,10 @@ import type { LimitUsage } from "../accounts/limit-usage.ts";
 import type { RateLimits } from "../api/call/rate-limits.ts";
 
 /**
- * Lets processes on one database limit a caller together: each counts on its own and hears of the others' counts every
- * `everyMs`. While the database does not answer, each goes on with what it knows.
+ * Enforces limits across processes on one database: each counts alone and receives the others' counts every `everyMs`
+ * milliseconds. While the database does not answer, each continues with what it has.
  *
- * @returns how to stop
+ * @returns a function that stops it
  */
 export function shareLimits(limits: RateLimits, usage: LimitUsage, everyMs: number): () => void {
   let busy = false;

@@ -13,18 +13,18 @@ function listen(port: number, host: string): Promise<ReturnType<typeof createSer
   });
 }
 
-it("says which place is taken and which settings name another", async () => {
+it("names the address in use and the settings that change it", async () => {
   const first = await listen(0, "127.0.0.1");
   const { port } = first.address() as AddressInfo;
   const error = await listen(port, "127.0.0.1").catch((failure: unknown) => failure);
   first.close();
   const words = describeStartFailure(error);
-  expect(words).toContain(`127.0.0.1:${port} already`);
+  expect(words).toContain(`already listens at 127.0.0.1:${port}`);
   expect(words).toContain("PORT, ADMIN_PORT and SANDBOX_PORT");
   expect(words).not.toContain("\n");
 });
 
-it("says that a host is not this machine's, by name and by address", async () => {
+it("reports a host that is not this machine's, by name and by address", async () => {
   const foreign = await listen(0, "192.0.2.1").catch((failure: unknown) => failure);
   expect(describeStartFailure(foreign)).toMatch(/^This machine cannot listen at 192\.0\.2\.1.*EADDRNOTAVAIL.*HOST/);
   const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND trade.invalid"), {
@@ -35,7 +35,7 @@ it("says that a host is not this machine's, by name and by address", async () =>
   expect(describeStartFailure(unknown)).toContain("trade.invalid (ENOTFOUND)");
 });
 
-it("says what lies behind a database that does not answer, and the first of several addresses tried", () => {
+it("gives the cause of a silent database, and the first of several addresses tried", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED ::1:5432"), { code: "ECONNREFUSED" });
   const cause = Object.assign(new AggregateError([refused, refused], ""), { code: "ECONNREFUSED" });
   const error = new TradewireError("UPSTREAM_ERROR", "The account database does not answer.", { cause });
@@ -44,7 +44,7 @@ it("says what lies behind a database that does not answer, and the first of seve
   );
 });
 
-it("keeps the stack for what nobody foresaw, and only for that", () => {
+it("prints a stack for bugs only", () => {
   expect(describeStartFailure(new TypeError("no such thing"))).toContain("start-failure.test.ts");
   expect(describeStartFailure(new Error("The node is away."))).toBe("The node is away.");
   expect(describeStartFailure(new ConfigError(["PORT is wrong."]))).not.toContain("    at ");

@@ -1,11 +1,11 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { ConfigError } from "./config/config.ts";
 
-/** Why the service could not start, for whoever started it, in words; what can only be a fault of the program with its stack. */
+/** Why the service could not start, in words for the operator. Only a bug comes with its stack. */
 export function describeStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (isAboutListening(error)) return describeListening(error);
-  // TypeError and its like are thrown by the runtime; what is said on purpose is a plain error or one of the project's own.
+  // The runtime throws TypeError and the like; deliberate messages are plain errors or this project's own.
   const isSaid = error.constructor === Error || error instanceof ConfigError || error instanceof TradewireError;
   if (!isSaid) return error.stack ?? error.message;
   const news = causesOf(error).filter((cause) => !error.message.includes(cause));
@@ -26,13 +26,13 @@ function isAboutListening(error: Error): error is ListeningError {
 function describeListening({ code, address, hostname, port }: ListeningError): string {
   const place = port === undefined ? (hostname ?? address) : `${address}:${port}`;
   if (code === "EADDRINUSE") {
-    return `Something listens at ${place} already. Stop it, or set PORT, ADMIN_PORT and SANDBOX_PORT to other ports; 0 picks free ones.`;
+    return `Something already listens at ${place}. Stop it, or set PORT, ADMIN_PORT and SANDBOX_PORT to other ports; 0 picks free ones.`;
   }
   if (code === "EACCES") return `This user may not listen at ${place}. Set PORT to 1024 or more.`;
   return `This machine cannot listen at ${place} (${code}). Set HOST, ADMIN_HOST and SANDBOX_HOST to addresses it has.`;
 }
 
-/** What lies behind it, from the outside in. Where several addresses were tried, the first of them. */
+/** The chain of causes, outermost first. If several addresses were tried, the first of them. */
 function causesOf(error: Error): readonly string[] {
   const { cause } = error;
   if (!(cause instanceof Error)) return [];

@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 
-/** A wallet with SOL on the embedded chain and an API key, for trying the service out. Worth nothing anywhere else. */
+/** A wallet with SOL on the embedded chain and an API key, for experiments. Worth nothing anywhere else. */
 export interface DemoWallet {
   readonly address: Address;
   /** Base58 of the 64-byte secret key, as wallets import it. */
@@ -14,7 +14,7 @@ export interface DemoWallet {
 
 const DEMO_LAMPORTS = 100_000_000_000n;
 
-/** Makes a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and a registration like anybody's. */
+/** Creates a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and an ordinary registration. Undefined without an embedded chain. */
 export async function createDemoWallet({ chain, accounts }: App): Promise<DemoWallet | undefined> {
   if (chain === undefined) return undefined;
   const { privateKey } = generateKeyPairSync("ed25519");
@@ -45,11 +45,11 @@ async function requestAirdrop(rpcUrl: string, wallet: Address): Promise<void> {
   });
   const answer: unknown = await response.json();
   if (typeof answer !== "object" || answer === null || "error" in answer) {
-    throw new Error(`The embedded chain gave no SOL: ${JSON.stringify(answer)}`);
+    throw new Error(`The airdrop of the embedded chain failed: ${JSON.stringify(answer)}`);
   }
 }
 
-/** What `npm start` prints once everything answers: where things are and lines to copy. */
+/** What `npm start` prints once the service is ready: its addresses, and commands to copy. */
 export function describeStart({ url, chain, admin }: App, demo: DemoWallet | undefined): string {
   const token = chain?.tokens[0];
   const lines = [

@@ -7,8 +7,8 @@ import { afterAll, expect, test } from "vitest";
 const folder = mkdtempSync(join(tmpdir(), "tradewire-workers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the story in a primary with two workers that do nothing but serve, and gives what it prints as JSON. */
-async function tell(story: string): Promise<unknown> {
+/** Runs code in a primary with two idle workers, and returns what it prints as JSON. */
+async function run(story: string): Promise<unknown> {
   const program = join(folder, "primary.mjs");
   writeFileSync(
     program,
@@ -37,16 +37,16 @@ async function tell(story: string): Promise<unknown> {
   return JSON.parse(text);
 }
 
-test("asked twice at once, it replaces every worker twice and leaves none over", async () => {
-  const alive = await tell(`
+test("two concurrent restarts replace every worker twice and leave none behind", async () => {
+  const alive = await run(`
     await Promise.all([workers.restart(), workers.restart()]);
     console.log(JSON.stringify(alive()));
   `);
   expect(alive).toEqual([5, 6]);
 }, 20_000);
 
-test("a worker that ends while it is being replaced is replaced once", async () => {
-  const alive = await tell(`
+test("a worker that dies while being replaced is replaced once", async () => {
+  const alive = await run(`
     const restarted = workers.restart();
     cluster.workers[1].process.kill("SIGKILL");
     cluster.workers[2].process.kill("SIGKILL");

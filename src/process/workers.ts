@@ -1,6 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 
-/** A log that a pino logger is. */
+/** Where workers are reported. A pino logger is one. */
 interface WorkersLogger {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
@@ -9,11 +9,11 @@ interface WorkersLogger {
 /** Processes of this machine that share the service's port. */
 export interface Workers {
   /**
-   * Replaces every worker, one after another: the next serves before the last one is told to go. Asked again meanwhile,
-   * it replaces all of them once more afterwards.
+   * Replaces the workers one by one: each successor serves before its predecessor stops. A second call during a restart
+   * starts another one afterwards.
    */
   restart(): Promise<void>;
-  /** Ends all of them, each after its calls under way. */
+  /** Stops all of them, each after its pending calls. */
   close(): Promise<void>;
 }
 
@@ -21,31 +21,31 @@ interface WorkersOptions {
   readonly count: number;
   /** Environment of the worker at an index from 0. */
   readonly environment: (index: number) => Readonly<Record<string, string>>;
-  /** Hears what workers say beside that they serve. */
+  /** Receives what workers send, except WORKER_READY. */
   readonly onMessage?: (message: unknown) => void;
   readonly logger: WorkersLogger;
 }
 
-/** What a worker says once it serves. */
+/** Message that a worker sends once it serves. */
 export const WORKER_READY = "ready";
 
-/** A worker that ends by itself is replaced after this long, so that one that cannot start does not spin. */
+/** Delay before a worker that exited on its own is replaced, so that one that cannot start does not spin. */
 const REPLACE_AFTER_MS = 500;
 
-/** Starts workers that run this same program, and resolves when all of them serve. @throws Error when the first ones end instead */
+/** Starts workers that run this same program, and resolves once all of them serve. @throws Error if one exits before that */
 export async function startWorkers({ count, environment, onMessage, logger }: WorkersOptions): Promise<Workers> {
   const running = new Map<number, Worker>();
-  /** Those that do not serve yet as well. */
+  /** Includes those that do not serve yet. */
   const alive = new Set<Worker>();
   let closing = false;
 
-  /** Starts a worker; once it serves, whoever had its place is told to go. So each place has one, whoever asked for it. */
+  /** Starts a worker for an index and, once it serves, stops the previous one: each index has one worker. */
   const start = async (index: number): Promise<void> => {
     const worker = cluster.fork(environment(index));
     alive.add(worker);
     worker.once("exit", () => alive.delete(worker));
     await new Promise<void>((resolve, reject) => {
-      worker.once("exit", (code) => reject(new Error(`A worker ended with code ${code} before it served.`)));
+      worker.once("exit", (code) => reject(new Error(`A worker exited with code ${code} before it served.`)));
       worker.on("message", (message) => {
         if (message === WORKER_READY) resolve();
         else onMessage?.(message);
@@ -56,7 +56,7 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
     worker.once("exit", (code, signal) => {
       if (closing || running.get(index) !== worker) return;
       running.delete(index);
-      logger.warn({ index, code, signal }, "a worker ended; another takes its place");
+      logger.warn({ index, code, signal }, "a worker exited; replacing it");
       setTimeout(() => replace(index), REPLACE_AFTER_MS);
     });
     if (before !== undefined) await end(before);
@@ -92,7 +92,7 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
   };
 }
 
-/** SIGTERM lets a worker finish what it has. */
+/** SIGTERM lets a worker finish its pending calls. */
 function end(worker: Worker): Promise<void> {
   if (worker.isDead()) return Promise.resolve();
   return new Promise((resolve) => {

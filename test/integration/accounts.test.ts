@@ -464,7 +464,7 @@ describe.each(homes)("accounts on $name", (home) => {
       sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${timestamp})`.execute(db),
     );
     expect(describeStartFailure(await openStore(place).catch((error: unknown) => error))).toContain(
-      "because: A later version of this service has changed its schema (9999-later). Start that version.",
+      "because: A later version of this service has changed the schema (9999-later). Start that version.",
     );
   });
 
@@ -601,7 +601,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect((await submissions.abandoned(1, ["gg"])).map(({ messageHash }) => messageHash)).toEqual(["ff"]);
   });
 
-  it("removes outcomes a day old and challenges long gone, and nothing else", async () => {
+  it("deletes outcomes a day old and challenges long expired, and nothing else", async () => {
     const { store, clock, accounts } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("old"), lease("owner"));
@@ -619,7 +619,7 @@ describe.each(homes)("submissions on $name", (home) => {
     await sweepStore(store, clock.nowMs + 1);
     expect(await submissions.byMessageHash("old")).toBeUndefined();
     expect(await submissions.byMessageHash("open")).toBeDefined();
-    expect(await messageOf(() => accounts.register(proof))).toContain("long gone");
+    expect(await messageOf(() => accounts.register(proof))).toContain("expired long ago");
   });
 
   it("removes any number of them, a few at a time", async () => {

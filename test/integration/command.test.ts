@@ -159,7 +159,7 @@ test.concurrent("it does not start with another pepper than the database's keys 
     SANDBOX_PORT: "0",
   });
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^The API keys in this database were made with another KEY_PEPPER\./m);
+  expect(stderr).toMatch(/^The API keys in this database were hashed with another KEY_PEPPER\./m);
 });
 
 test.concurrent(

@@ -88,7 +88,7 @@ test("the whole service runs on the stream: trades end in what they were estimat
   const metrics = await (await fetch(`${service.app.admin.url}/metrics`)).text();
   const metricOf = (name: string) => Number(new RegExp(`^tradewire_${name} (.*)$`, "m").exec(metrics)?.[1]);
   expect(metricOf("accounts_streamed")).toBeGreaterThan(5);
-  expect(metricOf("state_notices_total")).toBeGreaterThan(6);
+  expect(metricOf("state_updates_total")).toBeGreaterThan(6);
   expect(metricOf("state_gaps_total")).toBe(0);
   expect(metricOf("state_audit_differences_total")).toBe(0);
 });

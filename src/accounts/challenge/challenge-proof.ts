@@ -4,12 +4,12 @@ import { verifySignature } from "../../primitives/ed25519.ts";
 
 const MEMO_PROGRAM = Address.of("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 
-/** One signer, who may be written to; one more account, the program, which may not. */
+/** Message header: one writable signer, and one read-only account, the program. */
 const HEADER = Uint8Array.of(1, 0, 1);
-/** No block ever has this hash, so the transaction can land on no network, whoever gets hold of it. */
+/** No block has this hash, so the transaction cannot land on any network. */
 const NO_BLOCKHASH = new Uint8Array(32);
 
-/** True when the wallet has signed the challenge: its text, or the transaction that carries it. */
+/** True if the wallet signed the challenge: its text, or the transaction that carries it. */
 export function provesWallet(wallet: Address, challenge: string, signature: Uint8Array): boolean {
   return (
     verifySignature(wallet.bytes, textBytes(challenge), signature) ||
@@ -18,9 +18,8 @@ export function provesWallet(wallet: Address, challenge: string, signature: Uint
 }
 
 /**
- * The message of the transaction that a hardware wallet signs in place of a text: a legacy message, paid by the wallet,
- * whose one instruction is a memo of the challenge signed by the wallet. It follows from the challenge alone, so only the
- * signature has to be sent.
+ * The transaction message that a hardware wallet signs in place of a text: a legacy message paid by the wallet, whose only
+ * instruction is a memo with the challenge. It follows from wallet and challenge, so only the signature is sent.
  */
 export function memoMessage(wallet: Address, challenge: string): Uint8Array {
   const memo = textBytes(challenge);
@@ -37,7 +36,7 @@ export function memoMessage(wallet: Address, challenge: string): Uint8Array {
   );
 }
 
-/** A length below 2^14 as the chain writes it: 7 bits a byte, the lowest first. */
+/** A length below 2^14 in Solana's compact-u16 encoding: 7 bits per byte, lowest first. */
 function compactLength(length: number): Uint8Array {
   return length < 0x80 ? Uint8Array.of(length) : Uint8Array.of((length & 0x7f) | 0x80, length >> 7);
 }

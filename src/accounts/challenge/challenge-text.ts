@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { isoMillis } from "../../primitives/clock.ts";
 
 interface ChallengeFields {
-  /** Host, with its port where it has one. */
+  /** Host, with its port if it has one. */
   readonly domain: string;
   readonly wallet: Address;
   /** Origin of the service. */
@@ -17,7 +17,7 @@ const STATEMENT = "Sign to prove this wallet is yours and receive an API key. Th
 
 /**
  * The text a wallet shows and signs. It starts with printable ASCII, so its bytes never parse as a transaction message:
- * the first would announce 45 signers or more, whose keys alone are longer than this text.
+ * the first byte would announce at least 45 signers, whose keys alone are longer than this text.
  *
  * @see https://github.com/phantom/sign-in-with-solana, section "Message Construction"
  */
@@ -37,7 +37,7 @@ export function writeChallenge(fields: ChallengeFields): string {
   ].join("\n");
 }
 
-/** True when the text asks to sign in to this domain and no other. */
+/** True if the text asks to sign in to exactly this domain. */
 export function isForDomain(message: string, domain: string): boolean {
   return message.startsWith(`${opening(domain)}\n`);
 }

@@ -6,32 +6,32 @@ const PREFIX = "api_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
-/** The first characters name the key to its owner and find its row; the 24 that remain are 142 bits of secret. */
+/** The first characters identify the key in listings and in the database; the remaining 24 are 142 bits of secret. */
 const KEY_ID_LENGTH = 8;
 const KEY_LENGTH = PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
 const KEY_ID = new RegExp(`^[0-9A-Za-z]{${KEY_ID_LENGTH}}$`);
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** Makes a new API key: `api_`, 32 random base62 characters, and 6 that are the checksum of those. */
+/** Creates an API key: `api_`, 32 random base62 characters, and their checksum of 6. */
 export function createApiKey(): string {
   const secret = randomBase62(SECRET_LENGTH);
   return PREFIX + secret + checksum(secret);
 }
 
-/** The public part of a well-formed key: what listings show and revocation names. */
+/** The public part of a well-formed key, shown in listings and used to revoke. */
 export function keyIdOf(apiKey: string): string {
   return apiKey.slice(PREFIX.length, PREFIX.length + KEY_ID_LENGTH);
 }
 
-/** True when the text has the form of a key's public part. */
+/** True if the text has the form of a key's public part. */
 export function isKeyId(text: string): boolean {
   return KEY_ID.test(text);
 }
 
 /**
- * Tells a mistyped key from an unknown one without a look-up, by its form and checksum.
+ * Detects a mistyped key by its form and checksum, without a look-up.
  *
- * @throws TradewireError AUTH_ERROR: missing, not of the form of a key, or mistyped
+ * @throws TradewireError AUTH_ERROR: missing, malformed or mistyped
  */
 export function checkApiKey(text: string): void {
   if (text === "") {
@@ -52,7 +52,7 @@ export function checkApiKey(text: string): void {
   }
 }
 
-/** What the store keeps of a key. A key is random enough that a fast hash is safe; the pepper makes a stolen table useless. */
+/** The stored form of a key. A key is random enough for a fast hash; the pepper makes a stolen table useless. */
 export function hashApiKey(apiKey: string, pepper: Uint8Array): Uint8Array {
   return createHmac("sha256", pepper).update(apiKey).digest();
 }
@@ -62,7 +62,7 @@ export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length + 8)) {
-      // 248 is the greatest multiple of 62 in a byte: above it the first characters would come up more often.
+      // 248 is the largest multiple of 62 in a byte; beyond it the first characters would be more likely.
       if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
     }
   }

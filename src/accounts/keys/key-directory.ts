@@ -6,21 +6,21 @@ import type { KeyDirectory, Principal } from "../port.ts";
 import type { Store } from "../store/store.ts";
 import { checkApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
 
-/** How often other processes' revocations are looked for. Twice this is the longest a revoked key is accepted anywhere. */
+/** How often to check for revocations by other processes. A revoked key is accepted for at most twice this long. */
 const POLL_MS = 1_000;
 
 /**
- * How long keys already in memory are trusted while the database does not answer. Trading goes on through a short outage;
- * a revocation made elsewhere in that time is seen when it ends.
+ * How long keys in memory are trusted while the database is silent. Trading continues through a short outage; revocations
+ * made elsewhere take effect when it ends.
  */
 const OUTAGE_GRACE_MS = 300_000;
 
-/** A look that has taken so long is not waited for by the next one: it may hang on a connection whose far end is gone. */
+/** The next check stops waiting for one that has taken this long: it may hang on a dead connection. */
 const STUCK_MS = 500;
 
 const MAX_KEYS_IN_MEMORY = 50_000;
 
-/** How long a key that the store does not know is refused without asking again. A key issued elsewhere is known no later. */
+/** How long an unknown key is refused without another query; also the delay until a key issued elsewhere is known here. */
 const UNKNOWN_MS = 1_000;
 
 const MAX_UNKNOWN_IN_MEMORY = 10_000;
@@ -28,31 +28,30 @@ const MAX_UNKNOWN_IN_MEMORY = 10_000;
 const KEYS_PER_QUERY = 500;
 
 export interface LiveKeyDirectory extends KeyDirectory {
-  /** Takes note of a key issued by this process: what was found out about it before is void. */
+  /** Records a key issued by this process, discarding an earlier "unknown". */
   issued(apiKey: string): void;
   /** Drops revoked keys from this process at once. */
   forget(keyIds: readonly string[]): void;
-  /** Looks now for revocations by other processes. @throws TradewireError UPSTREAM_ERROR */
+  /** Checks now for revocations by other processes. @throws TradewireError UPSTREAM_ERROR */
   refresh(): Promise<void>;
-  /** Milliseconds since the last such look that the store has answered. */
+  /** Milliseconds since the last check that the store answered. */
   storeAgeMs(): number;
-  /** Stops looking for revocations. */
+  /** Stops checking for revocations. */
   close(): void;
 }
 
 interface KeyDirectoryOptions {
   readonly store: Store;
-  /** The server's secret that stored key hashes are made with. */
+  /** Secret that key hashes are made with. */
   readonly pepper: Uint8Array;
-  /** A monotonic clock in milliseconds: how long a key is trusted or refused must not change with the time of day. */
+  /** A monotonic clock in milliseconds: setting the system clock must not change how long a key is trusted. */
   readonly now: Now;
-  /** Milliseconds between looks for revocations. */
+  /** Milliseconds between checks for revocations. */
   readonly pollMs?: number;
 }
 
 /**
- * Finds whose key a request carries: from memory when the key was used before, else from the store. It looks for
- * revocations until closed.
+ * Finds the owner of a key: in memory if it was used before, else in the store. Checks for revocations until closed.
  */
 export function createKeyDirectory(options: KeyDirectoryOptions): LiveKeyDirectory {
   return new CachedKeyDirectory(options);
@@ -65,16 +64,16 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * Principals by the SHA-256 of their key. Not by the key, so that no live key stays in memory between requests; not by
-   * the peppered hash, which costs six times as much. Nobody can steer a SHA-256, so how long a look-up takes tells nothing.
+   * Principals by the SHA-256 of their key: not by the key, so that no live key stays in memory between requests, and not
+   * by the peppered hash, which costs six times as much. A caller cannot steer a SHA-256, so look-up times reveal nothing.
    */
   readonly #byDigest = new Map<string, Principal>();
   readonly #digestOfKeyId = new Map<string, string>();
   readonly #lookUps = new Map<string, Promise<Principal>>();
-  /** Keys that the store did not accept, by digest, the oldest first. */
+  /** Keys that the store did not accept, by digest, oldest first. */
   readonly #refused = new Map<string, { readonly atMs: number; readonly message: string }>();
 
-  /** Raised by every revocation seen: a look-up that began before one must not put its answer into memory after it. */
+  /** Raised by every revocation seen: a look-up begun before one must not be cached after it. */
   #generation = 0;
   #revocationCount: number | undefined;
   #checkedAtMs: number;
@@ -85,7 +84,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     this.#pepper = options.pepper;
     this.#now = options.now;
     this.#checkedAtMs = options.now();
-    // An outage is not this timer's to report: the age of the last look bounds what memory is trusted with.
+    // This timer does not report outages: the age of the last check limits how long memory is trusted.
     this.#timer = setInterval(() => this.refresh().catch(() => {}), options.pollMs ?? POLL_MS);
     this.#timer.unref();
   }

@@ -96,7 +96,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   "0007-keys-by-revocation": {
     async up(db: Kysely<unknown>) {
-      // The keys in use of an account, and those revoked last, are found whatever number was revoked before.
+      // Finds an account's live keys and those revoked last, however many were revoked before.
       const columns = ["account_id", "revoked_at_ms"];
       await db.schema.createIndex("api_keys_by_revocation").on("api_keys").columns(columns).execute();
       await db.schema.dropIndex("api_keys_by_account").execute();
@@ -106,7 +106,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
 
 /**
  * Brings the database to the newest schema; several processes may start at once.
- * @throws Error the database's own, or one that says that a later version has changed the schema
+ * @throws Error from the database, or if a later version has changed the schema
  */
 export async function migrate(db: Database): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
@@ -114,10 +114,10 @@ export async function migrate(db: Database): Promise<void> {
   if (error === undefined) return;
   const later = await laterMigration(db);
   if (later === undefined) throw error;
-  throw new Error(`A later version of this service has changed its schema (${later}). Start that version.`);
+  throw new Error(`A later version of this service has changed the schema (${later}). Start that version.`);
 }
 
-/** A migration that has run on this database and is unknown here. */
+/** A migration that ran on this database and is unknown to this version. */
 async function laterMigration(db: Database): Promise<string | undefined> {
   const known = Object.keys(MIGRATIONS);
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name desc`

@@ -3,19 +3,19 @@ import type { Now } from "../../primitives/clock.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
-/** How long the one terminal answer of a submission can be asked for again. */
+/** How long the outcome of a submission stays available. */
 const OUTCOME_LIFE_MS = 24 * 3_600_000;
 
-/** How long a challenge is kept past its end, so that a late answer is told "expired" or "used" and not "unknown". */
+/** How long an expired challenge is kept, so that a late answer gets "expired" or "used" instead of "unknown". */
 const CHALLENGE_AFTERLIFE_MS = 3_600_000;
 
-/** How long a submission that nobody can decide is kept: its token can no longer be opened, or its chain is gone. */
+/** How long an undecidable submission is kept: its token can no longer be opened, or its chain is gone. */
 const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 
-/** Rows that one statement removes: it is done long before its time-out, and the writes of others come between. */
+/** Rows deleted per statement: small enough to stay far below the time-out and let other writes in. */
 const REMOVED_AT_ONCE = 500;
 
-/** Removes what nobody can ask for any more: submissions decided a day ago, challenges that ended an hour ago. */
+/** Deletes what has outlived its use: submissions decided a day ago, challenges that expired an hour ago. */
 export async function sweepStore(store: Store, nowMs: number): Promise<void> {
   await removeAll(store, (db) => {
     const old = db
@@ -44,7 +44,7 @@ export async function sweepStore(store: Store, nowMs: number): Promise<void> {
   });
 }
 
-/** Until nothing is left, or another process has removed the same rows. */
+/** Repeats until nothing is left, or another process has deleted the same rows. */
 async function removeAll(
   store: Store,
   removal: (db: Database) => { executeTakeFirst(): Promise<DeleteResult | undefined> },
@@ -56,8 +56,8 @@ async function removeAll(
 }
 
 /**
- * Sweeps the store every `everyMs` milliseconds until the returned function is called. What a sweep could not remove is
- * left to the next.
+ * Sweeps the store every `everyMs` milliseconds until the returned function is called. A failed sweep is repeated by the
+ * next one.
  */
 export function startSweeping(store: Store, now: Now, everyMs = 60_000): () => void {
   let busy = false;

@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
 
-/** Tables of the store. Column types are what both databases hold alike: text, whole milliseconds since 1970, and bytes. */
+/** Tables of the store. Column types are those that both databases share: text, whole milliseconds since 1970, and bytes. */
 export interface Schema {
   accounts: AccountTable;
   api_keys: ApiKeyTable;
@@ -29,7 +29,7 @@ interface ApiKeyTable {
   revoked_at_ms: number | null;
 }
 
-/** One row, raised in the transaction of every revocation: a process that sees it unchanged has missed none. */
+/** One row, incremented in the transaction of every revocation: a process that sees it unchanged has missed none. */
 interface RevocationCountTable {
   id: number;
   count: number;
@@ -55,20 +55,20 @@ interface SubmissionTable {
   lease_until_ms: number;
   outcome: string | null;
   finished_at_ms: number | null;
-  /** When the chain was seen to have finalized it. */
+  /** When it was seen finalized on the chain. */
   finalized_at_ms: number | null;
 }
 
-/** What one process has counted against a limit, in all: others take the difference to what they read before. */
+/** Total that one process has counted against a limit: others use the difference to what they read before. */
 interface LimitUsageTable {
   owner: string;
-  /** Policy and whom it is about: the public part of a key, or an address. */
+  /** Policy and subject: the public part of a key, or an address. */
   name: string;
   calls: number;
   at_ms: number;
 }
 
-/** One row: which pepper the hashes of keys are made with. */
+/** One row: identifies the pepper of the key hashes. */
 interface PepperMarkTable {
   id: number;
   mark: string;

@@ -99,7 +99,7 @@ class ThreadConnection implements DatabaseConnection {
   async begin(): Promise<void> {
     this.#endTurn = await this.#turns.alone();
     try {
-      // Every transaction here writes. One that begins as a writer waits its turn among the processes.
+      // Every transaction here writes; starting as a writer makes it wait its turn among the processes.
       await this.executeQuery(CompiledQuery.raw("begin immediate"));
     } catch (error) {
       this.#endTurn();
@@ -107,14 +107,14 @@ class ThreadConnection implements DatabaseConnection {
     }
   }
 
-  /** Where this fails, the rollback that follows ends the turn: nobody else's work may come between. */
+  /** If this fails, the following rollback ends the turn: no other work may come in between. */
   async commit(): Promise<void> {
     await this.executeQuery(CompiledQuery.raw("commit"));
     this.#leave();
   }
 
   async rollback(): Promise<void> {
-    // On a full disk SQLite has taken everything back by itself, and what failed before is what callers should hear.
+    // On a full disk SQLite has already rolled back; callers should see the original error.
     await this.executeQuery(CompiledQuery.raw("rollback")).catch(() => {});
     this.#leave();
   }
@@ -138,9 +138,9 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-/** Lets many work together, or one alone, in the order of their asking. */
+/** Admits many workers together or one alone, in the order of their requests. */
 class Turns {
-  /** Settled when whoever works alone, now or later, has done. */
+  /** Settles once every exclusive turn so far has ended. */
   #free: Promise<void> = Promise.resolve();
   #isTaken = 0;
   readonly #together = new Set<Promise<unknown>>();
@@ -153,7 +153,7 @@ class Turns {
     return working;
   }
 
-  /** @returns what ends the turn */
+  /** Waits for an exclusive turn. @returns a function that ends it */
   async alone(): Promise<() => void> {
     const before = this.#free;
     const turn = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ export interface SqliteTask {
   readonly id: number;
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** True for a step of a transaction, its beginning and its end: it shares no commit with others. */
+  /** True for a transaction's statements, begin and end included: they share no commit with others. */
   readonly alone: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface SqliteAnswer {
   readonly failure?: { readonly message: string; readonly errcode: number };
 }
 
-/** What SQLite says is wrong, with its result code. @see https://www.sqlite.org/rescode.html */
+/** An error of SQLite, with its result code. @see https://www.sqlite.org/rescode.html */
 export class SqliteFailure extends Error {
   override readonly name = "SqliteFailure";
   readonly errcode: number;
@@ -32,12 +32,12 @@ export class SqliteFailure extends Error {
   }
 }
 
-/** SQLite's code where the database cannot be used at all. */
+/** SQLite's code for a database that cannot be used at all. */
 const SQLITE_IOERR = 10;
 
 /**
- * The embedded database in a thread of its own: a commit waits for the disk, and nothing else of the process waits with it.
- * The process lives on for as long as something is asked, and not for the thread's sake.
+ * The embedded database in its own thread, so that a commit waits for the disk and the rest of the process does not. The
+ * thread keeps the process alive only while a statement is pending.
  */
 export class SqliteThread {
   readonly #worker: Worker;
@@ -46,11 +46,11 @@ export class SqliteThread {
   #failure: SqliteFailure | undefined;
   #asked = 0;
 
-  /** @param file is made if absent */
+  /** @param file created if absent */
   constructor(file: string) {
     this.#worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
     this.#worker.unref();
-    this.#worker.on("message", (answers: readonly SqliteAnswer[]) => this.#hear(answers));
+    this.#worker.on("message", (answers: readonly SqliteAnswer[]) => this.#settle(answers));
     this.#worker.on("error", (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)));
     this.#exited = new Promise((resolve) => {
       this.#worker.once("exit", () => {
@@ -60,7 +60,7 @@ export class SqliteThread {
     });
   }
 
-  /** Runs a statement; what it has written when this resolves survives a crash. @throws SqliteFailure */
+  /** Runs a statement. Once this resolves, what it wrote survives a crash. @throws SqliteFailure */
   run(sql: string, parameters: readonly unknown[], alone: boolean): Promise<SqliteResult> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const waiting = Promise.withResolvers<SqliteResult>();
@@ -71,7 +71,7 @@ export class SqliteThread {
     return waiting.promise;
   }
 
-  /** Lets what was asked be answered, and closes the database. */
+  /** Answers pending statements, then closes the database. */
   close(): Promise<void> {
     if (this.#failure === undefined) {
       this.#failure = new SqliteFailure("The embedded database has been closed.", SQLITE_IOERR);
@@ -81,7 +81,7 @@ export class SqliteThread {
     return this.#exited;
   }
 
-  #hear(answers: readonly SqliteAnswer[]): void {
+  #settle(answers: readonly SqliteAnswer[]): void {
     for (const { id, result, failure } of answers) {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);

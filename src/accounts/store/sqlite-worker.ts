@@ -2,22 +2,22 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { SqliteAnswer, SqliteResult, SqliteTask } from "./sqlite-thread.ts";
 
-/** Statements kept prepared. The queries of this service are a few dozen texts; lists of varying length make a few more. */
+/** Prepared statements kept. The service has a few dozen queries; lists of varying length add some more. */
 const PREPARED_STATEMENTS = 128;
 
-/** How long a statement waits for another process's write, in milliseconds. It keeps nothing waiting but this thread. */
+/** How long a statement waits for another process's write, in milliseconds. Blocks only this thread. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Tasks of one commit at most, so that none waits for too many others. */
+/** Upper bound of tasks per commit, so that none waits for too many others. */
 const TASKS_PER_COMMIT = 512;
 
 /**
- * The thread that owns the embedded database. Whatever has come in while the disk was busy is written by one commit, and
- * nothing is answered before it is on the disk.
+ * The thread that owns the embedded database. Everything that arrived while the disk was busy is written in one commit;
+ * answers go out once it is on disk.
  */
 const port = parentPort!;
 const database = new DatabaseSync(workerData as string, { timeout: BUSY_TIMEOUT_MS });
-// FULL: a commit is on the disk before it is acknowledged, so neither kill -9 nor a power cut takes it back.
+// FULL: a commit is on disk before it is acknowledged, so it survives both kill -9 and a power cut.
 database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
 
 interface Prepared {
@@ -45,7 +45,7 @@ function run({ sql, parameters }: SqliteTask): SqliteResult {
   return { rows: [], changes: Number(statement.run(...bound).changes) };
 }
 
-/** Runs a task for itself: a query, or a step of a transaction whose beginning and end are tasks of their own. */
+/** Runs one task: a query, or a statement of a transaction whose begin and end are separate tasks. */
 function runAlone(task: SqliteTask): SqliteAnswer {
   try {
     return { id: task.id, result: run(task) };
@@ -54,12 +54,12 @@ function runAlone(task: SqliteTask): SqliteAnswer {
   }
 }
 
-/** Runs tasks in one transaction. One that is wrong fails alone; where the whole is rolled back, all have failed. */
+/** Runs tasks in one transaction. A faulty task fails alone; if the transaction is rolled back, all fail. */
 function runTogether(tasks: readonly SqliteTask[]): SqliteAnswer[] {
   const answers: SqliteAnswer[] = [];
   try {
-    // One that begins reading and turns to writing fails at once when another process wrote in between; one that
-    // begins as a writer waits its turn.
+    // A transaction that starts with a read fails as soon as it writes if another process wrote in between; one that
+    // starts as a writer waits its turn.
     database.exec("BEGIN IMMEDIATE");
     for (const task of tasks) {
       const answer = runAlone(task);
@@ -86,7 +86,7 @@ function isQuery({ sql }: SqliteTask): boolean {
   try {
     return prepare(sql).isQuery;
   } catch {
-    // What cannot be prepared says why when it is run.
+    // Running the statement will report why it cannot be prepared.
     return false;
   }
 }

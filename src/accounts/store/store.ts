@@ -14,9 +14,9 @@ const EMBEDDED_FILE = "tradewire.sqlite";
 const LIMITS = { connections: 10, statementMs: 5_000 };
 const MIGRATION_LIMITS = { connections: 1, statementMs: 3_600_000 };
 
-/** Where accounts, keys, challenges and submissions are kept. What a call has written when it resolves survives a crash. */
+/** The database of accounts, keys, challenges and submissions. What a call has written when it resolves survives a crash. */
 export interface Store {
-  /** Runs queries. @throws TradewireError UPSTREAM_ERROR when the database does not answer */
+  /** Runs queries. @throws TradewireError UPSTREAM_ERROR if the database does not answer */
   run<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs queries that take effect together or not at all. @throws TradewireError UPSTREAM_ERROR, and what `work` throws */
   transact<T>(work: (db: Database) => Promise<T>): Promise<T>;
@@ -24,10 +24,10 @@ export interface Store {
 }
 
 /**
- * Opens the store and brings its schema up to date: PostgreSQL where `databaseUrl` names one, else an embedded SQLite file
- * in `dataDir`, which is made if absent and readable by its owner alone. Several processes may share either.
+ * Opens the store and migrates its schema: PostgreSQL if `databaseUrl` is set, else an embedded SQLite file in `dataDir`,
+ * created if absent and readable by its owner alone. Several processes may share either.
  *
- * @throws Error when the database cannot be reached or used; its cause says why
+ * @throws Error if the database cannot be reached or used; its cause says why
  */
 export async function openStore(place: {
   readonly dataDir: string;
@@ -58,7 +58,7 @@ async function openEmbedded(dataDir: string): Promise<Database> {
   }
 }
 
-/** A migration of a large table takes its time, and so does waiting for another process that runs it: no query may. */
+/** Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
 async function openPostgres(databaseUrl: string): Promise<Database> {
   const migrating = connect(createPostgresDialect(databaseUrl, MIGRATION_LIMITS));
   await migrate(migrating).finally(() => migrating.destroy());
@@ -72,14 +72,14 @@ function embedded(dataDir: string): SqliteThreadDialect {
   return new SqliteThreadDialect(ownFile(join(dataDir, EMBEDDED_FILE)));
 }
 
-/** Creates the file if need be and closes it to everyone but its owner. SQLite gives its side files the same mode. */
+/** Creates the file if absent and restricts it to its owner. SQLite gives its side files the same mode. */
 function ownFile(path: string): string {
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
   return path;
 }
 
-/** Does the work, and tells an outage, which passes, from a fault of ours, which does not. */
+/** Does the work. Reports an outage as UPSTREAM_ERROR, which is worth a retry; throws a bug as it is. */
 async function reporting<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -89,9 +89,9 @@ async function reporting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** SQLite's result codes for a statement that is wrong: error, constraint, mismatch, misuse, range. */
+/** SQLite's result codes for a faulty statement: error, constraint, mismatch, misuse, range. */
 const SQLITE_FAULTS = new Set([1, 19, 20, 21, 25]);
-/** PostgreSQL's classes for a statement that is wrong: data, constraint, cursor and transaction state, syntax or access. */
+/** PostgreSQL's error classes for a faulty statement: data, constraint, cursor and transaction state, syntax or access. */
 const POSTGRES_FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
 
 function isOutage(error: unknown): boolean {

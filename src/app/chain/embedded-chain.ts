@@ -1,24 +1,24 @@
 import type { Config } from "../../process/config/settings.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
-/** A token of the embedded chain: once, whatever the number of its markets. */
+/** A token of the embedded chain; listed once, however many markets it has. */
 interface TokenListing {
   readonly symbol: string;
   readonly mint: string;
-  /** Where it trades, and against what. */
+  /** Its venues and quote tokens. */
   readonly markets: readonly { readonly venue: string; readonly against: string }[];
 }
 
-/** An embedded chain as the service and its users see it, in whichever process it runs. Plain text and lists alone. */
+/** An embedded chain as the service and its users see it, whichever process runs it. Plain data: it crosses processes as JSON. */
 export interface EmbeddedChain {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   readonly tokens: readonly TokenListing[];
   /** Addresses of the lookup tables that trades may use. */
   readonly lookupTables: readonly string[];
-  /** Names of the programs that SANDBOX_PROGRAMS put in place of stand-ins. */
+  /** Names of the real programs from SANDBOX_PROGRAMS. */
   readonly realPrograms: readonly string[];
-  /** Names of the programs that are this project's own. */
+  /** Names of the programs that this project wrote as stand-ins. */
   readonly standIns: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export async function startEmbeddedChain(config: Config): Promise<Sandbox> {
   });
 }
 
-/** What there is to know of a running embedded chain. */
+/** Describes a running embedded chain. */
 export function describeChain({ rpcUrl, wsUrl, world }: Sandbox): EmbeddedChain {
   const symbols = new Map(world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));
   const tokens = [...symbols].map(([mint, symbol]) => ({

@@ -26,7 +26,7 @@ const gauges = () =>
 
 const read = (all: ReturnType<typeof gauges>, name: string) => all.find((one) => one.name === name)!.read();
 
-it("names base units, ends counters with total, and says what each is", () => {
+it("names base units, ends counters with total, and documents each", () => {
   for (const { name, help, type } of gauges()) {
     expect(name).toMatch(/^tradewire_[a-z_]+$/);
     expect(name).not.toMatch(/_(ms|milliseconds|minutes)$/);
@@ -35,7 +35,7 @@ it("names base units, ends counters with total, and says what each is", () => {
   }
 });
 
-it("tells of now how busy the process is, however idle it was before", async () => {
+it("reports how busy the process is now, however idle it was before", async () => {
   const all = gauges();
   await new Promise((resolve) => setTimeout(resolve, 300));
   read(all, "tradewire_event_loop_utilization");

@@ -17,7 +17,7 @@ interface ServiceParts {
   readonly isReady: () => boolean;
 }
 
-/** What the metrics of a running service tell beside its calls and submissions. */
+/** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
   const { api, head, keys, markets, source, landing, senders, isReady } = parts;
   return [
@@ -26,19 +26,23 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
     gauge("tradewire_submits_in_flight", "Submits in flight.", () => api.load().submits),
     counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),
     gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
-    gauge("tradewire_slot_age_seconds", "Time since the last slot was heard of.", () => head.slotAgeMs() / 1_000),
+    gauge("tradewire_slot_age_seconds", "Time since the last slot was observed.", () => head.slotAgeMs() / 1_000),
     gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
     gauge("tradewire_store_age_seconds", "Time since the database last answered.", () => keys.storeAgeMs() / 1_000),
     gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
     gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
     gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),
-    counter("tradewire_state_notices_total", "Changes told by the stream.", () => source.counts().notices),
-    counter("tradewire_state_reads_total", "Accounts read across the network.", () => source.counts().reads),
-    counter("tradewire_state_forks_total", "Turns of the chain to another branch.", () => source.counts().forks),
-    counter("tradewire_state_gaps_total", "Slots missing in the stream, healed.", () => source.counts().gaps),
     counter(
-      "tradewire_state_disbelieved_total",
-      "State from slots that could not be yet.",
+      "tradewire_state_updates_total",
+      "Account updates received from the stream.",
+      () => source.counts().notices,
+    ),
+    counter("tradewire_state_reads_total", "Accounts read across the network.", () => source.counts().reads),
+    counter("tradewire_state_forks_total", "Forks: the chain switched to another branch.", () => source.counts().forks),
+    counter("tradewire_state_gaps_total", "Gaps in the stream, repaired by reads.", () => source.counts().gaps),
+    counter(
+      "tradewire_state_rejected_total",
+      "State rejected because its slot lay ahead of the chain.",
       () => source.counts().disbelieved,
     ),
     counter("tradewire_state_audited_total", "Accounts compared with the chain.", () => source.counts().audited),
@@ -66,13 +70,13 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
     gauge("tradewire_ready", "1 while trades can be built.", () => (isReady() ? 1 : 0)),
     gauge(
       "tradewire_event_loop_utilization",
-      "Share of time the process was busy, since this was last asked for.",
+      "Share of time that the event loop was busy, since the last scrape.",
       busyShare(),
     ),
   ];
 }
 
-/** Gives the busy share of the time since it was last called. Of a whole life it would tell nothing of now. */
+/** A reader of the busy share since its previous call: a lifetime average would say nothing about now. */
 function busyShare(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {

@@ -7,7 +7,7 @@ import type { Account } from "../solana/account.ts";
 import type { Market, MarketSearch, MintPair, Venue } from "../venues/venue.ts";
 import type { MarketFault } from "./port.ts";
 
-/** A market that was found, and the account it was decoded from. */
+/** A discovered market, and the account it was decoded from. */
 export interface FoundMarket {
   readonly venue: Venue;
   readonly market: Market;

@@ -18,7 +18,7 @@ const tick = address(12);
 const program = address(20);
 const pair = { a: SOL_MINT, b: token };
 
-/** A pool's data: its two mints, its vault, and the tick account it is at (zero bytes: none). */
+/** A pool's data: its two mints, its vault, and its current tick account (zero bytes: none). */
 const poolData = (at: Address | undefined = undefined) =>
   concatBytes(SOL_MINT.bytes, token.bytes, vault.bytes, at?.bytes ?? new Uint8Array(32));
 
@@ -117,7 +117,7 @@ function warm(): PairMarkets {
   return answer;
 }
 
-/** Lets a search in the background end: it gives others turns, which the fake clock does not know of. */
+/** Lets a background search finish: it yields to the event loop, which the fake clock does not control. */
 async function backgroundSearch(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await nextTurn();
   await vi.advanceTimersByTimeAsync(10);
@@ -458,7 +458,7 @@ test("warming waits for the first read; refreshing reads again", async () => {
   await expect(markets.warm([address(71)])).rejects.toThrow("down");
 });
 
-/** A venue found by filter, whose pools give their first byte of the vault's data for anything. */
+/** A venue found by filter: every trade yields the first byte of the pool's vault. */
 function crowdedVenue(): FakeVenue {
   return fakeVenue({
     search: () => [{ kind: "filter", program, memcmp: [] }],
@@ -511,7 +511,7 @@ test("a crowded pair takes in a better pool when it appears, and lets go of the 
   expect(warm().markets.map(({ market }) => market.address)).toContain(better);
   expect(warm().markets.length).toBe(2);
   expect(state.followed.size).toBe(4);
-  // Only the new pool's vault was read: those passed over are left alone for a while.
+  // Only the new pool's vault was read: pools passed over are not examined again for a while.
   expect(state.fetches).toBe(fetches + 1);
 });
 

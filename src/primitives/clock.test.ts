@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isoMillis } from "./clock.ts";
 
-it("writes moments as the platform does, whatever was written before", () => {
+it("formats times like Date.toISOString, regardless of earlier calls", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -1_000_000_000_000, max: 4_000_000_000_000 })), (moments) => {
       expect(moments.map(isoMillis)).toEqual(moments.map((moment) => new Date(moment).toISOString()));
@@ -10,6 +10,6 @@ it("writes moments as the platform does, whatever was written before", () => {
   );
 });
 
-it("cuts off what is below a millisecond", () => {
+it("truncates to milliseconds", () => {
   expect(isoMillis(1_732_000_000_999.99)).toBe("2024-11-19T07:06:40.999Z");
 });

@@ -41,7 +41,7 @@ describe("verifySignature", () => {
   const message = textBytes("a challenge");
   const signature = wallet.sign(message);
 
-  it("is true for the wallet's own signature and for nothing one bit away", () => {
+  it("is true for the wallet's signature, and false if one bit differs", () => {
     expect(verifySignature(wallet.address.bytes, message, signature)).toBe(true);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 511 }), (bit) => {

@@ -35,7 +35,7 @@ describe("passingShare", () => {
     expect(passingShare(40_000_000n, false)).toBe(20_000_000n);
   });
 
-  it("is at most 0.5 % between hubs and 2 % elsewhere, whatever the slippage", () => {
+  it("is at most 0.5 % between hubs and 2 % elsewhere, at any slippage", () => {
     for (const slippage of [40_000_001n, 50_000_000n, 500_000_000n, 999_999_999n]) {
       expect(passingShare(slippage, true)).toBe(5_000_000n);
       expect(passingShare(slippage, false)).toBe(20_000_000n);

@@ -31,7 +31,7 @@ export function setComputeUnitPrice(microLamports: bigint): Instruction {
   return instruction(data);
 }
 
-/** Limits the bytes of account data the transaction may load; a smaller limit ranks higher with the scheduler. */
+/** Limits the bytes of account data that the transaction loads; the scheduler prefers smaller limits. */
 export function setLoadedAccountsDataSizeLimit(bytes: number): Instruction {
   const data = new Uint8Array(5);
   data[0] = 4;

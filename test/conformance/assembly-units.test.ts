@@ -22,7 +22,7 @@ function used(wallet: ReturnType<typeof newWallet>, instructions: readonly Instr
   return done.computeUnits - UNITS.computeBudget;
 }
 
-/** The bound is held in each try, and tight. */
+/** The bound holds in each attempt, and is tight. */
 function judge(tries: readonly { readonly used: number; readonly bound: number }[]): void {
   expect(tries.filter(({ used, bound }) => used > bound)).toEqual([]);
   expect(tries.filter(({ used, bound }) => bound > 1.22 * used)).toEqual([]);
@@ -30,7 +30,7 @@ function judge(tries: readonly { readonly used: number; readonly bound: number }
 
 const tries = <T>(one: () => T): T[] => Array.from({ length: TRIES }, one);
 
-describe("compute units of what surrounds a swap", () => {
+describe("compute units of the instructions around a swap", () => {
   it.each([
     ["SPL", TOKEN_PROGRAM, undefined, false],
     ["Token-2022", TOKEN_2022_PROGRAM, undefined, false],
@@ -56,7 +56,7 @@ describe("compute units of what surrounds a swap", () => {
     judge(made.map(({ closing }) => closing));
   });
 
-  it("wrapped SOL in an account of the transaction's own", () => {
+  it("wrapped SOL in a temporary account", () => {
     const seed = "tw3f1";
     const rent = svm.rent(165);
     const made = tries(() => {

@@ -12,7 +12,7 @@ import { judge, runTrades } from "./trades.ts";
 
 const AMOUNT = 9_876_543_210n;
 
-// The public build of the real program is older than creator fees: these pools are held against the stand-in alone.
+// The public build of the real program is older than creator fees: these pools are compared with the stand-in alone.
 it.each<[CreatorFeeOn, boolean]>([
   ["input", false],
   ["token0", false],

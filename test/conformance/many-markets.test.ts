@@ -22,12 +22,12 @@ function best(ask: Ask): Candidate | undefined {
   return all.sort(compareCandidates)[0];
 }
 
-describe("many markets of one mint, on every venue there is", () => {
+describe("many markets of one mint, on every venue", () => {
   it("has samples of every venue", () => {
     expect(new Set(markets.map(({ venue }) => venue.id))).toEqual(new Set(venues.map(({ id }) => id)));
   });
 
-  it("ends at the market that asking every one ends at, whatever is asked", () => {
+  it("chooses the market that an exhaustive search chooses", () => {
     const random = createRandom(3);
     const pair = { markets: hot, faults: [], searched: [] };
     for (let round = 0; round < 600; round++) {

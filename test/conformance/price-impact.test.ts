@@ -39,7 +39,7 @@ const rate = ({ inAmount, outAmount }: Quote): number => Number(outAmount) / Num
 describe.each(samples)("the price impact of $venue.id", (sample) => {
   const curve = folders.find(({ venue }) => venue.id === sample.venue.id)!.facts.curve;
 
-  it(`is of ${curve}, and next to nothing for next to nothing: fees are no part of it`, () => {
+  it(`is of ${curve}, and close to zero for a tiny trade: fees are excluded`, () => {
     for (const inMint of [mint, SOL_MINT]) {
       const quote = ask(sample, "exactIn", inMint, TINY)!;
       expect(quote.priceImpact).toBeGreaterThanOrEqual(0);
@@ -47,7 +47,7 @@ describe.each(samples)("the price impact of $venue.id", (sample) => {
     }
   });
 
-  it.each(["exactIn", "exactOut"] as const)("is how much worse the rate is than that of a tiny trade, %s", (mode) => {
+  it.each(["exactIn", "exactOut"] as const)("equals the loss of rate against a tiny trade, %s", (mode) => {
     if (mode === "exactOut" && !sample.venue.supports.exactOut) return;
     let compared = 0;
     for (const inMint of [mint, SOL_MINT]) {
@@ -72,7 +72,7 @@ describe("by the curve's own formula", () => {
   const of = (id: VenueId): SampleMarket => samples.find(({ venue }) => venue.id === id)!;
   const depth = 10_000_000_000_000;
 
-  it("constant product: net input over reserve and net input", () => {
+  it("constant product: net input over the sum of reserve and net input", () => {
     const quote = ask(of("raydium_cpmm"), "exactIn", SOL_MINT, 1_000_000_000_000n)!;
     const net = 1e12 * (1 - 0.0025);
     expect(quote.priceImpact).toBeCloseTo(net / (depth + net), 9);
@@ -83,7 +83,7 @@ describe("by the curve's own formula", () => {
     expect(quote.priceImpact).toBeCloseTo(1e12 / (2 * depth + 1e12), 9);
   });
 
-  it("constant liquidity: the square root of the price after over that before", () => {
+  it("constant liquidity: the ratio of the square-root prices after and before", () => {
     const sample = of("meteora_damm_v2");
     const inMint = sample.hot.market.mints[0];
     const quote = ask(sample, "exactIn", inMint, 1_000_000_000_000n)!;
@@ -91,12 +91,12 @@ describe("by the curve's own formula", () => {
     expect(quote.priceImpact).toBeCloseTo(1 - depth / (depth + 1e12), 9);
   });
 
-  it("bins: none within the active bin, then the average of the bins' prices", () => {
+  it("bins: zero within the active bin, then by the average of the bins' prices", () => {
     const sample = of("meteora_dlmm");
     const [x, y] = sample.hot.market.mints;
     for (const inMint of [x, y]) expect(ask(sample, "exactIn", inMint, 1_000_000_000n)!.priceImpact).toBeLessThan(1e-8);
-    // Around the active bin a quarter of the depth lies in 25 bins a side; ten of them, a quarter of a percent apart, are
-    // worse by what the middle one is.
+    // Around the active bin a quarter of the depth lies in 25 bins a side; ten of them, a quarter of a percent
+    // apart, are as much worse as the middle one.
     const ten = Math.floor((depth / 4 / 25.5) * 10);
     const quote = ask(sample, "exactIn", x, BigInt(ten))!;
     expect(quote.priceImpact).toBeGreaterThan(0.0025 * 4);
@@ -105,7 +105,7 @@ describe("by the curve's own formula", () => {
 });
 
 describe("the price impact of a route", () => {
-  it("is composed of its legs': what is left of the price after the one, times what is left after the other", () => {
+  it("combines the impacts of its legs: 1 − (1 − a)(1 − b)", () => {
     const svm = new Svm();
     const other = svm.newMint({ decimals: 6 });
     const mints = new Map(

@@ -6,7 +6,7 @@ import { pumpFun } from "../../src/venues/pump-fun/venue.ts";
 import { worldOnSvm } from "../support/world.ts";
 import { readMarket } from "./trades.ts";
 
-it("sells the last token of a curve, refuses one more, and says why a completed curve does not trade", () => {
+it("sells the last token of a curve, refuses one more, and refuses a completed curve with the reason", () => {
   const { world, svm } = worldOnSvm(3);
   const coin = world.tokens.find(({ symbol }) => symbol === "BRINK")!;
   const pair = { a: SOL_MINT, b: coin.mint };

@@ -39,7 +39,7 @@ interface Vectors {
 
 const { settings, coins, keys } = readVectors<Vectors>("pump-fun-vectors.json");
 const SUPPLY = 1_000_000_000_000_000n;
-/** Whether a coin pays its holders: the creator is then an account of the coin's own, and nothing else differs. */
+/** True if a coin pays its holders: its creator is then an account of the coin's own; nothing else differs. */
 const HOLDER_REWARD_OFFSET = 124;
 const clock = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
 
@@ -105,7 +105,7 @@ describe("pump_fun beside @pump-fun/pump-sdk 2.0.0", () => {
     }
   });
 
-  it("charges the same for tokens and pays the same for them", () => {
+  it("agrees on the prices of purchases and sales", () => {
     let compared = 0;
     for (const [index, { quotes }] of coins.entries()) {
       const state = states[index]!;
@@ -121,7 +121,7 @@ describe("pump_fun beside @pump-fun/pump-sdk 2.0.0", () => {
         const ours = quoteOrCode(() =>
           pumpFun.quote(state, { mode: "exactIn", inMint: mint, outMint: quoteMint, amount: BigInt(amount), clock }),
         );
-        // The SDK prices sales that pay nothing, and sales of more than the curve has taken in: those are refused here.
+        // The SDK also prices sales that pay nothing and sales above the curve's proceeds: those are refused here.
         if (ours === "VALIDATION_ERROR") expect(BigInt(answer!)).toBeLessThanOrEqual(0n);
         else if (ours === "INSUFFICIENT_LIQUIDITY")
           expect(payout(state, amount)).toBeGreaterThan(state.curve.realQuote);
@@ -139,7 +139,7 @@ describe("pump_fun beside @pump-fun/pump-sdk 2.0.0", () => {
    * the program's (@see IDL docs of `buy_exact_sol_in`) and is a unit of the quote too high or too low for it; and it caps at
    * what the curve has left, where the program refuses. Which of the two is right was settled by execution.
    */
-  it("differs from the SDK's short cut for budgets by the worth of a unit or two at most", () => {
+  it("differs from the SDK's shortcut for budgets by the value of one or two units at most", () => {
     let differing = 0;
     for (const [index, { quotes }] of coins.entries()) {
       const state = states[index]!;
@@ -162,7 +162,7 @@ describe("pump_fun beside @pump-fun/pump-sdk 2.0.0", () => {
   });
 });
 
-/** What the curve would have to pay before fees. */
+/** Payment of the curve before fees. */
 function payout({ side }: PumpFunState, amount: string): bigint {
   return (BigInt(amount) * side.quote) / (side.tokens + BigInt(amount));
 }

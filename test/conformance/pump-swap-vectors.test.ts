@@ -117,7 +117,7 @@ describe("pump_swap beside @pump-fun/pump-swap-sdk 1.20.0", () => {
     }
   });
 
-  it("quotes as the SDK does: buys both ways, and sales of a given amount", () => {
+  it("quotes like the SDK: buys in both modes, and sales of a given amount", () => {
     let compared = 0;
     for (const [index, { quotes }] of pools.entries()) {
       const state = states[index]!;
@@ -146,7 +146,7 @@ describe("pump_swap beside @pump-fun/pump-swap-sdk 1.20.0", () => {
    * The one case where the SDK's own function is wrong: how many tokens to sell for a given output. It takes all fees off as
    * one, the program rounds each up, so the SDK's amount may pay a unit less than asked.
    */
-  it("sells more than the SDK says only where its amount would pay too little", () => {
+  it("sells more than the SDK only if the SDK's amount would pay too little", () => {
     let compared = 0;
     for (const [index, { quotes }] of pools.entries()) {
       const state = states[index]!;

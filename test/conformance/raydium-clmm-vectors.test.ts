@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type ClmmCurve, clmmSqrtPrice, swapClmm } from "../../src/venues/raydium-clmm/math.ts";
 
 /**
- * What the program's public source of July 2026 answered, run natively, for random pools with limit orders, fees that follow
+ * Answers of the program's public source of July 2026, run natively, for random pools with limit orders, fees that follow
  * volatility and fees on a fixed side: tick spacing, tick, price, liquidity, fee rate, fee side, volatility (reduction,
  * control, maximum, reference group, reference, accumulated, time), token 0 goes in, exact in, amount, time, ticks (tick, has
  * liquidity, net, orders), and token 0, token 1 and price after; null where it refused.
@@ -58,7 +58,7 @@ function curveOf([tickSpacing, tick, sqrtPrice, liquidity, feeRate, feeOn, info,
 }
 
 describe("raydium_clmm against the program's source of July 2026", () => {
-  it("is exact, and refuses what it refuses", () => {
+  it("is exact, and refuses the same trades", () => {
     let matched = 0;
     let refused = 0;
     for (const [index, vector] of vectors.entries()) {

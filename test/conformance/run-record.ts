@@ -2,12 +2,12 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
 
-/** What one run of trades on one market came to, as the report reads it. */
+/** The result of one run of trades on one market, as the report reads it. */
 export interface RunRecord {
   readonly venue: string;
   /** Titles of the test, outermost first. */
   readonly test: string;
-  /** Trades asked for, one after another on the same market. */
+  /** Trades requested, one after another on the same market. */
   readonly asked: number;
   readonly executed: number;
   readonly refused: number;
@@ -24,8 +24,8 @@ export interface RunRecord {
 const started = new Set<string>();
 
 /**
- * Keeps what a run came to for the report: one line of JSON in a file of the test's own, which each run of the test starts
- * anew. Only where `VENUE_RUNS` names a folder; it decides nothing.
+ * Keeps the result of a run for the report: one line of JSON in the test's own file, which each run of the test starts anew.
+ * Does nothing unless `VENUE_RUNS` names a folder.
  */
 export function recordRun(run: Omit<RunRecord, "test">): void {
   const folder = process.env.VENUE_RUNS;

@@ -8,21 +8,21 @@ import { decodeMint } from "../../src/solana/mint.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/submit/outcome/program-failure.ts";
-import type { Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
+import type { Ask, Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
 import type { Executed, Svm } from "../support/svm.ts";
 import { recordRun } from "./run-record.ts";
 
-/** What happened to one asked trade. */
+/** The outcome of one requested trade. */
 export interface TradeOutcome {
   readonly mode: SwapMode;
   readonly inMint: Address;
   readonly amount: bigint;
-  /** The refusal of the quote, where there was one. */
+  /** The refusal of the quote, if there was one. */
   readonly refused: string | undefined;
   readonly quoted: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
   readonly executed: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
   readonly failure: string | undefined;
-  /** Lamports of rent: what the leg said it would cost, and what its new accounts were given of it. */
+  /** Lamports of rent: announced by the leg, and paid into its new accounts. */
   readonly rent: { readonly said: bigint; readonly paid: bigint };
   readonly computeUnits: number;
   readonly computeUnitBound: number;
@@ -36,12 +36,12 @@ export interface TradePlan {
   readonly venue: Venue;
   /** Address of the market account. */
   readonly market: Address;
-  /** The pair it was found for; needed where the market account does not name its mints. */
+  /** The pair it was found for; needed if the market account does not name its mints. */
   readonly pair?: MintPair;
   readonly wallet: Address;
   readonly random: Random;
   readonly count: number;
-  /** Largest amount to ask for on a mint, exclusive of nothing: sizes spread over orders of magnitude from 1 up to it. */
+  /** Largest amount to request of a mint, inclusive: sizes spread over orders of magnitude from 1 up to it. */
   readonly limit: (mint: Address, mode: SwapMode) => bigint;
   /** Called before each trade, to move clocks or refill the wallet. */
   readonly before?: (index: number) => void;
@@ -52,7 +52,7 @@ export interface TradePlan {
 /** For venues whose market accounts name their own mints. */
 const NO_PAIR: MintPair = { a: SYSTEM_PROGRAM, b: SYSTEM_PROGRAM };
 
-/** Everything `venue` needs for a market, read from the chain as the market layer would: round by round. @throws Error after more than three rounds */
+/** Reads everything `venue` needs for a market, round by round as the market layer does. @throws Error after more than three rounds */
 export function readMarket<M extends Market, S>(
   svm: AccountView,
   venue: Venue<M, S>,
@@ -74,7 +74,7 @@ export function readMarket<M extends Market, S>(
 
 /**
  * Makes seeded random trades one after another on one market, state re-read from the chain before each: quote, build,
- * execute, and compare what the wallet's balances did with what was quoted.
+ * execute, and compare the changes of the wallet's balances with the quote.
  * The wallet's token accounts are created and funded by the caller (wrapped SOL too).
  */
 export function runTrades(plan: TradePlan): TradeOutcome[] {
@@ -126,13 +126,8 @@ function runTrade({
     transactionBytes: 0,
   };
 
-  let quote: Quote;
-  try {
-    quote = venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
-  } catch (error) {
-    if (!(error instanceof TradewireError)) throw error;
-    return { ...base, refused: `${error.code}: ${error.message}`, quoted: undefined, guard: undefined };
-  }
+  const quote = quoteOrRefusal(venue, state, { mode, inMint, outMint, amount, clock: svm.clock() });
+  if (typeof quote === "string") return { ...base, refused: quote, quoted: undefined, guard: undefined };
   const source = tokenAccount(svm, wallet, inMint);
   const destination = tokenAccount(svm, wallet, outMint);
   const exists = (key: Address): boolean => svm.get(key) !== null;
@@ -140,12 +135,12 @@ function runTrade({
   const threshold = mode === "exactIn" ? quote.outAmount : quote.inAmount;
   const leg = venue.swap(state, quote, terms(threshold));
 
-  let guard: string | undefined;
   const tight = mode === "exactIn" ? threshold + 1n : threshold - 1n;
-  if (guards && tight > 0n) {
+  const tryGuard = (): string => {
     const refused = svm.simulate(wallet, withBudget(venue.swap(state, quote, terms(tight)).instructions, 1_400_000));
-    guard = refused.ok ? "NOT_REFUSED" : failureCode(refused, venue);
-  }
+    return refused.ok ? "NOT_REFUSED" : failureCode(refused, venue);
+  };
+  const guard = guards && tight > 0n ? tryGuard() : undefined;
 
   const before = balances(svm, market, wallet, inMint, outMint, leg.creates);
   const instructions = withBudget(leg.instructions, 1_400_000);
@@ -174,7 +169,17 @@ function runTrade({
   };
 }
 
-/** Lamports the chain takes from the wallet for its signature. */
+/** The quote, or the venue's refusal in words. */
+function quoteOrRefusal(venue: Venue, state: unknown, ask: Ask): Quote | string {
+  try {
+    return venue.quote(state, ask);
+  } catch (error) {
+    if (!(error instanceof TradewireError)) throw error;
+    return `${error.code}: ${error.message}`;
+  }
+}
+
+/** Fee per signature. Lamports. */
 const SIGNATURE_FEE = 5_000n;
 
 /** Units the compute-budget instruction itself uses. */
@@ -200,7 +205,7 @@ const accountsOf = (instructions: readonly Instruction[]): Address[] => [
   ...new Set(instructions.flatMap(({ accounts }) => accounts.map(({ address }) => address))),
 ];
 
-/** Rent of those of the accounts that are there. */
+/** Rent of the accounts that exist. */
 function rentOf(svm: Svm, addresses: readonly Address[]): bigint {
   return addresses.reduce((sum, address) => {
     const account = svm.get(address);
@@ -208,7 +213,7 @@ function rentOf(svm: Svm, addresses: readonly Address[]): bigint {
   }, 0n);
 }
 
-/** What the wallet holds of both sides. Native SOL counts the wallet's lamports plus rent the trade put into new accounts. */
+/** The wallet's balances of both sides. Native SOL counts its lamports plus the rent that the trade put into new accounts. */
 function balances(
   svm: Svm,
   market: Market,
@@ -228,7 +233,7 @@ function balances(
   return { in: held(inMint), out: held(outMint) };
 }
 
-/** The table row of a run, and every outcome that breaks a promise, in words. */
+/** The figures of a run, and a sentence for each outcome that breaks a promise. */
 export function judge(outcomes: readonly TradeOutcome[]): {
   trades: number;
   refused: number;

@@ -18,7 +18,7 @@ export interface PumpTrade {
   readonly quote: bigint;
 }
 
-/** All fees on a quote amount, each rounded up. */
+/** Sum of all fees on a quote amount, each rounded up. */
 export function pumpFeesOn(amount: bigint, { lp, protocol, creator }: PumpFees): bigint {
   return pumpFee(amount, lp) + pumpFee(amount, protocol) + pumpFee(amount, creator);
 }

@@ -1,8 +1,6 @@
 import { programErrors } from "../shared/program-errors.ts";
 
-/**
- * What failures of the program mean to a trade. Numbers and names of its IDL.
- */
+/** Public codes of the program's errors, by the numbers and names of its IDL. */
 export const meteoraDammV2Errors = programErrors([
   [6002, "ExceededSlippage", "SLIPPAGE_EXCEEDED"],
   [6003, "PoolDisabled", "NO_ROUTE"],

@@ -1,8 +1,6 @@
 import { programErrors } from "../shared/program-errors.ts";
 
-/**
- * What failures of the program mean to a trade. Numbers and names of its IDL.
- */
+/** Public codes of the program's errors, by the numbers and names of its IDL. */
 export const meteoraDlmmErrors = programErrors([
   // Anchor's own: the price went past every bin array the transaction names.
   [3005, "AccountNotEnoughKeys", "SLIPPAGE_EXCEEDED"],

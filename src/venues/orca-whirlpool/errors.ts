@@ -1,8 +1,6 @@
 import { programErrors } from "../shared/program-errors.ts";
 
-/**
- * What failures of the program mean to a trade. Numbers and names of its IDL.
- */
+/** Public codes of the program's errors, by the numbers and names of its IDL. */
 export const orcaWhirlpoolErrors = programErrors([
   // The price left the arrays the transaction names.
   [6023, "InvalidTickArraySequence", "SLIPPAGE_EXCEEDED"],

@@ -10,7 +10,7 @@ const random = createRandom(43);
 const [POOL, COIN, QUOTE] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) => Address.from(bytes));
 const clock = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
 
-/** A pool that prices with more quote than it may pay out. */
+/** A pool whose pricing reserve exceeds the quote it can pay out. */
 function state(payable: bigint): PumpSwapState {
   const mint = (address: Address) => ({ address, transferFees: undefined, unsupported: undefined }) as Mint;
   return {

@@ -1,7 +1,7 @@
 import { programErrors } from "../shared/program-errors.ts";
 
 /**
- * What failures of the program mean to a trade. Numbers and names of its source.
+ * Public codes of the program's errors, by the numbers and names of its source.
  * Numbers as of April 2026. Before, several were four lower, so a logged name takes precedence.
  */
 export const raydiumClmmErrors = programErrors([

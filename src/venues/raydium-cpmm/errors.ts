@@ -1,8 +1,6 @@
 import { programErrors } from "../shared/program-errors.ts";
 
-/**
- * What failures of the program mean to a trade. Numbers and names of its source.
- */
+/** Public codes of the program's errors, by the numbers and names of its source. */
 export const raydiumCpmmErrors = programErrors([
   [6000, "NotApproved", "NO_ROUTE"],
   [6002, "EmptySupply", "INSUFFICIENT_LIQUIDITY"],

@@ -27,7 +27,7 @@ export interface LaunchlabMarket extends Market {
   readonly config: Address;
   readonly platform: Address;
   readonly vaults: readonly [Address, Address];
-  /** Collect the fees of the platform and of the coin's creator; the program creates them when they are missing. */
+  /** Collect the fees of the platform and of the coin's creator; the program creates missing ones. */
   readonly platformFeeVault: Address;
   readonly creatorFeeVault: Address;
 }
@@ -35,7 +35,7 @@ export interface LaunchlabMarket extends Market {
 /** 0: still selling. 1: sold out, waiting to migrate. 2: migrated to an AMM. */
 export type LaunchlabStatus = 0 | 1 | 2;
 
-/** What of a pool trades. Base units. */
+/** The part of a pool that trades change. Base units. */
 interface LaunchlabPool {
   readonly status: LaunchlabStatus;
   /** Base tokens for sale in all. */
@@ -84,7 +84,7 @@ export function decodeLaunchlabMarket(account: Account): LaunchlabMarket | undef
   };
 }
 
-/** The changing part of a pool account that `isLaunchlabPool` accepts. A status not known counts as migrated. */
+/** The changing part of a pool account that `isLaunchlabPool` accepts. An unknown status counts as migrated. */
 export function decodeLaunchlabPool({ data }: Account): LaunchlabPool {
   const status = data[17]!;
   return {
@@ -114,7 +114,7 @@ export function decodeLaunchlabPlatform({ owner, data }: Account): LaunchlabPlat
   return { feeRate: readU64(data, 104), creatorFeeRate: hasCreatorFee ? readU64(data, CREATOR_FEE_OFFSET) : 0n };
 }
 
-/** Addresses of the pair's pools: either of the two may be the one that is sold. */
+/** Addresses of the pair's pools: either mint may be the coin. */
 export function launchlabPoolAddresses({ a, b }: MintPair): Address[] {
   return [derive(LAUNCHLAB_PROGRAM, "pool", a, b), derive(LAUNCHLAB_PROGRAM, "pool", b, a)];
 }

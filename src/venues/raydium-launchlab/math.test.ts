@@ -48,17 +48,17 @@ const linear: LaunchCurve = {
 };
 
 describe("a constant-product curve", () => {
-  it("takes the fee from what is spent, rounded up, and gives rounded down", () => {
+  it("takes the fee from the input, rounded up, and rounds the output down", () => {
     // 100 in: fee 1, net 99; 800 · 99 / (625 + 99) = 109.39.
     expect(buyExactIn(100n, small)).toEqual({ input: 100n, output: 109n, netIn: 99n, grossOut: 109n });
   });
 
-  it("asks for an exact amount rounded up at each step", () => {
+  it("rounds an exact output's input up at each step", () => {
     // 625 · 109 / (800 − 109) = 98.58 → 99; 99 · 10^6 / 990 000 = 100.
     expect(buyExactOut(109n, small)).toEqual({ input: 100n, output: 109n, netIn: 99n, grossOut: 109n });
   });
 
-  it("takes the fee from what a sale brings", () => {
+  it("takes the fee from the proceeds of a sale", () => {
     // 625 · 100 / (800 + 100) = 69.4 → 69, fee ceil(0.69) = 1.
     expect(sellExactIn(100n, small)).toEqual({ input: 100n, output: 68n, netIn: 100n, grossOut: 69n });
     // 68 · 10^6 / 990 000 = 68.7 → 69; 800 · 69 / (625 − 69) = 99.28 → 100.
@@ -91,7 +91,7 @@ describe("a fixed-price curve", () => {
 });
 
 describe("a linear curve", () => {
-  it("has raised the square of what it sold", () => {
+  it("has raised the square of the tokens sold", () => {
     // 100 + 125 = 15²: five more; the fee on 127 is 2.
     expect(buyExactIn(127n, linear)).toEqual({ input: 127n, output: 5n, netIn: 125n, grossOut: 5n });
     expect(buyExactOut(5n, linear)).toEqual({ input: 127n, output: 5n, netIn: 125n, grossOut: 5n });
@@ -132,7 +132,7 @@ describe("every curve", () => {
     );
   });
 
-  it("asks at most as much for an exact output as exact input paid for it, and at least what gives it", () => {
+  it("charges no more for an exact output than exact input paid for it, and enough to produce it", () => {
     fc.assert(
       fc.property(anyCurve, fc.bigInt(1n, 10n ** 11n), (curve, spent) => {
         const bought = buyExactIn(spent, curve);

@@ -2,13 +2,13 @@ import { ceilDiv, squareRoot } from "../../primitives/integer.ts";
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
 import { beforeFee, feeOn } from "../shared/raydium-fee.ts";
 
-/** The slope of a linear curve is scaled by this; the area under it is half of slope × base². */
+/** Scale of a linear curve's slope; the area under it is half of slope × base². */
 const SLOPE_BITS = 64n;
 
 /** 0 constant product, 1 fixed price, 2 price rising with what was sold. */
 export type LaunchCurveType = 0 | 1 | 2;
 
-/** A pool as a trade sees it. Base units; the rate is all fees together, in millionths. */
+/** A pool as a trade reads it. Base units; the rate is the sum of all fees, in millionths. */
 export interface LaunchCurve {
   readonly type: LaunchCurveType;
   readonly virtualBase: bigint;
@@ -30,7 +30,7 @@ export interface LaunchFill {
 }
 
 /**
- * Spends `input` of the quote token. The fee is taken first, rounded up; what the curve gives is rounded down.
+ * Spends `input` of the quote token. The fee is taken first, rounded up; the curve's output is rounded down.
  *
  * @returns undefined if that is more than is left for sale
  */
@@ -54,7 +54,7 @@ export function buyExactOut(output: bigint, curve: LaunchCurve): LaunchFill | un
 }
 
 /**
- * Sells `input` of the base token. What the curve gives is rounded down, the fee on it up.
+ * Sells `input` of the base token. The curve's output is rounded down, the fee on it up.
  *
  * @returns undefined if that is more than was sold
  */
@@ -66,7 +66,7 @@ export function sellExactIn(input: bigint, curve: LaunchCurve): LaunchFill | und
 }
 
 /**
- * Sells as much of the base token as brings `output`. Every step rounds up.
+ * Sells the amount of base token that yields `output`. Every step rounds up.
  *
  * @returns undefined if that is more than was raised
  */

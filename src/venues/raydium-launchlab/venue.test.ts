@@ -93,7 +93,7 @@ const ask = (mode: "exactIn" | "exactOut", inMint: Address, outMint: Address, am
   ({ mode, inMint, outMint, amount, clock: CLOCK }) as const;
 
 describe("raydiumLaunchlab", () => {
-  it("finds the pool whichever of the two mints is the coin", () => {
+  it("finds the pool with either mint as the coin", () => {
     expect(launchlabPoolAddresses({ a: SOL_MINT, b: COIN })[1]).toBe(poolAddress);
   });
 
@@ -115,7 +115,7 @@ describe("raydiumLaunchlab", () => {
     expect(raydiumLaunchlab.quote(state, ask("exactIn", COIN, SOL_MINT, 101n)).outAmount).toBe(67n);
   });
 
-  it("names eighteen accounts and, among what it creates, only the fee vaults that are missing", () => {
+  it("names eighteen accounts, and creates only missing fee vaults", () => {
     const accounts = chain();
     const { market, state } = open(accounts);
     const quote = raydiumLaunchlab.quote(state, ask("exactIn", SOL_MINT, COIN, 100n));
@@ -140,14 +140,14 @@ describe("raydiumLaunchlab", () => {
     expect(open(accounts).state.creates.map(({ address }) => address)).toEqual([market.creatorFeeVault]);
   });
 
-  it("tells a pool that waits to migrate from one that has migrated", () => {
+  it("distinguishes a pool that waits to migrate from a migrated one", () => {
     const quoteAt = (status: number) => () =>
       raydiumLaunchlab.quote(open(chain({ status })).state, ask("exactIn", SOL_MINT, COIN, 100n));
     expect(quoteAt(1)).toThrow("waits to migrate");
     expect(quoteAt(2)).toThrow("has migrated");
   });
 
-  it("refuses more than is left, and what is nothing", () => {
+  it("refuses more than is left, and amounts that round to nothing", () => {
     const { state } = open(chain());
     expect(() => raydiumLaunchlab.quote(state, ask("exactOut", SOL_MINT, COIN, 501n))).toThrow("left for sale");
     expect(() => raydiumLaunchlab.quote(state, ask("exactIn", COIN, SOL_MINT, 201n))).toThrow("raised less");

@@ -40,7 +40,7 @@ interface LaunchlabState {
   readonly curve: LaunchCurve;
   readonly mints: readonly [Mint, Mint];
   readonly tokenPrograms: readonly [Address, Address];
-  /** Fee vaults that a trade creates at the wallet's expense because they are not there yet. */
+  /** Fee vaults that a trade creates at the wallet's expense because they do not exist yet. */
   readonly creates: SwapLeg["creates"];
 }
 

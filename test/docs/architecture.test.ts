@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -25,6 +26,23 @@ function importTable(): Record<string, readonly string[] | "everything"> {
   const literal = /MAY_IMPORT[^=]*= (\{[\s\S]*?\n\});?\n/.exec(code)![1]!;
   return new Function(`return ${literal}`)();
 }
+
+it("README.md draws the tree as it is", () => {
+  const drawn = /^proto\/[\s\S]*?^```$/m
+    .exec(read("README.md"))![0]
+    .split("\n")
+    .map((line) => line.slice(0, 22))
+    .join(" ");
+  const named = [...drawn.matchAll(/([\w-]+)\//g)].map(([, name]) => name!);
+  const folders = (path: string) =>
+    execFileSync("git", ["ls-tree", "-d", "--name-only", "HEAD", path], { cwd: ROOT, encoding: "utf8" })
+      .split("\n")
+      .filter((name) => name !== "" && !name.startsWith("."))
+      .map((name) => basename(name));
+  expect(named.filter((name) => !["tradewire", "v1"].includes(name)).sort()).toEqual(
+    [...folders("."), ...folders("src/")].sort(),
+  );
+});
 
 describe("docs/architecture.md", () => {
   it("has the table of imports that is held", () => {

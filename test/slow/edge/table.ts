@@ -11,7 +11,7 @@ interface Row {
   readonly holds: boolean;
 }
 
-/** Around the whole run: prints what was promised, what was aimed at and what was measured. */
+/** Around the whole run: prints each row of docs/promises.md with its target and what was measured. */
 export default function printTable(): () => void {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-edge-"));
   process.env.EDGE_TABLE = join(folder, "rows.jsonl");

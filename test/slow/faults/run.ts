@@ -1,6 +1,8 @@
 /**
  * Puts the promises of the service to the test, on an embedded chain behind nodes that fail and lie.
  *
+ * Rows are those of docs/promises.md.
+ *
  *   node test/slow/faults/run.ts [--rows 1,9,13] [--seed 7] [--scale 1 | --full] [--schedules N]
  *
  * `--full` runs what has a promised size at that size; the rest at the scale given.

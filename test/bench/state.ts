@@ -236,7 +236,7 @@ function startUpdates(): () => void {
   return () => clearInterval(timer);
 }
 
-/** One account changes on the chain, and the stream tells of it. */
+/** One account changes on the chain, and the stream reports it. */
 function update(): void {
   const address = updated[Math.floor(Math.random() * updated.length)]!;
   const known = chain.get(address)!;

@@ -131,7 +131,7 @@ const messageOf = async (work: () => unknown): Promise<string> => {
 };
 
 describe.each(homes)("accounts on $name", (home) => {
-  it("registers a wallet and knows its key, at once and from memory", async () => {
+  it("registers a wallet and recognizes its key at once, from memory", async () => {
     const { accounts, keys } = await start(await home.place());
     const wallet = createTestWallet();
     const { apiKey, keyId } = await register(accounts, wallet, { label: "desk" });
@@ -148,7 +148,7 @@ describe.each(homes)("accounts on $name", (home) => {
     ]);
   });
 
-  it("writes the challenge as wallets read it", async () => {
+  it("writes the challenge in the format wallets expect", async () => {
     const { accounts } = await start(await home.place(), { publicUrl: "http://localhost:8080" });
     const { address } = createTestWallet();
     const { message, expiresAtMs } = await accounts.createChallenge(address);
@@ -183,7 +183,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(await keys.authenticate(apiKey)).toMatchObject({ wallet: wallet.address });
   });
 
-  it("gives a second key for a second proof, to the same account", async () => {
+  it("issues a second key to the same account for a second proof", async () => {
     const { accounts, keys } = await start(await home.place());
     const wallet = createTestWallet();
     const first = await keys.authenticate((await register(accounts, wallet)).apiKey);
@@ -194,7 +194,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(other.accountId).not.toBe(first.accountId);
   });
 
-  it("uses a challenge once, however many race for it", async () => {
+  it("accepts a challenge once, however many requests race for it", async () => {
     const place = await home.place();
     const processes = [await start(place), await start(place)];
     const wallet = createTestWallet();
@@ -212,7 +212,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(outcomes.sort()).toEqual([...Array<string>(19).fill("CONFLICT_ERROR"), "no error"]);
   });
 
-  it("refuses proofs that prove nothing, and leaves their challenge usable", async () => {
+  it("refuses invalid proofs and keeps their challenge usable", async () => {
     const process = await start(await home.place());
     const { accounts, clock } = process;
     const wallet = createTestWallet();
@@ -261,7 +261,7 @@ describe.each(homes)("accounts on $name", (home) => {
     }
   });
 
-  it("bounds the live keys of an account, and revokeOthers makes room", async () => {
+  it("limits the live keys of an account; revokeOthers makes room", async () => {
     const { accounts, keys } = await start(await home.place());
     const wallet = createTestWallet();
     const old: string[] = [];
@@ -277,7 +277,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(listed).toHaveLength(4);
   });
 
-  it("holds that bound when registrations of one wallet race", async () => {
+  it("holds that limit when registrations of one wallet race", async () => {
     const place = await home.place();
     const processes = [await start(place), await start(place)];
     const wallet = createTestWallet();
@@ -287,7 +287,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(outcomes.filter((outcome) => outcome === "no error")).toHaveLength(3);
   });
 
-  it("lists the keys in use and the hundred revoked last", async () => {
+  it("lists the live keys and the last hundred revoked ones", async () => {
     const { accounts, keys, store, clock } = await start(await home.place());
     const wallet = createTestWallet();
     const oldest = await register(accounts, wallet, { label: "oldest" });
@@ -311,7 +311,7 @@ describe.each(homes)("accounts on $name", (home) => {
     ]);
   });
 
-  it("revokes a key of the account alone: at once here, by the next look elsewhere", async () => {
+  it("revokes only keys of its own account: at once here, with the next refresh elsewhere", async () => {
     const place = await home.place();
     const here = await start(place);
     const there = await start(place);
@@ -333,7 +333,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(there.keys.authenticate(kept)).toMatchObject({ wallet: wallet.address });
   });
 
-  it("sees revocations made elsewhere within two seconds, unasked", async () => {
+  it("notices revocations made elsewhere within two seconds", async () => {
     const place = await home.place();
     const here = await start(place);
     const there = await start(place, { pollMs: 1_000 });
@@ -345,7 +345,7 @@ describe.each(homes)("accounts on $name", (home) => {
       .toBe("AUTH_ERROR");
   });
 
-  it("never keeps a key whose look-up a revocation overtook", async () => {
+  it("never keeps a key that is revoked during its look-up", async () => {
     const place = await home.place();
     const process = await start(place);
     const { apiKey, keyId } = await register(process.accounts, createTestWallet());
@@ -365,7 +365,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(keyId).toBe(principal.keyId);
   });
 
-  it("tells missing, mistyped and unknown keys apart", async () => {
+  it("distinguishes missing, mistyped and unknown keys", async () => {
     const { accounts, keys } = await start(await home.place());
     const { apiKey } = await register(accounts, createTestWallet());
     const mistyped = apiKey.slice(0, 20) + (apiKey[20] === "x" ? "y" : "x") + apiKey.slice(21);
@@ -377,7 +377,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(await messageOf(() => keys.authenticate(unknown))).toContain("unknown here");
   });
 
-  it("asks the store once a second at most for a key it does not know", async () => {
+  it("asks the store at most once a second for an unknown key", async () => {
     const place = await home.place();
     const { keys, store, clock } = await start(place);
     const elsewhere = await start({ dataDir: newFolder() });
@@ -396,7 +396,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  it("knows a key refused before as soon as it is issued: at once here, within a second elsewhere", async () => {
+  it("recognizes a newly issued key that it refused before: at once here, within a second elsewhere", async () => {
     const place = await home.place();
     const here = await start(place);
     const there = await start(place);
@@ -419,7 +419,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(await there.keys.authenticate(apiKey)).toMatchObject({ keyId });
   });
 
-  it("keeps no key in the clear", async () => {
+  it("stores no key in the clear", async () => {
     const { accounts, store } = await start(await home.place());
     const { apiKey } = await register(accounts, createTestWallet());
     const rows = await store.run((db) => db.selectFrom("api_keys").selectAll().execute());
@@ -430,7 +430,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(Buffer.from(row!.hash).includes(apiKey.slice(12, 36))).toBe(false);
   });
 
-  it("refuses labels and ids of keys that not every database can hold", async () => {
+  it("refuses key labels and ids that some database cannot store", async () => {
     const { accounts, keys } = await start(await home.place());
     const wallet = createTestWallet();
     for (const label of ["nul\0", "two\nlines", "\u009b31m"]) {
@@ -447,7 +447,7 @@ describe.each(homes)("accounts on $name", (home) => {
     }
   });
 
-  it("takes one pepper for all processes, the first", async () => {
+  it("uses the first process's pepper for all", async () => {
     const { store } = await start(await home.place());
     const told = await Promise.allSettled([7, 8, 7, 8].map((byte) => requirePepper(store, Buffer.alloc(32, byte))));
     expect(told.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
@@ -456,7 +456,7 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(await messageOf(() => requirePepper(store, Buffer.alloc(32, second)))).toContain("another KEY_PEPPER");
   });
 
-  it("does not start on a schema that a later version has changed", async () => {
+  it("does not start on the schema of a later version", async () => {
     const place = await home.place();
     const { store } = await start(place);
     const timestamp = new Date(START_MS).toISOString();
@@ -468,7 +468,7 @@ describe.each(homes)("accounts on $name", (home) => {
     );
   });
 
-  it("comes up once when several processes start on an empty database", async () => {
+  it("creates the schema once if several processes start on an empty database", async () => {
     const place = await home.place();
     const processes = await Promise.all(Array.from({ length: 6 }, () => start(place)));
     const { apiKey } = await register(processes[0]!.accounts, createTestWallet());
@@ -488,7 +488,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
   const lease = (owner: string, untilMs = START_MS + 5_000) => ({ owner, untilMs });
 
-  it("lets one process claim a message and shows the others what it holds", async () => {
+  it("lets one process claim a message and shows the others its claim", async () => {
     const place = await home.place();
     const processes = await Promise.all([start(place), start(place), start(place)]);
     const claim = claimOf("aa");
@@ -503,7 +503,7 @@ describe.each(homes)("submissions on $name", (home) => {
       if (answer !== "claimed") expect(answer).toMatchObject({ ...claim, outcome: undefined });
   });
 
-  it("hands a claim on when its lease has run out, to one process", async () => {
+  it("hands a claim with an expired lease to one process", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     const claim = claimOf("bb");
@@ -525,7 +525,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await leaseOf("bb")).toBe(taken);
   });
 
-  it("writes one terminal outcome and gives it to all", async () => {
+  it("writes one terminal outcome and returns it to everyone", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("cc"), lease("owner"));
@@ -543,7 +543,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.byMessageHash("cc")).toEqual(record);
   });
 
-  it("remembers that an end is final, of ends that are written down alone, and changes nothing else of them", async () => {
+  it("marks recorded outcomes as final, and changes nothing else", async () => {
     const place = await home.place();
     const [here, there] = [await start(place), await start(place)];
     const submissions = createSubmissions(here.store, () => here.clock.nowMs);
@@ -578,7 +578,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.byMessageHash("ee")).toBeUndefined();
   });
 
-  it("gives a submission that could not be claimed its record when it ends", async () => {
+  it("records an unclaimed submission when it ends", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     expect(await submissions.finish(claimOf("ee"), "never claimed")).toBe("never claimed");
@@ -586,7 +586,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.finish(claimOf("ee"), "another end")).toBe("never claimed");
   });
 
-  it("tells which submissions nobody looks after any more", async () => {
+  it("lists submissions with expired leases", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("ff"), lease("gone", clock.nowMs + 1_000));
@@ -622,7 +622,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await messageOf(() => accounts.register(proof))).toContain("expired long ago");
   });
 
-  it("removes any number of them, a few at a time", async () => {
+  it("removes any number of rows, a few at a time", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);
     const row = (i: number) => ({
@@ -685,7 +685,7 @@ async function claimUntilKilled(place: Place, round: number): Promise<string[]> 
 }
 
 describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $name", (home) => {
-  it("are made anew when the server drops them", async () => {
+  it("are reopened when the server drops them", async () => {
     const place = await home.place();
     const { store, keys, accounts } = await start(place);
     const { apiKey } = await register(accounts, createTestWallet());
@@ -719,7 +719,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
     for (const proxy of proxies.splice(0)) await proxy.close();
   });
 
-  it("costs one time-out where the far ends of all connections are gone", { timeout: 20_000 }, async () => {
+  it("costs one time-out if the far ends of all connections are gone", { timeout: 20_000 }, async () => {
     const { proxy, keys, accounts } = await startBehindProxy(await home.place(), 3_600_000);
     const { apiKey } = await register(accounts, createTestWallet());
     const principal = await keys.authenticate(apiKey);
@@ -743,7 +743,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
     await expect.poll(() => here.keys.recall(apiKey), { timeout: 2_000, interval: 50 }).toBeUndefined();
   });
 
-  it("is an outage until connections to what is now a standby have been left", async () => {
+  it("is an outage until connections to the new standby are dropped", async () => {
     const place = await home.place();
     const { accounts } = await start(place);
     const challenge = () => codeOf(() => accounts.createChallenge(createTestWallet().address));
@@ -760,14 +760,14 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
 });
 
 describe("the embedded store", () => {
-  it("is readable by its owner alone", async () => {
+  it("is readable only by its owner", async () => {
     const dataDir = join(newFolder(), "data");
     await start({ dataDir });
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o077, file).toBe(0);
   });
 
-  it("says in words that its file is none of its own", async () => {
+  it("says in words that the file is not its database", async () => {
     const dataDir = newFolder();
     writeFileSync(join(dataDir, "tradewire.sqlite"), "not a database ".repeat(1_000));
     expect(describeStartFailure(await openStore({ dataDir }).catch((error: unknown) => error))).toBe(
@@ -775,7 +775,7 @@ describe("the embedded store", () => {
     );
   });
 
-  it("holds no key anywhere on its disk", async () => {
+  it("stores no key on disk", async () => {
     const dataDir = newFolder();
     const { accounts } = await start({ dataDir });
     const { apiKey } = await register(accounts, createTestWallet());
@@ -798,18 +798,18 @@ describe("an outage of the database", () => {
   });
   afterAll(() => process.keys.close());
 
-  it("is said to be one", async () => {
+  it("is reported as one", async () => {
     expect(await codeOf(() => process.accounts.listKeys(principal))).toBe("UPSTREAM_ERROR");
   });
 
-  it("is told with its reason, and without the password, to who starts the service", async () => {
+  it("is explained to the operator with its reason, without the password", async () => {
     const databaseUrl = "postgres://nobody:open-sesame@localhost:1/none";
     const words = describeStartFailure(await openStore({ dataDir: "", databaseUrl }).catch((error: unknown) => error));
     expect(words).toMatch(/^The database that DATABASE_URL names cannot be used\.\n {2}because: connect ECONNREFUSED/);
     expect(words).not.toContain("open-sesame");
   });
 
-  it("leaves known keys working for five minutes", async () => {
+  it("keeps known keys working for five minutes", async () => {
     expect(process.keys.authenticate(apiKey)).toBe(principal);
     process.clock.nowMs += 299_999;
     expect(process.keys.authenticate(apiKey)).toBe(principal);

@@ -51,7 +51,7 @@ async function watchedPool() {
   };
 }
 
-test("changes made while the connection is cut are seen, and the subscription comes back", async () => {
+test("changes made while the connection is cut are seen, and the subscription is restored", async () => {
   const pool = await watchedPool();
   for (let i = 0; i < 3; i++) {
     const before = pool.slot();
@@ -64,7 +64,7 @@ test("changes made while the connection is cut are seen, and the subscription co
   }
 });
 
-test("while the connection is silent, polling carries on within the allowed age; then it is replaced", async () => {
+test("while the connection is silent, polling keeps the state fresh; then the connection is replaced", async () => {
   const pool = await watchedPool();
   await sandbox.passSlots(10);
   const before = pool.slot();
@@ -118,7 +118,7 @@ test("a node that vanishes with its subscriptions never leaves state two seconds
   }
 });
 
-test("no confirmation is missed while the connection is cut again and again", async () => {
+test("no confirmation is missed while the connection is cut repeatedly", async () => {
   const wallet = createTestWallet();
   await chain.pool.read("requestAirdrop", [wallet.address.toString(), 10_000_000_000]);
   await eventually(async () => {

@@ -48,7 +48,7 @@ test("the head follows the chain: slot time, height, clock, rent", async () => {
   );
 });
 
-test("a transfer lands, its record can be read, and landing it again tells the same", async () => {
+test("a transfer lands, its record can be read, and landing it again gives the same result", async () => {
   const to = createTestWallet().address;
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const signed = signTransfer({ from: wallet, to, lamports: LAMPORTS_PER_SOL, blockhash });
@@ -76,7 +76,7 @@ test("a transfer lands, its record can be read, and landing it again tells the s
   );
 });
 
-test("a transaction that fails on the chain has landed, with its error", async () => {
+test("a transaction that fails on the chain counts as landed, with its error", async () => {
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const lamports = 1_000n * LAMPORTS_PER_SOL;
   const signed = signTransfer({ from: wallet, to: createTestWallet().address, lamports, blockhash });
@@ -89,7 +89,7 @@ test("a transaction that fails on the chain has landed, with its error", async (
   expect(outcome).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
 });
 
-test("one endpoint that is gone and one that never answers stop nothing", async () => {
+test("a dead endpoint and one that never answers do not stop landing", async () => {
   const mute = await startFakeNode({ sendTransaction: () => {}, getSignatureStatuses: () => {} });
   const several = await connectChain({
     rpcUrls: [sandbox.rpcUrl, "http://127.0.0.1:1", mute.url],
@@ -123,7 +123,7 @@ test("without any subscription, polling alone follows head and landing", async (
   polled.close();
 });
 
-test("what is never taken expires, but only once the finalized height is past the last valid one", async () => {
+test("a transaction that no leader takes expires only after the finalized height passes its last valid height", async () => {
   const stranger = createTestWallet();
   const { blockhash, lastValidBlockHeight } = chain.head.lifetime();
   const signed = signTransfer({ from: stranger, to: wallet.address, lamports: 1n, blockhash });

@@ -54,7 +54,7 @@ describe("the command line", () => {
   const keyFile = () => `--key-file ${join(folder, "wallet.json")}`;
   const apiKey = () => ({ TRADEWIRE_API_KEY: readFileSync(join(folder, "api.key"), "utf8").trim() });
 
-  test("registers, buys, looks, sells everything: what it says is what the chain says", async () => {
+  test("registers, buys, looks and sells everything; its output matches the chain", async () => {
     const registered = await run(`register ${keyFile()} --save ${join(folder, "api.key")} --label cli`);
     expect([registered.code, registered.notes]).toEqual([EXIT.done, []]);
     expect(statSync(join(folder, "api.key")).mode & 0o777).toBe(0o600);
@@ -94,7 +94,7 @@ describe("the command line", () => {
     expect(keys.out.join("\n")).toMatch(/^\S+ {2}issued .* {2}in use {2}cli$/m);
   });
 
-  test("explains any transaction line by line", async () => {
+  test("explains a transaction line by line", async () => {
     const client = await service.newClient(5);
     const built = await client.buildBuy({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" });
     const text = Buffer.from(built.unsignedTransaction).toString("base64");
@@ -122,7 +122,7 @@ describe("the command line", () => {
     expect([secretless.code, secretless.notes.join()]).toEqual([EXIT.usage, expect.not.stringContaining("not-a-key")]);
   });
 
-  test("teaches: every command has help with an example", async () => {
+  test("every command has help with an example", async () => {
     const overview = (await run("--help")).out.join("\n");
     for (const { name } of CLIENT_COMMANDS) {
       expect(overview).toContain(`  ${name}`);

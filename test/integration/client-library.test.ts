@@ -82,7 +82,7 @@ describe("wallets", () => {
     }
   });
 
-  test("a wallet that changes the transaction is caught before anything is sent", async () => {
+  test("a wallet that changes the transaction is detected before anything is sent", async () => {
     const client = await funded(bs58.encode(seed()));
     const { publicKey } = client.wallet;
     const changing = Tradewire.connect({
@@ -132,7 +132,7 @@ describe("verification", () => {
     expect((await client.buy(buyOrder())).status).toBe("confirmed");
   });
 
-  test("the caller's limits hold on this side", async () => {
+  test("the caller's limits are enforced on the client", async () => {
     const client = await funded(Keypair.generate());
     const built = await client.buildBuy(buyOrder());
     expect((await failureOf(client.sign(built, { maxPriceImpact: 0 }))).code).toBe("PRICE_IMPACT_TOO_HIGH");
@@ -144,7 +144,7 @@ describe("verification", () => {
 });
 
 describe("a trade", () => {
-  test("tells its steps, and can be found and watched until it is final", async () => {
+  test("reports its steps, and can be found and watched until it is final", async () => {
     const client = await funded(Keypair.generate());
     const steps: TradeStep["step"][] = [];
     const trade = await client.buy(buyOrder(), { onProgress: ({ step }) => steps.push(step) });
@@ -179,7 +179,7 @@ describe("a trade", () => {
     expect(losses).toBe(0);
   });
 
-  test("a caller who gives up is told so, with the signature once there is one", async () => {
+  test("an aborted call reports the signature if there is one", async () => {
     const client = await funded(Keypair.generate());
     expect((await failureOf(client.buildBuy(buyOrder(), { signal: AbortSignal.abort() }))).code).toBe("ABORTED");
     const stop = new AbortController();
@@ -190,7 +190,7 @@ describe("a trade", () => {
     expect(failure.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,88}$/);
   });
 
-  test("an expired transaction is rebuilt as often as allowed, and only where the price stayed", async () => {
+  test("an expired transaction is rebuilt as often as allowed, and only if the price has not moved", async () => {
     let expiries = 2;
     const expiring: Interceptor = (next) => async (request) => {
       if (request.method.name !== "Submit" || expiries === 0) return next(request);
@@ -216,7 +216,7 @@ describe("a trade", () => {
     expect([moved.code, moved.safeToRebuild]).toEqual(["PRICE_MOVED", true]);
   });
 
-  test("refusals carry what the service knows", async () => {
+  test("refusals carry the service's details", async () => {
     const client = await funded(Keypair.generate());
     const failure = await failureOf(client.buy({ ...buyOrder(), solAmount: 1000 }));
     expect(failure).toMatchObject({ code: "INSUFFICIENT_SOL", retryable: false });
@@ -235,7 +235,7 @@ describe("a trade", () => {
 });
 
 describe("the connection", () => {
-  test("is kept warm while idle, and closes", async () => {
+  test("stays warm while idle, and closes", async () => {
     const client = await funded(Keypair.generate(), { keepAliveMs: 40 });
     const ping = vi.spyOn(client, "ping");
     await eventually(() => expect(ping.mock.calls.length).toBeGreaterThanOrEqual(2));

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-test("a submit that the service answers while the trade is only processed waits for its end", async () => {
+test("the client waits for the end of a trade that the service reports as processed", async () => {
   const client = await service.newClient();
   const mint = service.mintOn("raydium_cpmm");
   const built = await client.buildBuy({ mint, solAmount: 0.01, slippage: 0.1, priority: "fast" });

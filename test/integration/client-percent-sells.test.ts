@@ -16,7 +16,7 @@ const lamportsOf = ({ wallet }: Tradewire) =>
     .rpc<{ value: number }>("getBalance", [wallet.publicKey.toString(), { commitment: "processed" }])
     .then(({ value }) => BigInt(value));
 
-/** Base units held of the mint; undefined where the wallet has no token account of it. */
+/** Base units of the mint that the wallet holds; undefined without a token account. */
 async function heldBy({ wallet }: Tradewire, mint: string): Promise<bigint | undefined> {
   const { value } = await service.rpc<{
     value: { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } }[];
@@ -35,7 +35,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe("selling a share of the balance", () => {
-  test("sells exactly that share of what the chain says, and everything at 100 %, with the rent returned", async () => {
+  test("sells exactly that share of the balance on the chain; 100 % also returns the rent", async () => {
     for (const symbol of ["EMBER", "QRTZ", "MINTS", "LUMEN"]) {
       const mint = service.mintOn("raydium_cpmm", symbol);
       const client = await service.newClient(5);
@@ -61,7 +61,7 @@ describe("selling a share of the balance", () => {
     }
   });
 
-  test("a token account that holds withheld transfer fees stays, and the sale is exact all the same", async () => {
+  test("a token account with withheld transfer fees stays open, and the sale is still exact", async () => {
     const mint = service.mintOn("raydium_cpmm", "TITHE");
     const client = await service.newClient(5);
     await client.buy({ mint, solAmount: 0.2, ...terms });

@@ -17,7 +17,7 @@ function documents(path: string) {
   });
 }
 
-it("composes two services, a database, a chain and a balancer, with settings that exist", () => {
+it("composes two services, a database, a chain and a balancer, with known settings", () => {
   const [compose] = documents("compose.yaml");
   expect(Object.keys(compose.services)).toEqual(["service-1", "service-2", "chain", "database", "balancer"]);
   const { environment } = compose.services["service-1"];
@@ -54,7 +54,7 @@ it.skipIf(!has("haproxy"))("has a balancer that its program accepts", () => {
   rmSync(folder, { recursive: true });
 });
 
-it("runs on Kubernetes without root, told apart when ready, with time to drain", () => {
+it("runs on Kubernetes without root, with a readiness probe and time to drain", () => {
   const [deployment, service, budget] = documents("deploy/kubernetes/tradewire.yaml");
   expect([deployment.kind, service.kind, budget.kind]).toEqual(["Deployment", "Service", "PodDisruptionBudget"]);
   const { spec } = deployment.spec.template;
@@ -73,7 +73,7 @@ it("runs on Kubernetes without root, told apart when ready, with time to drain",
   expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
 });
 
-it("builds an image of files that are there, from a base of the right version, for a user without rights", () => {
+it("builds an image from existing files, on the right base version, for an unprivileged user", () => {
   const lines = read("Containerfile").split("\n");
   const copied = lines
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from"))

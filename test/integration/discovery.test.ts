@@ -24,7 +24,7 @@ afterAll(() => sandbox?.close());
 const addressAt = (byte: number): Address => Address.from(new Uint8Array(32).fill(byte));
 const tokenNamed = (symbol: string): WorldToken => sandbox.world.tokens.find((token) => token.symbol === symbol)!;
 
-/** What a quote reads beside markets and clock, none of which decides anything here. */
+/** Inputs of a quote beside markets and clock; none matters here. */
 const QUOTING = {
   fees: { priceMicroLamportsPerCu: () => 0n, expectedSlots: () => 1 },
   senders: { choose: () => ({ senders: [], tips: [] }) },
@@ -33,7 +33,7 @@ const QUOTING = {
   settings: { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20, expiryMarginMs: 0, transactionV1: false },
 };
 
-/** What the service would answer to a buy of the mint for a tenth of a SOL, asking a node at `rpcUrl`. */
+/** A quote for 0.1 SOL of the mint, from the node at `rpcUrl`. */
 async function askBuy(mint: Address, rpcUrl = sandbox.rpcUrl, again?: () => Promise<void>): Promise<QuotedTrade> {
   const chain = await connectChain({ rpcUrls: [rpcUrl], wsUrls: [sandbox.wsUrl] });
   const markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => undefined });
@@ -69,7 +69,7 @@ async function refusal(asked: Promise<unknown>): Promise<TradewireError> {
   return error;
 }
 
-/** The node, but for one method, which it does not serve. */
+/** The node without one of its methods. */
 async function withoutMethod<T>(refused: string, use: (url: string) => Promise<T>): Promise<T> {
   const proxy = createServer(async (request, response) => {
     let body = "";
@@ -97,7 +97,7 @@ async function withoutMethod<T>(refused: string, use: (url: string) => Promise<T
   }
 }
 
-/** A mint that exists and that nobody trades. */
+/** A mint without a market. */
 async function lonelyMint(): Promise<Address> {
   const data = new Uint8Array(82);
   data[44] = 6;
@@ -132,7 +132,7 @@ test("a mint that does not exist is TOKEN_NOT_FOUND", async () => {
   expect([code, facts.field]).toEqual(["TOKEN_NOT_FOUND", "outMint"]);
 });
 
-test("an account that is no mint is TOKEN_NOT_FOUND", async () => {
+test("an account that is not a mint is TOKEN_NOT_FOUND", async () => {
   expect((await refusal(askBuy(tokenNamed("QRTZ").market))).code).toBe("TOKEN_NOT_FOUND");
 });
 
@@ -142,7 +142,7 @@ test("a mint without a market is NO_ROUTE, and every venue was searched", async 
   for (const { id } of venues) expect(facts.details?.searched).toContain(id);
 });
 
-test("a node that refuses getProgramAccounts is told apart from there being no market", async () => {
+test("a node that refuses getProgramAccounts is distinguished from a missing market", async () => {
   const mint = await lonelyMint();
   const { code, facts } = await refusal(withoutMethod("getProgramAccounts", (url) => askBuy(mint, url)));
   expect(code).toBe("NO_ROUTE");
@@ -151,14 +151,14 @@ test("a node that refuses getProgramAccounts is told apart from there being no m
   expect(facts.details?.searched).toContain("pump_fun");
 });
 
-test("what can be derived trades all the same where the node refuses searches", async () => {
+test("markets with derived addresses trade even if the node refuses searches", async () => {
   const { mint } = tokenNamed("QRTZ");
   const quoted = await withoutMethod("getProgramAccounts", (url) => askBuy(mint, url));
   expect(quoted.platform).toBe("raydium_cpmm");
   expect(quoted.faults.map(({ reason }) => reason).join()).toContain("refused");
 });
 
-test("a paused pool, and one that is no pool any more, are NO_ROUTE with the reason", async () => {
+test("a paused pool and a closed one are NO_ROUTE with the reason", async () => {
   const { mint, market } = tokenNamed("MINTS");
   const paused = await refusal(
     askBuy(mint, sandbox.rpcUrl, async () => {
@@ -184,7 +184,7 @@ test("a paused pool, and one that is no pool any more, are NO_ROUTE with the rea
   expect([gone.code, gone.facts.details?.tried]).toEqual(["NO_ROUTE", expect.stringContaining("no longer a market")]);
 });
 
-test("a completed curve is NO_ROUTE, and says that it waits for its migration", async () => {
+test("a completed curve is NO_ROUTE, and the reason names its migration", async () => {
   const { mint, market } = tokenNamed("KITE");
   const waiting = await refusal(
     askBuy(mint, sandbox.rpcUrl, async () => {

@@ -78,7 +78,7 @@ function numbersOf(costs: { readonly [kind in (typeof KINDS)[number]]: string | 
   return Object.fromEntries(KINDS.map((kind) => [kind, Number(costs[kind])])) as Lamports;
 }
 
-test("on every market of the embedded chain, first trade of a wallet and closing of its account included", async () => {
+test("on every market of the embedded chain, from a wallet's first trade to closing its account", async () => {
   const problems: string[] = [];
   let rentPaid = 0;
   let rentReturned = 0;

@@ -24,7 +24,7 @@ afterEach(() => {
   chain.close();
 });
 
-test("state of dropped blocks is gone within a slot, again and again, and the audit finds no difference", async () => {
+test("state of dropped blocks is gone within two slots, every time, and the audit finds no difference", async () => {
   const { mint, market } = sandbox.world.tokens.find(
     ({ venue, quoteMint }) => venue === "raydium_cpmm" && quoteMint === SOL_MINT,
   )!;

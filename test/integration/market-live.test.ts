@@ -146,7 +146,7 @@ test("a change on the chain reaches the state within three slots, by subscriptio
   expect(sandbox.slot() - changedIn).toBeLessThanOrEqual(3);
 });
 
-test("a wallet's balance is live once asked for", async () => {
+test("a wallet's balance stays live after the first request", async () => {
   const { address } = createTestWallet();
   expect(markets.account(address)).toBeUndefined();
   await markets.warm([address]);
@@ -155,7 +155,7 @@ test("a wallet's balance is live once asked for", async () => {
   await eventually(() => expect(markets.account(address)?.lamports).toBe(5_000_000_000n));
 });
 
-test("a chain that stands still makes the state stale; when it moves again, builds go on", async () => {
+test("a stalled chain makes the state stale; builds continue once it moves again", async () => {
   const { pair } = poolToken();
   await markets.marketsOf(pair);
   await sandbox.pause();
@@ -165,7 +165,7 @@ test("a chain that stands still makes the state stale; when it moves again, buil
   await eventually(() => expect((markets.marketsOf(pair) as PairMarkets).markets.length).toBeGreaterThan(0));
 });
 
-test("an unknown pair has no market and no fault", async () => {
+test("an unknown pair has neither markets nor faults", async () => {
   const { address } = createTestWallet();
   expect(await markets.marketsOf({ a: SOL_MINT, b: address })).toEqual({
     markets: [],

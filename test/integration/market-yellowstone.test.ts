@@ -29,7 +29,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** Feeds the stream from the embedded chain's WebSocket, with what is asked of the stream. */
+/** Feeds the stream from the embedded chain's WebSocket, with the accounts requested of it. */
 function bridge(wsUrl: string): void {
   const followed = new Set<string>();
   subscriptions = createSubscriptions({ urls: [wsUrl], now: Date.now, random: Math.random, warn: () => {} });
@@ -70,7 +70,7 @@ function bridge(wsUrl: string): void {
   }, 5);
 }
 
-test("the whole service runs on the stream: trades end in what they were estimated at, one after another", async () => {
+test("the service runs on the stream: consecutive trades end in their estimates", async () => {
   const client = await service.newClient(20);
   const mint = service.mintOn("raydium_cpmm");
   const order = { mint, solAmount: 0.1, slippage: 0.05, priority: "fast" as const };

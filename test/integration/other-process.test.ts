@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test("a process that does not hold a trade says how far it is, step by step", async () => {
+test("a process that does not own a trade reports its progress, step by step", async () => {
   await sandbox.setDelays({
     confirmedAfterSlots: CONFIRMED_AFTER_SLOTS,
     finalizedAfterSlots: 2 * CONFIRMED_AFTER_SLOTS,
@@ -72,7 +72,7 @@ test("a process that does not hold a trade says how far it is, step by step", as
   for (const status of ["processed", "confirmed", "finalized"]) expect(told.get(status)!.slot).toBe(data!.slot);
   expect(told.get("finalized")!.tradeResult).toMatchObject(data!.tradeResult!);
 
-  // Said once by one process, it is what all of them say: to who asks and to who submits again.
+  // A final outcome is the same from every process, for reads and repeated submits.
   for (const { url } of [holder, other]) {
     const again = await trader.submit({ name: "again", url }, built);
     expect(again.data).toEqual({ ...data, status: "finalized" });

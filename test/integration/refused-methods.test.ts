@@ -11,7 +11,7 @@ import { PATIENT } from "../support/service.ts";
 
 const TRADES = 4;
 const WAYS = [-32601, 403, 410] as const;
-/** Everything the service asks of a node, as the table of docs/mainnet.md has it. */
+/** Every method the service calls, as listed in docs/mainnet.md. */
 const METHODS = [
   "sendTransaction",
   "getSignatureStatuses",
@@ -27,7 +27,7 @@ const METHODS = [
   "getRecentPerformanceSamples",
 ];
 const SUBSCRIPTIONS = ["slotSubscribe", "accountSubscribe", "signatureSubscribe"];
-/** Without these a node is of no use alone. */
+/** Methods that some node must serve for the service to start. */
 const NEEDED_TO_START = [
   "getLatestBlockhash",
   "getEpochInfo",
@@ -106,19 +106,19 @@ async function serviceOn(onEnd: OnEnd, ...faults: Partial<Faults>[]) {
 
 describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
   test.concurrent.for(UNNEEDED)(
-    "%s, being the only one, costs one line in the log at most, and trades go on",
+    "%s, without another node, logs at most one line, and trades continue",
     async (method, { onTestFinished }) => {
       const { logged, trade, proxies } = await serviceOn(onTestFinished, { refusedMethods: [method], refusedWith });
       await trade();
       const asked = proxies[0]!.calls.get(method);
       for (let i = 1; i < TRADES; i++) await trade();
-      // Proof of expiry is not asked for while trades land.
+      // Expiry is not checked while trades land.
       expect(logged.filter((line) => line.includes(method))).toHaveLength(method === "isBlockhashValid" ? 0 : 1);
       expect(proxies[0]!.calls.get(method)).toBe(asked);
     },
   );
 
-  test.concurrent("everything, beside one that refuses nothing, costs one line for each method, and trades go on", async ({
+  test.concurrent("all methods, beside a node that serves them, logs one line for each method, and trades continue", async ({
     onTestFinished,
   }) => {
     const { logged, trade } = await serviceOn(onTestFinished, { refusedMethods: "all", refusedWith }, {});
@@ -133,7 +133,7 @@ describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
 });
 
 test.concurrent.for(METHODS)(
-  "a node without %s, beside one that has it, costs one line, and trades go on",
+  "a node without %s, beside one that serves it, logs one line, and trades continue",
   async (method, { onTestFinished }) => {
     const { logged, trade, proxies, rebroadcasts } = await serviceOn(onTestFinished, { refusedMethods: [method] }, {});
     const asked = () => proxies[0]!.calls.get(method) ?? 0;
@@ -149,7 +149,7 @@ test.concurrent.for(METHODS)(
 );
 
 test.concurrent.for(NEEDED_TO_START)(
-  "without %s on any node the service does not start, and says why",
+  "the service does not start without %s on any node, and says why",
   async (method, { onTestFinished }) => {
     const failure = await serviceOn(onTestFinished, { refusedMethods: [method] }).then(() => "", String);
     expect(failure).toContain(method);
@@ -157,7 +157,7 @@ test.concurrent.for(NEEDED_TO_START)(
 );
 
 test.concurrent.for(SUBSCRIPTIONS)(
-  "a node that refuses %s costs a line or two, not one for each trade, and trades go on",
+  "a node that refuses %s logs one or two lines, not one per trade, and trades continue",
   async (method, { onTestFinished }) => {
     const { logged, trade } = await serviceOn(onTestFinished, { refusedMethods: [method] });
     for (let i = 0; i < TRADES; i++) await trade();
@@ -166,7 +166,7 @@ test.concurrent.for(SUBSCRIPTIONS)(
   },
 );
 
-test.concurrent("a node that takes no WebSocket costs one line, and trades go on", async ({ onTestFinished }) => {
+test.concurrent("a node that refuses WebSockets logs one line, and trades continue", async ({ onTestFinished }) => {
   const { logged, trade } = await serviceOn(onTestFinished, { refusesSockets: true });
   for (let i = 0; i < TRADES; i++) await trade();
   expect(
@@ -176,7 +176,7 @@ test.concurrent("a node that takes no WebSocket costs one line, and trades go on
   expect(logged.length, logged.join("\n")).toBeLessThanOrEqual(2);
 });
 
-test.concurrent("a node whose WebSocket says nothing costs one line a while, and trades go on", async ({
+test.concurrent("a node whose WebSocket is silent logs at most four lines, and trades continue", async ({
   onTestFinished,
 }) => {
   const { logged, trade } = await serviceOn(onTestFinished, { notices: "silent" });

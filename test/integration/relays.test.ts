@@ -116,7 +116,7 @@ test.each(["economy", "fast", "faster", "fastest"])(
   },
 );
 
-test("a relay's level carries its tip, and the relay gets the signed bytes with its headers", async () => {
+test("the level of a relay carries its tip, and the relay receives the signed bytes with its headers", async () => {
   const { built } = await trade("faster");
   expect(built.costs.tip).toBe(`${TIP}`);
   expect(relay.taken[0]).toMatchObject({ path: "/send", transaction: built.signed });
@@ -136,7 +136,7 @@ test("tips go to the accounts of a relay in turn", async () => {
   expect(tips.every((lamports) => lamports > 0n)).toBe(true);
 });
 
-test("what a relay wants to itself is sent nowhere else", async () => {
+test("a trade exclusive to a relay is sent nowhere else", async () => {
   engine.forwardTo = undefined;
   const { built, entry } = await trade("fastest");
   expect(engine.taken[0]).toMatchObject({ path: "/api/v1/transactions?bundleOnly=true", transaction: built.signed });
@@ -146,19 +146,19 @@ test("what a relay wants to itself is sent nowhere else", async () => {
   expect(again.data?.status).toBe("confirmed");
 });
 
-test("a relay that fails keeps nothing from landing", async () => {
+test("a failing relay keeps no trade from landing", async () => {
   relay.status = 503;
   const { entry } = await trade("faster");
   expect(entry.data?.status).toBe("confirmed");
 });
 
-test("the limit on priority's cost counts tips", async () => {
+test("maxPriorityCost includes tips", async () => {
   const refused = await trader.build(service.url, order("fastest", { maxPriorityCost: 0.0009 }));
   expect(refused).toBeUndefined();
   expect(history.refusedBuilds.at(-1)).toMatchObject({ status: 422, code: "PRIORITY_COST_TOO_HIGH" });
 });
 
-test("the price list tells tips and slots to wait", async () => {
+test("the price list contains tips and expected slots", async () => {
   const { body } = await service.call("/v1/priority");
   const levels = body.data!.levels as { priority: string; expectedCostRaw: string; expectedSlots: number }[];
   const costOf = (level: string) => BigInt(levels.find(({ priority }) => priority === level)!.expectedCostRaw);
@@ -167,7 +167,7 @@ test("the price list tells tips and slots to wait", async () => {
   for (const { expectedSlots } of levels) expect(expectedSlots).toBeGreaterThanOrEqual(1);
 });
 
-test("a tip by what lands now is in the trade, its price and its senders; a spike ends at the cap", async () => {
+test("a tip that follows landed tips is in the trade, its price and its senders; a spike stops at the cap", async () => {
   const told = async () => {
     const { body } = await service.call("/v1/priority");
     const levels = body.data!.levels as { priority: string; expectedCostRaw: string }[];

@@ -58,28 +58,31 @@ const mintOf = (symbol: string): string =>
   service.sandbox.world.tokens.find((token) => token.symbol === symbol)!.mint.toString();
 
 describe.each(["exactIn", "exactOut"] as const)("over USDC, %s", (swapMode) => {
-  test.each([0, 0.005, 0.05, 0.5, 0.99])("slippage %d leaves what was said, by the chain", async (slippage) => {
-    await land(orderOf("SOL", "USDC", { amount: 0.01, swapMode: "exactIn", slippage: 0.05 }));
-    const before = await usdcHeld();
-    const amount = swapMode === "exactIn" ? 0.1 : 500;
-    const { estimates, quoted, trade, route } = await land(orderOf("SOL", "LEVEL", { amount, swapMode, slippage }));
-    expect(route).toHaveLength(2);
-    const { mint, amountRaw } = estimates.remainder!;
-    expect(mint).toBe(USDC_MINT.toString());
-    expect(quoted).toMatchObject({ remainder: { mint, amountRaw } });
-    expect(trade.tradeResult).toMatchObject({
-      inputAmountRaw: estimates.inputAmountRaw,
-      outputAmountRaw: estimates.outputAmountRaw,
-      remainder: { mint, amountRaw },
-    });
-    expect((await usdcHeld()) - before).toBe(BigInt(amountRaw));
-    const passed = Number(route[1]!.inputAmountRaw);
-    expect(Number(amountRaw) / passed).toBeLessThan(swapMode === "exactIn" ? 0.0051 : 0.0201);
-    if (slippage === 0) expect(amountRaw).toBe("0");
-  });
+  test.each([0, 0.005, 0.05, 0.5, 0.99])(
+    "slippage %d leaves the announced remainder on the chain",
+    async (slippage) => {
+      await land(orderOf("SOL", "USDC", { amount: 0.01, swapMode: "exactIn", slippage: 0.05 }));
+      const before = await usdcHeld();
+      const amount = swapMode === "exactIn" ? 0.1 : 500;
+      const { estimates, quoted, trade, route } = await land(orderOf("SOL", "LEVEL", { amount, swapMode, slippage }));
+      expect(route).toHaveLength(2);
+      const { mint, amountRaw } = estimates.remainder!;
+      expect(mint).toBe(USDC_MINT.toString());
+      expect(quoted).toMatchObject({ remainder: { mint, amountRaw } });
+      expect(trade.tradeResult).toMatchObject({
+        inputAmountRaw: estimates.inputAmountRaw,
+        outputAmountRaw: estimates.outputAmountRaw,
+        remainder: { mint, amountRaw },
+      });
+      expect((await usdcHeld()) - before).toBe(BigInt(amountRaw));
+      const passed = Number(route[1]!.inputAmountRaw);
+      expect(Number(amountRaw) / passed).toBeLessThan(swapMode === "exactIn" ? 0.0051 : 0.0201);
+      if (slippage === 0) expect(amountRaw).toBe("0");
+    },
+  );
 });
 
-test("what slippage takes of the estimate is bounded: half the trade may not stay behind", async () => {
+test("slippage may leave only a bounded part of the estimate behind", async () => {
   const outAt = async (slippage: number) => {
     const { estimates } = await wallet.buildSwap(orderOf("SOL", "LEVEL", { amount: 1, swapMode: "exactIn", slippage }));
     return Number(estimates!.outputAmountRaw);
@@ -96,7 +99,7 @@ test("what slippage takes of the estimate is bounded: half the trade may not sta
   for (const slippage of [0.05, 0.5, 0.99]) expect(await inAt(slippage)).toBeLessThan(least * 1.0201);
 });
 
-test("over SOL the remainder is the wallet's SOL again", async () => {
+test("the remainder of a route over SOL returns as the wallet's SOL", async () => {
   await land(orderOf("SOL", "EMBER", { amount: 1, swapMode: "exactIn", slippage: 0.05 }));
   const { estimates, trade, route } = await land(
     orderOf("EMBER", "ORBIT", { amount: 1_000, swapMode: "exactIn", slippage: 0.5 }),
@@ -110,7 +113,7 @@ test("over SOL the remainder is the wallet's SOL again", async () => {
   });
 });
 
-test("price impacts over two markets are told without the noise of doubles, and a trade on one market has no remainder", async () => {
+test("price impacts over two markets carry no floating-point noise, and a trade on one market has no remainder", async () => {
   const two = await wallet.buildSwap(orderOf("SOL", "LEVEL", { amount: 3, swapMode: "exactIn", slippage: 0.01 }));
   expect(`${two.estimates!.priceImpact}`.length).toBeLessThanOrEqual(14);
   const one = await wallet.buildBuy({ mint: mintOf("KITE"), solAmount: 0.1, slippage: 0.01, priority: "fast" });

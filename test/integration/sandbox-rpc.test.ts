@@ -238,7 +238,7 @@ describe("the embedded chain, through web3.js", () => {
     ]);
   });
 
-  it("serves WebSocket on the HTTP port as well, and refuses what it does not know", async () => {
+  it("also serves WebSocket on the HTTP port, and refuses unknown methods", async () => {
     const socket = new WebSocket(sandbox.rpcUrl.replace("http", "ws"));
     await new Promise((resolve) => socket.once("open", resolve));
     const ask = (body: object): Promise<Record<string, unknown>> => {
@@ -368,7 +368,7 @@ describe("the embedded chain, through web3.js", () => {
     expect(await connection.getBalance(to, "processed")).toBe(0);
   });
 
-  it("answers fees from what transactions really paid", async () => {
+  it("answers with fees that transactions paid", async () => {
     const wallet = await fund();
     const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 70_000 });
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000 });
@@ -417,7 +417,7 @@ describe("the embedded chain, through web3.js", () => {
     expect((await fetch(`${sandbox.rpcUrl}/health`)).status).toBe(200);
   });
 
-  it("lives through nonsense for every method", async () => {
+  it("survives nonsense for every method", async () => {
     const methods = [
       "getAccountInfo",
       "getMultipleAccounts",

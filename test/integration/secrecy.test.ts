@@ -112,7 +112,7 @@ test.each(["error", "html", "hang-up"] as const)(
     const [mint, other] = [mintAt(2 * turn), mintAt(2 * turn + 1)];
     const apiKey = client.apiKey!;
     logged.length = 0;
-    // First the searches alone: they are told as faults of an answer, and as what was tried.
+    // First only the searches: they appear as faults of an answer and in its details.
     failing = { methods: ["getProgramAccounts"], how };
     const searched = await answersAbout(mint, apiKey, "1".repeat(88));
     failing = { methods: ["getProgramAccounts", "getMultipleAccounts", "getSignatureStatuses", "getTransaction"], how };
@@ -128,7 +128,7 @@ test.each(["error", "html", "hang-up"] as const)(
   },
 );
 
-test("events of a trade name senders by number, and tell a refusal by its kind", async () => {
+test("events of a trade name senders by number and refusals by kind", async () => {
   failing = undefined;
   const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
   const trader = new Trader(0x7711, history);

@@ -6,7 +6,7 @@ import { startTestService, type TestService } from "../support/service.ts";
 
 const postgres: TestPostgres | undefined = await startPostgres();
 
-/** The balancer of deploy/ allows a whole check no longer than the time between two. */
+/** The balancer of deploy/ gives a check no more time than the interval between two. */
 const CHECK_MS = Number(/check port \d+ inter (\d+)ms/.exec(readFileSync("deploy/haproxy.cfg", "utf8"))![1]);
 
 describe.skipIf(postgres === undefined)("while the database holds its connections and says nothing", () => {
@@ -36,7 +36,7 @@ describe.skipIf(postgres === undefined)("while the database holds its connection
     return { status: response.status, text, ms: performance.now() - startedMs };
   };
 
-  it("stays ready for its balancer, and says what is missing", async () => {
+  it("stays ready for its balancer, and reports what is missing", async () => {
     const client = await service.newClient();
     const order = { mint: service.mintOn("raydium_cpmm"), solAmount: 0.1, slippage: 0.05, priority: "fast" } as const;
     expect((await service.call("/v1/tx/buy", order, client.apiKey)).status).toBe(200);

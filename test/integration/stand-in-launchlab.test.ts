@@ -96,7 +96,7 @@ describe("the LaunchLab stand-in", () => {
   const held = (address: Address): bigint => (svm.get(address) === null ? 0n : svm.tokens(address));
 
   it.each(["DEBUT", "LEVEL", "SLOPE"])(
-    "trades %s by its curve's formula, and pays each fee to whom it is due",
+    "trades %s by its curve's formula, and pays each fee to its recipient",
     (symbol) => {
       const formula = FORMULAS[symbol]!;
       const wallet = newTrader(launchOf(symbol));
@@ -158,7 +158,7 @@ describe("the LaunchLab stand-in", () => {
     });
   });
 
-  it("charges the transfer fee of a Token-2022 mint where the token moves", () => {
+  it("charges the transfer fee of a Token-2022 mint when the token moves", () => {
     const launch = launchOf("TOLL");
     const wallet = newTrader(launch);
     const formula = FORMULAS.DEBUT!;
@@ -194,7 +194,7 @@ describe("the LaunchLab stand-in", () => {
   });
 
   it.each(["DEBUT", "SLOPE", "LEVEL"])(
-    "ends the sale of %s with its last token, at no more than that costs",
+    "ends the sale of %s with its last token, for no more than its cost",
     (symbol) => {
       const fresh = worldOnSvm(8);
       const address = fresh.world.tokens.find((token) => token.symbol === symbol)!.market;
@@ -227,7 +227,7 @@ describe("the LaunchLab stand-in", () => {
     },
   );
 
-  it("also ends a sale that has raised what it was to", () => {
+  it("also ends a sale that has reached its goal", () => {
     const launch = launchOf("LEVEL");
     const wallet = newTrader(launch);
     change(launch.address, (data) => writeU64(data, 69, launch.raised + 1_000n));
@@ -238,7 +238,7 @@ describe("the LaunchLab stand-in", () => {
     expect(launchOf("LEVEL").status).toBe(1);
   });
 
-  it("pays a sharer out of the fee, up to the configuration's limit", () => {
+  it("pays the share fee out of the trade fee, up to the configured limit", () => {
     const launch = launchOf("SLOPE");
     const wallet = newTrader(launch);
     const receiver = svm.setTokens(svm.newWallet(), launch.mints[1], 0n);
@@ -250,7 +250,7 @@ describe("the LaunchLab stand-in", () => {
     expect(launchOf("SLOPE").raised - launch.raised).toBe(10_000_000n - 180_000n);
   });
 
-  it("gives each refusal its own error", () => {
+  it("reports each refusal with its own error", () => {
     const launch = launchOf("DEBUT");
     const wallet = newTrader(launch);
     const whole: LaunchTrade = { kind: "buyExactIn", amount: 1_000_000n, limit: 0n };

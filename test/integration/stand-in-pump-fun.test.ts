@@ -133,7 +133,7 @@ describe("the bonding curve stand-in", () => {
     });
   }
 
-  it("completes when its last token is sold, and trades no more", () => {
+  it("completes when its last token is sold, and stops trading", () => {
     const coin = coins.find((one) => one.symbol === "BRINK")!;
     const curve = readCurve(svm, coin.mint);
     const user = newTrader(svm, curve, 0n);
@@ -148,7 +148,7 @@ describe("the bonding curve stand-in", () => {
     expectError(svm.send(user, [curveInstruction(done, user, after, 0)]), 6005, "BondingCurveComplete");
   });
 
-  it("has the first buyer pay the rent of the accounts it makes", () => {
+  it("charges the first buyer the rent of the accounts it creates", () => {
     const fresh = worldOnSvm(4);
     const coin = fresh.world.tokens.find((one) => one.symbol === "SPROUT")!;
     const curve = readCurve(fresh.svm, coin.mint);
@@ -165,7 +165,7 @@ describe("the bonding curve stand-in", () => {
     expect(fresh.svm.get(userVolume)).toMatchObject({ owner: PUMP_PROGRAM, lamports: rentExempt(USER_VOLUME_SIZE) });
   });
 
-  it("gives each refusal its own error", () => {
+  it("reports each refusal with its own error", () => {
     const coin = coins.find((one) => one.symbol === "KITE")!;
     const curve = readCurve(svm, coin.mint);
     const user = newTrader(svm, curve, 5_000n);

@@ -193,7 +193,7 @@ describe("the PumpSwap stand-in", () => {
     });
   }
 
-  it("gives each refusal its own error", () => {
+  it("reports each refusal with its own error", () => {
     const token = tokens.find((one) => one.symbol === "REBATE")!;
     const pool = readPumpPool(svm, token.market);
     const user = newTrader(svm, pool);

@@ -105,7 +105,7 @@ describe("the CPMM stand-in", () => {
     });
   }
 
-  it("gives each refusal its own error", () => {
+  it("reports each refusal with its own error", () => {
     const pool = poolOf("LUMEN");
     const wallet = newTrader(pool);
     const swap = (changed: Partial<CpmmSwap> = {}): Executed => {
@@ -136,14 +136,14 @@ describe("the CPMM stand-in", () => {
     expectError(svm.simulate(wallet, [short]), 3005, "AccountNotEnoughKeys");
   });
 
-  it("cannot give what it does not hold", () => {
+  it("cannot pay out more than it holds", () => {
     const pool = poolOf("QRTZ");
     const wallet = newTrader(pool);
     const all = { kind: "swapBaseOutput", side: 0, first: U64_MAX, second: svm.tokens(pool.vaults[1]) } as const;
     expect(svm.simulate(wallet, [cpmmInstruction(pool, wallet, all)]).ok).toBe(false);
   });
 
-  it("charges the transfer fee in force on both ways through a Token-2022 mint", () => {
+  it("charges the current transfer fee of a Token-2022 mint both ways", () => {
     const pool = poolOf("TITHE");
     const wallet = newTrader(pool);
     const side: Side = svm.get(pool.mints[0])!.data.length > 82 ? 0 : 1;

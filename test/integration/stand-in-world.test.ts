@@ -14,7 +14,7 @@ const asAccount = (account: World["accounts"][number]) => ({ ...account, executa
 describe("the seeded world", () => {
   const world = createWorld({ seed: 1, ...at });
 
-  it("is the same for the same seed and another for another", () => {
+  it("depends on the seed alone", () => {
     const text = (one: World): string =>
       one.accounts.map((account) => `${account.address} ${account.lamports} ${account.data}`).join("\n");
     expect(text(createWorld({ seed: 1, ...at }))).toBe(text(world));
@@ -25,14 +25,14 @@ describe("the seeded world", () => {
     for (let seed = 0; seed < 30; seed++) expect(createWorld({ seed, ...at }).tokens.length).toBe(world.tokens.length);
   });
 
-  it("names each account once, each with its rent", () => {
+  it("contains each account once, with its rent", () => {
     expect(new Set(world.accounts.map((account) => account.address)).size).toBe(world.accounts.length);
     for (const account of world.accounts) {
       expect(account.lamports).toBeGreaterThanOrEqual((128n + BigInt(account.data.length)) * RENT_PER_BYTE);
     }
   });
 
-  it("has supplies equal to the sum of balances, and wrapped SOL backed by lamports", () => {
+  it("has supplies equal to the sum of balances, and lamports behind wrapped SOL", () => {
     const held = new Map<Address, bigint>();
     for (const account of world.accounts.map(asAccount)) {
       if (!isTokenAccount(account)) continue;
@@ -46,7 +46,7 @@ describe("the seeded world", () => {
     }
   });
 
-  it("lays Token-2022 accounts out to their last byte", () => {
+  it("writes Token-2022 accounts correctly to the last byte", () => {
     for (const account of world.accounts) {
       if (account.owner !== TOKEN_2022_PROGRAM || account.data.length <= 165) continue;
       const last = [...extensionsOf(account.data)].at(-1);
@@ -54,7 +54,7 @@ describe("the seeded world", () => {
     }
   });
 
-  it("lists tokens as their mints and markets are", () => {
+  it("lists tokens as in their mints and markets", () => {
     for (const token of world.tokens) {
       const mint = world.accounts.find((account) => account.address === token.mint)!;
       expect([TOKEN_PROGRAM, TOKEN_2022_PROGRAM]).toContain(token.program);

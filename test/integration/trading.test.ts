@@ -61,7 +61,7 @@ describe("a trade over the whole service", () => {
     ]);
   });
 
-  test("selling straight after buying works, to the last base unit", async () => {
+  test("selling right after buying is exact to the last base unit", async () => {
     const wallet = await service.newClient(5);
     const bought = await wallet.buy(buyOrder());
     const sold = await wallet.sell({
@@ -76,7 +76,7 @@ describe("a trade over the whole service", () => {
     );
   });
 
-  test("exactOut delivers exactly what was asked, and takes what was estimated", async () => {
+  test("exactOut delivers exactly the amount asked for and takes the estimated input", async () => {
     const trade = await client.swap({
       inputMint: "SOL",
       outputMint: mint,
@@ -125,7 +125,7 @@ describe("a trade over the whole service", () => {
       .find(({ venue, quoteMint }) => venue === "pump_fun" && quoteMint !== SOL_MINT)!
       .mint.toString();
 
-  test("a route too large for a short transaction is refused in builds and quotes alike, with its size and what helps", async () => {
+  test("a route too large for a version 0 transaction is refused in builds and quotes, with its size and the remedy", async () => {
     const small = await startTestService({ LOOKUP_TABLES: "none" });
     try {
       const wallet = await small.newClient(20);
@@ -144,7 +144,7 @@ describe("a trade over the whole service", () => {
     }
   });
 
-  test("a route too large for a short transaction goes as version 1 where that is allowed, as exactly", async () => {
+  test("a route too large for a version 0 transaction is built as version 1 if allowed, with the same exactness", async () => {
     const large = await startTestService({ LOOKUP_TABLES: "none", TRANSACTION_V1: "on" });
     try {
       const wallet = await large.newClient(20);
@@ -189,7 +189,7 @@ describe("a trade over the whole service", () => {
     expect((await transactionCount()) - before).toBe(1);
   });
 
-  test("the same build asked for twice is two trades", async () => {
+  test("two identical builds are two trades", async () => {
     const [first, second] = await Promise.all([client.buy(buyOrder()), client.buy(buyOrder())]);
     expect(first.signature).not.toBe(second.signature);
   });
@@ -310,7 +310,7 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect((await build({ ...order(), slippage: 0 })).status).toBe(200);
   });
 
-  test("an amount too small for every market is named as the request names it", async () => {
+  test("an amount too small for every market is reported under the request's own field", async () => {
     const dust = { mint, slippage: 0.05, priority: "fast" };
     const errorOf = async (path: string, body: object) => (await service.call(path, body, client.apiKey)).body.error;
     expect(await errorOf("/v1/tx/buy", { ...dust, solAmount: 1e-9 })).toMatchObject({
@@ -359,7 +359,7 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect([large.status, large.body.error?.code]).toEqual([413, "BODY_TOO_LARGE"]);
   });
 
-  test("submits that are not what was built", async () => {
+  test("submits that differ from the build", async () => {
     const built = await client.buildBuy(buyOrder());
     const signed = await client.sign(built);
     const stranger = await service.newClient(1);
@@ -378,7 +378,7 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect(await submit(signed)).toBe("accepted");
   });
 
-  test("a submit whose deadline passes says that it may go on, and can be asked for again", async () => {
+  test("a submit that reaches its deadline says that it may continue, and can be repeated", async () => {
     const built = await client.buildBuy(buyOrder());
     const signed = await client.sign(built);
     const response = await fetch(`${service.url}/tradewire.v1.TradeService/Submit`, {

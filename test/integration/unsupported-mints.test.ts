@@ -5,7 +5,7 @@ import { concatBytes, viewOf } from "../../src/primitives/bytes.ts";
 import type { WorldAccount } from "../../src/sandbox/world/genesis-ledger.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
-/** A token that trades turns into one that cannot be traded and back, while the service keeps it live. */
+/** A live token turns untradable and back. */
 let service: TestService;
 let wallet: Tradewire;
 let mint: string;
@@ -32,7 +32,7 @@ const bytesWith = (length: number, at: number, value: number): Uint8Array =>
   new Uint8Array(length).fill(value, at, at + 1);
 const order = () => ({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" }) as const;
 
-/** What every way to trade the token answers. */
+/** The answer of each way to trade the token. */
 async function answers() {
   const sides = { amount: 0.5, swapMode: "exactIn", slippage: 0.05 };
   const bodies = {
@@ -49,13 +49,13 @@ async function answers() {
   );
 }
 
-/** Waits until the service has heard of the change. */
+/** Waits until the service sees the change. */
 async function untilQuoted(isRefused: boolean): Promise<void> {
   for (const end = Date.now() + 5_000; Date.now() < end; await sleep(20)) {
     const all = await answers();
     if (all.every(({ error }) => (error?.code === "UNSUPPORTED_TOKEN_EXTENSION") === isRefused)) return;
   }
-  throw new Error("the service did not hear of the change");
+  throw new Error("the service did not see the change");
 }
 
 const HOOK = 14;
@@ -64,11 +64,11 @@ const INITIALIZED = 1;
 
 describe.each([
   ["an active transfer hook", HOOK, bytesWith(64, 40, 1), "it has an active transfer hook"],
-  ["the mark of what cannot be transferred", 9, new Uint8Array(0), "it cannot be transferred"],
+  ["the non-transferable mark", 9, new Uint8Array(0), "it cannot be transferred"],
   ["accounts that start frozen", 6, Uint8Array.of(FROZEN), "its token accounts start frozen"],
   ["transfers that are paused", 26, bytesWith(33, 32, 1), "its transfers are paused"],
 ])("a token with %s", (_, type, value, reason) => {
-  test("is refused everywhere, with the reason, and trades again without", async () => {
+  test("is refused everywhere with the reason, and trades again once the extension is gone", async () => {
     await wallet.buy(order());
     await extend(type, value);
     await untilQuoted(true);
@@ -88,7 +88,7 @@ describe.each([
 describe.each([
   ["a transfer hook that names no program", HOOK, bytesWith(64, 0, 1)],
   ["accounts that start usable", 6, Uint8Array.of(INITIALIZED)],
-  ["transfers that could be paused and are not", 26, bytesWith(33, 0, 1)],
+  ["pausable transfers that are not paused", 26, bytesWith(33, 0, 1)],
 ])("a token with %s", (_, type, value) => {
   test("trades", async () => {
     await extend(type, value);

@@ -66,12 +66,12 @@ describe("lists of the venues, from a node", () => {
     expect(again).toMatchObject({ added: [], removed: [], source: update!.source });
   });
 
-  it("stay as they are where the chain holds nothing of them: a node of another network", async () => {
+  it("stay unchanged if the chain has none of them, as on another network", async () => {
     const list = listOf("DAMM_V2_PUBLIC_CONFIGS");
     await expect(updateList(readerOf(sandbox.rpcUrl), list, sourceOf(list))).rejects.toThrow("wrong network");
   });
 
-  it("tell a node that refuses from a chain that holds nothing", async () => {
+  it("distinguish a refusing node from an empty chain", async () => {
     const node = await startFakeNode({});
     try {
       const list = listOf("CLMM_CONFIG_INDICES");
@@ -83,7 +83,7 @@ describe("lists of the venues, from a node", () => {
 });
 
 describe("a list brought up to date", () => {
-  it("keeps what is there, adds what is new in order, and drops what is gone: numbers", async () => {
+  it("keeps known numbers, adds new ones in order and drops missing ones", async () => {
     const list = listOf("WHIRLPOOL_FEE_TIERS");
     const ordinary = [64, 1, 7].map((tier, index) => accountOf(list, 0, addressAt(index), u16At(40, tier)));
     const adaptive = [1_025, 1_024].map((tier, index) => accountOf(list, 1, addressAt(9 + index), u16At(40, tier)));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-test("a warm build waits for nothing: no RPC call, no database call, no promise", async () => {
+test("a warm build makes no RPC call and no database call, and awaits no promise", async () => {
   const client = await service.newClient(50);
   const tradedForSol = service.sandbox.world.tokens.filter(({ quoteMint }) => quoteMint === SOL_MINT);
   const requests = [...new Set(tradedForSol.map(({ mint }) => mint))].map(

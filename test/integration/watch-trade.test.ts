@@ -65,7 +65,7 @@ test("the life of a submit: sent, processed, confirmed, finalized", async () => 
   expect(last.tradeResult?.outputAmountRaw).toBe(built.estimates.outputAmountRaw);
 });
 
-test("a trade that fails ends with what happened and why", async () => {
+test("a failed trade ends with what happened and why", async () => {
   const built = await build(trader, { slippage: 0 });
   await mover.submit({ name: "service", url: service.url }, await build(mover, { solAmount: 20 }));
   const watched = watch(built.signature);

@@ -17,7 +17,7 @@ export interface FakeState extends StateSource, AccountReader {
   refusing: boolean;
   /** Up to when everything followed is current; undefined: now. */
   currentUntilMs: number | undefined;
-  /** Sets an account and tells those who follow it; undefined data removes it. */
+  /** Sets an account and notifies its followers; undefined data removes it. */
   set(address: Address, data: Uint8Array | undefined, owner?: Address): void;
   /** Tells of a state without setting it. */
   deliver(address: Address, data: Uint8Array | undefined, slot: bigint): void;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a block engine tells of landed tips, in SOL. */
+/** Landed tips as a block engine reports them, in SOL. */
 export const LANDED_TIPS = {
   time: "2026-11-20T12:00:00Z",
   landed_tips_25th_percentile: 0.000005,

@@ -10,7 +10,7 @@ import pg from "pg";
 const DEBIAN_SERVERS = "/usr/lib/postgresql";
 const START_MS = 30_000;
 
-/** Runs a command until the pipe it is given is closed, as it also is when the test's process is gone; then its folder goes too. */
+/** Runs a command until its pipe closes, at the latest with the test's process; then removes its folder. */
 const UNTIL_LEFT = `"$@" 3<&- & server=$!
 { read -r _ <&3; kill -INT $server; } &
 wait $server
@@ -23,8 +23,8 @@ export interface TestPostgres {
 }
 
 /**
- * The PostgreSQL that tests run on: the one TEST_DATABASE_URL names, else a throw-away server of this machine's own
- * installation. Undefined where there is neither.
+ * The PostgreSQL of the tests: the one in TEST_DATABASE_URL, or a temporary server of this machine's own
+ * installation. Undefined if there is neither.
  */
 export async function startPostgres(): Promise<TestPostgres | undefined> {
   const url = process.env.TEST_DATABASE_URL;
@@ -70,7 +70,7 @@ async function startServer(programs: string): Promise<TestPostgres> {
   };
 }
 
-/** The server refuses to run as root; its package brings a user for it. */
+/** The server refuses to run as root; its package comes with a user. */
 function serverUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (kind: string) => Number(execFileSync("id", [kind, "postgres"], { encoding: "utf8" }));

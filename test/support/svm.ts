@@ -16,7 +16,7 @@ const ACCOUNT_OVERHEAD = 128n;
 
 export interface Executed {
   readonly ok: boolean;
-  /** How the runtime names the failure; empty when it succeeded. */
+  /** The runtime's name of the failure; empty on success. */
   readonly error: string;
   readonly logs: readonly string[];
   readonly computeUnits: number;
@@ -30,7 +30,7 @@ export interface NewMint {
   readonly address?: Address;
 }
 
-/** A real SVM for tests: any account can be set, signatures and blockhashes are not asked for, transactions are ours. */
+/** A real SVM for tests: any account can be set; signatures and blockhashes are not checked. */
 export class Svm implements AccountView {
   readonly inner: LiteSVM;
   #unique = 0;
@@ -82,7 +82,7 @@ export class Svm implements AccountView {
     return account.address;
   }
 
-  /** An account as it stands now; null when there is none. */
+  /** The current account; null if there is none. */
   get(address: Address): Account | null {
     const found = this.inner.getAccount(kitAddress(address.toString()));
     if (!found.exists) return null;
@@ -100,13 +100,13 @@ export class Svm implements AccountView {
     return this.get(address)?.lamports ?? 0n;
   }
 
-  /** Token balance of an account; 0 where there is none. */
+  /** Token balance of an account; 0 without one. */
   tokens(address: Address): bigint {
     const account = this.get(address);
     return account === null || account.data.length < TOKEN_ACCOUNT_SIZE ? 0n : tokenBalance(account);
   }
 
-  /** An address nobody has a key for; the same sequence in every run. */
+  /** An address without a known key; the same sequence in every run. */
   newAddress(): Address {
     const bytes = new Uint8Array(32).fill(7);
     writeU64(bytes, 1, BigInt(++this.#unique));
@@ -174,7 +174,7 @@ export class Svm implements AccountView {
     });
   }
 
-  /** The wire transaction of these instructions with an empty slot for every signature it asks for. */
+  /** The wire transaction of these instructions, with empty signature slots. */
   wire(payer: Address, instructions: readonly Instruction[], lookupTables: readonly LookupTable[] = []): Uint8Array {
     const blockhash = new Uint8Array(32).fill(1);
     const message = compileMessage({ payer, instructions, blockhash, lookupTables });

@@ -3,7 +3,7 @@ import { createWorld, type World } from "../../src/sandbox/world/world.ts";
 import { decodeLookupTable } from "../../src/solana/lookup-table.ts";
 import { Svm } from "./svm.ts";
 
-/** The clock of test worlds: an epoch in which both settings of a transfer fee could be told apart. */
+/** The clock of test worlds: an epoch in which both transfer fee settings differ. */
 export const WORLD_CLOCK = { slot: 450_000_000n, epoch: 1_041n, unixTimestamp: 1_795_000_000n };
 
 /** The world of a seed on a fresh SVM; with `programsDir`, on the programs of that folder. */

@@ -11,7 +11,7 @@ import bs58 from "bs58";
 import type { Address } from "../../src/primitives/address.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../../src/solana/programs.ts";
 
-/** What the server tells: an account as written, a slot and how far it is, or a transaction with its price of priority. */
+/** Events of the server: an account write, a slot with its status, or a transaction with its priority price. */
 export type StreamEvent =
   | {
       readonly kind: "account";
@@ -62,7 +62,7 @@ export interface YellowstoneServer {
   replay: "served" | "empty" | "withoutAccounts" | "refused";
   /** Tells an event to every stream whose filters let it through, and remembers it. */
   emit(event: StreamEvent): void;
-  /** Remembers an event that no stream is told of. */
+  /** Records an event without sending it. */
   lose(event: StreamEvent): void;
   ping(): void;
   streams(): number;

@@ -67,7 +67,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
   "@solana/kit": ["primitives", "errors", "solana", "venues", "market", "trade", "accounts"],
 };
 
-/** A tick is of the event loop: whoever takes one touches nothing of the process. */
+/** nextTick belongs to the event loop: importing it does not touch the process. */
 const TICK = 'import { nextTick } from "node:process";';
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */

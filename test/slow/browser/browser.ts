@@ -3,7 +3,7 @@ import { type Browser, chromium } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Where this machine has a Chromium: CHROMIUM, or the usual places. Undefined where there is none. */
+/** Path of Chromium: CHROMIUM, or the usual places. Undefined if there is none. */
 export function findChromium(): string | undefined {
   return [process.env.CHROMIUM, ...PLACES].find((path) => path !== undefined && path !== "" && existsSync(path));
 }

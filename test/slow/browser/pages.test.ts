@@ -75,7 +75,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
   const sign = (page: Page) => page.getByRole("button", { name: "Sign and get a key" }).click();
   const notice = (page: Page) => page.locator("#notice");
 
-  it("registers, builds, signs and submits: a trade without leaving the pages", async () => {
+  it("registers, builds, signs and submits a trade without leaving the pages", async () => {
     const wallet = createTestWallet();
     await service.rpc("requestAirdrop", [wallet.address.toString(), 5e9]);
     const page = await openWith(wallet);
@@ -134,7 +134,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("lists the keys of the account and revokes one, which stops at once", async () => {
+  it("lists the keys of the account and revokes one, which stops working at once", async () => {
     const page = await openWith(createTestWallet());
     await page.getByLabel("Name of the key").fill("first");
     await sign(page);
@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("says so when the wallet's owner declines, and lets them try again", async () => {
+  it("reports that the wallet's owner declined, and allows another try", async () => {
     for (const rejects of ["connect", "sign"] as const) {
       const page = await openWith(createTestWallet(), { rejects });
       if (rejects === "sign") await sign(page);
@@ -167,7 +167,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     }
   });
 
-  it("refuses a wallet that is on another network", async () => {
+  it("refuses a wallet on another network", async () => {
     const page = await openWith(createTestWallet(), { chains: ["solana:devnet"] }, mainnet.url);
     await notice(page).getByText("Test Wallet is on another network: this service trades on mainnet").waitFor();
     expect(await page.getByRole("button", { name: "Sign and get a key" }).isDisabled()).toBe(true);
@@ -178,7 +178,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await right.context().close();
   });
 
-  it("says so when the challenge has expired while the wallet was open", async () => {
+  it("reports a challenge that expired while the wallet was open", async () => {
     const slow = createTestWallet();
     const wallet: TestWallet = {
       address: slow.address,
@@ -205,7 +205,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("tells of each venue how many markets it has live, and how its last search went", async () => {
+  it("shows each venue's live markets and the result of its last search", async () => {
     const mint = service.mintOn("pump_fun");
     const client = await service.newClient();
     await client.quote({ inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: "exactIn", slippage: 0.05 });
@@ -219,7 +219,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await fresh.context().close();
   });
 
-  it("describes every operation of the document, and sends what the reader writes", async () => {
+  it("describes every operation of the document, and sends the reader's input", async () => {
     const page = await open("/docs");
     const document = await (await fetch(`${service.url}/v1/openapi.json`)).json();
     const operations = Object.values<Record<string, { operationId: string }>>(document.paths)
@@ -234,7 +234,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("shows a first build that a shell runs as it stands", async () => {
+  it("shows a first build that a shell runs unchanged", async () => {
     const client = await service.newClient();
     const page = await open("/");
     await expect.poll(() => page.locator("#first").textContent()).toContain("curl");
@@ -258,7 +258,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("selects what the browser does not let it copy", async () => {
+  it("selects text that the browser does not let it copy", async () => {
     const page = await open("/");
     await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
     await page.reload();
@@ -270,7 +270,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("offers wallets before the service has answered, and takes no network for granted", async () => {
+  it("offers wallets before the service has answered, without assuming a network", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     watch(page, service.url);
@@ -289,7 +289,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await context.close();
   });
 
-  it("tells of two wallets which one is connected", async () => {
+  it("shows which of two wallets is connected", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     watch(page, service.url);
@@ -311,7 +311,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await context.close();
   });
 
-  it("says what is wrong with a key that no header can carry, and with an answer that is not the service's", async () => {
+  it("explains a key that no header can carry, and an answer that is not the service's", async () => {
     const page = await open("/docs");
     const profile = page.locator("#getProfile");
     await profile.getByText("Try it").click();
@@ -326,7 +326,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("says so when the service has stopped answering, until it answers again", async () => {
+  it("reports that the service has stopped answering, until it answers again", async () => {
     const page = await open("/");
     await page.getByText("Serving", { exact: true }).waitFor();
     await page.route("**/status.json", (route) => route.abort());

@@ -24,14 +24,14 @@ export interface Field {
   readonly value: readonly string[];
 }
 
-/** An error that a call is told to end with. */
+/** An error that a call is to end with. */
 export interface ErrorDefinition {
   readonly code: number;
   readonly message?: string;
   readonly details: readonly Any[];
 }
 
-/** What a call with one answer is told to answer. */
+/** The answer demanded of a unary call. */
 export interface UnaryDefinition extends Message {
   readonly responseHeaders: readonly Field[];
   readonly responseTrailers: readonly Field[];
@@ -42,7 +42,7 @@ export interface UnaryDefinition extends Message {
     | { readonly case: undefined };
 }
 
-/** What a call with a stream of answers is told to answer. */
+/** The answers demanded of a streaming call. */
 export interface StreamDefinition extends Message {
   readonly responseHeaders: readonly Field[];
   readonly responseTrailers: readonly Field[];

@@ -15,7 +15,7 @@ import {
 
 const requestInfo = messageOf("ConformancePayload.RequestInfo");
 
-/** The service that the suite calls: it answers as each request says, and tells what it saw of the request. */
+/** The service that the suite calls: it answers as each request demands and reports the request it received. */
 export const implementation = {
   unary: (request: Request<UnaryDefinition>, context: HandlerContext) =>
     answer(request.responseDefinition, context, [request]),

@@ -50,7 +50,7 @@ it("26: oversized bodies are cut off early", async () => {
     for (let i = 0; i < 256; i++) yield `${block.length.toString(16)}\r\n${block}\r\n`;
   };
   const streamed = await sendRaw(edge.port, chunked());
-  // 32 KiB, head and all, and not a byte more: whoever answers has read no more.
+  // At most 32 KiB in all, head included, may be read before the answer.
   const begun = requestText("/v1/tx/buy", [...JSON_HEADERS, "Transfer-Encoding: chunked"]);
   const part = "x".repeat(3 * 1024);
   const early = await sendRaw(edge.port, [
@@ -87,7 +87,7 @@ it("26: oversized bodies are cut off early", async () => {
   );
 });
 
-it("27: deep and odd JSON is refused quickly", async () => {
+it("27: deeply nested and odd JSON is refused quickly", async () => {
   edge = await startEdgeProcess();
   const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
   const good = JSON.stringify(BUY);
@@ -151,7 +151,7 @@ it("27: deep and odd JSON is refused quickly", async () => {
       if (round >= 10) times.push(answer.ms);
     }
   }
-  // Twice the same name: whoever reads the first one means another trade than whoever reads the last.
+  // A duplicate name: readers of the first and of the last see different trades.
   const twice = await post(good.replace("{", '{"solAmount":5,'));
   agent.destroy();
   const decode = createJsonDecoder(BuyRequestSchema, "rest");
@@ -205,7 +205,7 @@ it("28: header floods are refused", async () => {
   );
 });
 
-it("29: slow writers are cut off and slow nobody down", async () => {
+it("29: slow writers are cut off and slow down nobody", async () => {
   edge = await startEdgeProcess({ watchCore: true });
   await goodLatency(2_000);
   await edge.coreTimes();
@@ -266,7 +266,7 @@ async function prepareFlood(connections: number, addresses: number, durationMs: 
   };
 }
 
-it("30: a flood of connections is held at the cap", async () => {
+it("30: a flood of connections stops at the cap", async () => {
   edge = await startEdgeProcess({ watchCore: true });
   await goodLatency(3_000);
   const calm = new Latencies();
@@ -312,7 +312,7 @@ async function recoveryMs(): Promise<number> {
   return Number.POSITIVE_INFINITY;
 }
 
-it("30: a flood from one address leaves half of all places to others", async () => {
+it("30: a flood from one address leaves half of all connections to others", async () => {
   edge = await startEdgeProcess();
   const flood = await prepareFlood(6_000, 1, 2_400);
   await flood.open();

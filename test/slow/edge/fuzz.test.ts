@@ -58,7 +58,7 @@ function mutate(text: string): string {
   return mutated;
 }
 
-it("18: malformed input crashes nothing and stalls nothing (by processor time)", async () => {
+it("18: malformed input neither crashes nor stalls the service (by processor time)", async () => {
   const crashes = new Set<string>();
   let inputs = 0;
   let broadcastable = 0;
@@ -178,7 +178,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array)
   return Buffer.concat([head, payload]);
 }
 
-it("HTTP/2: stream floods, rapid resets and endless headers end their own connection alone", async () => {
+it("HTTP/2: stream floods, rapid resets and endless headers end only their own connection", async () => {
   edge = await startEdgeProcess();
   const { port } = edge;
   const attack = (frames: (stream: number) => Uint8Array[], rounds: number) =>

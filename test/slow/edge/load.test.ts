@@ -101,7 +101,7 @@ it("31: five times too many builds leave goodput and submits alone (goodput by p
   );
 });
 
-it("32: limits hold to their figure, and a neighbour does not feel them", async () => {
+it("32: limits are exact, and neighbours do not notice them", async () => {
   const perSecond = 200;
   const limits = { ...DEFAULT_API_SETTINGS.limits, build: perSecond, burstSeconds: 1 };
   edge = await startEdgeProcess({ settings: { limits }, watchCore: true });
@@ -158,13 +158,13 @@ it("33: rolling restarts lose no request", async () => {
   });
   const next = <T>() => new Promise<T>((resolve) => service.once("message", (message) => resolve(message as T)));
   const { port } = await next<{ port: number }>();
-  // All in turn, so that none is idle for long: whoever lets a connection rest may always find it closed.
+  // Round robin, so that no connection is idle for long: an idle one may be closed at any time.
   const agent = new http.Agent({ keepAlive: true, maxSockets: 24, scheduling: "fifo" });
   const samples: Promise<Sample>[] = [];
   let sent = 0;
   const timer = setInterval(() => {
     samples.push(callOnce(port, sent++ % 2 === 0 ? buy() : { path: "/v1/ping" }, agent));
-    // Submits that are under way when their process is told to go.
+    // Submits in flight when their process is stopped.
     if (sent % 40 === 0) samples.push(callOnce(port, submit, agent));
   }, 5);
   service.send("restart");

@@ -122,7 +122,7 @@ it("17: every bit flip of a signed transaction is refused", async () => {
   );
 });
 
-it("19: signatures of every wrong shape are refused by the right code", () => {
+it("19: malformed signatures are refused with the right code", () => {
   const wallet = createTestWallet();
   const other = createTestWallet();
   const { sealed, bytes, message, signature } = signedTransaction(wallet, "legacy");

@@ -67,7 +67,7 @@ function hashOf(bytes: Buffer): string {
 }
 
 /**
- * Holds a run against the invariants, from what the chain holds, what the nodes were sent, and what the callers heard.
+ * Holds a run against the invariants, from the chain's records, the requests to the nodes, and the callers' answers.
  * The service is not asked. @returns what is broken, in words
  */
 export async function checkInvariants(rig: Rig): Promise<string[]> {

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import type { WorldToken } from "../../../src/sandbox/world/tokens/token.ts";
 import type { BuildEntry, TradeOrder } from "./trader.ts";
 
-/** What the pool held, from when until when; for the witness, who hears the chain itself. */
+/** The pool's balances with their time span, as the witness reads them from the chain. */
 interface PoolState {
   readonly slot: number;
   /** Of SOL, then of the token: in the vault, and how much of that is owed to others. */
@@ -32,9 +32,9 @@ export interface Judgement {
   readonly deadAfterMs: number;
 }
 
-/** Changes of one transaction are told one after the other, and belong together. Milliseconds. */
+/** Notices of one transaction arrive one after another, within this time. Milliseconds. */
 const TOGETHER_MS = 5;
-/** By how much the witness may hear later than the service. Milliseconds. */
+/** Delay by which the witness may trail the service. Milliseconds. */
 const HEARD_LATER_MS = 100;
 /** Nothing older than this is looked for in a wrong price. Milliseconds. */
 const LOOK_BACK_MS = 15_000;

@@ -17,7 +17,7 @@ export interface RigOptions {
   readonly traders?: number;
   readonly databaseUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Each process hears the chain through a proxy of its own. */
+  /** Each process talks to the chain through a proxy of its own. */
   readonly proxyEach?: boolean;
   /** By process: how wrong its clock is. */
   readonly clockSkewsMs?: readonly number[];

@@ -10,7 +10,7 @@ export interface Faults {
   readonly delayMs: number;
   readonly httpStatus: 200 | 429 | 503;
   readonly answers: "true" | "wrongId" | "huge" | "truncated" | "badTypes" | "redirect";
-  /** Added to every slot and height the node tells. */
+  /** Added to every slot and height the node reports. */
   readonly slotShift: number;
   /** Added to the last valid block height alone. */
   readonly lastValidShift: number;
@@ -53,7 +53,7 @@ export interface SendEntry {
   readonly transaction: string;
 }
 
-/** When a call can be listened in on: as it arrives, and when the true node has answered but the caller has not heard. */
+/** Moments at which a call can be observed: on arrival, and after the node's answer but before the caller receives it. */
 export type CallPhase = "arrived" | "answered";
 
 /** A node between the service and the chain that can fail and lie, and writes down what it is sent. */

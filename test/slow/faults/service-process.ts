@@ -16,7 +16,7 @@ export interface ServiceProcess {
   readonly isRunning: boolean;
   /** Resident memory and open files now; zeros once it has ended. */
   usage(): { readonly residentBytes: number; readonly openFiles: number };
-  /** The sum of a metric over its labels, as the process tells it now. */
+  /** The current sum of a metric over its labels. */
   metric(name: string): Promise<number>;
   kill(): Promise<void>;
   /** Asks it to end. @returns its exit code */

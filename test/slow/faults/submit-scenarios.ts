@@ -51,7 +51,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
     target: "1 record each, ≤ 1 execution, equal results; SIGTERM loses no answer",
     promised: { scale: 209, runs: 1 },
     run: ({ seed, scale }) =>
-      // Slots as long as the network's: what is put to the test is the race, and eight processes hear every change of the chain.
+      // Slots as long as the network's: eight processes receive every change, and only the race matters.
       onRig({ seed, processes: Math.min(8, 2 + scale), traders: 4, slotMs: 200 }, async (rig, expect) => {
         const messages = 24 * scale;
         const answers: SubmitEntry[] = [];
@@ -299,7 +299,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
   {
     row: 16,
     promise: "processed, rolled back, landed again",
-    target: "slot told = final slot, 100 %; confirmed never taken back",
+    target: "reported slot = final slot, 100 %; confirmed never taken back",
     run: ({ seed, scale }) =>
       onRig({ seed, confirmedAfterSlots: 16, traders: 3 }, async (rig, expect) => {
         let forks = 0;
@@ -314,7 +314,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
   },
   {
     row: 35,
-    promise: "amounts told are what the chain moved",
+    promise: "reported amounts are what the chain moved",
     target: "100 % equal in base units, on every kind of token",
     // A dozen rounds buy out the smallest of the markets.
     promised: { scale: 10, runs: 6 },

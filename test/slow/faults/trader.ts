@@ -65,7 +65,7 @@ export interface RefusedBuild {
   readonly message: string;
 }
 
-/** What all callers of a run did and heard. */
+/** All requests of a run's callers, with their answers. */
 export interface History {
   readonly builds: BuildEntry[];
   readonly refusedBuilds: RefusedBuild[];
@@ -180,7 +180,7 @@ export class Trader {
     return entry;
   }
 
-  /** The trade as the service tells it by signature. */
+  /** The trade as the service returns it by signature. */
   async get(url: string, path: string): Promise<{ status: number; data: unknown }> {
     const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${this.#apiKey}` } });
     return { status: response.status, data: ((await response.json()) as { data?: unknown }).data };

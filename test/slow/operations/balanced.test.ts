@@ -134,7 +134,7 @@ async function register(url: string, wallet: TestWallet): Promise<{ apiKey: stri
   return (await post(`${url}/v1/auth/register`, { walletAddress, message: data.message, signature })).data;
 }
 
-/** Builds and pings without a pause until told to stop, on connections that are kept. */
+/** Builds and pings continuously until stopped, on kept-alive connections. */
 function load(port: number, apiKey: string, mint: string) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 12, scheduling: "fifo" });
   const samples: Promise<Sample>[] = [];
@@ -159,7 +159,7 @@ function load(port: number, apiKey: string, mint: string) {
   };
 }
 
-/** Calls over gRPC without a pause until told to stop, on one connection. */
+/** Calls over gRPC continuously until stopped, on one connection. */
 function grpcLoad(url: string) {
   const health = createClient(Health, createGrpcTransport({ baseUrl: url }));
   const calls: Promise<string | undefined>[] = [];
@@ -192,7 +192,7 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
     url = `http://127.0.0.1:${port}`;
   });
 
-  it("are one service: what one has made, the other knows, and a trade is the same trade on both", async () => {
+  it("are one service: each knows the other's accounts and trades", async () => {
     const wallet = createTestWallet();
     await fund(wallet.address.toString());
     const { apiKey, keyId } = await register(url, wallet);
@@ -236,7 +236,7 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
     await expect(health.check({ service: "nothing" })).rejects.toThrow("unknown service");
   });
 
-  it("lose no request when they are replaced one after another", async () => {
+  it("lose no request during a rolling restart", async () => {
     const wallet = createTestWallet();
     await fund(wallet.address.toString());
     const { apiKey } = await register(url, wallet);
@@ -261,7 +261,7 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
     expect(grpc.total).toBeGreaterThan(100);
   });
 
-  it("hold a key to its limit together", async () => {
+  it("enforce a key's limit together", async () => {
     const limited = { ...settings, BUILD_PER_SECOND: "40", LIMIT_BURST_SECONDS: "1", LIMIT_SYNC_MS: "200" };
     const pair = await Promise.all([run(limited), run(limited)]);
     const wallet = createTestWallet();
@@ -279,7 +279,7 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
       }
       return (await Promise.all(samples)).filter(({ status }) => status === 200).length;
     };
-    // The burst, and the time it takes to hear of one another.
+    // The burst, plus the time in which processes share their usage.
     await passed(2);
     const perSecond = (await passed(6)) / 6;
     agent.destroy();
@@ -291,7 +291,7 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
 });
 
 describe("workers on one port", () => {
-  it("trade as one service and lose no request when they are replaced", async () => {
+  it("trade as one service and lose no request when replaced", async () => {
     const service = await run({}, ["--workers", "2"]);
     const wallet = createTestWallet();
     await fund(wallet.address.toString());

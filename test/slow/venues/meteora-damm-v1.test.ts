@@ -154,7 +154,7 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 against its program (${PROG
 });
 
 describe.skipIf(missing.length > 0)("meteora_damm_v1 where it does not trade", () => {
-  it("answers with the reason, as the program does", () => {
+  it("refuses with the program's own reason", () => {
     const { svm, wallet, mintA, mintB, market } = open(cases[0]!);
     const { state, rounds } = readMarket(svm, meteoraDammV1, market);
     expect(rounds).toBe(3);
@@ -199,7 +199,7 @@ describe.skipIf(missing.length > 0)("meteora_damm_v1 where it does not trade", (
     expect(code()).toBe("INSUFFICIENT_TOKEN_BALANCE");
   });
 
-  it("is found by its derived address, whatever its fee", () => {
+  it("is found by its derived address, for every fee", () => {
     for (const shape of cases) {
       const { mintA, mintB, market } = open(shape);
       const [probe] = meteoraDammV1.search({ a: mintA, b: mintB });

@@ -145,7 +145,7 @@ describe.skipIf(!present)("meteora_damm_v2 against its program (.venues/meteora_
     expect(worstUnitRatio).toBeLessThanOrEqual(1.22);
   });
 
-  it("answers with the reason where the pool does not trade, as the program does", () => {
+  it("refuses a closed pool with the program's own reason", () => {
     const { svm, wallet, mintA, mintB, market } = open(plain, [SPL, SPL]);
     const ask = { mode: "exactIn", inMint: mintA, outMint: mintB, amount: 1_000_000n, clock: svm.clock() } as const;
     const before = readMarket(svm, meteoraDammV2, market);
@@ -176,7 +176,7 @@ describe.skipIf(!present)("meteora_damm_v2 against its program (.venues/meteora_
     expect(codeNow()).toBe("INSUFFICIENT_TOKEN_BALANCE");
   });
 
-  it("refuses what leaves the price range, as the program does", () => {
+  it("refuses trades that leave the price range, as the program does", () => {
     const shape = { ...plain, minSqrtPrice: (ONE * 9n) / 10n, maxSqrtPrice: (ONE * 11n) / 10n };
     const { svm, wallet, mintA, mintB, market } = open(shape, [SPL, SPL]);
     const { state } = readMarket(svm, meteoraDammV2, market);

@@ -159,7 +159,7 @@ describe.skipIf(missing.length > 0)(`meteora_dbc against its program (${PROGRAM}
     expect(worstUnitRatio).toBeLessThanOrEqual(1.22);
   });
 
-  it("says when a curve is complete, and takes exactly the most it can before", () => {
+  it("reports a complete curve, and takes exactly the maximum before", () => {
     const { svm, wallet, market, baseMint, coins, pair } = open({
       ...plain,
       curve: stretches(5),

@@ -195,7 +195,7 @@ describe.skipIf(!present)(`meteora_dlmm against its program (${PROGRAM})`, () =>
     expect(worstUnitRatio).toBeLessThanOrEqual(1.22);
   });
 
-  it("answers with the reason where the pair does not trade, as the program does", () => {
+  it("refuses a closed pair with the program's own reason", () => {
     const { svm, wallet, pair, x, y } = open(cases[0]!, createRandom(1));
     const { state, rounds } = readMarket(svm, meteoraDlmm, pair);
     expect(rounds).toBeLessThanOrEqual(3);

@@ -161,7 +161,7 @@ describe.skipIf(!present)(`orca_whirlpool on the real program (${PROGRAM})`, () 
     all.push(...outcomes);
   });
 
-  it("made at least 2 000 trades in all, with a tight bound on compute units", () => {
+  it("made at least 2,000 trades, with a tight bound on compute units", () => {
     const verdict = judge(all);
     console.log(`orca_whirlpool: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
     expect(verdict.trades).toBeGreaterThanOrEqual(2_000);

@@ -67,7 +67,7 @@ describe.skipIf(!present)(`pump_fun on the real program (${PROGRAM})`, () => {
     });
   }
 
-  it("made at least 2 000 trades in all, with a tight bound on compute units", () => {
+  it("made at least 2,000 trades, with a tight bound on compute units", () => {
     const verdicts = [judge(native), judge(tokenQuoted)];
     for (const verdict of verdicts)
       console.log(`pump_fun: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);

@@ -81,7 +81,7 @@ describe.skipIf(!present)(`raydium_amm_v4 on the real program, by its older inst
     });
   }
 
-  it("made at least 2 000 trades in all, with a tight bound on compute units", () => {
+  it("made at least 2,000 trades, with a tight bound on compute units", () => {
     const verdict = judge(all);
     console.log(`raydium_amm_v4: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
     expect(verdict.trades).toBeGreaterThanOrEqual(2_000);

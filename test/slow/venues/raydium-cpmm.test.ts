@@ -101,7 +101,7 @@ describe.skipIf(!present)(`raydium_cpmm on the real program (${PROGRAM})`, () =>
     }
   }
 
-  it("made at least 2 000 trades in all, with a tight bound on compute units", () => {
+  it("made at least 2,000 trades, with a tight bound on compute units", () => {
     const verdict = judge(all);
     console.log(`raydium_cpmm: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
     expect(verdict.trades).toBeGreaterThanOrEqual(2_000);

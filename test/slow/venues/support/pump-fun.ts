@@ -70,7 +70,7 @@ export function feeConfigData(schedules: FeeSchedules, bump: number): Uint8Array
   return data;
 }
 
-/** Addresses nobody holds a key of, told apart by their last byte. */
+/** Addresses without known keys, which differ in their last byte. */
 export function recipientAddress(group: number, index: number): Address {
   const bytes = new Uint8Array(32).fill(0x51);
   bytes[30] = group;

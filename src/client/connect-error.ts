@@ -20,10 +20,9 @@ export function toTradeError(error: unknown): TradeError {
   });
 }
 
-/** A failure that did not come from the service itself: of the way to it, of a proxy, or of the caller's own signal. */
+/** A failure outside the service: of the connection, a proxy, or the caller's own signal. */
 function withoutDetail(failure: ConnectError, cause: unknown): TradeError {
-  if (failure.code === Code.Canceled)
-    return new TradeError("ABORTED", "The call was given up by its caller.", { cause });
+  if (failure.code === Code.Canceled) return new TradeError("ABORTED", "The caller aborted the call.", { cause });
   const lost =
     failure.code === Code.Unavailable || failure.code === Code.Unknown || failure.code === Code.DeadlineExceeded;
   return lost

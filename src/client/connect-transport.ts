@@ -24,15 +24,15 @@ interface EndOfStream {
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** In an enveloped message: it is compressed, which was not asked for. */
+/** Flag of an enveloped message: compressed, which the client never requests. */
 const COMPRESSED = 1;
-/** In an enveloped message: it is the last of its stream, and JSON. */
+/** Flag of an enveloped message: the last of its stream, as JSON. */
 const END_OF_STREAM = 2;
 const ENVELOPE_HEAD = 5;
 
 /**
- * The Connect protocol over `fetch`, in binary: unary calls and streams from the service, which is what this service has.
- * A full transport also speaks JSON, and weighs ten kilobytes more; any may be passed to `connect` in place of this one.
+ * The binary Connect protocol over `fetch`, for unary calls and server streams: all that this service uses.
+ * A full transport also supports JSON and is ten kilobytes larger; pass one to `connect` to replace this one.
  *
  * @see https://connectrpc.com/docs/protocol
  */
@@ -65,7 +65,7 @@ export function createBinaryTransport(baseUrl: string): Transport {
       input: AsyncIterable<MessageInitShape<I>>,
     ): Promise<StreamResponse<I, O>> {
       if (method.methodKind !== "server_streaming") {
-        throw new ConnectError("only the service streams here", Code.Unimplemented);
+        throw new ConnectError("only server streaming is supported", Code.Unimplemented);
       }
       const limits = new Limits(signal, timeoutMs);
       const response = await limits.hold(async () => {
@@ -86,7 +86,7 @@ function asMessage<D extends DescMessage>(schema: D, input: MessageInitShape<D>)
   return create(schema, input);
 }
 
-/** The caller's signal and the call's own time limit, and which of the two ended it. */
+/** Combines the caller's signal with the call's time-out and records which one ended the call. */
 class Limits {
   readonly signal: AbortSignal | null;
   readonly #caller: AbortSignal | undefined;
@@ -99,7 +99,7 @@ class Limits {
     this.signal = signals.length === 0 ? null : AbortSignal.any(signals);
   }
 
-  /** @throws ConnectError whatever goes wrong */
+  /** @throws ConnectError for any failure */
   async hold<T>(call: () => Promise<T>): Promise<T> {
     try {
       this.#caller?.throwIfAborted();
@@ -112,23 +112,26 @@ class Limits {
   explain(error: unknown): ConnectError {
     if (error instanceof ConnectError) return error;
     if (this.#caller?.aborted)
-      return new ConnectError("the call was given up", Code.Canceled, undefined, undefined, error);
+      return new ConnectError("the call was aborted", Code.Canceled, undefined, undefined, error);
     if (this.#timeout?.aborted) {
-      return new ConnectError("no answer in time", Code.DeadlineExceeded, undefined, undefined, error);
+      return new ConnectError("the call timed out", Code.DeadlineExceeded, undefined, undefined, error);
     }
     return ConnectError.from(error, Code.Unavailable);
   }
 }
 
-/** @throws ConnectError when something else than the service answers */
+/** @throws ConnectError if the response is not from the service */
 function checkType({ headers }: Response, expected: string): void {
   const type = headers.get("content-type");
   if (type === expected) return;
   const isProtocol = type?.startsWith(expected.slice(0, expected.length - "proto".length)) ?? false;
-  throw new ConnectError(`the answer is ${type}, not ${expected}`, isProtocol ? Code.Internal : Code.Unknown);
+  throw new ConnectError(
+    `the response has content type ${type}, not ${expected}`,
+    isProtocol ? Code.Internal : Code.Unknown,
+  );
 }
 
-/** Unary answers carry trailers among their headers. */
+/** Unary responses carry trailers among their headers. */
 function demux(mixed: Headers): [Headers, Headers] {
   const [headers, trailer] = [new Headers(), new Headers()];
   mixed.forEach((value, name) => {
@@ -182,7 +185,7 @@ async function* readStream<O extends DescMessage>(
   const take = async (length: number): Promise<Uint8Array> => {
     while (buffered.length < length) {
       const { done, value } = await reader.read();
-      if (done) throw new ConnectError("the stream broke off", Code.Unknown);
+      if (done) throw new ConnectError("the stream ended early", Code.Unknown);
       const joined = new Uint8Array(buffered.length + value.length);
       joined.set(buffered);
       joined.set(value, buffered.length);
@@ -197,7 +200,7 @@ async function* readStream<O extends DescMessage>(
       const head = await take(ENVELOPE_HEAD);
       const flags = head[0]!;
       const message = await take(new DataView(head.buffer, head.byteOffset).getUint32(1));
-      if ((flags & COMPRESSED) !== 0) throw new ConnectError("the answer is compressed", Code.Internal);
+      if ((flags & COMPRESSED) !== 0) throw new ConnectError("the response is compressed", Code.Internal);
       if ((flags & END_OF_STREAM) !== 0) {
         const { error, metadata } = JSON.parse(new TextDecoder().decode(message)) as EndOfStream;
         for (const [name, values] of Object.entries(metadata ?? {})) {
@@ -215,7 +218,7 @@ async function* readStream<O extends DescMessage>(
   }
 }
 
-/** Why the service, or something on the way to it, refused. */
+/** The error of a failed response, whether from the service or a proxy. */
 async function refusal(response: Response): Promise<ConnectError> {
   const fallback = codeOfStatus(response.status);
   const text = await response.text();
@@ -236,7 +239,7 @@ function toConnectError(body: ErrorBody, fallback: Code, metadata: Headers): Con
   return error;
 }
 
-/** Codes by the names of the protocol: InvalidArgument is invalid_argument there. */
+/** Codes by their names in the protocol, such as invalid_argument. */
 const CODES: ReadonlyMap<string, Code> = new Map(
   Object.entries(Code)
     .filter((entry): entry is [string, Code] => typeof entry[1] === "number")

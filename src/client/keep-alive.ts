@@ -1,11 +1,11 @@
-/** Calls `ping` whenever nothing happened for `idleMs`, so that the connection is warm when the next trade comes. */
+/** Calls `ping` after `idleMs` without activity, so that the connection is warm for the next trade. */
 export interface KeepAlive {
-  /** Something happened: the waiting begins anew. */
+  /** Restarts the idle timer. */
   touch(): void;
   close(): void;
 }
 
-/** A keep-alive that begins with its first touch. A ping that fails is no harm; the timer never keeps a process running. */
+/** A keep-alive that starts with the first touch. Failed pings are ignored; the timer never keeps a process running. */
 export function createKeepAlive(ping: () => Promise<void>, idleMs: number): KeepAlive {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;

@@ -25,15 +25,15 @@ export interface BuyOrder extends OrderTerms {
   readonly solAmount: number;
 }
 
-/** Sell exactly `tokenAmount` of a token for SOL, or `sellPercent` of what the wallet holds: one of the two. */
+/** Sell exactly `tokenAmount` of a token for SOL, or `sellPercent` of the balance. Give one of the two. */
 export interface SellOrder extends OrderTerms {
   readonly mint: string;
   readonly tokenAmount?: number | undefined;
-  /** 0 < p ≤ 100. At 100 the emptied token account is closed and its rent comes back. */
+  /** 0 < p ≤ 100. At 100 the emptied token account is closed and its rent returned. */
   readonly sellPercent?: number | undefined;
 }
 
-/** Swap one mint for another, exact on either side. `SOL` is SOL. */
+/** Swap one mint for another, exact on either side. SOL may be written `SOL`. */
 export interface SwapOrder extends OrderTerms {
   readonly inputMint: string;
   readonly outputMint: string;
@@ -41,20 +41,20 @@ export interface SwapOrder extends OrderTerms {
   readonly swapMode: SwapModeName;
 }
 
-/** A buy as the exchange of two mints that it is. */
+/** The buy as an order for the verifier. */
 export function buyAsTrade({ mint, solAmount, slippage }: BuyOrder): TradeOrder {
   return { inputMint: "SOL", outputMint: mint, swapMode: "exactIn", amount: solAmount, slippage };
 }
 
-/** A sale as the exchange of two mints that it is. @throws TypeError unless one of the two amounts is given */
+/** The sale as an order for the verifier. @throws TypeError unless it has exactly one of the two amounts */
 export function saleAsTrade({ mint, tokenAmount, sellPercent, slippage }: SellOrder): TradeOrder {
   if ((tokenAmount === undefined) === (sellPercent === undefined)) {
-    throw new TypeError("A sale has either tokenAmount or sellPercent.");
+    throw new TypeError("A sale needs either tokenAmount or sellPercent.");
   }
   return { inputMint: mint, outputMint: "SOL", swapMode: "exactIn", amount: tokenAmount, slippage, sellPercent };
 }
 
-/** A swap in the words the verifier reads. */
+/** The swap as an order for the verifier. */
 export function swapAsTrade({ inputMint, outputMint, amount, swapMode, slippage }: SwapOrder): TradeOrder {
   return { inputMint, outputMint, amount, swapMode, slippage };
 }

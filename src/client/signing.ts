@@ -4,8 +4,8 @@ import type { Wallet } from "./wallet.ts";
 import { layoutOf, VERSION_1, withSignature } from "./wire-layout.ts";
 
 /**
- * The wire transaction with the wallet's signature in its one slot, and every other byte as it was.
- * @throws TradeError UNEXPECTED_TRANSACTION when it asks for other signatures than this wallet's, or when the wallet changed it
+ * The wire transaction with the wallet's signature in its one slot; no other byte changes.
+ * @throws TradeError UNEXPECTED_TRANSACTION if it requires signatures other than this wallet's, or the wallet changed it
  */
 export async function signTransaction(wallet: Wallet, unsigned: Uint8Array): Promise<Uint8Array> {
   const { signatureAt, message } = layoutOf(unsigned);
@@ -13,7 +13,7 @@ export async function signTransaction(wallet: Wallet, unsigned: Uint8Array): Pro
   if (!single || message.length === 0) {
     throw new TradeError(
       "UNEXPECTED_TRANSACTION",
-      "The service built a transaction that needs other signatures than this wallet's. Nothing was signed.",
+      "The transaction requires signatures other than this wallet's. Nothing was signed.",
     );
   }
   if (wallet.signTransaction !== undefined) {

@@ -1,18 +1,18 @@
-/** Why a call failed, as the service says it, or as this library found it before anything was signed. */
+/** Why a call failed: as reported by the service, or as found by this library before signing. */
 export class TradeError extends Error {
   override readonly name: string = "TradeError";
   /**
-   * One of the service's codes, such as SLIPPAGE_EXCEEDED. The library's own: CONNECTION_ERROR when the service could not be
-   * reached, UNEXPECTED_TRANSACTION when what it built is not what was asked for, ABORTED when the caller gave up.
+   * One of the service's codes, such as SLIPPAGE_EXCEEDED, or one of the library's: CONNECTION_ERROR if the service could not be
+   * reached, UNEXPECTED_TRANSACTION if the transaction is not the trade ordered, ABORTED if the caller aborted the call.
    */
   readonly code: string;
-  /** True when the same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean;
-  /** After a submit: true when nothing of that transaction can land any more. */
+  /** After a submit: true if the transaction can no longer land. */
   readonly safeToRebuild: boolean | undefined;
-  /** The request field at fault. */
+  /** The invalid request field. */
   readonly field: string | undefined;
-  /** The transaction concerned, once there is one. */
+  /** The signature of the transaction, once there is one. */
   readonly signature: string | undefined;
   readonly requestId: string | undefined;
   /** How long to wait before the next attempt. Milliseconds. */

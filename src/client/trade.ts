@@ -4,24 +4,24 @@ import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
 /** How far a submitted trade got. */
 export type TradeStatusName = "pending" | "processed" | "confirmed" | "finalized";
 
-/** A status this library does not know counts as pending: it is asked for again. */
+/** A status unknown to this library counts as pending, so that it is read again. */
 const STATUSES: ReadonlyMap<number, TradeStatusName> = new Map([
   [TradeStatus.PROCESSED, "processed"],
   [TradeStatus.CONFIRMED, "confirmed"],
   [TradeStatus.FINALIZED, "finalized"],
 ]);
 
-/** What a trade moved: whole units as numbers, base units as exact texts. */
-export interface TradeAmounts {
+/** What a trade moved: whole units as numbers, base units as exact strings. */
+export interface TradeResult {
   readonly inputAmount: number;
   readonly outputAmount: number;
   readonly inputAmountRaw: string;
   readonly outputAmountRaw: string;
-  /** Over two markets: base units of the mint between them, SOL or USDC, that stayed with the wallet. */
+  /** Over two markets: the rest of the intermediate mint, SOL or USDC, that stays in the wallet. Base units. */
   readonly remainder?: { readonly mint: string; readonly amountRaw: string };
 }
 
-/** Lamports beside the trade itself, as exact texts. */
+/** Costs besides the trade itself: lamports as exact strings. */
 export interface TradeCosts {
   readonly baseFee: string;
   readonly priorityFee: string;
@@ -30,7 +30,7 @@ export interface TradeCosts {
   readonly rentReturned: string;
 }
 
-/** One market a trade went through. */
+/** One market of a trade. */
 export interface TradeLeg {
   readonly venue: string;
   readonly market: string;
@@ -40,7 +40,7 @@ export interface TradeLeg {
   readonly outputAmountRaw: string;
 }
 
-/** What became of a trade, measured on the chain. */
+/** The state of a trade, measured on the chain. */
 export interface Trade {
   readonly signature: string;
   readonly status: TradeStatusName;
@@ -48,8 +48,8 @@ export interface Trade {
   readonly platform: string;
   readonly inputMint: string;
   readonly outputMint: string;
-  /** Absent while the chain's record cannot be read. */
-  readonly tradeResult: TradeAmounts | undefined;
+  /** Absent until the chain's record can be read. */
+  readonly tradeResult: TradeResult | undefined;
   /** SOL paid for priority, tips included. */
   readonly priorityCost: number;
   readonly costs: TradeCosts | undefined;
@@ -58,7 +58,7 @@ export interface Trade {
 
 type TradeMessage = Omit<SubmitResponse, "$typeName" | "$unknown">;
 
-/** A trade from any of the service's answers about one. */
+/** The trade in any of the service's responses. */
 export function toTrade(message: TradeMessage): Trade {
   const { signature, status, slot, platform, inputMint, outputMint, tradeResult, priorityCost, costs, route } = message;
   return {

@@ -4,15 +4,15 @@ import { equalBytes } from "../primitives/bytes.ts";
 import { publicKeyOf, signMessage } from "./ed25519.ts";
 import { messageOf, withSignature } from "./wire-layout.ts";
 
-/** Somebody who can sign. The library hands over bytes and gets back 64 bytes of Ed25519; it never sees a key. */
+/** A signer. It receives bytes and returns a 64-byte Ed25519 signature; the library never sees its key. */
 export interface Wallet {
   readonly publicKey: Address;
   signMessageBytes(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  /** For wallets that sign transactions only as such: the wire transaction with its signature in place. */
+  /** For wallets that sign only whole transactions: returns the wire transaction with the signature in place. */
   signTransaction?(unsigned: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Any signer of one's own: its address as anything that writes itself in base58. */
+/** A custom signer. Its public key is anything whose `toString` gives base58. */
 export interface MessageSigner {
   readonly publicKey: { toString(): string };
   signMessageBytes(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
@@ -33,30 +33,30 @@ export interface KitSignerLike {
   signTransactions(transactions: readonly never[]): Promise<readonly Readonly<Record<string, Uint8Array>>[]>;
 }
 
-/** A wallet of the Wallet Standard, connected, with the Solana features. */
+/** A connected Wallet Standard wallet with the Solana features. */
 export interface StandardWalletLike {
   readonly accounts: readonly { readonly address: string; readonly publicKey: ArrayLike<number> }[];
   readonly features: Readonly<Record<string, unknown>>;
 }
 
-/** Everything the library takes for a wallet; a text is a base58 private key. */
+/** Every supported form of wallet; a string is a base58 private key. */
 export type WalletLike = string | Wallet | MessageSigner | KeypairLike | KitSignerLike | StandardWalletLike;
 
 /**
- * A wallet of a base58 private key: the 32-byte seed, or the 64 bytes of seed and public key that wallets export. The key
+ * A wallet from a base58 private key: a 32-byte seed, or the 64 bytes of seed and public key that wallets export. The key
  * stays in this object.
  *
- * @throws TypeError when the text is neither; it is never repeated in the message
+ * @throws TypeError if the text is neither; the message never repeats it
  */
 export function fromBase58(privateKey: string): Wallet {
   const bytes = bs58.decodeUnsafe(privateKey.trim());
   if (bytes === undefined || (bytes.length !== 32 && bytes.length !== 64)) {
-    throw new TypeError("A private key is 32 or 64 bytes written in base58.");
+    throw new TypeError("A private key is 32 or 64 bytes in base58.");
   }
   return fromKeyBytes(bytes);
 }
 
-/** A wallet of anything that can sign. @throws TypeError when it is none of the known forms */
+/** The wallet of any supported signer. @throws TypeError for an unsupported form */
 export function toWallet(wallet: WalletLike): Wallet {
   if (typeof wallet === "string") return fromBase58(wallet);
   if ("signMessageBytes" in wallet) {
@@ -78,7 +78,7 @@ function fromKeyBytes(bytes: Uint8Array): Wallet {
   const seed = bytes.slice(0, 32);
   const publicKey = publicKeyOf(seed);
   if (bytes.length === 64 && !equalBytes(bytes.subarray(32), publicKey)) {
-    throw new TypeError("The public half of the private key does not belong to its first half.");
+    throw new TypeError("The private key is inconsistent: its public key does not match its seed.");
   }
   return {
     publicKey: Address.from(publicKey),
@@ -89,7 +89,7 @@ function fromKeyBytes(bytes: Uint8Array): Wallet {
 function fromKitSigner(signer: KitSignerLike): Wallet {
   const signatureOf = (signed: readonly Readonly<Record<string, Uint8Array>>[]): Uint8Array => {
     const signature = signed[0]?.[signer.address];
-    if (signature === undefined) throw new TypeError(`The signer returned no signature of ${signer.address}.`);
+    if (signature === undefined) throw new TypeError(`The signer returned no signature for ${signer.address}.`);
     return signature;
   };
   return {
@@ -116,13 +116,13 @@ interface SignMessageFeature {
   }): Promise<readonly { readonly signature: Uint8Array }[]>;
 }
 
-/** Such wallets show a transaction to their owner, and sign it only as a transaction. */
+/** These wallets show the transaction to their owner and sign only whole transactions. */
 function fromStandardWallet({ accounts, features }: StandardWalletLike): Wallet {
   const [account] = accounts;
-  if (account === undefined) throw new TypeError("The wallet is not connected: it shows no account.");
+  if (account === undefined) throw new TypeError("The wallet is not connected: it lists no account.");
   const feature = <F>(name: string): F => {
     const found = features[name];
-    if (found === undefined) throw new TypeError(`The wallet cannot do ${name}.`);
+    if (found === undefined) throw new TypeError(`The wallet does not support ${name}.`);
     return found as F;
   };
   return {
@@ -143,6 +143,6 @@ function fromStandardWallet({ accounts, features }: StandardWalletLike): Wallet 
 
 function addressOf(key: { toString(): string }): Address {
   const address = Address.parse(key.toString());
-  if (address === undefined) throw new TypeError("The wallet's public key is no base58 address.");
+  if (address === undefined) throw new TypeError("The wallet's public key is not a base58 address.");
   return address;
 }

@@ -1,7 +1,7 @@
 const SIGNATURE_SIZE = 64;
 export const VERSION_1 = 0x81;
 
-/** Where the one signature and the message lie in a wire transaction: version 1 has the signature last. */
+/** Positions of the one signature and the message in a wire transaction; version 1 puts the signature last. */
 export function layoutOf(wire: Uint8Array): { readonly signatureAt: number; readonly message: Uint8Array } {
   if (wire[0] === VERSION_1) {
     const signatureAt = wire.length - SIGNATURE_SIZE;
@@ -10,13 +10,13 @@ export function layoutOf(wire: Uint8Array): { readonly signatureAt: number; read
   return { signatureAt: 1, message: wire.subarray(1 + SIGNATURE_SIZE) };
 }
 
-/** The wire transaction with a signature put into its one slot. @throws TypeError unless it is 64 bytes */
+/** The wire transaction with the signature in its one slot. @throws TypeError unless it is 64 bytes */
 export function withSignature(
   unsigned: Uint8Array,
   signature: Uint8Array,
   signatureAt = layoutOf(unsigned).signatureAt,
 ): Uint8Array {
-  if (signature.length !== SIGNATURE_SIZE) throw new TypeError("a wallet signs with 64 bytes");
+  if (signature.length !== SIGNATURE_SIZE) throw new TypeError("a signature has 64 bytes");
   const signed = unsigned.slice();
   signed.set(signature, signatureAt);
   return signed;
@@ -27,7 +27,7 @@ export function messageOf(wire: Uint8Array): Uint8Array {
   return layoutOf(wire).message;
 }
 
-/** The signature of a signed wire transaction: what names it on the chain. */
+/** The signature of a signed wire transaction: its id on the chain. */
 export function signatureBytes(signed: Uint8Array): Uint8Array {
   const { signatureAt } = layoutOf(signed);
   return signed.subarray(signatureAt, signatureAt + SIGNATURE_SIZE);

@@ -20,7 +20,7 @@ import { openReadOnlySession, openSession } from "./session.ts";
 const register: Command = {
   name: "register",
   usage: "register [--label TEXT] [--save FILE] [--revoke-others]",
-  summary: "gets an API key for a wallet, by signing a challenge",
+  summary: "registers a wallet by signing a challenge, and prints its API key",
   flags: ["label", "save", "revoke-others"],
   words: [0, 0],
   help: `The key is shown once. Keep it, and set TRADEWIRE_API_KEY to it:
@@ -41,7 +41,7 @@ const register: Command = {
     const shown = typeof file === "string" ? { keyId, walletAddress, savedTo: file } : { keyId, walletAddress, apiKey };
     print(line, io, shown, [
       `Registered ${walletAddress} with the key ${keyId}.`,
-      typeof file === "string" ? `The API key is in ${file}.` : `API key, shown only now: ${apiKey}`,
+      typeof file === "string" ? `The API key was written to ${file}.` : `API key, shown only now: ${apiKey}`,
     ]);
     return EXIT.done;
   },
@@ -64,7 +64,7 @@ const buy: Command = {
 const sell: Command = {
   name: "sell",
   usage: "sell MINT AMOUNT|PERCENT%",
-  summary: "sells tokens for SOL: an amount, or a share of what the wallet holds",
+  summary: "sells tokens for SOL: an amount, or a share of the balance",
   flags: TRADE_FLAGS,
   words: [2, 2],
   help: `  tradewire sell EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v 25.5
@@ -83,7 +83,7 @@ At 100% the emptied token account is closed, and its rent comes back.`,
 const swap: Command = {
   name: "swap",
   usage: "swap INPUT OUTPUT AMOUNT [--exact-out]",
-  summary: "swaps one mint for another, exact on either side; SOL is SOL",
+  summary: "swaps one mint for another, exact on either side; SOL may be written SOL",
   flags: [...TRADE_FLAGS, "exact-out"],
   words: [3, 3],
   help: `  tradewire swap SOL EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v 20 --exact-out`,
@@ -114,7 +114,7 @@ const quote: Command = {
 const status: Command = {
   name: "status",
   usage: "status SIGNATURE [--watch]",
-  summary: "tells what became of a trade",
+  summary: "shows the state of a trade",
   flags: ["watch"],
   words: [1, 1],
   help: `  tradewire status 5h3…kQ --watch`,
@@ -149,7 +149,7 @@ that trades of this service contain.
     print(line, io, { lines, unknown }, [
       ...lines,
       unknown.length === 0
-        ? "Every instruction is of a kind that trades are made of."
+        ? "Every instruction is of a kind that trades contain."
         : `Not part of any trade of this service: ${unknown.length === 1 ? "this instruction" : "these instructions"}: ${unknown.map((text) => text.split(".")[0]).join(", ")}.`,
     ]);
     return unknown.length === 0 ? EXIT.done : EXIT.distrusted;
@@ -159,7 +159,7 @@ that trades of this service contain.
 const keys: Command = {
   name: "keys",
   usage: "keys [revoke KEY_ID]",
-  summary: "lists the API keys of this account, or retires one",
+  summary: "lists the API keys of this account, or revokes one",
   flags: [],
   words: [0, 2],
   help: `  tradewire keys
@@ -168,7 +168,7 @@ const keys: Command = {
     const client = await openReadOnlySession(line, io);
     const [action, keyId] = line.words;
     if (action !== undefined) {
-      if (action !== "revoke" || keyId === undefined) throw new UsageError("It is: keys revoke KEY_ID.");
+      if (action !== "revoke" || keyId === undefined) throw new UsageError("Usage: tradewire keys revoke KEY_ID");
       await client.revokeKey(keyId, { signal: io.signal });
       print(line, io, { revoked: keyId }, [`${keyId} no longer works.`]);
       return EXIT.done;
@@ -188,7 +188,7 @@ const keys: Command = {
   },
 };
 
-/** The commands of a user of the service. */
+/** The commands that use a service. */
 export const CLIENT_COMMANDS: readonly Command[] = [register, buy, sell, swap, quote, status, verify, keys];
 
 const DEFAULT_SLIPPAGE = 0.01;
@@ -231,7 +231,7 @@ async function trade(
         );
       } else if (progress.step === "signed") io.note(`Verified and signed: ${progress.signature}`);
       else if (progress.step === "waiting") io.note("Sent; waiting for the chain …");
-      else io.note("It expired without landing; building again …");
+      else io.note("The transaction expired; building again …");
     },
   });
   print(line, io, done, tradeLines(done));
@@ -241,9 +241,7 @@ async function trade(
 function tradeLines(done: Trade): string[] {
   const { tradeResult, platform, status, slot, signature, priorityCost } = done;
   const moved =
-    tradeResult === undefined
-      ? "Amounts are not known yet"
-      : `${tradeResult.inputAmount} → ${tradeResult.outputAmount}`;
+    tradeResult === undefined ? "Amounts are unknown yet" : `${tradeResult.inputAmount} → ${tradeResult.outputAmount}`;
   return [
     `${moved} on ${platform}: ${status}${slot === undefined ? "" : ` in slot ${slot}`}. Priority cost ${priorityCost} SOL.`,
     signature,
@@ -268,7 +266,7 @@ function print({ flags }: CommandLine, io: CliIo, value: object, lines: readonly
   else for (const line of lines) io.out(line);
 }
 
-/** A message or a value as JSON has it: names of message types left out, whole numbers of 64 bits as texts. */
+/** A message or value as JSON, without type names and with 64-bit integers as strings. */
 function plain<T>(value: T): T {
   return JSON.parse(
     JSON.stringify(value, (key, item: unknown) =>

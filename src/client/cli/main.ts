@@ -4,7 +4,7 @@ import { CLIENT_COMMANDS } from "./commands.ts";
 import { processIo } from "./process-io.ts";
 import { runCli } from "./run-cli.ts";
 
-/** The service is not part of the package; these say where it is. */
+/** Placeholders for the commands of the service, which is not part of the package. */
 const ELSEWHERE: readonly Command[] = (["sandbox", "serve"] as const).map((name) => ({
   name,
   usage: name,
@@ -14,7 +14,7 @@ const ELSEWHERE: readonly Command[] = (["sandbox", "serve"] as const).map((name)
       : "runs the embedded chain (from the service's repository)",
   flags: [],
   words: [0, 0],
-  help: "The service is no part of this package. In its repository: npm start, or npm run cli -- sandbox.",
+  help: "The service is not part of this package. In its repository, run npm start or npm run cli -- sandbox.",
   async run(_line, io) {
     io.note(`${name} runs from the service's own repository: npm start, or npm run cli -- ${name}.`);
     return EXIT.usage;

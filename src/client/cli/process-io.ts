@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { CliIo } from "./command.ts";
 
-/** The parts of a process a command line runs in. */
+/** The parts of the process that the command line uses. */
 interface CliProcess {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
@@ -14,7 +14,7 @@ interface CliProcess {
 
 const OWNER_ONLY = 0o600;
 
-/** A process as commands see it. */
+/** The process as commands access it. */
 export function processIo(running: CliProcess): CliIo {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) running.once(signal, () => interrupted.abort());
@@ -29,7 +29,7 @@ export function processIo(running: CliProcess): CliIo {
   };
 }
 
-/** What is typed goes nowhere but into the answer. */
+/** Discards the echo of what is typed. */
 function askSecret({ stdin, stderr }: CliProcess, question: string): Promise<string | undefined> {
   if (stdin.isTTY !== true) return Promise.resolve(undefined);
   stderr.write(question);

@@ -2,7 +2,7 @@ import { TradeError } from "../trade-error.ts";
 import { type CliIo, COMMON_FLAGS, type Command, EXIT, FLAGS, parseCommandLine, UsageError } from "./command.ts";
 import { isDistrust } from "./session.ts";
 
-/** Runs a command line and returns its exit code. Nothing is thrown. */
+/** Runs a command line and returns its exit code. Never throws. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: CliIo): Promise<number> {
   const [name, ...args] = argv;
   const command = commands.find((one) => one.name === name);
@@ -10,7 +10,7 @@ export async function runCli(commands: readonly Command[], argv: readonly string
     const asked = name === undefined || name === "help" || name === "--help";
     const known = commands.find((one) => one.name === args[0]);
     if (asked) io.out(known === undefined ? overview(commands) : helpOf(known));
-    else io.note(`There is no command "${name}". tradewire --help lists them.`);
+    else io.note(`Unknown command "${name}". tradewire --help lists the commands.`);
     return asked ? EXIT.done : EXIT.usage;
   }
   try {
@@ -21,7 +21,7 @@ export async function runCli(commands: readonly Command[], argv: readonly string
     }
     const [least, most] = command.words;
     if (line.words.length < least || line.words.length > most)
-      throw new UsageError(`It is: tradewire ${command.usage}`);
+      throw new UsageError(`Usage: tradewire ${command.usage}`);
     return await command.run(line, io);
   } catch (error) {
     return report(error, args.includes("--json"), io);

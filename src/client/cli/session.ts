@@ -5,15 +5,15 @@ import { fromBase58, type Wallet } from "../wallet.ts";
 import { type CliIo, type CommandLine, UsageError } from "./command.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8080";
-/** Commands that need no wallet speak as this one: the address of no key anybody has. */
+/** The wallet of commands that need none: an address without a known key. */
 const NOBODY = "11111111111111111111111111111111";
 
-/** The service as the command line names it, for the wallet of a file, the environment or a prompt. @throws UsageError */
+/** A client of the service, with the wallet from a file, the environment or a prompt. @throws UsageError */
 export async function openSession(line: CommandLine, io: CliIo): Promise<Tradewire> {
   return connect(line, io, await readWallet(line, io));
 }
 
-/** The same without a wallet, for commands that only ask. @throws UsageError */
+/** A client without a wallet, for commands that sign nothing. @throws UsageError */
 export async function openReadOnlySession(line: CommandLine, io: CliIo): Promise<Tradewire> {
   const refuse = () => Promise.reject(new UsageError("This command signs nothing."));
   return connect(line, io, { publicKey: NOBODY as never, signMessageBytes: refuse });
@@ -26,24 +26,24 @@ async function connect(line: CommandLine, io: CliIo, wallet: Wallet): Promise<Tr
   return Tradewire.connect({ baseUrl: String(url), wallet, apiKey, keepAliveMs: 0 });
 }
 
-/** The wallet, from a file, the environment or a prompt: never from an argument, where others could read it. */
+/** The wallet from a file, the environment or a prompt; never from an argument, which other users can read. */
 async function readWallet({ flags }: CommandLine, io: CliIo): Promise<Wallet> {
   const file = flags.get("key-file");
   const text =
     typeof file === "string"
       ? await readFile(io, file)
-      : (io.env.TRADEWIRE_KEY ?? (await io.askSecret("Private key (base58; it is not shown): ")));
+      : (io.env.TRADEWIRE_KEY ?? (await io.askSecret("Private key (base58, not echoed): ")));
   if (text === undefined || text.trim() === "") {
-    throw new UsageError("A wallet is needed: --key-file FILE, TRADEWIRE_KEY, or an answer to the prompt.");
+    throw new UsageError("No wallet: pass --key-file FILE, set TRADEWIRE_KEY, or enter a key at the prompt.");
   }
   try {
     return fromBase58(text.trim().startsWith("[") ? bs58.encode(jsonBytes(text)) : text);
   } catch {
-    throw new UsageError("The private key is neither 32 or 64 bytes in base58 nor a JSON list of bytes.");
+    throw new UsageError("The private key must be 32 or 64 bytes, in base58 or as a JSON array.");
   }
 }
 
-/** The form in which the Solana command-line tools keep keys. */
+/** The file format of the Solana command-line tools. */
 function jsonBytes(text: string): Uint8Array {
   return Uint8Array.from(JSON.parse(text) as number[]);
 }
@@ -56,7 +56,7 @@ async function readFile(io: CliIo, path: string): Promise<string> {
   }
 }
 
-/** What a failure means for a script. */
+/** The exit code of a failure. */
 export function isDistrust(error: TradeError): boolean {
   return ["UNEXPECTED_TRANSACTION", "UNREADABLE_TRANSACTION", "UNEXPECTED_CHALLENGE", "LIMIT_EXCEEDED"].includes(
     error.code,

@@ -10,7 +10,7 @@ export type {
   TradeStep,
 } from "../options.ts";
 export type { BuyOrder, PriorityName, SellOrder, SwapModeName, SwapOrder } from "../order.ts";
-export type { Trade, TradeAmounts, TradeCosts, TradeLeg, TradeStatusName } from "../trade.ts";
+export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeStatusName } from "../trade.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export { Tradewire } from "../tradewire.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";

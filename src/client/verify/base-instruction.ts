@@ -55,7 +55,7 @@ export type BaseInstruction =
     };
 
 /**
- * The instruction if it is of the base chain and of a kind trades are made of, in exactly its known form; undefined otherwise.
+ * The instruction if it is a base program's, of a kind that trades contain, and in exactly its known form; otherwise undefined.
  * @see System, Token, Associated Token and Compute Budget program interfaces
  */
 export function readBaseInstruction(instruction: MessageInstruction): BaseInstruction | undefined {
@@ -136,39 +136,39 @@ function readAssociatedToken({ accounts, data }: MessageInstruction): BaseInstru
 
 const SYSTEM_NAMES: Readonly<Record<number, string>> = {
   0: "creates an account",
-  1: "hands an account to another program",
+  1: "assigns an account to another program",
   2: "transfers SOL",
   3: "creates an account from a seed",
   4: "advances a durable nonce, so that the transaction would stay valid indefinitely",
   5: "withdraws SOL from a nonce account",
-  6: "sets up a nonce account",
-  7: "changes who may use a nonce account",
+  6: "initializes a nonce account",
+  7: "changes the authority of a nonce account",
   8: "allocates space in an account",
   9: "allocates space in an account from a seed",
-  10: "hands an account from a seed to another program",
+  10: "assigns an account with a seed to another program",
   11: "transfers SOL from an account made from a seed",
   12: "upgrades a nonce account",
 };
 
 const TOKEN_NAMES: Readonly<Record<number, string>> = {
-  0: "sets up a mint",
-  1: "sets up a token account",
+  0: "initializes a mint",
+  1: "initializes a token account",
   3: "transfers tokens",
-  4: "lets somebody else spend tokens (a delegate approval)",
+  4: "approves a delegate, who may spend tokens",
   5: "revokes a delegate",
-  6: "changes who controls an account (an authority change)",
+  6: "changes the authority of an account",
   7: "mints tokens",
   8: "burns tokens",
   9: "closes a token account",
   10: "freezes a token account",
   11: "thaws a token account",
   12: "transfers tokens",
-  13: "lets somebody else spend tokens (a delegate approval)",
+  13: "approves a delegate, who may spend tokens",
   14: "mints tokens",
   15: "burns tokens",
-  16: "sets up a token account",
-  17: "brings a wrapped-SOL account up to date",
-  18: "sets up a token account",
+  16: "initializes a token account",
+  17: "syncs a wrapped-SOL account",
+  18: "initializes a token account",
 };
 
 const PROGRAM_NAMES: ReadonlyMap<Address, string> = new Map([
@@ -180,19 +180,19 @@ const PROGRAM_NAMES: ReadonlyMap<Address, string> = new Map([
   [MEMO_PROGRAM, "Memo"],
 ]);
 
-/** What a program of the base chain is called; undefined for any other. */
+/** The name of a base program; undefined for any other. */
 export function baseProgramName(program: Address): string | undefined {
   return PROGRAM_NAMES.get(program);
 }
 
-/** What an instruction does, in words, as far as its program is known; for explanations and refusals. */
+/** What an instruction does, in words, if its program is known; for explanations and refusals. */
 export function describeInstruction({ program, data }: MessageInstruction): string {
   const name = baseProgramName(program);
-  if (name === undefined) return `calls the program ${program}, which this library does not know`;
+  if (name === undefined) return `calls the unknown program ${program}`;
   let act: string | undefined;
   if (program === SYSTEM_PROGRAM && data.length >= 4) act = SYSTEM_NAMES[viewOf(data).getUint32(0, true)];
   else if (program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM) act = TOKEN_NAMES[data[0] ?? -1];
   else if (program === ASSOCIATED_TOKEN_PROGRAM) act = "creates an associated token account";
   else if (program === MEMO_PROGRAM) act = "writes a memo";
-  return act === undefined ? `makes a call to the ${name} program that this library does not know` : act;
+  return act === undefined ? `calls the ${name} program with an unknown instruction` : act;
 }

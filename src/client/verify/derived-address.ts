@@ -4,16 +4,16 @@ import { concatBytes, textBytes } from "../../primitives/bytes.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { isCurvePoint } from "../ed25519.ts";
 
-// The service derives addresses with code of its own; this is written apart from it, so that one mistake cannot be in both.
+// Written independently of the service's derivation, so that one mistake cannot be in both.
 
 const SUFFIX = textBytes("ProgramDerivedAddress");
 
-/** The address that `seeds` and `bump` give under `program`, whether or not it is the canonical one. */
+/** The address derived from `seeds` and `bump` under `program`, canonical or not. */
 export function addressAtBump(program: Address, seeds: readonly Uint8Array[], bump: number): Uint8Array {
   return sha256(concatBytes(...seeds, Uint8Array.of(bump), program.bytes, SUFFIX));
 }
 
-/** The canonical derived address: the highest bump whose hash no key pair can have. @see https://solana.com/docs/core/pda */
+/** The canonical derived address: the highest bump whose hash is off the curve. @see https://solana.com/docs/core/pda */
 export function derivedAddress(program: Address, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const candidate = addressAtBump(program, seeds, bump);

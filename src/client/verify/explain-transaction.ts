@@ -88,13 +88,13 @@ function explainBase(instruction: BaseInstruction): string {
     case "initializeTokenAccount":
       return `Makes ${instruction.account.address} a token account of ${instruction.owner} for the mint ${instruction.mint}.`;
     case "syncWrappedSol":
-      return `Brings the wrapped-SOL account ${instruction.account.address} up to date.`;
+      return `Syncs the wrapped-SOL account ${instruction.account.address}.`;
     case "closeTokenAccount":
       return `Closes the token account ${instruction.account.address}; its SOL goes to ${instruction.to.address}.`;
   }
 }
 
-/** What is paid for priority in all, tips included; undefined where nothing says. */
+/** Total cost of priority, tips included; undefined if the message does not set it. */
 function priorityOf({ instructions, config }: ReadTransaction): bigint | undefined {
   let units: number | undefined;
   let price: bigint | undefined;

@@ -7,19 +7,19 @@ import type { MessageAccount, MessageInstruction } from "./read-transaction.ts";
 import type { AccountPlace, LadderRule, SwapTable } from "./swap-table.ts";
 import { SWAP_TABLES } from "./swap-tables.ts";
 
-/** What the accounts of a swap are held against. */
+/** What the accounts of a swap must match. */
 export interface SwapContext {
   readonly wallet: Address;
   readonly inMint: Address;
   readonly outMint: Address;
-  /** What may stand where the wallet pays from, and where it receives. */
+  /** Accounts the wallet may pay from, and receive into. */
   readonly sources: ReadonlySet<Address>;
   readonly destinations: ReadonlySet<Address>;
-  /** Everything of the wallet that no venue account may be. */
+  /** The wallet's own accounts, which no venue account may be. */
   readonly own: ReadonlySet<Address>;
-  /** The market the service named. */
+  /** The market the service announced. */
   readonly market: Address;
-  /** What it expects to move: where price-dependent accounts are looked for first. */
+  /** Estimated amounts: the search for price-dependent accounts starts at their price. */
   readonly inAmount: bigint;
   readonly outAmount: bigint;
 }
@@ -30,18 +30,18 @@ interface SwapFault {
   readonly reason: string;
 }
 
-/** The bounds a swap instruction sets on what leaves and what reaches the wallet. */
+/** The bounds that a swap instruction sets on what leaves and what reaches the wallet. */
 export interface SwapBounds {
   readonly mostIn: bigint;
   readonly leastOut: bigint;
 }
 
-/** True when the program is one of a venue this library knows. */
+/** True if the program belongs to a known venue. */
 export function isVenueProgram(program: Address): boolean {
   return SWAP_TABLES.some((table) => table.program === program);
 }
 
-/** The table of a swap instruction, by program, discriminator, length and flags; undefined when it is none that is known. */
+/** The table of a swap instruction, by program, discriminator, length and flags; undefined if it is unknown. */
 export function findSwapTable({ program, data }: MessageInstruction): SwapTable | undefined {
   return SWAP_TABLES.find(
     (table) =>
@@ -52,7 +52,7 @@ export function findSwapTable({ program, data }: MessageInstruction): SwapTable 
   );
 }
 
-/** What the instruction lets go and demands back. */
+/** The instruction's maximum input and minimum output. */
 export function swapBounds(table: SwapTable, data: Uint8Array): SwapBounds {
   return { mostIn: readU64(data, table.inAt), leastOut: readU64(data, table.outAt) };
 }
@@ -86,7 +86,7 @@ function withRepeated(table: SwapTable, places: readonly AccountPlace[], count: 
   return [...places, ...Array.from({ length: rest }, () => repeated.place)];
 }
 
-/** Everything wrong with the accounts and the fixed data of a swap instruction. Empty: they are this trade's. */
+/** Everything wrong with the accounts and fixed data of a swap instruction. Empty if they match this trade. */
 export function swapFaults(
   table: SwapTable,
   instruction: MessageInstruction,
@@ -103,14 +103,14 @@ export function swapFaults(
   if (accounts.length !== places.length) {
     faults.push({
       account: accounts[places.length]?.address,
-      reason: `${table.name} has ${accounts.length} accounts where ${places.length} are known`,
+      reason: `${table.name} has ${accounts.length} accounts instead of ${places.length}`,
     });
     return faults;
   }
   const rungs: number[] = [];
   for (const [index, place] of places.entries()) {
     const account = accounts[index]!;
-    // The search along a ladder is long where nothing is found; one fault is enough to refuse.
+    // A fruitless search along a ladder takes long; one fault is enough to refuse.
     if (place.rule.kind === "ladder" && faults.length > 0) continue;
     const reason = faultOf(place, account, table, accounts, context, rungs);
     if (reason !== undefined)
@@ -118,7 +118,7 @@ export function swapFaults(
   }
   const either = places.flatMap(({ rule }, index) => (rule.kind === "eitherMint" ? [accounts[index]!.address] : []));
   if (either.length > 0 && new Set(either).size !== 2) {
-    faults.push({ account: either[0], reason: "its two mints are not the two of this trade" });
+    faults.push({ account: either[0], reason: "its two mints are not those of this trade" });
   }
   return faults;
 }
@@ -132,16 +132,16 @@ function faultOf(
   rungs: number[] = [],
 ): string | undefined {
   const { address } = account;
-  // A program in the place of an account left out is never written, whatever the place is for.
+  // A program that stands in for an omitted account is never written.
   const leftOut = rule.kind === "derived" && rule.orNone && address === table.program;
-  if (writable && !account.writable && !leftOut) return "cannot be written";
+  if (writable && !account.writable && !leftOut) return "is not writable";
   switch (rule.kind) {
     case "wallet":
       return address === context.wallet ? undefined : `is not the wallet ${context.wallet}`;
     case "source":
-      return context.sources.has(address) ? undefined : "is not the wallet's account of the mint that goes in";
+      return context.sources.has(address) ? undefined : "is not the wallet's account of the input mint";
     case "destination":
-      return context.destinations.has(address) ? undefined : "is not the wallet's account of the mint that comes out";
+      return context.destinations.has(address) ? undefined : "is not the wallet's account of the output mint";
     case "inMint":
       return address === context.inMint ? undefined : `is not ${context.inMint}`;
     case "outMint":
@@ -149,31 +149,31 @@ function faultOf(
     case "eitherMint":
       return address === context.inMint || address === context.outMint ? undefined : "is neither mint of this trade";
     case "tokenProgram":
-      return address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM ? undefined : "is no token program";
+      return address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM ? undefined : "is not a token program";
     case "fixed":
       return address === rule.address ? undefined : `is not ${rule.address}`;
     case "none":
-      return address === table.program ? undefined : "is an account that nobody asked for";
+      return address === table.program ? undefined : "is an optional account that this trade does not use";
     case "derived": {
       if (rule.orNone && address === table.program) return undefined;
       return address === derivedAddress(rule.program, seedBytes(rule.seeds, accounts))
         ? undefined
-        : "does not derive from this trade";
+        : "is not derived from this trade";
     }
     case "ladder":
       return ladderFault(rule, address, accounts, context, rungs);
     case "market":
       return address === context.market
         ? strangerFault(address, context)
-        : `is not the market ${context.market} that the service named`;
+        : `is not the announced market ${context.market}`;
     case "venue":
       return strangerFault(address, context);
   }
 }
 
-/** What a venue's own account must not be: anything of the wallet's, a mint, or a token program. */
+/** A venue's own account must not be the wallet's, a mint or a token program. */
 function strangerFault(address: Address, { own, inMint, outMint }: SwapContext): string | undefined {
-  if (own.has(address)) return "is an account of the wallet, where one of the venue belongs";
+  if (own.has(address)) return "is an account of the wallet instead of the venue";
   if (address === inMint || address === outMint || address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM) {
     return "is not an account of the venue";
   }
@@ -193,7 +193,7 @@ function ladderFault(
   const outAmount = Number(context.outAmount);
   const price = priced === inMint ? outAmount / inAmount : inAmount / outAmount;
   const rung = findRung(rule, seedBytes(rule.seeds, accounts), address, price, rungs);
-  if (rung === undefined) return "does not derive from this market";
+  if (rung === undefined) return "is not derived from this market";
   rungs.push(rung);
   return undefined;
 }

@@ -2,7 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { viewOf } from "../../primitives/bytes.ts";
 import { TradeError } from "../trade-error.ts";
 
-/** An account of a message, with the rights the message gives it. */
+/** An account of a message, with its rights. */
 export interface MessageAccount {
   readonly index: number;
   readonly address: Address;
@@ -16,7 +16,7 @@ export interface MessageInstruction {
   readonly data: Uint8Array;
 }
 
-/** What a version 1 message says of its budget in its header, in place of compute-budget instructions. */
+/** The budget in the header of a version 1 message, which replaces compute-budget instructions. */
 export interface MessageConfig {
   readonly priorityFeeLamports: bigint | undefined;
   readonly computeUnitLimit: number | undefined;
@@ -24,32 +24,32 @@ export interface MessageConfig {
   readonly heapSize: number | undefined;
 }
 
-/** A wire transaction, taken apart. */
+/** A decoded wire transaction. */
 export interface ReadTransaction {
   readonly version: "legacy" | 0 | 1;
-  /** One of 64 bytes per signer the wire has room for; zeros where unsigned. */
+  /** One 64-byte slot per signer; zeros if unsigned. */
   readonly signatures: readonly Uint8Array[];
-  /** The bytes a wallet signs. */
+  /** The bytes that a wallet signs. */
   readonly message: Uint8Array;
   readonly requiredSignatures: number;
   readonly accounts: readonly MessageAccount[];
   readonly instructions: readonly MessageInstruction[];
   readonly config: MessageConfig | undefined;
-  /** Lookup tables the message reaches accounts through. */
+  /** Lookup tables that the message uses. */
   readonly lookupTables: readonly Address[];
 }
 
-/** Entries of address lookup tables as they stand on the chain, by the table's address. */
+/** Entries of address lookup tables on the chain, by the table's address. */
 export type LookupTables = ReadonlyMap<Address, readonly Address[]>;
 
 const SIGNATURE_SIZE = 64;
 const VERSION_FLAG = 0x80;
 
 /**
- * Takes a wire transaction apart: legacy, version 0 with its lookup tables resolved from `lookupTables`, or version 1.
- * Strict: lengths in their shortest form, nothing left over, no account twice.
+ * Decodes a wire transaction: legacy, version 0 with its lookup tables resolved from `lookupTables`, or version 1.
+ * Strict: lengths in their shortest form, no trailing bytes, no account twice.
  *
- * @throws TradeError UNREADABLE_TRANSACTION with what is wrong
+ * @throws TradeError UNREADABLE_TRANSACTION with the reason
  * @see https://solana.com/docs/core/transactions/versions
  */
 export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = new Map()): ReadTransaction {
@@ -69,19 +69,19 @@ export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = n
   });
 }
 
-/** The lookup tables a wire transaction reaches accounts through; their contents are on the chain. @throws TradeError UNREADABLE_TRANSACTION */
+/** The lookup tables that a wire transaction uses; their contents are on the chain. @throws TradeError UNREADABLE_TRANSACTION */
 export function lookupTablesOf(wire: Uint8Array): readonly Address[] {
   if (wire[0] === VERSION_FLAG + 1) return [];
   return readVersion0(wire, new Cursor(wire)).lookups.map(({ table }) => table);
 }
 
-/** Legacy and version 0 share their form; the latter ends with its lookups. */
+/** Legacy and version 0 share a layout; version 0 ends with its lookups. */
 function readVersion0(wire: Uint8Array, at: Cursor) {
   const signatures = Array.from({ length: at.shortLength() }, () => at.bytes(SIGNATURE_SIZE));
   const message = wire.subarray(at.offset);
   const first = at.peek();
   if (first === VERSION_FLAG) at.u8();
-  else if (first >= VERSION_FLAG) throw unreadable(`its version ${first & 0x7f} is not one this library knows`);
+  else if (first >= VERSION_FLAG) throw unreadable(`its version ${first & 0x7f} is unknown to this library`);
   const header = readHeader(at);
   const keys = Array.from({ length: at.shortLength() }, () => at.address());
   at.bytes(32);
@@ -96,7 +96,7 @@ function readVersion0(wire: Uint8Array, at: Cursor) {
   return { version, signatures, message, header, keys, plain, lookups };
 }
 
-/** Version 1 puts the signatures behind the message, and the budget into the header. */
+/** Version 1 puts the signatures after the message and the budget into the header. */
 function readVersion1(wire: Uint8Array, at: Cursor): ReadTransaction {
   at.u8();
   const header = readHeader(at);
@@ -156,7 +156,7 @@ function readHeader(at: Cursor): Header {
 function staticAccounts(header: Header, keys: readonly Address[]): MessageAccount[] {
   const { required, readonlySigned, readonlyUnsigned } = header;
   if (required > keys.length || readonlySigned > required || readonlyUnsigned > keys.length - required) {
-    throw unreadable("its header counts more accounts than there are");
+    throw unreadable("its header counts more accounts than it lists");
   }
   return keys.map((address, index) => ({
     index,
@@ -174,15 +174,13 @@ function readLookups(at: Cursor): Lookup[] {
   }));
 }
 
-/** Appends what the tables supply: all writable ones first, then the read-only ones, each in the order of the tables. */
+/** Appends the accounts of the tables: first all writable ones, then the read-only ones, in the order of the tables. */
 function addLookedUp(accounts: MessageAccount[], lookups: readonly Lookup[], tables: LookupTables): void {
   for (const writable of [true, false]) {
     for (const lookup of lookups) {
       const entries = tables.get(lookup.table);
       if (entries === undefined) {
-        throw unreadable(
-          `it reaches accounts through the lookup table ${lookup.table}, whose contents are not known here (option lookupTables)`,
-        );
+        throw unreadable(`it uses the lookup table ${lookup.table}, whose contents are missing (option lookupTables)`);
       }
       for (const entry of writable ? lookup.writable : lookup.readonly) {
         const address = entries[entry];
@@ -202,7 +200,7 @@ function finish(
   const { plain, statics, ...rest } = parts;
   const { accounts } = rest;
   if (new Set(accounts.map(({ address }) => address)).size !== accounts.length) {
-    throw unreadable("it names an account twice");
+    throw unreadable("it lists an account twice");
   }
   const account = (index: number): MessageAccount => {
     const found = accounts[index];
@@ -218,7 +216,7 @@ function finish(
   };
 }
 
-/** Reads forward through a transaction; running past its end is a refusal. */
+/** Reads forward through a transaction; throws at its end. */
 class Cursor {
   readonly #bytes: Uint8Array;
   offset = 0;

@@ -1,36 +1,36 @@
 import type { Address } from "../../primitives/address.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
 
-/** Part of a derivation: a text, fixed bytes, an address, or the account at that position of the same instruction. */
+/** A seed: text, fixed bytes, an address, or the account at that position of the same instruction. */
 export type Seed = string | Uint8Array | Address | number;
 
 /** What an account of a swap must be. */
 type AccountRule =
   /** The wallet itself, as the authority that signs. */
   | { readonly kind: "wallet" }
-  /** The wallet's account of the mint that goes in, or that comes out. */
+  /** The wallet's account of the input mint, or of the output mint. */
   | { readonly kind: "source" | "destination" }
   | { readonly kind: "inMint" | "outMint" }
-  /** One of the two mints; an instruction that has two such places has both mints in them. */
+  /** One of the two mints; two such places hold both mints. */
   | { readonly kind: "eitherMint" }
   /** One of the two token programs. */
   | { readonly kind: "tokenProgram" }
   | { readonly kind: "fixed"; readonly address: Address }
-  /** The market the service says it trades on. */
+  /** The market the service announced. */
   | { readonly kind: "market" }
-  /** An optional account left out: the venue's program stands in its place. */
+  /** An omitted optional account: the venue's program stands in for it. */
   | { readonly kind: "none" }
   | DerivedRule
   /** One of a row of accounts, each derived from a number. */
   | LadderRule
-  /** An account of the venue that only its own program can tell. It is nothing of the wallet's. */
+  /** An account that only the venue's program can check. It is never one of the wallet's. */
   | { readonly kind: "venue" };
 
 interface DerivedRule {
   readonly kind: "derived";
   readonly program: Address;
   readonly seeds: readonly Seed[];
-  /** True where the account may be left out, the venue's program standing in its place. */
+  /** True if the account is optional: the venue's program stands in for it. */
   readonly orNone: boolean;
 }
 
@@ -68,12 +68,12 @@ export interface SwapTable {
   readonly name: string;
   readonly discriminator: Uint8Array;
   readonly dataLength: number;
-  /** Where the most that goes in, and the least that comes out, stand in the data: unsigned 64-bit little-endian. */
+  /** Offsets of the maximum input and the minimum output in the data: unsigned 64-bit little-endian. */
   readonly inAt: number;
   readonly outAt: number;
   /** Which of the two is exact; the other is the bound. */
   readonly exact: "in" | "out";
-  /** Bytes that must have these values; they also tell the forms of one instruction apart. */
+  /** Bytes that must have these values; they also distinguish forms of one instruction. */
   readonly flags: readonly { readonly at: number; readonly is: readonly number[] }[];
   /** Ranges that must be zero: price limits, shares, lists. */
   readonly zeros: readonly { readonly at: number; readonly length: number }[];
@@ -82,11 +82,11 @@ export interface SwapTable {
   readonly tails: readonly (readonly AccountPlace[])[];
   /** After the tail, accounts of this kind. */
   readonly repeated?: { readonly place: AccountPlace; readonly least: number; readonly most: number };
-  /** True where lamports move and the wallet's wrapped-SOL address is only named. */
+  /** True if lamports move, and the wallet's wrapped-SOL address is only listed. */
   readonly nativeSol: boolean;
 }
 
-/** A place whose account the program may only read; `name` is how faults speak of it. */
+/** A place whose account the program may only read; problems use `name`. */
 export const readOnly = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: false, rule });
 /** A place whose account the program may change. */
 export const written = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: true, rule });
@@ -110,10 +110,10 @@ export const tokenAccountOf = (owner: Seed, mint: Seed, tokenProgram: Seed): Der
 
 export const wallet = readOnly("the signing wallet", { kind: "wallet" });
 export const writtenWallet = written("the signing wallet", { kind: "wallet" });
-export const source = written("the account that pays", { kind: "source" });
-export const destination = written("the account that receives", { kind: "destination" });
-export const inMint = readOnly("the mint that goes in", { kind: "inMint" });
-export const outMint = readOnly("the mint that comes out", { kind: "outMint" });
+export const source = written("the paying account", { kind: "source" });
+export const destination = written("the receiving account", { kind: "destination" });
+export const inMint = readOnly("the input mint", { kind: "inMint" });
+export const outMint = readOnly("the output mint", { kind: "outMint" });
 export const eitherMint = readOnly("a traded mint", { kind: "eitherMint" });
 export const tokenProgram = readOnly("a token program", { kind: "tokenProgram" });
 export const market = written("the market", { kind: "market" });

@@ -1,6 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 
-/** Where tips to block producers go: the eight accounts of the Jito tip program. @see https://docs.jito.wtf */
+/** The eight accounts of the Jito tip program, which receive tips for block producers. @see https://docs.jito.wtf */
 const TIP_ACCOUNTS: ReadonlySet<Address> = new Set(
   [
     "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5",
@@ -14,7 +14,7 @@ const TIP_ACCOUNTS: ReadonlySet<Address> = new Set(
   ].map((text) => Address.of(text)),
 );
 
-/** True when the account takes tips for block producers. */
+/** True if the account receives tips for block producers. */
 export function isTipAccount(address: Address): boolean {
   return TIP_ACCOUNTS.has(address);
 }

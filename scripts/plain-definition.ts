@@ -4,7 +4,7 @@ import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Plugin } from "esbuild";
 
-/** What only the service reads: validation rules and REST routes. A caller needs neither, and they are half of the weight. */
+/** Files that only the service reads: validation rules and REST routes. Clients need neither, and they are half of the size. */
 const SERVER_ONLY = ["buf/validate/validate.proto", "google/api/annotations.proto"];
 
 const EMBEDDED = /fileDesc\("([^"]+)"(?:, \[([^\]]*)\])?\)/;
@@ -12,7 +12,7 @@ const SERVER_ONLY_IMPORT = /^import \{ (file_buf_validate_validate|file_google_a
 
 /**
  * Bundles the generated definition without the options that only the service reads. The descriptors stay whole: every
- * service, message and field is there, and nothing in them points at a file that is not.
+ * service, message and field is present, and nothing in them refers to a missing file.
  */
 export const plainDefinition: Plugin = {
   name: "plain-definition",

@@ -56,7 +56,7 @@ function checkDataDir({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config): r
   try {
     const place = nearestExisting(resolve(dataDir));
     if (!statSync(place).isDirectory()) return [`DATA_DIR is ${dataDir}, and ${place} is not a folder.`];
-    // Permissions alone do not tell: the file system may be read-only.
+    // Permissions alone do not show it: the file system may be read-only.
     rmdirSync(mkdtempSync(join(place, ".tradewire-")));
     return [];
   } catch {

@@ -18,7 +18,7 @@ export interface SandboxWorkerData {
   readonly accounts: readonly PlainAccount[];
 }
 
-/** What the worker is asked to do. `id` is given back with the answer. */
+/** An order to the worker. The answer carries the same `id`. */
 export type SandboxCommand = { readonly id: number } & SandboxOrder;
 
 export type SandboxOrder =
@@ -31,7 +31,7 @@ export type SandboxOrder =
   | { readonly kind: "warpClock"; readonly seconds: number }
   | { readonly kind: "setAccounts"; readonly accounts: readonly PlainAccount[] };
 
-/** The answer to a command; number 0 says that the worker is ready. */
+/** The answer to a command; id 0 means that the worker is ready. */
 export type SandboxReply =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string };

@@ -14,7 +14,7 @@ interface SandboxOptions
   > {
   /** HTTP port; WebSocket is served there and on the next. 0, the default: any free pair. */
   readonly port?: number;
-  /** Default 127.0.0.1: everybody who can reach the port can use the faucet. */
+  /** Default 127.0.0.1: everyone who can reach the port can use the faucet. */
   readonly host?: string;
   /** Milliseconds from slot to slot. Default 400. */
   readonly slotMs?: number;
@@ -29,18 +29,18 @@ export interface Sandbox {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   readonly world: World;
-  /** Stops slots from passing by themselves. */
+  /** Stops the slot timer. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   /** Lets this many slots pass at once. @returns the slot now open */
   advanceSlots(count: number): Promise<number>;
-  /** Turns to another branch: the newest `depth` blocks that are not confirmed never were. @returns how many were dropped */
+  /** Switches to another branch: drops the newest `depth` blocks that are not confirmed. @returns how many were dropped */
   fork(depth: number): Promise<number>;
   /** How many slots confirmation and finality take from now on. */
   setDelays(delays: { readonly confirmedAfterSlots: number; readonly finalizedAfterSlots: number }): Promise<void>;
   /** Milliseconds from slot to slot, from the next slot on. */
   setSlotMs(slotMs: number): Promise<void>;
-  /** Lamports per byte that accounts must hold from now on. */
+  /** Sets the lamports that accounts must hold per byte. */
   setRent(lamportsPerByte: bigint): Promise<void>;
   /** Moves the chain's clock by this many seconds, from the next slot on. */
   warpClock(seconds: number): Promise<void>;
@@ -52,7 +52,7 @@ export interface Sandbox {
 /**
  * Starts the embedded chain in a thread of its own, behind JSON-RPC and WebSocket.
  *
- * @throws Error when the port or the next one is taken
+ * @throws Error if the port or the next one is taken
  */
 export async function startSandbox(options: SandboxOptions = {}, now: Now = Date.now): Promise<Sandbox> {
   const seed = options.seed ?? 1;
@@ -103,7 +103,7 @@ export async function startSandbox(options: SandboxOptions = {}, now: Now = Date
   };
 }
 
-/** The worker seen from outside: orders go in, each is answered; when it dies, whoever waits hears why. */
+/** The worker seen from outside: each order gets an answer; if the thread dies, pending orders fail with the reason. */
 class SandboxThread {
   readonly ready: Promise<unknown>;
   readonly #worker: Worker;

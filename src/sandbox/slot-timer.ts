@@ -1,6 +1,6 @@
 import type { Now } from "../primitives/clock.ts";
 
-/** Slots that may be caught up after a pause of the process; what is later than that is let go. */
+/** Slots that are caught up after the process was paused; later ones are skipped. */
 const MAX_LATE_SLOTS = 10;
 
 export interface SlotTimer {

@@ -65,13 +65,13 @@ export class Bank {
     this.#svm.withNativeMints();
   }
 
-  /** The account, or null when there is none. The data is a copy. */
+  /** The account, or null if there is none. The data is a copy. */
   account(address: Address): Account | null {
     const account = this.#svm.getAccount(address.bytes);
     return account === null || account.lamports() === 0n ? null : this.#read(address, account);
   }
 
-  /** Lamports of the account; 0 when there is none. */
+  /** Lamports of the account; 0 if there is none. */
   lamports(address: Address): bigint {
     return this.#svm.getBalance(address.bytes) ?? 0n;
   }
@@ -90,7 +90,7 @@ export class Bank {
     );
   }
 
-  /** Takes an account away past the runtime. */
+  /** Removes an account past the runtime. */
   remove(address: Address): void {
     this.#svm.setAccount(address.bytes, new NativeAccount(0n, NO_CODE, SYSTEM_PROGRAM.bytes, false, NO_RENT_EPOCH));
   }
@@ -109,7 +109,7 @@ export class Bank {
     this.#svm.setSlotHashes([...hashes]);
   }
 
-  /** From now on accounts must hold this many lamports per byte of theirs, data plus a fixed 128. */
+  /** Sets the lamports that accounts must hold per byte, data plus a fixed 128. */
   setRent(lamportsPerByte: bigint): void {
     const rent = this.#svm.getRent();
     rent.lamportsPerByteYear = lamportsPerByte;
@@ -130,7 +130,7 @@ export class Bank {
       : readExecution(result, null);
   }
 
-  /** Executes and keeps nothing. Signatures are not looked at. */
+  /** Executes and keeps nothing. Signatures are not checked. */
   simulate(transaction: WireTransaction): Simulation {
     this.#svm.setSigverify(false);
     const result = this.#svm.simulateVersionedTransaction(transaction.bytes);

@@ -201,7 +201,7 @@ export class Chain {
     return { landed };
   }
 
-  /** Executes a transaction on the open block and keeps nothing. Signatures are not looked at. */
+  /** Executes a transaction on the open block and keeps nothing. Signatures are not checked. */
   simulate(wire: WireTransaction, options: SimulationOptions): Simulation {
     const refused = options.checkBlockhash ? this.#refusal(wire, hashMessage(wire)) : undefined;
     if (refused !== undefined) return refusedSimulation(refused);

@@ -45,7 +45,7 @@ export interface Block {
   readonly slot: number;
   readonly parentSlot: number;
   readonly height: number;
-  /** Base58. Known to nobody until the block is sealed. */
+  /** Base58. Not revealed until the block is sealed. */
   readonly blockhash: string;
   readonly previousBlockhash: string;
   /** Seconds since 1970. */
@@ -77,10 +77,10 @@ export class Ledger {
   readonly #blockhashHeights = new Map<string, number>();
   readonly #messageHashes = new Set<string>();
   #tip: Block;
-  /** Neither ever goes back: what two thirds have voted for is not dropped. */
+  /** Neither ever moves back: a block with two thirds of the votes is not dropped. */
   #confirmed: Block;
   #finalized: Block;
-  /** Up to here nobody asks any more what accounts were before a block. */
+  /** Up to this slot, earlier account states are no longer needed. */
   #settledSlot: number;
   /** Blocks whose messages are still held against repetition, oldest first. */
   readonly #guarded: Block[];
@@ -183,7 +183,7 @@ export class Ledger {
     return states;
   }
 
-  /** Block height up to which a message on this blockhash can land, as a bank at the commitment says it; undefined when it no longer can. */
+  /** Block height up to which a message on this blockhash can land, as a bank at the commitment reports it; undefined if it no longer can. */
   lastValidBlockHeight(blockhash: string, commitment: Commitment): number | undefined {
     const block = this.block(commitment);
     const known = this.#blockhashHeights.get(blockhash);
@@ -211,7 +211,7 @@ export class Ledger {
     this.#tip = next;
     this.#blocks.set(next.slot, next);
     this.#guarded.push(next);
-    // Listeners have been told what changed up to the block that is final so far.
+    // Listeners have received the changes up to the newest final block.
     for (; this.#settledSlot < this.#finalized.slot; this.#settledSlot++) {
       this.#blocks.get(this.#settledSlot + 1)?.before.clear();
     }
@@ -264,7 +264,7 @@ export class Ledger {
   }
 }
 
-/** What can still be asked of a blockhash or a commitment is never forgotten. */
+/** Keeps every block that a blockhash or a commitment can still refer to. */
 function withinBounds(options: LedgerOptions): LedgerOptions {
   const finalizedAfterSlots = Math.max(options.confirmedAfterSlots, options.finalizedAfterSlots);
   const keepSlots = Math.max(options.keepSlots, finalizedAfterSlots + MAX_BLOCKHASH_AGE + 2);

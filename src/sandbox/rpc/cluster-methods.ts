@@ -195,7 +195,7 @@ function samplePerformance({ ledger }: Chain, limit: number) {
     }
     transactions += block.transactions.length;
   }
-  // A young chain has no whole minute yet; some seconds say its pace as well.
+  // A young chain has no full minute yet; a few seconds give its pace as well.
   if (samples.length === 0 && limit > 0 && newest !== undefined && oldest !== undefined) {
     const isEnough = newest.openedAtMs - oldest.openedAtMs >= LEAST_SAMPLE_SECONDS * 1000;
     if (isEnough) samples.push(createSample(newest, oldest, transactions));

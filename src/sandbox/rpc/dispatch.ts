@@ -17,7 +17,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** Answers the text of a request, single or batch; undefined when there is nothing to answer. Never throws. */
+/** Answers the text of a request, single or batch; undefined if nothing is to be answered. Never throws. */
 export function answerText(node: Node, text: string): string | undefined {
   return answerCalls(text, ({ method, params }) => {
     const perform = METHODS.get(method);
@@ -58,7 +58,7 @@ function parseCall(request: unknown): RpcRequest | undefined {
   return jsonrpc === "2.0" && typeof method === "string" && isId ? { id, method, params } : undefined;
 }
 
-/** An error nobody foresaw must cost one answer, not the chain; its text helps whoever runs it. */
+/** An unexpected error must fail one call, not the chain; its text helps the operator. */
 function writeError(id: RpcRequest["id"] | null, error: unknown): string {
   const { code, message, data } =
     error instanceof RpcError ? error : new RpcError(RPC_ERROR.internal, `Internal error: ${error}`);

@@ -73,7 +73,7 @@ export function parseInteger(value: unknown, what: string): number {
   return value;
 }
 
-/** The same; undefined where it is absent or null. @throws RpcError -32602 */
+/** The same; undefined if it is absent or null. @throws RpcError -32602 */
 export function parseOptionalInteger(value: unknown, what: string): number | undefined {
   return value === undefined || value === null ? undefined : parseInteger(value, what);
 }
@@ -87,7 +87,7 @@ export function parseSignature(value: unknown): string {
   return text;
 }
 
-/** A commitment; finalized where it is absent or null, as nodes do. @throws RpcError -32602 */
+/** A commitment; finalized if it is absent or null, as nodes do. @throws RpcError -32602 */
 export function parseCommitment(value: unknown): Commitment {
   if (value === undefined || value === null) return "finalized";
   if (value === "processed" || value === "confirmed" || value === "finalized") return value;

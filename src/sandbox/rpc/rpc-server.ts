@@ -23,7 +23,7 @@ interface RpcServer {
 }
 
 /**
- * Serves HTTP on a port, and WebSocket both as an upgrade there and on the next port, where web3.js looks for it.
+ * Serves HTTP on a port, and WebSocket both as an upgrade there and on the next port, where web3.js expects it.
  *
  * @throws Error when a port that was asked for, or the next one, is taken
  */

@@ -55,14 +55,14 @@ export const FEEDS: Readonly<Record<string, OpenFeed>> = {
     const signature = parseSignature(params.at(0));
     const config = params.parseConfig(1);
     const commitment = parseCommitment(config.commitment);
-    let told = false;
+    let isAnnounced = false;
     let isOver = false;
     const check = () => {
       const landed = chain.ledger.transaction(signature);
       if (landed === undefined || isOver) return;
       const context = { slot: landed.slot };
-      if (config.enableReceivedNotification === true && !told) {
-        told = true;
+      if (config.enableReceivedNotification === true && !isAnnounced) {
+        isAnnounced = true;
         notify({ context, value: "receivedSignature" });
       }
       if (landed.slot > chain.ledger.slot(commitment)) return;
@@ -109,16 +109,16 @@ export const FEEDS: Readonly<Record<string, OpenFeed>> = {
   }),
 };
 
-/** Tells each change of an account: at `processed` as it happens, above that once for a block, as the block left it. */
+/** Emits each change of an account: at `processed` as it happens, above that once per block, as the block left it. */
 function followAccounts(
   chain: Chain,
   commitment: Commitment,
-  tell: (slot: number, account: Account) => void,
+  emit: (slot: number, account: Account) => void,
 ): ChainListener {
   if (commitment === "processed") {
     return {
       changed: (accounts) => {
-        for (const account of accounts) tell(chain.ledger.tip.slot, account);
+        for (const account of accounts) emit(chain.ledger.tip.slot, account);
       },
     };
   }
@@ -126,16 +126,16 @@ function followAccounts(
     advanced: (advance) => {
       for (const { slot, before } of advance[commitment]) {
         for (const address of before.keys()) {
-          tell(slot, chain.accountAtEndOf(slot, address) ?? goneAccount(address, BigInt(slot)));
+          emit(slot, chain.accountAtEndOf(slot, address) ?? goneAccount(address, BigInt(slot)));
         }
       }
     },
   };
 }
 
-function followTransactions(commitment: Commitment, tell: (landed: LandedTransaction) => void): ChainListener {
-  if (commitment === "processed") return { landed: tell };
-  return { advanced: (advance) => advance[commitment].forEach(({ transactions }) => void transactions.forEach(tell)) };
+function followTransactions(commitment: Commitment, emit: (landed: LandedTransaction) => void): ChainListener {
+  if (commitment === "processed") return { landed: emit };
+  return { advanced: (advance) => advance[commitment].forEach(({ transactions }) => void transactions.forEach(emit)) };
 }
 
 /** The account a transaction must name, or undefined for every transaction. */

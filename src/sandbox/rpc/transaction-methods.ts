@@ -45,7 +45,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
       const simulation = chain.simulate(wire, { checkBlockhash: true });
       if (simulation.error !== null) throw preflightFailure(simulation);
     }
-    // A node hands the transaction on and answers at once; whether it lands is for the chain to say.
+    // A node forwards the transaction and answers at once; the chain decides whether it lands.
     chain.send(wire);
     return bs58.encode(wire.signatures[0]!);
   },
@@ -187,7 +187,7 @@ function preflightFailure(simulation: Simulation): RpcError {
   );
 }
 
-/** The accounts the caller asked for, as the simulation leaves them; where it did not touch them, as they are. */
+/** The requested accounts as the simulation leaves them; untouched ones as they are. */
 function encodeAccountsAfter(chain: Chain, simulation: Simulation, wanted: unknown) {
   if (wanted === undefined || wanted === null) return null;
   if (typeof wanted !== "object") throw invalidParams("Invalid params: accounts must be an object");

@@ -14,7 +14,7 @@ const ED25519_PROGRAM = Address.of("Ed25519SigVerify111111111111111111111111111"
 const SECP256K1_PROGRAM = Address.of("KeccakSecp256k11111111111111111111111111111");
 const SECP256R1_PROGRAM = Address.of("Secp256r1SigVerify1111111111111111111111111");
 
-/** Programs that check signatures themselves: the first data byte says how many, and each is paid for. */
+/** Programs that verify signatures: the first data byte is their number, and each one costs a fee. */
 const SIGNATURE_PROGRAMS = new Set([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256R1_PROGRAM]);
 
 /** Programs built into the runtime, for which less is reserved by default. @see agave `builtins-default-costs` */

@@ -5,7 +5,7 @@ import type { WireTransaction } from "./wire-transaction.ts";
 /** DER wrapping of a raw 32-byte Ed25519 public key. @see RFC 8410 */
 const SPKI_PREFIX = hex("302a300506032b6570032100");
 
-/** True when every required signature is there and made over the message by its account. */
+/** True if every required signature is present and valid for the message and its account. */
 export function verifySignatures({ signatures, staticAccounts, message }: WireTransaction): boolean {
   return signatures.every((signature, index) => {
     const der = concatBytes(SPKI_PREFIX, staticAccounts[index]!.bytes);

@@ -33,7 +33,7 @@ export interface TableLookup {
   readonly readonly: Uint8Array;
 }
 
-/** What a version 1 message says of its own budget; absent values are zero on chain. */
+/** The budget that a version 1 message sets for itself; absent values are zero on chain. */
 export interface TransactionConfig {
   readonly priorityFeeLamports: bigint | undefined;
   readonly unitLimit: number | undefined;

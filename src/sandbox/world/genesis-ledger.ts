@@ -156,7 +156,7 @@ function tokenAccountData(
   return extended(base, KIND_TOKEN_ACCOUNT, extensions);
 }
 
-/** Token-2022 lays a kind and the extensions behind where a plain token account ends; without extensions, nothing. */
+/** Token-2022 appends an account kind and the extensions where a plain token account ends; without extensions, nothing. */
 function extended(base: Uint8Array, kind: number, extensions: readonly Uint8Array[]): Uint8Array {
   if (extensions.length === 0) return base;
   const padding = new Uint8Array(TOKEN_ACCOUNT_SIZE - base.length);

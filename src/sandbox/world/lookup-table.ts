@@ -22,7 +22,7 @@ const NEVER_DEACTIVATED = (1n << 64n) - 1n;
 
 /**
  * Puts a lookup table over what trades in the world name and no wallet owns: programs, their settings, markets, vaults,
- * mints and fee recipients. Nobody can change it any more. Called last, when everything else is there.
+ * mints and fee recipients. It is frozen. Called last, once everything else exists.
  *
  * @returns its address
  * @throws RangeError when the world has outgrown one table

@@ -41,7 +41,7 @@ export interface CurvePlan {
   readonly mayhem?: boolean;
   readonly cashback?: boolean;
   readonly holderReward?: boolean;
-  /** Hundredths of a percent; absent: what the schedule says. */
+  /** Basis points; absent: as the schedule has it. */
   readonly creatorFee?: bigint;
 }
 

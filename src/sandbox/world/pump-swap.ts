@@ -27,7 +27,7 @@ interface PumpPoolPlan {
   readonly quoteAmount: bigint;
   /** Who made the pool; absent: a completed curve's migration did, which makes it the coin's canonical pool. */
   readonly creator?: Address;
-  /** Who earns the creator's fee; absent: nobody. */
+  /** The account that earns the creator's fee; absent: none. */
   readonly coinCreator?: Address;
   readonly cashback?: boolean;
   readonly mayhem?: boolean;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ApiSettings } from "../../src/api/settings.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
-import { ALICE, TOKEN } from "../support/fake-trades.ts";
+import { ALICE, fakeSign, TOKEN } from "../support/fake-trades.ts";
 
 let edge: Edge | undefined;
 afterEach(async () => {
@@ -268,6 +268,69 @@ describe("clients that disconnect", () => {
     const response = await fetch(`http://${edge.host}:${edge.port}/v1/ping`);
     expect(response.status).toBe(200);
     expect(edge.errors).toEqual([]);
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
+  });
+});
+
+describe("a stream whose client stops reading and disconnects", () => {
+  it.each(["HTTP/1.1", "HTTP/2"])("ends over %s, and prints nothing past the log", async (version) => {
+    edge = await startEdge();
+    const printed = vi.spyOn(console, "error");
+    const { trades } = edge;
+    const post = async (path: string, json: object) => {
+      const url = `http://${edge!.host}:${edge!.port}${path}`;
+      const headers = { authorization: `Bearer ${ALICE.key}`, "content-type": "application/json" };
+      return (await (await fetch(url, { method: "POST", headers, body: JSON.stringify(json) })).json()).data;
+    };
+    const { submissionToken, unsignedTransaction } = await post("/v1/tx/buy", JSON.parse(BUY));
+    const signed = Buffer.from(fakeSign(Buffer.from(unsignedTransaction, "base64"))).toString("base64");
+    const { signature } = await post("/v1/tx/submit", { submissionToken, signedTransaction: signed });
+    const { watch } = trades;
+    let open = 0;
+    trades.watch = async function* (principal, watched, signal) {
+      open++;
+      try {
+        while (!signal.aborted) {
+          yield* watch(principal, watched, signal);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } finally {
+        open--;
+      }
+    };
+    const body = JSON.stringify({ signature });
+    const head = { authorization: `Bearer ${ALICE.key}`, "content-type": "application/connect+json" };
+    const message = Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), Buffer.from(body)]);
+    const ways = version === "HTTP/1.1" ? (["resetAndDestroy"] as const) : (["destroy", "resetAndDestroy"] as const);
+    for (const leave of ways) {
+      const socket = net.connect(edge.port, edge.host);
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      if (version === "HTTP/1.1") {
+        const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+        socket.pause();
+        socket.write(
+          `POST /tradewire.v1.TradeService/WatchTrade HTTP/1.1\r\nHost: x\r\nContent-Length: ${message.length}\r\n${lines.join("")}\r\n`,
+        );
+        socket.write(message);
+      } else {
+        const session = http2.connect(`http://${edge.host}:${edge.port}`, { createConnection: () => socket });
+        session.on("error", () => {});
+        const stream = session.request({
+          ":method": "POST",
+          ":path": "/tradewire.v1.TradeService/WatchTrade",
+          ...head,
+        });
+        stream.on("error", () => {});
+        stream.pause();
+        stream.end(message);
+      }
+      await expect.poll(() => open).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      socket[leave]();
+      await expect.poll(() => open).toBe(0);
+    }
     expect(printed).not.toHaveBeenCalled();
     printed.mockRestore();
   });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { DescMethod, DescMethodUnary, Registry } from "@bufbuild/protobuf";
 import {
@@ -124,12 +124,32 @@ function prepareCall(edge: RpcEdge, method: DescMethod): preHandlerHookHandler {
 function endBrokenResponses({ logger }: RpcEdge, { name }: DescMethod, serve: RouteHandlerMethod): RouteHandlerMethod {
   return async function (request, reply) {
     reply.hijack();
+    reportAsDisconnect(reply.raw);
     await serve.call(this, request, reply);
     if (reply.raw.writableEnded) return;
     logger.warn({ method: name }, "call broke off");
     reply.raw.destroy();
   };
 }
+
+/**
+ * Gives every write error of a response the code ECONNRESET: the client is gone. The plugin is silent on that code and prints
+ * other errors to the console, past the log; Node also reports ECANCELED, EPIPE and errors of the HTTP/2 stream.
+ */
+function reportAsDisconnect(response: ServerResponse): void {
+  const mark = (error: NodeJS.ErrnoException | null | undefined) => {
+    if (error) error.code = "ECONNRESET";
+  };
+  response.on("error", mark);
+  const write = response.write.bind(response) as (chunk: unknown, encoding: BufferEncoding, done: WriteDone) => boolean;
+  response.write = ((chunk: unknown, encoding: BufferEncoding, done: WriteDone) =>
+    write(chunk, encoding, (error) => {
+      mark(error);
+      done(error);
+    })) as ServerResponse["write"];
+}
+
+type WriteDone = (error: Error | null | undefined) => void;
 
 /** True if the RPC library can make a URL of the request. */
 function hasHost(request: IncomingMessage): boolean {

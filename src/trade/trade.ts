@@ -53,7 +53,7 @@ export interface Costs {
 }
 
 /** What a trade moves, in base units. */
-export interface TradeAmounts {
+export interface ExactAmounts {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
   /** Over two markets: what stays with the wallet of the mint between them. */
@@ -76,7 +76,7 @@ export interface BuiltTrade extends TradeSides {
   readonly expiresAtMs: number;
   /** Venue ids of the legs, joined with "+". */
   readonly platform: string;
-  readonly estimates: TradeAmounts & {
+  readonly estimates: ExactAmounts & {
     readonly priceImpact: number;
     /** exactIn: least output. exactOut: most input. */
     readonly threshold: bigint;
@@ -114,7 +114,7 @@ export interface SubmittedTrade extends TradeSides {
   readonly slot: bigint | undefined;
   readonly platform: string;
   /** Measured on the chain's record; absent while there is none. */
-  readonly result: TradeAmounts | undefined;
+  readonly result: ExactAmounts | undefined;
   readonly costs: Costs;
   readonly route: readonly RouteLeg[];
 }

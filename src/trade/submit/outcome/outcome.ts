@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from "../../../errors/error-codes.ts";
 import { type ErrorFacts, TradewireError } from "../../../errors/tradewire-error.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
-import type { Costs, SubmittedTrade, TradeAmounts, TradeStatus } from "../../trade.ts";
+import type { Costs, ExactAmounts, SubmittedTrade, TradeStatus } from "../../trade.ts";
 
 /** How a submission ended: stored once as JSON, and replayed to everybody who asks again. */
 export type Outcome =
@@ -9,7 +9,7 @@ export type Outcome =
       readonly kind: "landed";
       readonly slot: bigint;
       readonly status: TradeStatus;
-      readonly result: TradeAmounts;
+      readonly result: ExactAmounts;
       readonly costs: Costs;
     }
   | {

@@ -3,11 +3,11 @@ import type { Address } from "../../../primitives/address.ts";
 import { minOf } from "../../../primitives/integer.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
-import type { Costs, TradeAmounts } from "../../trade.ts";
+import type { Costs, ExactAmounts } from "../../trade.ts";
 
 /** What a transaction moved and cost, from the chain's own record. */
 interface Receipt {
-  readonly result: TradeAmounts;
+  readonly result: ExactAmounts;
   readonly costs: Costs;
 }
 

@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { randomFillSync, randomInt } from "node:crypto";
 import { createSubmissions } from "../accounts/submissions.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
@@ -104,6 +104,7 @@ export async function openTrades(
       settings: { answerMs: config.submitTimeoutMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
     },
     randomInt,
+    randomFillSync,
   );
   return closers.keep(trades);
 }

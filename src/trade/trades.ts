@@ -1,4 +1,5 @@
 import { PRIORITY_LEVELS } from "../chain/port.ts";
+import { createRandomTexts } from "../primitives/random-text.ts";
 import { priorityFeeLamports } from "../solana/compute-budget.ts";
 import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
 import { measureRoutes } from "./build/route-fit.ts";
@@ -17,18 +18,20 @@ const NONCES = 16_384;
  * other processes.
  *
  * @param randomInt a random integer from 0 up to, but not including, the given one
+ * @param fillRandom fills bytes from a cryptographic source
  */
 export function createTrades(
-  ports: Omit<BuildPorts, "nextNonce">,
+  ports: Omit<BuildPorts, "nextNonce" | "nextSeed">,
   submitPorts: SubmitPorts,
   randomInt: (below: number) => number,
+  fillRandom: (bytes: Uint8Array) => void,
 ): Trades & Pick<Submitter, "close"> {
   let nonce = randomInt(NONCES);
   const nextNonce = () => {
     nonce = (nonce + 1) % NONCES;
     return nonce;
   };
-  const buildPorts: BuildPorts = { ...ports, nextNonce };
+  const buildPorts: BuildPorts = { ...ports, nextNonce, nextSeed: createRandomTexts(fillRandom) };
   const quotePorts: QuotePorts = {
     ...ports,
     measureRoutes: (intent, snapshot, routes) => measureRoutes(ports, intent, snapshot, routes),

@@ -57,7 +57,7 @@ describe("compute units of the instructions around a swap", () => {
   });
 
   it("wrapped SOL in a temporary account", () => {
-    const seed = "tw3f1";
+    const seed = "AbC-3f1_xYz";
     const rent = svm.rent(165);
     const made = tries(() => {
       const wallet = newWallet(svm, random);

@@ -6,8 +6,11 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/promises.md"), "utf8");
 const rows = [...page.matchAll(/^\| (\d+) \| (.+?) \| (.+?) \| (.*) \|$/gm)].map((match) => Number(match[1]));
 
-test("docs/promises.md has rows 1 to 40, each once", () => {
-  expect([...rows].sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+test("docs/promises.md has rows 1 to 40, some of those up to 60, each once", () => {
+  const sorted = [...rows].sort((a, b) => a - b);
+  expect(sorted.slice(0, 40)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+  expect(sorted).toEqual([...new Set(sorted)]);
+  expect(sorted.at(-1)).toBeLessThanOrEqual(60);
 });
 
 test("every row that a slow suite reports on is on the page, and every row of those suites is reported on", () => {
@@ -19,9 +22,10 @@ test("every row that a slow suite reports on is on the page, and every row of th
       .flatMap((code) => [...code.matchAll(/\breport\(\s*(\d+)|^\s*row: (\d+)/gm)])
       .map((match) => Number(match[1] ?? match[2])),
   );
-  // 36 and 40 have suites of their own; 39 is a matter of hours.
-  const elsewhere = [36, 39, 40];
-  expect([...reported, ...elsewhere].sort((a, b) => a - b)).toEqual([...rows].sort((a, b) => a - b));
+  // 39 is a matter of hours. Some rows have a suite of their own, which they name.
+  const named = [...page.matchAll(/^\| (\d+) \|.*(?:\.test\.ts|npm run )/gm)].map((match) => Number(match[1]));
+  const shown = new Set([...reported, ...named, 39]);
+  expect([...shown].sort((a, b) => a - b)).toEqual([...rows].sort((a, b) => a - b));
 });
 
 test("every test the page names is there", () => {

@@ -1,6 +1,8 @@
+import { randomFillSync } from "node:crypto";
 import type { HotMarket, Markets, PairMarkets } from "../../src/market/port.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { hex } from "../../src/primitives/bytes.ts";
+import { createRandomTexts } from "../../src/primitives/random-text.ts";
 import type { Account, ChainClock } from "../../src/solana/account.ts";
 import { decodeMint, type Mint } from "../../src/solana/mint.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
@@ -64,6 +66,7 @@ export function memoryPorts(options: {
     lookupTables: () => [],
     baseFee: () => 5_000n,
     nextNonce: () => nonce++ & 0x3fff,
+    nextSeed: createRandomTexts(randomFillSync),
     settings: {
       computeUnitMarginPercent: 10,
       loadedAccountsBytes: 8 << 20,

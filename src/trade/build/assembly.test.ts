@@ -38,6 +38,7 @@ function sale(held: bigint, inAmount: bigint) {
     markets: { account: () => null },
     head: { rentExemption: () => 2_039_280n },
     nonce: 7,
+    seed: "AbCdEfGhIjK",
     wrapping: "seeded",
   });
   return { assembly, emptied, terms: asked[0]! };

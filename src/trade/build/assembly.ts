@@ -54,8 +54,13 @@ export const UNITS = {
 export interface AssemblyContext {
   readonly markets: Pick<Markets, "account">;
   readonly head: Pick<ChainHead, "rentExemption">;
-  /** A number that differs between builds: spreads fee recipients, and seeds the temporary wrapped-SOL account. */
+  /** A number that differs between builds: spreads fee recipients. */
   readonly nonce: number;
+  /**
+   * Seed of the temporary wrapped-SOL account. Nobody must be able to guess it: an account that exists already, funded by
+   * anyone, makes the transaction fail.
+   */
+  readonly seed: string;
   /**
    * Where SOL is wrapped. `seeded`: in a temporary account at an address of its own; wrapped SOL that the wallet holds is
    * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
@@ -134,7 +139,7 @@ class AssemblyParts {
       this.#wrapped = address;
       return;
     }
-    const seed = `tw${this.#context.nonce.toString(36)}`;
+    const { seed } = this.#context;
     const account = seededAddress(this.#wallet, seed, TOKEN_PROGRAM, nativeSha256);
     this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent }));
     this.#computeUnits += UNITS.openWrappedSol;

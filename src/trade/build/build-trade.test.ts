@@ -189,3 +189,40 @@ describe("a message too large for a transaction", () => {
     });
   });
 });
+
+/** The seed of the temporary wrapped-SOL account in the transaction of a build. */
+function seedOf(transaction: Uint8Array): string {
+  const bytes = Buffer.from(transaction);
+  const at = bytes.indexOf(Buffer.from([3, 0, 0, 0, ...WALLET.bytes])) + 36;
+  expect(at).toBeGreaterThan(36);
+  return bytes.toString("latin1", at + 8, at + 8 + Number(bytes.readBigUInt64LE(at)));
+}
+
+test("10,000 builds predict no seed of the next 10,000: nobody can fund a temporary account ahead (row 47)", async () => {
+  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [market()] });
+  const build = async () => seedOf((await buildTrade(ports, REQUEST)).unsignedTransaction);
+  const seen: string[] = [];
+  for (let i = 0; i < 10_000; i++) seen.push(await build());
+  const guesses = new Set(seen);
+  const numberOf = (seed: string) => [...seed].reduce((sum, sign) => sum * 64n + BigInt(ALPHABET.indexOf(sign)), 0n);
+  const values = seen.map(numberOf);
+  const known = new Set<bigint>();
+  // An adversary's rules: seen before, one further, one back, the same step again.
+  for (const [i, value] of values.entries()) {
+    for (const guess of [value, value + 1n, value - 1n, 2n * value - (values[i - 1] ?? 0n)]) known.add(guess);
+  }
+  let predicted = 0;
+  const ones = new Uint32Array(66);
+  for (let i = 0; i < 10_000; i++) {
+    const seed = await build();
+    const value = numberOf(seed);
+    if (guesses.has(seed) || known.has(value)) predicted++;
+    expect(seed).toMatch(/^[\w-]{11}$/);
+    for (let bit = 0; bit < ones.length; bit++) if ((value >> BigInt(bit)) & 1n) ones[bit]!++;
+  }
+  expect(predicted).toBe(0);
+  // Every one of at least 64 bits is a fair coin: 6 standard deviations of 10,000 tosses.
+  for (const count of ones) expect(Math.abs(count - 5_000)).toBeLessThan(300);
+});
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -10,6 +10,8 @@ export interface DraftPorts extends MessagePorts {
   readonly markets: Pick<Markets, "account" | "searchSoon">;
   readonly head: Pick<ChainHead, "clock" | "rentExemption">;
   readonly senders: SenderPlan;
+  /** A seed for the temporary wrapped-SOL account that nobody can guess from other builds. */
+  readonly nextSeed: () => string;
 }
 
 /** A loaded trade on the best route that fits into a transaction. */
@@ -31,7 +33,8 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   const { request, intent, accounts, snapshot } = loaded;
   const { routes } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
   const choice = ports.senders.choose(request.priority, nonce);
-  const terms = { request, intent, accounts, snapshot, blockhash: lifetime.blockhash, nonce, choice };
+  const { blockhash } = lifetime;
+  const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
   let smallest = Number.POSITIVE_INFINITY;
   for (const route of routes) {
     const composed = composeMessage(ports, terms, route);

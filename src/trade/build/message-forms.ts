@@ -51,6 +51,8 @@ export interface MessageTerms {
   readonly blockhash: Uint8Array;
   /** A number that differs between builds. */
   readonly nonce: number;
+  /** Seed of the temporary wrapped-SOL account, from a cryptographic source. */
+  readonly seed: string;
   readonly choice: SenderChoice;
 }
 
@@ -101,9 +103,9 @@ function formOf(
   wrapping: AssemblyContext["wrapping"],
 ): MessageForm {
   const { markets, head } = ports;
-  const { request, intent, nonce, choice } = terms;
+  const { request, intent, nonce, seed, choice } = terms;
   const accounts = accountsOf(route, terms);
-  const trade = assemble(intent, route, accounts, { markets, head, nonce, wrapping });
+  const trade = assemble(intent, route, accounts, { markets, head, nonce, seed, wrapping });
   const assembly = withTips(trade, accounts.wallet, choice.tips);
   const budget = budgetFor(ports, request, route, assembly, nonce);
   return {

@@ -1,5 +1,6 @@
 import { PRIORITY_LEVELS, type SenderPlan, type Tip } from "../../chain/port.ts";
 import { Address } from "../../primitives/address.ts";
+import { RANDOM_TEXT_LENGTH } from "../../primitives/random-text.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
@@ -26,6 +27,7 @@ const OPEN: Account = {
   slot: 0n,
 };
 const BLOCKHASH = new Uint8Array(32);
+const SEED = "-".repeat(RANDOM_TEXT_LENGTH);
 
 /** A wallet that holds nothing but SOL, and one for which nothing has to be created. */
 const NOTHING_OPEN: MessagePorts["markets"] = { account: () => null };
@@ -49,6 +51,7 @@ export function measureRoutes(
     snapshot,
     blockhash: BLOCKHASH,
     nonce: 0,
+    seed: SEED,
   } as const;
   const withTips = { ...shared, choice: { senders: [], tips: mostTips(ports.senders) } };
   const withoutTips = { ...shared, choice: { senders: [], tips: [] } };

@@ -51,6 +51,7 @@ try {
     for (const failure of failures) say(`  ${failure}`);
   }
 } finally {
+  stop();
   rmSync(folder, { recursive: true, force: true });
 }
 say(`${green} of ${runs} runs green beside ${busy} busy processes on ${cpus().length} cores`);

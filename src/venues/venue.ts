@@ -84,6 +84,8 @@ export interface SwapLeg {
   readonly computeUnits: number;
   /** Accounts that the program may create at the wallet's expense, with their data sizes: this is rent, not part of the trade. */
   readonly creates: readonly { readonly address: Address; readonly space: number }[];
+  /** Accounts that exist and that the instructions enlarge at the wallet's expense. Data sizes before and after. */
+  readonly grows?: readonly { readonly address: Address; readonly from: number; readonly to: number }[];
 }
 
 /**

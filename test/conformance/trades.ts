@@ -22,7 +22,7 @@ export interface TradeOutcome {
   readonly quoted: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
   readonly executed: { readonly inAmount: bigint; readonly outAmount: bigint } | undefined;
   readonly failure: string | undefined;
-  /** Lamports of rent: announced by the leg, and paid into its new accounts. */
+  /** Lamports of rent: announced by the leg, and paid by the wallet. */
   readonly rent: { readonly said: bigint; readonly paid: bigint };
   readonly computeUnits: number;
   readonly computeUnitBound: number;
@@ -143,6 +143,7 @@ function runTrade({
   const guard = guards && tight > 0n ? tryGuard() : undefined;
 
   const before = balances(svm, market, wallet, inMint, outMint, leg.creates);
+  const walletBefore = svm.lamports(wallet);
   const instructions = withBudget(leg.instructions, 1_400_000);
   const isNew = new Set(accountsOf(leg.instructions).filter((address) => svm.get(address) === null));
   const done = svm.send(wallet, instructions);
@@ -159,8 +160,15 @@ function runTrade({
       : undefined,
     failure: done.ok ? undefined : `${done.error}\n${done.logs.slice(-6).join("\n")}`,
     rent: {
-      said: leg.creates.reduce((sum, { space }) => sum + svm.rent(space), 0n),
-      paid: done.ok ? rentOf(svm, [...isNew]) : 0n,
+      said:
+        leg.creates.reduce((sum, { space }) => sum + svm.rent(space), 0n) +
+        (leg.grows ?? []).reduce((sum, { from, to }) => sum + svm.rent(to) - svm.rent(from), 0n),
+      // Where lamports are traded, they and the rent leave together: what the new accounts hold tells them apart.
+      paid: !done.ok
+        ? 0n
+        : market.nativeSol
+          ? rentOf(svm, [...isNew])
+          : walletBefore - svm.lamports(wallet) - SIGNATURE_FEE,
     },
     computeUnits: done.computeUnits - BUDGET_UNITS,
     computeUnitBound: leg.computeUnits,

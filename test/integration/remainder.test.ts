@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { writeU64 } from "../../src/primitives/bytes.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
-import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../src/solana/programs.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { lookupTablesOf } from "../support/world.ts";
 
@@ -28,7 +30,11 @@ async function usdcHeld(): Promise<bigint> {
 }
 
 async function land(order: Order) {
-  const built = await wallet.buildSwap(order);
+  return landWith(wallet, order);
+}
+
+async function landWith(client: Tradewire, order: Order) {
+  const built = await client.buildSwap(order);
   const { body } = await service.call(
     "/v1/tx/quote",
     {
@@ -38,10 +44,10 @@ async function land(order: Order) {
       swapMode: order.swapMode,
       slippage: order.slippage,
     },
-    wallet.apiKey,
+    client.apiKey,
   );
-  const trade = await wallet.submit(built.submissionToken, await wallet.sign(built));
-  return { estimates: built.estimates!, quoted: body.data!.estimates as never, trade, route: built.route };
+  const trade = await client.submit(built.submissionToken, await client.sign(built));
+  return { built, estimates: built.estimates!, quoted: body.data!.estimates as never, trade, route: built.route };
 }
 
 const orderOf = (
@@ -110,6 +116,34 @@ test("the remainder of a route over SOL returns as the wallet's SOL", async () =
   expect(trade.tradeResult!.remainder).toEqual({
     mint: SOL_MINT.toString(),
     amountRaw: estimates.remainder!.amountRaw,
+  });
+});
+
+/** Puts tokens into the wallet's account of a Token-2022 mint, as if another wallet had sent them. */
+async function receive(client: Tradewire, mint: Address, amount: bigint): Promise<void> {
+  const owner = Address.of(client.wallet.publicKey.toString());
+  const data = new Uint8Array(170);
+  data.set(mint.bytes, 0);
+  data.set(owner.bytes, 32);
+  writeU64(data, 64, amount);
+  data.set([1], 108);
+  data.set([2, 7, 0, 0, 0], 165);
+  const address = associatedTokenAddress(owner, mint, TOKEN_2022_PROGRAM);
+  await service.sandbox.setAccounts([{ address, owner: TOKEN_2022_PROGRAM, lamports: 10_000_000n, data }]);
+}
+
+test("two legs on one program pay for an account they share once, and say so", async () => {
+  const fresh = await service.newClient(100, { lookupTables: lookupTablesOf(service.sandbox.world) });
+  await receive(fresh, Address.of(mintOf("KITE")), 1_000_000_000n);
+  const { built, trade } = await landWith(
+    fresh,
+    orderOf("KITE", "SPROUT", { amount: 500, swapMode: "exactIn", slippage: 0.05 }),
+  );
+  expect(built.platform).toBe("pump_fun+pump_fun");
+  expect(built.costs!.rentPaid).toBe(trade.costs!.rentPaid);
+  expect(trade.tradeResult!.remainder).toEqual({
+    mint: SOL_MINT.toString(),
+    amountRaw: built.estimates!.remainder!.amountRaw,
   });
 });
 

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
+import type { Account } from "../../solana/account.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { closeTokenAccount } from "../../solana/token-instructions.ts";
-import type { Quote, SwapTerms, Venue } from "../../venues/venue.ts";
+import type { Quote, SwapLeg, SwapTerms, Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import { assemble } from "./assembly.ts";
@@ -16,6 +17,7 @@ const [WALLET, COIN, POOL] = [random.bytes(32), random.bytes(32), random.bytes(3
   Address.from(bytes),
 ) as [Address, Address, Address];
 const mint = (address: Address) => ({ address, program: TOKEN_PROGRAM, decimals: 6, transferFees: undefined }) as Mint;
+const OPEN = {} as Account;
 const SWAP: Instruction = { program: POOL, accounts: [], data: new Uint8Array(1) };
 
 /** A sale of the wallet's whole balance of a coin; the market takes `inAmount` of it. */
@@ -55,4 +57,40 @@ test("does not close an account that the market leaves tokens in: the whole tran
   const { assembly } = sale(1_000n, 999n);
   expect(assembly.instructions).toEqual([SWAP]);
   expect(assembly.closes).toBeUndefined();
+});
+
+/** A trade over two markets of a venue whose swaps create and enlarge the given accounts. */
+function twoLegs(legs: readonly Pick<SwapLeg, "creates" | "grows">[]) {
+  const steps = legs.map((leg, index) => {
+    const venue = { swap: () => ({ instructions: [SWAP], computeUnits: 1_000, ...leg }) } as unknown as Venue;
+    const [inMint, outMint] = index === 0 ? [COIN, SOL_MINT] : [SOL_MINT, POOL];
+    const quote = { mode: "exactIn", inMint, outMint, inAmount: 5n, outAmount: 5n } as Quote;
+    return { hot: { venue, market: { nativeSol: true }, state: undefined, slot: 1n }, quote, threshold: 4n };
+  });
+  const intent = { inMint: mint(COIN), outMint: mint(POOL), mode: "exactIn", amount: 5n } as Intent;
+  const accounts = walletAccounts({ wallet: WALLET }, mint(COIN), mint(POOL));
+  return assemble(intent, { steps, inAmount: 5n } as unknown as Route, accounts, {
+    markets: { account: (address) => (address === accounts.destination?.address ? OPEN : null) },
+    head: { rentExemption: (space) => BigInt(space) * 10n },
+    nonce: 7,
+    seed: "tw7",
+    wrapping: "seeded",
+  }).creates;
+}
+
+test("an account that both legs of a trade need is created, and paid for, once", () => {
+  const [volume, vault] = [random.bytes(32), random.bytes(32)].map((bytes) => Address.from(bytes)) as [
+    Address,
+    Address,
+  ];
+  const shared = { address: volume, space: 137 };
+  expect(twoLegs([{ creates: [shared] }, { creates: [shared, { address: vault, space: 165 }] }])).toEqual([
+    { ...shared, rent: 1_370n, grows: false },
+    { address: vault, space: 165, rent: 1_650n, grows: false },
+  ]);
+});
+
+test("an account that a leg enlarges costs the rent of the added bytes", () => {
+  const [first] = twoLegs([{ creates: [], grows: [{ address: POOL, from: 211, to: 301 }] }, { creates: [] }]);
+  expect(first).toEqual({ address: POOL, space: 301, rent: 900n, grows: true });
 });

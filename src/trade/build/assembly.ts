@@ -12,13 +12,15 @@ import type { Route, RouteStep } from "../quote/route.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
-/** An account that the transaction creates at the wallet's expense. */
+/** An account that the transaction creates or enlarges at the wallet's expense. */
 export interface CreatedAccount {
   readonly address: Address;
   /** Data bytes; 0 for a system account. */
   readonly space: number;
-  /** Lamports it must hold to exist; what it receives beyond that is part of the trade. */
+  /** Lamports paid so that it may exist, or grow; what it receives beyond that is part of the trade. */
   readonly rent: bigint;
+  /** True if it exists already, and grows to `space`. */
+  readonly grows: boolean;
 }
 
 /** The instructions of a trade, in order, without the compute budget. */
@@ -123,7 +125,7 @@ class AssemblyParts {
     this.#computeUnits +=
       (mint.program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) + units.perBump * (255 - bump);
     const space = tokenAccountSpace(mint);
-    this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space) });
+    this.#create(address, space);
   }
 
   /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds the output of the previous swap. */
@@ -183,9 +185,16 @@ class AssemblyParts {
     });
     this.#instructions.push(...leg.instructions);
     this.#computeUnits += leg.computeUnits;
-    for (const { address, space } of leg.creates) {
-      if (!this.#exists(address)) this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space) });
-    }
+    for (const { address, space } of leg.creates) if (!this.#exists(address)) this.#create(address, space);
+    const { head } = this.#context;
+    for (const { address, from, to } of leg.grows ?? [])
+      this.#creates.push({ address, space: to, rent: head.rentExemption(to) - head.rentExemption(from), grows: true });
+  }
+
+  /** Counts an account once: two legs may name the same one, and only the first creates it. */
+  #create(address: Address, space: number): void {
+    if (this.#creates.some((created) => created.address === address)) return;
+    this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space), grows: false });
   }
 
   finish(): Assembly {

@@ -28,6 +28,9 @@ export interface SealedTrade extends TradeSides {
 
 const VERSION = 3;
 
+/** Added to the size of an account that grows: readers of earlier releases take no notice of it. */
+const GROWS = 2 ** 31;
+
 /** Writes a trade in the token's binary format. */
 export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   out
@@ -56,7 +59,11 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
     if (index < route.length - 1) out.bytes(outMint.bytes);
   }
   out.u8(trade.creates.length);
-  for (const { address, space, rent } of trade.creates) out.bytes(address.bytes).u32(space).u64(rent);
+  for (const { address, space, rent, grows } of trade.creates)
+    out
+      .bytes(address.bytes)
+      .u32(grows ? space + GROWS : space)
+      .u64(rent);
   out.u8(trade.closes === undefined ? 0 : 1);
   if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
   out.u8(trade.senders.length);
@@ -91,10 +98,17 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
   return {
     ...head,
     route: readRoute(from, head),
-    creates: Array.from({ length: from.u8() }, () => ({ address: address(), space: from.u32(), rent: from.u64() })),
+    creates: Array.from({ length: from.u8() }, () => readCreated(from)),
     closes: from.u8() === 0 ? undefined : address(),
     senders: Array.from({ length: from.u8() }, () => from.text()),
   };
+}
+
+function readCreated(from: ByteReader): CreatedAccount {
+  const address = Address.from(from.bytes(32));
+  const space = from.u32();
+  const rent = from.u64();
+  return space >= GROWS ? { address, space: space - GROWS, rent, grows: true } : { address, space, rent, grows: false };
 }
 
 function readRoute(from: ByteReader, sides: TradeSides): readonly RouteLeg[] {

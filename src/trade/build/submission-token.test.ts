@@ -35,7 +35,10 @@ function sealedTrade(): SealedTrade {
       outAmount: random.below(1n << 64n),
     })),
     senders: ["rpc", "relé"],
-    creates: [{ address: address(), space: 165, rent: 1_488_440n }],
+    creates: [
+      { address: address(), space: 165, rent: 1_488_440n, grows: false },
+      { address: address(), space: 301, rent: 457_200n, grows: true },
+    ],
     closes: random.chance(0.5) ? address() : undefined,
   };
 }

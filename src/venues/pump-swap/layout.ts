@@ -19,6 +19,8 @@ export const PUMP_SWAP_BASE_MINT_OFFSET = 43;
 export const QUOTE_MINT_OFFSET = 75;
 /** The program requires smaller pools to be extended before a trade. */
 const POOL_FULL_SIZE = 300;
+/** Bytes of a pool after `extend_account`: one more than what trades ask for. */
+export const EXTENDED_POOL_SIZE = 301;
 
 const POOL_DISCRIMINATOR = hex("f19a6d0411b16dbc");
 const GLOBAL_DISCRIMINATOR = hex("95089ccaa0fcb0d9");
@@ -46,6 +48,8 @@ export interface PumpPool {
   readonly creatorFeeBps: bigint;
   /** Fees in the quote vault that are not swept yet, in builds of the program that keep them there. */
   readonly owedFees: bigint;
+  /** Bytes of the account; trades extend one below today's size first. */
+  readonly size: number;
   readonly needsExtending: boolean;
 }
 
@@ -84,6 +88,7 @@ export function decodePumpPool({ data }: Account): PumpPool {
     virtualQuote: data.length >= 261 ? readI128(data, 245) : 0n,
     creatorFeeBps: u64At(261),
     owedFees: u64At(271) + u64At(279),
+    size: data.length,
     needsExtending: data.length < POOL_FULL_SIZE,
   };
 }

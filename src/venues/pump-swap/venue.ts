@@ -26,6 +26,7 @@ import {
   decodePumpPool,
   decodePumpSwapGlobal,
   decodePumpSwapMarket,
+  EXTENDED_POOL_SIZE,
   PUMP_SWAP_BASE_MINT_OFFSET,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
@@ -234,12 +235,13 @@ function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: 
     creates.push({ address, space: state.quoteAccountSize });
     computeUnits += state.quoteCreationUnits + 2 * BUMP_STEP_UNITS * (255 - bump);
   }
+  if (!pool.needsExtending) return { instructions: [call.instruction], computeUnits, creates };
   return {
-    instructions: pool.needsExtending
-      ? [extendPool(market.address, terms.wallet), call.instruction]
-      : [call.instruction],
+    instructions: [extendPool(market.address, terms.wallet), call.instruction],
     computeUnits,
     creates,
+    // The program takes the rent of every added byte, even if the pool holds more than its rent.
+    grows: [{ address: market.address, from: pool.size, to: EXTENDED_POOL_SIZE }],
   };
 }
 

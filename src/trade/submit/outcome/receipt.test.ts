@@ -73,7 +73,7 @@ test("the wallet's token accounts are summed; a new one held nothing before", ()
 });
 
 test("the rent of a new account is not part of the trade; what it holds beyond that is", () => {
-  const creates = [{ address: VAULT, space: 0, rent: 500n }];
+  const creates = [{ address: VAULT, space: 0, rent: 500n, grows: false }];
   // 500 are rent; the other 60 are part of the trade.
   const record = recordOf([1_000_000n, 1_000_000n - 40_060n - 500n - FEE - 900n], [[VAULT, 0n, 560n]]);
   const { result, costs } = readReceipt(sealedTrade({ creates }), record);
@@ -82,13 +82,25 @@ test("the rent of a new account is not part of the trade; what it holds beyond t
 });
 
 test("no rent is paid for an account that existed, is not in the record, or was not created", () => {
-  const creates = [{ address: VAULT, space: 0, rent: 500n }];
+  const creates = [{ address: VAULT, space: 0, rent: 500n, grows: false }];
   const paid = (others: Parameters<typeof recordOf>[1]) =>
     readReceipt(sealedTrade({ creates }), recordOf([1n, 1n], others)).costs.rentPaid;
   expect(paid([[VAULT, 1n, 560n]])).toBe(0n);
   expect(paid([])).toBe(0n);
   expect(paid([[VAULT, 0n, 0n]])).toBe(0n);
   expect(paid([[VAULT, 0n, 499n]])).toBe(499n);
+});
+
+test("the rent of an account that grows is not part of the trade; one that had grown before costs nothing", () => {
+  const creates = [{ address: VAULT, space: 301, rent: 500n, grows: true }];
+  const receipt = (after: bigint, others: Parameters<typeof recordOf>[1]) =>
+    readReceipt(sealedTrade({ creates }), recordOf([1_000_000n, after], others));
+  const grown = receipt(1_000_000n - 40_000n - 500n - FEE - 900n, [[VAULT, 7_000n, 7_500n]]);
+  expect(grown.costs.rentPaid).toBe(500n);
+  expect(grown.result.inAmount).toBe(40_000n);
+  const before = receipt(1_000_000n - 40_000n - FEE - 900n, [[VAULT, 7_500n, 7_500n]]);
+  expect(before.costs.rentPaid).toBe(0n);
+  expect(before.result.inAmount).toBe(40_000n);
 });
 
 test("a sale that closes its account: the returned rent is not part of the proceeds", () => {

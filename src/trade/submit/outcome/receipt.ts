@@ -40,11 +40,12 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
 function measureCosts({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
   // A new account may hold more than its rent, such as cashback or a creator's fee, which is part of the trade.
   let rentPaid = 0n;
-  for (const { address, rent } of creates) {
+  for (const { address, rent, grows } of creates) {
     const index = record.accounts.indexOf(address);
-    if (index < 0 || record.preBalances[index] !== 0n) continue;
-    const held = record.postBalances[index]!;
-    rentPaid += minOf(held, rent);
+    if (index < 0) continue;
+    const before = record.preBalances[index]!;
+    // If another trade was faster, the account exists or has grown: nothing was paid for it.
+    if (grows || before === 0n) rentPaid += minOf(record.postBalances[index]! - before, rent);
   }
   const closed = closes === undefined ? -1 : record.accounts.indexOf(closes);
   const rentReturned = closed < 0 ? 0n : record.preBalances[closed]! - record.postBalances[closed]!;

@@ -20,6 +20,7 @@ export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint 
     countOf: (method) => calls.filter((call) => call.method === method).length,
     doubt: () => {},
     isCooling: () => false,
+    silentForMs: () => 0,
     async call(method, params) {
       calls.push({ method, params });
       const run = methods[method];

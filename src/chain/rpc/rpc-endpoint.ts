@@ -13,6 +13,8 @@ export interface RpcEndpoint {
   doubt(): void;
   /** True while the node is backing off after failures or has unanswered calls; other nodes go first. */
   isCooling(): boolean;
+  /** Milliseconds since the first call that got no proper answer, nor did any after it; 0 if the last one did. */
+  silentForMs(): number;
 }
 
 interface RpcEndpointOptions {
@@ -61,6 +63,8 @@ class HttpEndpoint implements RpcEndpoint {
   #failures = 0;
   #coolUntilMs = 0;
   #answeredAtMs = 0;
+  /** When the first of the calls was sent that have brought no proper answer; undefined if the last one brought one. */
+  #waitingSinceMs: number | undefined;
   /** When each unanswered call was sent, by id, oldest first. */
   readonly #unanswered = new Map<number, number>();
 
@@ -101,6 +105,10 @@ class HttpEndpoint implements RpcEndpoint {
     return this.#now() < this.#coolUntilMs || this.#isSilent();
   }
 
+  silentForMs(): number {
+    return this.#waitingSinceMs === undefined ? 0 : Math.max(0, this.#now() - this.#waitingSinceMs);
+  }
+
   #isSilent(): boolean {
     const oldestMs = this.#unanswered.values().next().value;
     return oldestMs !== undefined && this.#now() - Math.max(oldestMs, this.#answeredAtMs) > SILENT_MS;
@@ -109,6 +117,7 @@ class HttpEndpoint implements RpcEndpoint {
   /** The response, its text undefined if it was too large. */
   async #post(id: number, method: string, params: readonly unknown[], timeoutMs: number) {
     this.#unanswered.set(id, this.#now());
+    this.#waitingSinceMs ??= this.#now();
     try {
       const response = await fetch(this.#url, {
         method: "POST",
@@ -151,6 +160,7 @@ class HttpEndpoint implements RpcEndpoint {
   #clearOutage(): void {
     if (this.#failures > 0) this.#coolUntilMs = 0;
     this.#failures = 0;
+    this.#waitingSinceMs = undefined;
   }
 }
 

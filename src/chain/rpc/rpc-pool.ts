@@ -12,6 +12,8 @@ export interface ReadOptions {
   readonly isProbe?: boolean;
   /** True of an answer that contradicts the known chain: its endpoint is doubted for a while, and another is asked. */
   readonly isWrong?: (result: unknown) => boolean;
+  /** Receives the endpoint whose answer counts. */
+  readonly onAnswer?: (endpoint: RpcEndpoint) => void;
 }
 
 /** Several nodes that serve the same chain. */
@@ -22,6 +24,11 @@ export interface RpcPool {
    * @throws TradewireError UPSTREAM_ERROR, as the NodeError of the last endpoint asked; of kind "refused" if no endpoint serves the method
    */
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
+  /**
+   * Asks this endpoint alone. Once it has refused a method, it is not asked for it again for a while.
+   * @throws TradewireError UPSTREAM_ERROR, as a NodeError
+   */
+  ask(endpoint: RpcEndpoint, method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
 }
 
 interface RpcPoolOptions {
@@ -73,13 +80,27 @@ class FailoverPool implements RpcPool {
     return read.run();
   }
 
+  async ask(endpoint: RpcEndpoint, method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {
+    if (this.#isRefused(endpoint, method))
+      throw new NodeError("refused", `The Solana node ${endpoint.name} does not serve ${method}.`);
+    try {
+      return await endpoint.call(method, params, timeoutMs);
+    } catch (error) {
+      if (isRefusal(error)) this.#noteRefusal(endpoint, method);
+      throw error;
+    }
+  }
+
+  #isRefused(endpoint: RpcEndpoint, method: string): boolean {
+    return (this.#refusedUntilMs[this.endpoints.indexOf(endpoint)]!.get(method) ?? 0) > this.#now();
+  }
+
   #order(method: string, startAt: number): readonly RpcEndpoint[] {
     const ready: RpcEndpoint[] = [];
     const cooling: RpcEndpoint[] = [];
     for (let i = 0; i < this.endpoints.length; i++) {
-      const index = (startAt + i) % this.endpoints.length;
-      if ((this.#refusedUntilMs[index]!.get(method) ?? 0) > this.#now()) continue;
-      const endpoint = this.endpoints[index]!;
+      const endpoint = this.endpoints[(startAt + i) % this.endpoints.length]!;
+      if (this.#isRefused(endpoint, method)) continue;
       (endpoint.isCooling() ? cooling : ready).push(endpoint);
     }
     return [...ready, ...cooling];
@@ -163,6 +184,7 @@ class PoolRead {
     else if (!this.#isSettled) {
       this.#isSettled = true;
       clearTimeout(this.#hedge);
+      options.onAnswer?.(endpoint);
       this.#answer.resolve(result);
     }
   }

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import { createRpcPool } from "./rpc-pool.ts";
-import { createTransactionReader } from "./transaction-reader.ts";
+import { fetchRecord } from "./transaction-reader.ts";
 
 const record = {
   slot: 77,
-  transaction: { message: { accountKeys: [SYSTEM_PROGRAM.toString()] } },
+  transaction: { signatures: ["signature"], message: { accountKeys: [SYSTEM_PROGRAM.toString()] } },
   meta: {
     err: null,
     fee: 5_000,
@@ -27,17 +28,14 @@ const record = {
   },
 };
 
-function readerOf(...answers: unknown[]) {
-  const endpoints = answers.map((answer) => fakeEndpoint({ getTransaction: () => answer }));
-  return {
-    endpoints,
-    reader: createTransactionReader({ pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }) }),
-  };
-}
+const endpointOf = (answer: unknown) => fakeEndpoint({ getTransaction: () => answer });
+const readFrom = (endpoint: RpcEndpoint) =>
+  fetchRecord(createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} }), endpoint, "signature");
+const read = (answer: unknown) => readFrom(endpointOf(answer));
 
 test("the record is decoded exactly, loaded addresses after the message's own", async () => {
-  const { reader, endpoints } = readerOf(record);
-  expect(await reader.fetchTransaction("signature")).toEqual({
+  const endpoint = endpointOf(record);
+  expect(await readFrom(endpoint)).toEqual({
     slot: 77n,
     error: null,
     feeLamports: 5_000n,
@@ -51,22 +49,20 @@ test("the record is decoded exactly, loaded addresses after the message's own", 
     logs: ["Program log: hello"],
     computeUnitsConsumed: 1_234n,
   });
-  expect(endpoints[0]!.calls[0]!.params[1]).toMatchObject({
+  expect(endpoint.calls[0]!.params[1]).toMatchObject({
     commitment: "confirmed",
     maxSupportedTransactionVersion: 1,
   });
 });
 
-test("a transaction missing on one node is read from another; null if none has it", async () => {
-  expect((await readerOf(null, record).reader.fetchTransaction("signature"))?.slot).toBe(77n);
-  expect(await readerOf(null, null).reader.fetchTransaction("signature")).toBe(null);
+test("a record that the node does not have yet is null, and so is one without metadata", async () => {
+  expect(await read(null)).toBe(null);
+  expect(await read({ ...record, meta: null })).toBe(null);
 });
 
-test("a record without metadata counts as missing", async () => {
-  expect(await readerOf({ ...record, meta: null }).reader.fetchTransaction("signature")).toBe(null);
-});
-
-test("a malformed record is an UPSTREAM_ERROR", async () => {
-  const { reader } = readerOf({ ...record, meta: { ...record.meta, preBalances: ["1"] } });
-  await expect(reader.fetchTransaction("signature")).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+test.each([
+  ["malformed", { ...record, meta: { ...record.meta, preBalances: ["1"] } }],
+  ["of another transaction", { ...record, transaction: { ...record.transaction, signatures: ["another"] } }],
+])("a record that is %s is an UPSTREAM_ERROR", async (_how, answer) => {
+  await expect(read(answer)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });

@@ -1,4 +1,6 @@
-import type { TokenBalanceRecord, TransactionReader, TransactionRecord } from "../port.ts";
+import type { TokenBalanceRecord, TransactionRecord } from "../port.ts";
+import { NodeError } from "./node-error.ts";
+import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { asAddress, asInteger, asIntegerText, asList, asRecord, asText } from "./rpc-values.ts";
 
@@ -6,39 +8,35 @@ import { asAddress, asInteger, asIntegerText, asList, asRecord, asText } from ".
 const MAX_TRANSACTION_VERSION = 1;
 const WHAT = "a transaction";
 
-/** Reads the chain's record of transactions by getTransaction, from any endpoint that has it. */
-export function createTransactionReader({ pool }: { readonly pool: RpcPool }): TransactionReader {
-  return new RpcTransactionReader(pool);
+/** Longest wait for a record: another node answers sooner than a node that hangs. Milliseconds. */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Reads one node's record of a transaction at confirmed commitment; null if the node has none yet.
+ * @throws TradewireError UPSTREAM_ERROR, also for the record of another transaction
+ */
+export async function fetchRecord(
+  pool: RpcPool,
+  endpoint: RpcEndpoint,
+  signature: string,
+): Promise<TransactionRecord | null> {
+  const config = {
+    encoding: "json",
+    commitment: "confirmed",
+    maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION,
+  };
+  const result = await pool.ask(endpoint, "getTransaction", [signature, config], TIMEOUT_MS);
+  return result === null ? null : decodeRecord(result, signature);
 }
 
-class RpcTransactionReader implements TransactionReader {
-  readonly #pool: RpcPool;
-  #reads = 0;
-
-  constructor(pool: RpcPool) {
-    this.#pool = pool;
-  }
-
-  async fetchTransaction(signature: string): Promise<TransactionRecord | null> {
-    const config = {
-      encoding: "json",
-      commitment: "confirmed",
-      maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION,
-    };
-    const result = await this.#pool.read("getTransaction", [signature, config], {
-      isLacking: (answer) => answer === null,
-      // A repeated read starts at another endpoint: one alone may be wrong.
-      startAt: this.#reads++,
-    });
-    return result === null ? null : decodeRecord(result);
-  }
-}
-
-function decodeRecord(result: unknown): TransactionRecord | null {
+function decodeRecord(result: unknown, signature: string): TransactionRecord | null {
   const record = asRecord(result, WHAT);
   if (record.meta === null || record.meta === undefined) return null;
   const meta = asRecord(record.meta, WHAT);
-  const message = asRecord(asRecord(record.transaction, WHAT).message, WHAT);
+  const transaction = asRecord(record.transaction, WHAT);
+  if (!asList(transaction.signatures, WHAT).includes(signature))
+    throw new NodeError("malformed", "A Solana node answered with the record of another transaction.");
+  const message = asRecord(transaction.message, WHAT);
   const loaded = asRecord(meta.loadedAddresses ?? {}, WHAT);
   const accounts = [message.accountKeys, loaded.writable ?? [], loaded.readonly ?? []].flatMap((keys) =>
     asList(keys, WHAT).map((key) => asAddress(key, WHAT)),

@@ -3,7 +3,6 @@ import { createSubmissions } from "../accounts/submissions.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
 import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
-import { createTransactionReader } from "../chain/rpc/transaction-reader.ts";
 import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../chain/state/state-source.ts";
 import { createMarkets } from "../market/markets.ts";
@@ -95,7 +94,6 @@ export async function openTrades(
       sealer,
       submissions: createSubmissions(store, now),
       landing,
-      transactions: createTransactionReader({ pool }),
       venues,
       now,
       warn,

@@ -104,13 +104,18 @@ export interface PriorityFees {
 
 /** How a broadcast transaction ends, as proven by the chain. */
 export type LandingOutcome =
-  | ({ readonly kind: "landed" } & TransactionProgress)
+  | {
+      readonly kind: "landed";
+      readonly record: TransactionRecord;
+      /** Nodes that agree on the record. 1: it rests on one node's word. */
+      readonly witnesses: number;
+    }
   /** Proven: finalized height passed the last valid height and the signature is in no block. */
   | { readonly kind: "expired" }
   /** Undecided when the wait ended. */
   | { readonly kind: "pending" };
 
-/** The block a transaction is in, and its commitment. */
+/** The block a transaction is in, and its commitment: at most "processed" unless the nodes agree. */
 export interface TransactionProgress {
   readonly slot: bigint;
   readonly commitment: "processed" | "confirmed" | "finalized";
@@ -136,16 +141,18 @@ export interface LandingOrder {
   /** Names of the senders that may send it; those not configured here are ignored. */
   readonly senders: readonly string[];
   readonly onEvent?: (event: LandingEvent) => void;
+  /** Receives why the nodes cannot agree on the outcome, once that has lasted for some slots. */
+  readonly onDispute?: (reason: string) => void;
 }
 
 export interface Landing {
   /**
    * Broadcasts the bytes through every allowed sender, repeatedly, until the outcome is known or `deadlineMs` (epoch) passes;
-   * never past the last valid block height. `landed` means at least confirmed.
+   * never past the last valid block height. `landed` means at least confirmed, and that the nodes agree on the record.
    */
   land(order: LandingOrder): Promise<LandingOutcome>;
   /**
-   * Asks the chain once how far a transaction has got; undefined if it is in no block. Given the last valid block height of its
+   * Asks the nodes once how far a transaction has got, as far as they agree; undefined if it is in no block. Given the last valid block height of its
    * message, a block outside the message's lifetime is not accepted.
    * @throws TradewireError UPSTREAM_ERROR
    */
@@ -190,9 +197,4 @@ export interface TransactionRecord {
   readonly postTokenBalances: readonly TokenBalanceRecord[];
   readonly logs: readonly string[];
   readonly computeUnitsConsumed: bigint | undefined;
-}
-
-export interface TransactionReader {
-  /** The record at confirmed commitment, or null if no node has it yet. @throws TradewireError UPSTREAM_ERROR */
-  fetchTransaction(signature: string): Promise<TransactionRecord | null>;
 }

@@ -117,6 +117,10 @@ export interface SubmittedTrade extends TradeSides {
   readonly result: ExactAmounts | undefined;
   readonly costs: Costs;
   readonly route: readonly RouteLeg[];
+  /** Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word. */
+  readonly witnesses: number | undefined;
+  /** Why it is still undecided although a node has reported it as landed. */
+  readonly pendingReason: string | undefined;
 }
 
 /** Something that happened to a submitted transaction. */

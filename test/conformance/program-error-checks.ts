@@ -24,7 +24,7 @@ export function outcomeOf(
   logs: readonly string[],
   error: unknown = { InstructionError: [3, { Custom: 1 }] },
 ) {
-  const outcome = failedOutcome({ signature: "sig", slot: 5n, error }, { ...RECORD, error, logs }, venues);
+  const outcome = failedOutcome("sig", { ...RECORD, error, logs }, 2, venues);
   if (outcome.kind !== "failed") throw new Error("a failed transaction came out as landed");
   return outcome;
 }

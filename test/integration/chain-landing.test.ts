@@ -59,17 +59,15 @@ test("a transfer lands, its record can be read, and landing it again gives the s
     onEvent: (event) => event.kind === "processed" && seen.push(event.slot),
   });
   if (outcome.kind !== "landed") throw new Error(outcome.kind);
-  expect(outcome.error).toBe(null);
-  expect(seen).toEqual([outcome.slot]);
-
-  const record = await chain.transactions.fetchTransaction(signed.signature);
-  const index = record!.accounts.indexOf(to);
-  expect(record!.slot).toBe(outcome.slot);
-  expect(record!.postBalances[index]! - record!.preBalances[index]!).toBe(LAMPORTS_PER_SOL);
-  expect(record!.feeLamports).toBe(5_000n);
+  const { record } = outcome;
+  expect(record.error).toBe(null);
+  expect(seen.every((slot) => slot === record.slot)).toBe(true);
+  const index = record.accounts.indexOf(to);
+  expect(record.postBalances[index]! - record.preBalances[index]!).toBe(LAMPORTS_PER_SOL);
+  expect(record.feeLamports).toBe(5_000n);
 
   const sentBefore = chain.calls();
-  expect(await chain.landing.land(order)).toMatchObject({ kind: "landed", slot: outcome.slot, error: null });
+  expect(await chain.landing.land(order)).toMatchObject({ kind: "landed", record });
   expect(chain.calls() - sentBefore).toBeLessThan(6);
   await eventually(async () =>
     expect((await chain.landing.fetchProgress(signed.signature))?.commitment).toBe("finalized"),
@@ -86,7 +84,7 @@ test("a transaction that fails on the chain counts as landed, with its error", a
     deadlineMs: inMs(20_000),
     senders: [OWN_NODES],
   });
-  expect(outcome).toMatchObject({ kind: "landed", error: { InstructionError: [0, { Custom: 1 }] } });
+  expect(outcome).toMatchObject({ kind: "landed", record: { error: { InstructionError: [0, { Custom: 1 }] } } });
 });
 
 test("a dead endpoint and one that never answers do not stop landing", async () => {
@@ -104,7 +102,7 @@ test("a dead endpoint and one that never answers do not stop landing", async () 
     deadlineMs: inMs(20_000),
     senders: [OWN_NODES],
   });
-  expect(outcome).toMatchObject({ kind: "landed", error: null });
+  expect(outcome).toMatchObject({ kind: "landed", record: { error: null } });
   several.close();
   await mute.close();
 });
@@ -119,7 +117,7 @@ test("without any subscription, polling alone follows head and landing", async (
     deadlineMs: inMs(20_000),
     senders: [OWN_NODES],
   });
-  expect(outcome).toMatchObject({ kind: "landed", error: null });
+  expect(outcome).toMatchObject({ kind: "landed", record: { error: null } });
   polled.close();
 });
 

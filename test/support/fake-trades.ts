@@ -137,6 +137,8 @@ export function createFakeTrades(): FakeTrades {
         signature: text,
         status: "confirmed",
         slot: 300_000_001n,
+        witnesses: 2,
+        pendingReason: undefined,
         result: { inAmount: trade.estimates.inAmount, outAmount: trade.estimates.outAmount },
       };
       submitted.set(text, { principal, trade: result });

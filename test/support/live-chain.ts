@@ -1,12 +1,12 @@
 import { createChainHead, type LiveChainHead } from "../../src/chain/head/chain-head.ts";
 import { createLanding, type LiveLanding } from "../../src/chain/landing/landing.ts";
 import { createNodeSender } from "../../src/chain/landing/sender.ts";
-import type { AccountReader, TransactionReader } from "../../src/chain/port.ts";
+import type { AccountReader } from "../../src/chain/port.ts";
 import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool, type RpcPool } from "../../src/chain/rpc/rpc-pool.ts";
 import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
-import { createTransactionReader } from "../../src/chain/rpc/transaction-reader.ts";
+import { Witnesses } from "../../src/chain/rpc/witnesses.ts";
 import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../../src/chain/state/state-source.ts";
 import type { Now } from "../../src/primitives/clock.ts";
@@ -15,7 +15,6 @@ export interface LiveChain {
   readonly pool: RpcPool;
   readonly subscriptions: Subscriptions;
   readonly reader: AccountReader;
-  readonly transactions: TransactionReader;
   readonly source: LiveStateSource;
   readonly head: LiveChainHead;
   readonly landing: LiveLanding;
@@ -47,6 +46,7 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
       },
       doubt: () => endpoint.doubt(),
       isCooling: () => endpoint.isCooling(),
+      silentForMs: () => endpoint.silentForMs(),
     };
   });
   const pool = createRpcPool({ endpoints, now, warn });
@@ -58,6 +58,7 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
   const senders = endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now, warn: () => {} }));
   const landing = createLanding({
     pool,
+    witnesses: new Witnesses({ pool, now, warn, silentAfterMs: 500 }),
     senders,
     subscriptions,
     head,
@@ -70,7 +71,6 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
     pool,
     subscriptions,
     reader,
-    transactions: createTransactionReader({ pool }),
     source,
     head,
     landing,

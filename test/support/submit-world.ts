@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { Landing, LandingOrder, LandingOutcome, TransactionProgress } from "../../src/chain/port.ts";
+import type {
+  Landing,
+  LandingOrder,
+  LandingOutcome,
+  TransactionProgress,
+  TransactionRecord,
+} from "../../src/chain/port.ts";
 import type { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { hex } from "../../src/primitives/bytes.ts";
@@ -44,8 +50,6 @@ const freshWorld = () => ({
   isNodeDown: false,
   /** Requests for that progress. */
   looks: 0,
-  /** The slot in the record of every transaction. */
-  recordSlot: SLOT,
   processes: [] as Submitter[],
 });
 
@@ -96,7 +100,6 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
     sealer: opener,
     submissions: world.submissions,
     landing,
-    transactions: { fetchTransaction: async () => recordIn(world.recordSlot) },
     venues: [],
     now: Date.now,
     owner,
@@ -108,10 +111,10 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
 }
 
 /** The chain's record of a trade of 100,000 lamports for 42 base units of the token. */
-function recordIn(slot: bigint) {
+function recordOf(error: unknown | null = null): TransactionRecord {
   return {
-    slot,
-    error: null,
+    slot: SLOT,
+    error,
     feeLamports: 5_077n,
     accounts: [wallet.address],
     preBalances: [1_000_000n],
@@ -154,11 +157,9 @@ export function signedTrade(seal = sealer) {
   return { principal, submissionToken, signedTransaction: transaction, signature };
 }
 
-/** Lets a transaction of a process land. */
-export function land(owner: string, signature: string): void {
-  world.inFlight
-    .get(`${owner} ${signature}`)!
-    .end({ kind: "landed", slot: SLOT, commitment: "confirmed", error: null });
+/** Lets a transaction of a process land, failed if there is an error. */
+export function land(owner: string, signature: string, error: unknown | null = null): void {
+  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record: recordOf(error), witnesses: 2 });
 }
 
 /** A trade submitted by process "a" that has landed, confirmed and not finalized yet. */

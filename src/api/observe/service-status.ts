@@ -24,6 +24,8 @@ export interface ServiceStatus {
     readonly slotMs: number;
     /** Time since the last slot was observed. */
     readonly slotAgeMs: number;
+    /** Nodes that must agree on how a trade ended. 1: outcomes and amounts rest on one node's word. */
+    readonly witnesses: number;
   };
   readonly venues: readonly VenueStatus[];
   /** Nodes and relays; nodes are numbered, so that their URLs stay private. */

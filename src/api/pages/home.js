@@ -40,6 +40,7 @@ function show({ serving, network, chain, venues, senders }) {
     ...row("Block height", chain.blockHeight.toLocaleString("en")),
     ...row("Slot time", `${Math.round(chain.slotMs)} ms`),
     ...row("Last slot seen", `${chain.slotAgeMs} ms ago`),
+    ...row("Outcomes rest on", chain.witnesses > 1 ? `${chain.witnesses} nodes that agree` : "one node's word"),
   );
   byId("venues").replaceChildren(...venues.map(venueLine));
   byId("senders").replaceChildren(

@@ -18,6 +18,8 @@ describe("the JSON encoder", () => {
       outputMint: "",
       tradeResult: null,
       priorityCost: 0,
+      witnesses: null,
+      pendingReason: null,
       costs: null,
       route: [],
     });

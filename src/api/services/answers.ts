@@ -74,6 +74,8 @@ export function fromSubmitted(trade: SubmittedTrade) {
           },
         }),
     priorityCost: priorityCostOf(trade.costs),
+    ...(trade.witnesses === undefined ? {} : { witnesses: trade.witnesses }),
+    ...(trade.pendingReason === undefined ? {} : { pendingReason: trade.pendingReason }),
     costs: fromCosts(trade.costs),
     route: trade.route.map(fromLeg),
   } satisfies MessageInitShape<typeof SubmitResponseSchema>;

@@ -9,6 +9,7 @@ import { createAccountReader } from "../../chain/rpc/account-reader.ts";
 import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
 import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";
+import { Witnesses } from "../../chain/rpc/witnesses.ts";
 import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
 import { monotonicMs } from "../../primitives/clock.ts";
 import { priorityBounds, priorityTrims } from "../../process/config/priority-settings.ts";
@@ -35,9 +36,32 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   );
   const fees = watchFees(context, pool);
   const { senders, senderPlan } = openSenders(context, pool);
-  const landing = closers.keep(createLanding({ pool, senders, subscriptions, head, now, monotonicMs, random, warn }));
+  const witnesses = callWitnesses(context, pool);
+  const landing = closers.keep(
+    createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn }),
+  );
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
-  return { pool, subscriptions, head, fees, senders, senderPlan, landing, reader };
+  return { pool, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
+}
+
+/** The nodes as witnesses. Says in the log what rests on one node's word. */
+function callWitnesses({ config, logger, now, warn }: AppContext, pool: Pool): Witnesses {
+  const { witnessTimeoutMs: silentAfterMs, solanaTrustedRpcUrl } = config;
+  const trusted = solanaTrustedRpcUrl === undefined ? undefined : new URL(solanaTrustedRpcUrl).host;
+  const witnesses = new Witnesses({ pool, now, warn, silentAfterMs, trusted });
+  if (trusted !== undefined && witnesses.trusted === undefined)
+    throw new Error(`SOLANA_TRUSTED_RPC_URL names ${trusted}, which is none of SOLANA_RPC_URLS.`);
+  if (pool.endpoints.length === 1)
+    logger.info(
+      {},
+      "One Solana node is configured: outcomes, amounts, finality and expiry rest on its word alone. A second one corroborates them.",
+    );
+  else if (trusted !== undefined)
+    logger.info(
+      {},
+      `If the Solana nodes contradict each other, outcomes and amounts rest on the word of ${trusted} alone.`,
+    );
+  return witnesses;
 }
 
 /** Priority fees from the best source at hand: a stream, the percentiles of a node that has them, or the stock method. */

@@ -18,7 +18,7 @@ export function describeStatus(
   parts: ChainParts &
     MarketParts & { readonly location: ChainLocation; readonly health: Health; readonly network: string },
 ): ServiceStatus {
-  const { head, markets, senders, location, health, network } = parts;
+  const { head, witnesses, markets, senders, location, health, network } = parts;
   const serving = health.isServing();
   return {
     serving,
@@ -28,6 +28,7 @@ export function describeStatus(
       blockHeight: Number(head.blockHeight()),
       slotMs: head.slotMs(),
       slotAgeMs: head.slotAgeMs(),
+      witnesses: witnesses.trusted === undefined ? witnesses.quorum() : 1,
     },
     venues: markets.report().map((report) => venueStatus(report, serving, now())),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),

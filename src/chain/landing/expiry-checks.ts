@@ -1,12 +1,13 @@
 import type { Now } from "../../primitives/clock.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
 import { proveExpiry } from "./expiry.ts";
 import type { LandingHead } from "./landing-head.ts";
 import type { PendingTransaction } from "./pending-transaction.ts";
 
 interface ExpiryChecksOptions {
-  readonly endpoints: readonly RpcEndpoint[];
+  readonly witnesses: Witnesses;
   /** By signature; the owner adds and removes them. */
   readonly pending: ReadonlyMap<string, PendingTransaction>;
   readonly head: LandingHead;
@@ -14,7 +15,7 @@ interface ExpiryChecksOptions {
   readonly warn: (message: string) => void;
   readonly onExpired: (transaction: PendingTransaction) => void;
   /** An endpoint has seen the transaction in a block after all. */
-  readonly onSeen: (transaction: PendingTransaction, status: SignatureStatus) => void;
+  readonly onSeen: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
 }
 
 /** Slots between two attempts to prove an expiry. */
@@ -33,7 +34,7 @@ export class ExpiryChecks {
 
   /** Checks the transactions past their last valid block height, unless the last check was just now or still runs. */
   async checkIfDue(): Promise<void> {
-    const { endpoints, pending, head, now, onExpired, onSeen } = this.#options;
+    const { witnesses, pending, head, now, onExpired, onSeen } = this.#options;
     if (now() < this.#nextAtMs) return;
     const overdue = [...pending.values()]
       .filter(({ lastValidBlockHeight }) => head.blockHeight() > lastValidBlockHeight)
@@ -41,11 +42,11 @@ export class ExpiryChecks {
     if (this.#isChecking || overdue.length === 0) return;
     this.#isChecking = true;
     this.#nextAtMs = now() + CHECK_SLOTS * head.slotMs();
-    const findings = await proveExpiry(endpoints, overdue, (endpoint, method) => this.#reportRefusal(endpoint, method));
+    const findings = await proveExpiry(witnesses, overdue, (endpoint, method) => this.#reportRefusal(endpoint, method));
     this.#isChecking = false;
     for (const transaction of overdue) {
       const finding = findings.get(transaction.signature);
-      if (finding?.kind === "seen") onSeen(transaction, finding.status);
+      if (finding?.kind === "seen") onSeen(transaction, finding.by, finding.status);
       else if (finding?.kind === "expired") onExpired(transaction);
     }
   }

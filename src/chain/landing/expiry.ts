@@ -1,8 +1,9 @@
-import { maxOf } from "../../primitives/integer.ts";
+import { minOf } from "../../primitives/integer.ts";
 import { isRefusal } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { asContext, asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
 
 /** A transaction that may have expired. */
 interface ExpiryCase {
@@ -12,85 +13,104 @@ interface ExpiryCase {
   readonly blockhash: string | undefined;
 }
 
-type ExpiryFinding = { readonly kind: "expired" } | { readonly kind: "seen"; readonly status: SignatureStatus };
+type ExpiryFinding =
+  | { readonly kind: "expired" }
+  | { readonly kind: "seen"; readonly by: RpcEndpoint; readonly status: SignatureStatus };
 
 /** Receives the methods that an endpoint does not serve. */
 type OnRefusal = (endpoint: string, method: string) => void;
 
-/** One endpoint's observation: its finalized height and, read after it, the status of each signature. */
+/** One endpoint's observation: its finalized slot and height and, read after them, the status of each signature. */
 interface Observation {
+  readonly endpoint: RpcEndpoint;
   readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
   readonly statuses: readonly (SignatureStatus | null)[];
 }
 
-/** If several endpoints are configured, one observation proves nothing. */
-const MIN_OBSERVATIONS = 2;
+/**
+ * Blocks after a message's last valid one in which every node still has its status in memory, whatever history it keeps.
+ *
+ * @see agave `MAX_CACHE_ENTRIES`: the status cache holds the last 300 roots, a message lives for 150 blocks
+ */
+export const STATUS_CACHE_BLOCKS = 149n;
 
 /**
  * Finds out which transactions can no longer land. Expired is proven by three facts:
  *
- * 1. The finalized block height is past the last valid one.
- * 2. Read from a state at least that old, the signature is in no block, the whole history searched. Every endpoint that
- *    answers agrees, and at least two of them if two are configured.
- * 3. No endpoint that has come as far still accepts the blockhash. This holds even if the last valid height was reported wrong.
+ * 1. The finalized block height is past the last valid one, on as many nodes as must agree.
+ * 2. Read from a state at least that old, they find the signature in no block, the whole history searched. A node that has
+ *    seen it is outvoted only by two, while their memory of the message's life is certain to be complete.
+ * 3. No node that has come as far still accepts the blockhash, unless outvoted by two. This holds even if the last valid
+ *    height was reported wrong.
  *
  * A signature missing from the result is undecided.
  *
  * @see agave send-transaction-service: a transaction is dropped once the root bank's height has passed its last valid height
  */
 export async function proveExpiry(
-  endpoints: readonly RpcEndpoint[],
+  witnesses: Witnesses,
   cases: readonly ExpiryCase[],
   onRefusal: OnRefusal = () => {},
 ): Promise<ReadonlyMap<string, ExpiryFinding>> {
-  const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(endpoint, cases, onRefusal)));
+  const settled = await Promise.allSettled(witnesses.endpoints.map((endpoint) => observe(endpoint, cases, onRefusal)));
   const observations = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const findings = new Map<string, ExpiryFinding>();
-  const finished: ExpiryCase[] = [];
+  const finished: { readonly one: ExpiryCase; readonly agreeing: readonly Observation[] }[] = [];
   cases.forEach((one, i) => {
-    const seen = observations
-      .map(({ statuses }) => statuses[i])
-      .find((status) => status !== null && status !== undefined);
-    if (seen !== undefined) {
-      findings.set(one.signature, { kind: "seen", status: seen });
-      return;
-    }
-    const agreeing = observations.filter(({ finalizedHeight }) => finalizedHeight > one.lastValidBlockHeight).length;
-    if (agreeing >= Math.min(MIN_OBSERVATIONS, endpoints.length)) finished.push(one);
+    const agreeing = observations.filter(
+      ({ finalizedHeight, statuses }) => finalizedHeight > one.lastValidBlockHeight && statuses[i] === null,
+    );
+    const seers = observations.filter(({ statuses }) => statuses[i] !== null);
+    if (agreeing.length >= witnesses.quorum() && (seers.length === 0 || outvotes(agreeing, seers, one))) {
+      finished.push({ one, agreeing });
+      for (const { endpoint } of seers)
+        witnesses.setAside(endpoint, "it reports a transaction that the finalized chain does not have");
+    } else if (seers[0] !== undefined)
+      findings.set(one.signature, { kind: "seen", by: seers[0].endpoint, status: seers[0].statuses[i]! });
   });
-  const reached = observations.reduce((most, { finalizedSlot }) => maxOf(most, finalizedSlot), 0n);
-  const blockhashes = new Set(finished.map(({ blockhash }) => blockhash));
-  const live = await liveBlockhashes(endpoints, blockhashes, reached, onRefusal);
-  for (const { signature, blockhash } of finished) {
-    if (blockhash === undefined || !live.has(blockhash)) findings.set(signature, { kind: "expired" });
-  }
+  await Promise.all(
+    finished.map(async ({ one, agreeing }) => {
+      if (!(await isStillAccepted(witnesses, one.blockhash, agreeing, onRefusal)))
+        findings.set(one.signature, { kind: "expired" });
+    }),
+  );
   return findings;
 }
 
-/** The blockhashes that an endpoint at or past the slot still accepts. Endpoints that do not serve the method have no say. */
-async function liveBlockhashes(
-  endpoints: readonly RpcEndpoint[],
-  blockhashes: ReadonlySet<string | undefined>,
-  reached: bigint,
+function outvotes(agreeing: readonly Observation[], seers: readonly Observation[], one: ExpiryCase): boolean {
+  const certain = agreeing.filter(
+    ({ finalizedHeight }) => finalizedHeight <= one.lastValidBlockHeight + STATUS_CACHE_BLOCKS,
+  );
+  return certain.length >= 2 && certain.length > seers.length;
+}
+
+/** True if a node that has come as far as those that agree still accepts the blockhash, unless two others outvote it. */
+async function isStillAccepted(
+  { endpoints }: Witnesses,
+  blockhash: string | undefined,
+  agreeing: readonly Observation[],
   onRefusal: OnRefusal,
-): Promise<ReadonlySet<string>> {
-  const live = new Set<string>();
-  const ask = async (endpoint: RpcEndpoint, blockhash: string): Promise<void> => {
+): Promise<boolean> {
+  if (blockhash === undefined) return false;
+  const reached = agreeing.reduce(
+    (least, { finalizedSlot }) => minOf(least, finalizedSlot),
+    agreeing[0]!.finalizedSlot,
+  );
+  let [valid, invalid] = [0, 0];
+  const ask = async (endpoint: RpcEndpoint): Promise<void> => {
     try {
       const answer = await call(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }], onRefusal);
       const { slot, value } = asContext(answer, "a blockhash's validity");
-      if (value === true && slot >= reached) live.add(blockhash);
+      if (slot < reached) return;
+      if (value === true) valid += 1;
+      else invalid += 1;
     } catch {
       // Other endpoints may answer, and the finalized height is proven already.
     }
   };
-  await Promise.all(
-    endpoints.flatMap((endpoint) =>
-      [...blockhashes].map((blockhash) => (blockhash === undefined ? undefined : ask(endpoint, blockhash))),
-    ),
-  );
-  return live;
+  await Promise.all(endpoints.map(ask));
+  return valid > 0 && !(invalid >= 2 && invalid > valid);
 }
 
 /** A call that reports refusals. */
@@ -121,6 +141,7 @@ async function observe(
   );
   const statuses = asList(value, "signature statuses");
   return {
+    endpoint,
     finalizedSlot,
     // A status read before that height proves nothing about it.
     finalizedHeight: slot >= finalizedSlot ? asInteger(info.blockHeight, "epoch info") : 0n,

@@ -13,7 +13,11 @@ const LIFETIME_BLOCKS = 151n;
 const HEIGHT_TOLERANCE = 40n;
 
 /** False if the slot is outside the message's lifetime or ahead of the chain. */
-export function isCredible(status: SignatureStatus, lastValidBlockHeight: bigint, head: LandingHead): boolean {
+export function isCredible(
+  status: Pick<SignatureStatus, "slot">,
+  lastValidBlockHeight: bigint,
+  head: LandingHead,
+): boolean {
   const height = status.slot - (head.slot() - head.blockHeight());
   return (
     height <= lastValidBlockHeight + HEIGHT_TOLERANCE &&

@@ -1,5 +1,5 @@
 import bs58 from "bs58";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import {
   type FakeEndpoint,
   type FakeSubscriptions,
@@ -11,6 +11,7 @@ import { createTestWallet } from "../../../test/support/wallet.ts";
 import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { Witnesses } from "../rpc/witnesses.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
 import { createNodeSender, OWN_NODES, type Sender } from "./sender.ts";
 
@@ -24,6 +25,8 @@ interface NodeView {
   finalizedHeight: number;
   statusSlot: number;
   status: Status | null;
+  /** Its record, if it is not what the status says. */
+  record?: Status | null;
 }
 
 let height: bigint;
@@ -31,10 +34,12 @@ let views: NodeView[];
 let endpoints: FakeEndpoint[];
 let subscriptions: FakeSubscriptions;
 let landing: LiveLanding;
+let warnings: string[];
 
 beforeEach(() => {
   vi.useFakeTimers();
   height = 100n;
+  warnings = [];
 });
 afterEach(() => {
   landing.close();
@@ -42,13 +47,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function start(count: number): void {
-  views = Array.from({ length: count }, () => ({
-    finalizedSlot: 1_070,
-    finalizedHeight: 70,
-    statusSlot: 1_100,
-    status: null,
-  }));
+function start(count: number, trusted?: string): void {
+  views = Array.from(
+    { length: count },
+    (): NodeView => ({
+      finalizedSlot: 1_070,
+      finalizedHeight: 70,
+      statusSlot: 1_100,
+      status: null,
+    }),
+  );
   endpoints = views.map((view, i) =>
     fakeEndpoint(
       {
@@ -57,6 +65,7 @@ function start(count: number): void {
           context: { slot: view.statusSlot },
           value: signatures.map(() => view.status),
         }),
+        getTransaction: () => recordOf(view),
         // Below finality a chain is always some blocks ahead, on a branch that may still be dropped.
         getEpochInfo: (config?: { readonly commitment?: string }) => {
           const ahead = config?.commitment === "finalized" ? 0 : 31;
@@ -67,17 +76,30 @@ function start(count: number): void {
     ),
   );
   subscriptions = fakeSubscriptions();
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   landing = createLanding({
-    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    pool,
+    witnesses: new Witnesses({ pool, now: Date.now, warn: (message) => void warnings.push(message), trusted }),
     senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now: Date.now })),
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
     now: Date.now,
     monotonicMs: () => performance.now(),
-    warn: () => {},
+    warn: (message) => void warnings.push(message),
     random: () => 0.5,
   });
 }
+
+/** A node's record: once the status is confirmed, unless the test gives another. */
+function recordOf({ status, record = status?.confirmationStatus === "processed" ? null : status }: NodeView) {
+  if (record === null) return null;
+  const accountKeys = ["11111111111111111111111111111111"];
+  const meta = { err: record.err, fee: 5_000, preBalances: [9], postBalances: [4], logMessages: [] };
+  return { slot: record.slot, transaction: { signatures: [SIGNATURE], message: { accountKeys } }, meta };
+}
+
+/** The outcome of a transaction that landed in this slot. */
+const landedIn = (slot: bigint, error: unknown = null) => ({ kind: "landed", record: { slot, error } });
 
 /** Starts landing; the returned box holds the outcome once there is one. */
 function land(order: Partial<LandingOrder> = {}): { outcome: LandingOutcome | undefined } {
@@ -122,7 +144,7 @@ test("broadcasts repeat every two slots until the transaction is confirmed; proc
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(8);
   views[0]!.status = confirmed(1_105);
   await vi.advanceTimersByTimeAsync(400);
-  expect(box.outcome).toEqual({ kind: "landed", slot: 1_105n, error: null, commitment: "confirmed" });
+  expect(box.outcome).toMatchObject(landedIn(1_105n));
   expect(seen).toEqual([1_103n, 1_105n]);
   const sent = endpoints[0]!.countOf("sendTransaction");
   await vi.advanceTimersByTimeAsync(5_000);
@@ -135,12 +157,7 @@ test("a transaction that has already landed is reported at once, with its error"
   views[0]!.status = { slot: 1_090, err: { InstructionError: [2, { Custom: 6005 }] }, confirmationStatus: "finalized" };
   const box = land();
   await vi.advanceTimersByTimeAsync(0);
-  expect(box.outcome).toEqual({
-    kind: "landed",
-    slot: 1_090n,
-    error: { InstructionError: [2, { Custom: 6005 }] },
-    commitment: "finalized",
-  });
+  expect(box.outcome).toMatchObject(landedIn(1_090n, { InstructionError: [2, { Custom: 6005 }] }));
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(0);
 });
 
@@ -153,9 +170,9 @@ test("no refused broadcast is final", async () => {
   const box = land();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(box.outcome).toBeUndefined();
-  views[1]!.status = confirmed(1_104);
+  for (const view of views) view.status = confirmed(1_104);
   await vi.advanceTimersByTimeAsync(600);
-  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_104n });
+  expect(box.outcome).toMatchObject(landedIn(1_104n));
 });
 
 test("an endpoint with an unanswered broadcast gets no second one", async () => {
@@ -175,41 +192,55 @@ test("a notice brings the outcome before the next poll, with the status's own sl
   views[0]!.status = confirmed(1_101);
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
   await vi.advanceTimersByTimeAsync(0);
-  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_101n });
+  expect(box.outcome).toMatchObject(landedIn(1_101n));
   expect(subscriptions.count()).toBe(0);
 });
 
-test("if statuses cannot be read, the notice alone decides", async () => {
+test("if statuses cannot be read, a single node's notice and record decide", async () => {
   start(1);
   delete endpoints[0]!.methods.getSignatureStatuses;
   const box = land();
   subscriptions.activate();
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: "AccountInUse" } });
-  await vi.advanceTimersByTimeAsync(3_000);
-  expect(box.outcome).toEqual({ kind: "landed", slot: 1_102n, error: "AccountInUse", commitment: "confirmed" });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.outcome).toBeUndefined();
+  views[0]!.record = confirmed(1_101, "AccountInUse");
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.outcome).toMatchObject(landedIn(1_101n, "AccountInUse"));
 });
 
-test("if reads keep missing the signature, the notice decides at the fifth", async () => {
+test("a notice without a record decides nothing", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(10);
   subscriptions.activate();
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
-  await vi.advanceTimersByTimeAsync(790);
+  await vi.advanceTimersByTimeAsync(10_000);
   expect(box.outcome).toBeUndefined();
-  await vi.advanceTimersByTimeAsync(200);
-  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_102n, commitment: "confirmed" });
 });
 
-test("a read that lags behind a notice supplies the slot, and revokes nothing", async () => {
+test("a status without a record decides nothing, and neither does a record that contradicts it", async () => {
+  start(1);
+  const box = land();
+  views[0]!.status = confirmed(1_101, "AccountInUse");
+  views[0]!.record = null;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(box.outcome).toBeUndefined();
+  views[0]!.record = confirmed(1_101);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(box.outcome).toBeUndefined();
+});
+
+test("a status that lags behind the record revokes nothing", async () => {
   start(1);
   const box = land();
   await vi.advanceTimersByTimeAsync(10);
   subscriptions.activate();
+  views[0]!.record = confirmed(1_101);
   views[0]!.status = { ...confirmed(1_101), confirmationStatus: "processed" };
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
   await vi.advanceTimersByTimeAsync(0);
-  expect(box.outcome).toEqual({ kind: "landed", slot: 1_101n, error: null, commitment: "confirmed" });
+  expect(box.outcome).toMatchObject(landedIn(1_101n));
 });
 
 test("a node's receipt of the signature decides nothing", async () => {
@@ -237,7 +268,7 @@ test.each([
   views[0]!.status = confirmed(right);
   expect(await landing.fetchProgress(SIGNATURE, 1_000n)).toMatchObject({ slot: BigInt(right) });
   await vi.advanceTimersByTimeAsync(400);
-  expect(box.outcome).toMatchObject({ kind: "landed", slot: BigInt(right) });
+  expect(box.outcome).toMatchObject(landedIn(BigInt(right)));
 });
 
 test("callers with the same signature share one pending transaction, each with its own deadline", async () => {
@@ -375,24 +406,160 @@ test("two of three are enough if the third is down", async () => {
 
 test("never expired while any endpoint has seen it in a block", async () => {
   const processed = { slot: 1_150, err: null, confirmationStatus: "processed" };
-  const box = await overdue(past, past, { ...past, status: processed });
+  const box = await overdue(past, { ...past, status: processed });
   expect(box.outcome).toBeUndefined();
-  views[2]!.status = confirmed(1_150);
+  for (const view of views) view.status = confirmed(1_150);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_150n });
+  expect(box.outcome).toMatchObject(landedIn(1_150n));
 });
 
 test("a transaction in the last valid block has landed, even if every endpoint had dropped it", async () => {
-  expect((await overdue({ ...past, status: confirmed(1_159) })).outcome).toMatchObject({
-    kind: "landed",
-    slot: 1_159n,
+  expect((await overdue({ ...past, status: confirmed(1_159) })).outcome).toMatchObject(landedIn(1_159n));
+});
+
+describe("two nodes", () => {
+  it("one that adds an error to its status does not make the trade fail, and is set aside", async () => {
+    start(2);
+    const box = land();
+    views[0]!.status = confirmed(1_101, { InstructionError: [2, { Custom: 6005 }] });
+    views[0]!.record = confirmed(1_101);
+    views[1]!.status = confirmed(1_101);
+    views[1]!.record = null;
+    await vi.advanceTimersByTimeAsync(2_000);
+    delete views[1]!.record;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 2 });
+    expect(warnings.join()).toContain("node 0 contradicts");
+  });
+
+  it("one that adds an error to status and record leaves it pending with the reason, until it agrees", async () => {
+    start(2);
+    const reasons: string[] = [];
+    const box = land({ deadlineMs: Date.now() + 120_000, onDispute: (reason) => reasons.push(reason) });
+    views[0]!.status = confirmed(1_101, "AccountInUse");
+    views[1]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(30_000);
+    for (const view of views) Object.assign(view, past);
+    height = LAST_VALID + 40n;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(box.outcome).toBeUndefined();
+    expect(reasons).toEqual(["the nodes' records of the transaction differ"]);
+    expect(warnings.join()).toContain("node 0, node 1");
+    views[0]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject(landedIn(1_101n));
+  });
+
+  it("one that alone has seen the transaction decides nothing, not even with a record", async () => {
+    start(2);
+    const box = land();
+    views[0]!.status = confirmed(1_135, "AccountInUse");
+    const moving = setInterval(() => views[1]!.statusSlot++, 200);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(box.outcome).toBeUndefined();
+    clearInterval(moving);
+  });
+
+  it("the trusted one decides a contradiction", async () => {
+    start(2, "node 1");
+    const box = land();
+    views[0]!.status = confirmed(1_101, "AccountInUse");
+    views[1]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
+  });
+
+  it("one decides alone once the other has been silent long enough, by record and status in agreement", async () => {
+    start(2);
+    let silentMs = 4_000;
+    const [silent, speaking] = [endpoints[0]!, views[1]!];
+    silent.silentForMs = () => silentMs;
+    for (const method of Object.keys(silent.methods))
+      silent.methods[method] = () => Promise.reject(new NodeError("unreachable", "no answer"));
+    speaking.status = confirmed(1_101);
+    const box = land();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(box.outcome).toBeUndefined();
+    silentMs = 5_000;
+    speaking.record = confirmed(1_101, "AccountInUse");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toBeUndefined();
+    delete speaking.record;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
+  });
+
+  it("one that is stuck at a slot is passed over in time", async () => {
+    start(2);
+    const box = land({ deadlineMs: Date.now() + 60_000 });
+    await vi.advanceTimersByTimeAsync(2_000);
+    views[1]!.status = confirmed(1_101);
+    const moving = setInterval(() => views[1]!.statusSlot++, 200);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(box.outcome).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
+    clearInterval(moving);
+  });
+
+  it("one that does not serve records leaves the other's to decide, unless its status contradicts", async () => {
+    start(2);
+    delete endpoints[0]!.methods.getTransaction;
+    const box = land();
+    views[0]!.status = confirmed(1_101, "AccountInUse");
+    views[1]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(box.outcome).toBeUndefined();
+    views[0]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
+  });
+
+  it("cost one call more than one: a record from each", async () => {
+    start(2);
+    const box = land();
+    await vi.advanceTimersByTimeAsync(10);
+    subscriptions.activate();
+    for (const view of views) view.status = confirmed(1_101);
+    subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: null } });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(box.outcome).toMatchObject(landedIn(1_101n));
+    for (const endpoint of endpoints) expect(endpoint.countOf("getTransaction")).toBe(1);
+  });
+
+  it("finality is what both report", async () => {
+    start(2);
+    views[0]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
+    views[1]!.status = confirmed(1_100);
+    expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "confirmed" });
+    views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
+    expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "finalized" });
   });
 });
 
-test("progress comes from the endpoint that knows the transaction", async () => {
+describe("one of three nodes that lies", () => {
+  it("is outvoted, whatever it reports", async () => {
+    start(3);
+    const box = land();
+    views[2]!.status = confirmed(1_101, "AccountInUse");
+    await vi.advanceTimersByTimeAsync(2_000);
+    for (const view of views.slice(0, 2)) view.status = confirmed(1_103);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_103n), witnesses: 2 });
+    expect(warnings.join()).toContain("node 2 contradicts");
+  });
+
+  it("does not keep a transaction from expiring", async () => {
+    const lie = { ...past, status: confirmed(1_150) };
+    expect((await overdue(past, past, lie)).outcome).toEqual({ kind: "expired" });
+    expect(warnings.join()).toContain("node 2 contradicts");
+  });
+});
+
+test("progress that only one of two endpoints reports is at most processed", async () => {
   start(2);
   views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
-  expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "finalized" });
+  expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "processed" });
   views[1]!.status = null;
   expect(await landing.fetchProgress(SIGNATURE)).toBeUndefined();
 });
@@ -402,7 +569,7 @@ test("progress outside the message's lifetime is rejected, and another endpoint 
   views[0]!.status = confirmed(1_390);
   expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toBeUndefined();
   views[1]!.status = confirmed(1_100);
-  expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toMatchObject({ slot: 1_100n, commitment: "confirmed" });
+  expect(await landing.fetchProgress(SIGNATURE, LAST_VALID)).toMatchObject({ slot: 1_100n, commitment: "processed" });
 });
 
 test("a slot outside the message's lifetime is rejected", async () => {
@@ -413,7 +580,7 @@ test("a slot outside the message's lifetime is rejected", async () => {
   expect(box.outcome).toBeUndefined();
   views[0]!.status = confirmed(1_102);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(box.outcome).toMatchObject({ kind: "landed", slot: 1_102n });
+  expect(box.outcome).toMatchObject(landedIn(1_102n));
 });
 
 test("a rate-limited sender gets every first broadcast, and repetitions within its limit, least repeated first", async () => {
@@ -424,8 +591,10 @@ test("a rate-limited sender gets every first broadcast, and repetitions within i
     now: Date.now,
     perSecond: 3,
   });
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   landing = createLanding({
-    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    pool,
+    witnesses: new Witnesses({ pool, now: Date.now, warn: () => {} }),
     senders: [sender],
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
@@ -460,8 +629,10 @@ test("a relay that repeats by itself gets each transaction once, and only transa
     takeTurn: () => node.takeTurn(),
     send: (encoded) => node.send(encoded),
   };
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   landing = createLanding({
-    pool: createRpcPool({ endpoints, now: Date.now, warn: () => {} }),
+    pool,
+    witnesses: new Witnesses({ pool, now: Date.now, warn: () => {} }),
     senders: [createNodeSender(endpoints[0]!, 0, { now: Date.now }), sender],
     subscriptions,
     head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },

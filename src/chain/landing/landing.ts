@@ -1,13 +1,17 @@
 import type { Now } from "../../primitives/clock.ts";
 import type { Landing, LandingOrder, LandingOutcome, TransactionProgress } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext, asList, asRecord } from "../rpc/rpc-values.ts";
-import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
+import { asContext, asRecord } from "../rpc/rpc-values.ts";
+import type { SignatureStatus } from "../rpc/signature-status.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
 import { Broadcasts } from "./broadcasts.ts";
 import { ExpiryChecks } from "./expiry-checks.ts";
 import { isCredible, type LandingHead } from "./landing-head.ts";
 import { PendingTransaction, type Waiter } from "./pending-transaction.ts";
+import { fetchProgress } from "./progress-votes.ts";
+import { RecordReads } from "./record-reads.ts";
 import type { Sender } from "./sender.ts";
 import { StatusPolling } from "./status-polling.ts";
 
@@ -20,6 +24,7 @@ export interface LiveLanding extends Landing {
 
 interface LandingOptions {
   readonly pool: RpcPool;
+  readonly witnesses: Witnesses;
   readonly senders: readonly Sender[];
   readonly subscriptions: Subscriptions;
   readonly head: LandingHead;
@@ -35,15 +40,15 @@ interface LandingOptions {
 const DEFAULT_REBROADCAST_SLOTS = 2;
 
 /**
- * Broadcasts transactions and finds out how they end, by subscription and by polling, whichever is first. No sender's refusal
- * decides anything; only blocks do.
+ * Broadcasts transactions and finds out how they end. A notice or a status, whichever is first, says where to look; the
+ * transaction's record decides, and with several nodes two of them must agree on it. No sender's refusal decides anything.
  */
 export function createLanding(options: LandingOptions): LiveLanding {
   return new BroadcastLanding(options);
 }
 
 class BroadcastLanding implements LiveLanding {
-  readonly #pool: RpcPool;
+  readonly #witnesses: Witnesses;
   readonly #senders: readonly Sender[];
   readonly #subscriptions: Subscriptions;
   readonly #head: LandingHead;
@@ -52,10 +57,11 @@ class BroadcastLanding implements LiveLanding {
   readonly #pending = new Map<string, PendingTransaction>();
   readonly #broadcasts: Broadcasts;
   readonly #polling: StatusPolling;
+  readonly #records: RecordReads;
 
   constructor(options: LandingOptions) {
-    const { pool, senders, subscriptions, head, now, monotonicMs, random, warn } = options;
-    this.#pool = pool;
+    const { pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn } = options;
+    this.#witnesses = witnesses;
     this.#senders = senders;
     this.#subscriptions = subscriptions;
     this.#head = head;
@@ -63,22 +69,36 @@ class BroadcastLanding implements LiveLanding {
     const pending = this.#pending;
     const rebroadcastSlots = options.rebroadcastSlots ?? DEFAULT_REBROADCAST_SLOTS;
     this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, rebroadcastSlots });
+    this.#records = new RecordReads({
+      witnesses,
+      head,
+      now,
+      monotonicMs,
+      warn,
+      onProven: (transaction, proven) => this.#settle(transaction, { kind: "landed", ...proven }),
+    });
+    const onStatus = (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) =>
+      this.#receiveStatus(transaction, endpoint, status);
     const expiryChecks = new ExpiryChecks({
-      endpoints: pool.endpoints,
+      witnesses,
       pending,
       head,
       now,
       warn,
       onExpired: (transaction) => this.#settle(transaction, { kind: "expired" }),
-      onSeen: (transaction, status) => this.#receiveStatus(transaction, status),
+      onSeen: onStatus,
     });
     this.#polling = new StatusPolling({
       pool,
+      witnesses,
       pending,
       head,
       warn,
-      onStatus: (transaction, status) => this.#receiveStatus(transaction, status),
-      onRound: () => void expiryChecks.checkIfDue(),
+      onStatus,
+      onRound: () => {
+        this.#readSeen();
+        void expiryChecks.checkIfDue();
+      },
     });
   }
 
@@ -87,6 +107,7 @@ class BroadcastLanding implements LiveLanding {
       const transaction = this.#pending.get(order.signature) ?? this.#start(order);
       const waiter: Waiter = {
         onEvent: order.onEvent,
+        onDispute: order.onDispute,
         resolve(outcome) {
           clearTimeout(deadline);
           resolve(outcome);
@@ -102,17 +123,12 @@ class BroadcastLanding implements LiveLanding {
     });
   }
 
-  async fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined> {
-    const progressIn = (answer: unknown): SignatureStatus | undefined => {
-      const status = firstStatus(answer);
-      if (status === null) return undefined;
-      const isAccepted = lastValidBlockHeight === undefined || isCredible(status, lastValidBlockHeight, this.#head);
-      return isAccepted ? status : undefined;
-    };
-    const result = await this.#pool.read("getSignatureStatuses", [[signature], { searchTransactionHistory: true }], {
-      isLacking: (answer) => progressIn(answer) === undefined,
-    });
-    return progressIn(result);
+  fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined> {
+    return fetchProgress(
+      this.#witnesses,
+      signature,
+      (status) => lastValidBlockHeight === undefined || isCredible(status, lastValidBlockHeight, this.#head),
+    );
   }
 
   counts(): { readonly pending: number; readonly repeated: number; readonly shed: number } {
@@ -127,28 +143,35 @@ class BroadcastLanding implements LiveLanding {
 
   #start(order: LandingOrder): PendingTransaction {
     const senders = this.#senders.filter(({ allowedAs }) => order.senders.includes(allowedAs));
-    const transaction = new PendingTransaction(order, senders);
+    const transaction = new PendingTransaction(order, senders, this.#witnesses);
     this.#pending.set(order.signature, transaction);
     this.#broadcasts.start(transaction);
     transaction.cancelSubscription = this.#subscriptions.subscribe({
       kind: "signature",
       params: [order.signature, { commitment: "confirmed" }],
       onNotice: (result) => {
-        const { slot, value } = asContext(result, "a signature notice");
+        const { value } = asContext(result, "a signature notice");
         if (value === "receivedSignature") return;
-        // The notice's slot may be later than the transaction's; the status read has the right one.
-        transaction.receiveNotice({ slot, error: asRecord(value, "a signature notice").err ?? null });
-        void this.#polling.poll();
+        transaction.votes.receiveNotice(asRecord(value, "a signature notice").err ?? null);
+        this.#records.read(transaction);
+        if (this.#witnesses.quorum() === 1) void this.#polling.poll();
       },
     });
     void this.#polling.poll();
     return transaction;
   }
 
-  #receiveStatus(transaction: PendingTransaction, status: SignatureStatus | null): void {
-    const isAccepted = status !== null && isCredible(status, transaction.lastValidBlockHeight, this.#head);
-    const outcome = transaction.receiveStatus(isAccepted ? status : null);
-    if (outcome !== undefined) this.#settle(transaction, outcome);
+  /** A status outside the message's lifetime says nothing. */
+  #receiveStatus(transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus): void {
+    if (!isCredible(status, transaction.lastValidBlockHeight, this.#head)) return;
+    transaction.receiveStatus(endpoint, status);
+    if (transaction.votes.isSeen) this.#records.read(transaction);
+  }
+
+  /** Reads on for the records of those that a node has reported as confirmed. */
+  #readSeen(): void {
+    for (const transaction of [...this.#pending.values()])
+      if (transaction.votes.isSeen) this.#records.read(transaction);
   }
 
   #settle(transaction: PendingTransaction, outcome: LandingOutcome): void {
@@ -159,8 +182,4 @@ class BroadcastLanding implements LiveLanding {
     this.#polling.stop();
     this.#broadcasts.stop();
   }
-}
-
-function firstStatus(result: unknown): SignatureStatus | null {
-  return decodeStatus(asList(asContext(result, "signature statuses").value, "signature statuses")[0]);
 }

@@ -1,22 +1,18 @@
 import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
+import { RecordVotes } from "./record-votes.ts";
 import type { Sender } from "./sender.ts";
 
 /** A caller that waits for the outcome. */
 export interface Waiter {
   readonly onEvent: ((event: LandingEvent) => void) | undefined;
+  /** Receives why the nodes cannot agree on the outcome. */
+  readonly onDispute: ((reason: string) => void) | undefined;
   resolve(outcome: LandingOutcome): void;
 }
-
-/** What a signature subscription reported. */
-interface SignatureNotice {
-  readonly slot: bigint;
-  readonly error: unknown | null;
-}
-
-/** Status reads that may miss a signature after its notice before the notice alone is accepted. */
-const READS_AFTER_NOTICE = 5;
 
 /** A broadcast transaction without an outcome yet, awaited by one caller or several. */
 export class PendingTransaction {
@@ -36,26 +32,49 @@ export class PendingTransaction {
   retries = 0;
   retryAtMs = 0;
   cancelSubscription: () => void = () => {};
+  /** What the nodes say about it. */
+  readonly votes: RecordVotes;
+  /** Rounds of reading its record, when each node was asked last (monotonic milliseconds), and those yet to answer. */
+  recordRounds = 0;
+  readonly recordAskedAtMs = new Map<RpcEndpoint, number>();
+  readonly unansweredReads = new Set<RpcEndpoint>();
   /** Replayed to a waiter that joins later. */
   readonly #events: LandingEvent[] = [];
-  #notice: SignatureNotice | undefined;
-  /** Status reads since the notice that missed the signature. */
-  #missedReads = 0;
   /** The slot it was last seen in, which may still be dropped. */
   #processedSlot: bigint | undefined;
+  #dispute: string | undefined;
+  #isSettled = false;
 
-  constructor(order: LandingOrder, senders: readonly Sender[]) {
+  constructor(order: LandingOrder, senders: readonly Sender[], witnesses: Witnesses) {
     this.signature = order.signature;
     this.encoded = Buffer.from(order.transaction).toString("base64");
     this.blockhash = recentBlockhash(order.transaction);
     this.lastValidBlockHeight = order.lastValidBlockHeight;
     this.senders = senders;
+    this.votes = new RecordVotes(witnesses);
+  }
+
+  /** True once every wait has ended. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Why the nodes cannot agree on the outcome; undefined if nothing speaks against it. */
+  get dispute(): string | undefined {
+    return this.#dispute;
   }
 
   /** Adds a waiter and replays the events so far to it. */
   join(waiter: Waiter): void {
     this.waiters.add(waiter);
     for (const event of this.#events) waiter.onEvent?.(event);
+    if (this.#dispute !== undefined) waiter.onDispute?.(this.#dispute);
+  }
+
+  /** Reports to every waiter, and later to those that join, why the nodes cannot agree. */
+  reportDispute(reason: string): void {
+    this.#dispute = reason;
+    for (const waiter of this.waiters) waiter.onDispute?.(reason);
   }
 
   /** Reports an event to every waiter, and later to those that join. */
@@ -66,29 +85,17 @@ export class PendingTransaction {
 
   /** Ends every wait with the outcome. */
   settle(outcome: LandingOutcome): void {
+    this.#isSettled = true;
     this.cancelSubscription();
     for (const waiter of this.waiters) waiter.resolve(outcome);
   }
 
-  receiveNotice(notice: SignatureNotice): void {
-    this.#notice = notice;
-    this.#missedReads = 0;
-  }
-
-  /** Takes in one status read; null if the read missed the signature. @returns the outcome once it is certain */
-  receiveStatus(status: SignatureStatus | null): LandingOutcome | undefined {
-    const notice = this.#notice;
-    if (status === null) {
-      if (notice === undefined || ++this.#missedReads < READS_AFTER_NOTICE) return undefined;
-      return { kind: "landed", ...notice, commitment: "confirmed" };
-    }
-    const { slot, error } = status;
-    if (slot !== this.#processedSlot) {
-      this.#processedSlot = slot;
-      this.report({ kind: "processed", slot });
-    }
-    if (status.commitment !== "processed") return { kind: "landed", slot, error, commitment: status.commitment };
-    // The subscription asks for "confirmed": after its notice, a node that still says "processed" merely lags.
-    return notice === undefined ? undefined : { kind: "landed", slot, error, commitment: "confirmed" };
+  /** Takes in a node's status. One status alone decides nothing. */
+  receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
+    this.votes.receiveStatus(endpoint, status);
+    const { slot } = status;
+    if (slot === this.#processedSlot) return;
+    this.#processedSlot = slot;
+    this.report({ kind: "processed", slot });
   }
 }

@@ -1,17 +1,20 @@
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asList } from "../rpc/rpc-values.ts";
 import { decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
 import type { LandingHead } from "./landing-head.ts";
 import type { PendingTransaction } from "./pending-transaction.ts";
 
 interface StatusPollingOptions {
   readonly pool: RpcPool;
+  readonly witnesses: Witnesses;
   /** By signature; the owner adds and removes them. */
   readonly pending: ReadonlyMap<string, PendingTransaction>;
   readonly head: LandingHead;
   readonly warn: (message: string) => void;
-  /** Receives what each read says of each transaction; null if it missed the signature or failed. */
-  readonly onStatus: (transaction: PendingTransaction, status: SignatureStatus | null) => void;
+  /** Receives each status of each transaction, with the node that reported it. */
+  readonly onStatus: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
   /** Called after each round of reads. */
   readonly onRound: () => void;
 }
@@ -62,21 +65,29 @@ export class StatusPolling {
   }
 
   async #read(chunk: readonly PendingTransaction[]): Promise<void> {
-    const { pool, head, warn, onStatus } = this.#options;
+    const { pool, witnesses, head, warn, onStatus } = this.#options;
     // Nodes keep the statuses of the last few hundred slots in memory; older ones take a search of the history.
     const searchTransactionHistory = chunk.some((one) => head.blockHeight() > one.lastValidBlockHeight);
     try {
       const params = [chunk.map(({ signature }) => signature), { searchTransactionHistory }];
-      const result = await pool.read("getSignatureStatuses", params, { startAt: this.#rounds });
-      const statuses = asList(asContext(result, "signature statuses").value, "signature statuses");
+      let from: RpcEndpoint | undefined;
+      const result = await pool.read("getSignatureStatuses", params, {
+        startAt: this.#rounds,
+        onAnswer: (endpoint) => {
+          from = endpoint;
+        },
+      });
+      const { slot, value } = asContext(result, "signature statuses");
+      witnesses.noteSlot(from!, slot);
+      const statuses = asList(value, "signature statuses");
       chunk.forEach((transaction, i) => {
-        onStatus(transaction, decodeStatus(statuses[i]));
+        const status = decodeStatus(statuses[i]);
+        if (status !== null) onStatus(transaction, from!, status);
       });
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) warn(`Cannot read signature statuses; relying on subscriptions: ${String(error)}`);
       this.#isFailing = true;
-      for (const transaction of chunk) onStatus(transaction, null);
     }
   }
 }

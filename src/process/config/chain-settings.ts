@@ -14,6 +14,19 @@ export const CHAIN_SETTINGS = {
     ...optional(urls("Their WebSockets, in the same order; absent: derived from SOLANA_RPC_URLS", ["ws", "wss"])),
     alias: "SOLANA_WS_URL",
   },
+  SOLANA_TRUSTED_RPC_URL: optional(
+    url("The one of SOLANA_RPC_URLS whose word decides if nodes contradict each other; absent: it stays pending", [
+      "http",
+      "https",
+    ]),
+  ),
+  WITNESS_TIMEOUT_MS: integer(
+    "Silence after which a node no longer has to agree with another on how a trade ended",
+    "ms",
+    5_000,
+    500,
+    60_000,
+  ),
   SOLANA_RPC_TIMEOUT_MS: integer("Longest wait for an answer of a node", "ms", 4_000, 100, 60_000),
   YELLOWSTONE_URL: optional(
     url("Yellowstone gRPC stream of market state; absent: WebSocket subscriptions", ["http", "https"]),

@@ -48,33 +48,6 @@ describe("submits of the same bytes", () => {
   });
 });
 
-describe("a record of another slot than the transaction landed in", () => {
-  it("is ignored: amounts come with the right record, not before", async () => {
-    const a = startProcess("a");
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    world.recordSlot = SLOT + 1n;
-    await rest(10);
-    land("a", trade.signature);
-    await rest(2_000);
-    expect(answer.value).toBeUndefined();
-    world.recordSlot = SLOT;
-    await rest(200);
-    expect(answer.value).toMatchObject({ status: "confirmed", slot: SLOT, result: { outAmount: 42n } });
-  });
-
-  it("never becomes a receipt", async () => {
-    const a = startProcess("a");
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    world.recordSlot = SLOT - 1n;
-    await rest(10);
-    land("a", trade.signature);
-    await rest(25_000);
-    expect(answer.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
-  });
-});
-
 describe("several signatures of one message", () => {
   /** Signed by a wallet that draws a new nonce each time: as valid as the first, in other bytes. */
   const resigned = (trade: ReturnType<typeof signedTrade>) => {

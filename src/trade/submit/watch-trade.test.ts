@@ -4,7 +4,6 @@ import {
   land,
   principal,
   rest,
-  SLOT,
   seen,
   signedTrade,
   startProcess,
@@ -73,7 +72,7 @@ it("finalized never precedes the amounts, even if the trade is first seen finali
       answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
   })();
   await rest(10);
-  world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "landed", slot: SLOT, commitment: "finalized", error: null });
+  land("a", trade.signature);
   await rest(10);
   await watched;
   expect(answer.value?.status).toBe("confirmed");

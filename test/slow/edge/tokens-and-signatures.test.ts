@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
-import type { Landing, TransactionReader } from "../../../src/chain/port.ts";
+import type { Landing } from "../../../src/chain/port.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { concatBytes } from "../../../src/primitives/bytes.ts";
@@ -81,7 +81,6 @@ it("17: every bit flip of a signed transaction is refused", async () => {
     sealer,
     submissions: createMemorySubmissions(now),
     landing: watched as Landing,
-    transactions: watched as TransactionReader,
     venues: [],
     now,
     owner: "edge",

@@ -1,9 +1,11 @@
 import type { SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing } from "../../../chain/port.ts";
+import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
+import { expiredOutcome } from "../outcome/expired-outcome.ts";
 import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
-import { type OutcomePorts, readOutcome } from "../outcome/read-outcome.ts";
+import { readOutcome } from "../outcome/read-outcome.ts";
 import { sleep } from "../waiting.ts";
 import { AttemptProgress } from "./attempt-progress.ts";
 import { Broadcast, FOLLOW_MS, type LandedSignature } from "./broadcast.ts";
@@ -11,7 +13,8 @@ import { ClaimKeeper, type ClaimPorts } from "./claim-keeper.ts";
 import type { OutcomePoll } from "./outcome-poll.ts";
 
 /** What attempts read and write. */
-export interface AttemptPorts extends ClaimPorts, OutcomePorts {
+export interface AttemptPorts extends ClaimPorts {
+  readonly venues: readonly Venue[];
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
   /** Receives a report of every attempt that this process has driven. */
@@ -143,8 +146,11 @@ export class Attempt {
       const landed = await this.#broadcast.land();
       this.#reportLanding(landed);
       const { signature, landing } = landed;
-      const outcome = await readOutcome(this.#ports, this.sealed, signature, landing);
-      if (outcome === undefined) return undefined;
+      if (landing.kind === "pending") return undefined;
+      const outcome =
+        landing.kind === "expired"
+          ? expiredOutcome(signature)
+          : readOutcome(this.#ports.venues, this.sealed, signature, landing);
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
       return await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
@@ -158,10 +164,11 @@ export class Attempt {
   /** "confirmed" even if it is finalized by now: only a written outcome is reported as finalized. */
   #reportLanding({ signature, landing }: LandedSignature): void {
     if (landing.kind !== "landed") return;
-    const { slot, error } = landing;
+    const { slot, error } = landing.record;
     this.progress.record({ kind: "confirmed", slot });
     this.progress.endStage("confirm");
-    // One that failed stays "processed" until its record says why.
-    this.progress.update({ status: error == null ? "confirmed" : "processed", slot, signature });
+    // One that failed stays "processed" until the reason is written.
+    const status = error === null ? "confirmed" : "processed";
+    this.progress.update({ status, slot, signature, pendingReason: undefined });
   }
 }

@@ -82,6 +82,7 @@ export class Broadcast {
       deadlineMs: this.#now() + FOLLOW_MS,
       senders: this.#terms.senders,
       onEvent: (event) => this.#progress.receive(event),
+      onDispute: (pendingReason) => this.#progress.update({ pendingReason }),
     });
     return { signature, landing };
   }

@@ -15,28 +15,34 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * The outcome of a transaction that landed and failed, by the deepest failing program in its logs. Without a record only
- * the chain's own error is known: INSUFFICIENT_SOL or PROGRAM_ERROR.
+ * The outcome of a transaction that landed and failed, by the deepest failing program in its logs; without one, by the
+ * chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes
+ * nothing, costs nothing, and its message is used up like any other (SIMD-0290).
+ *
+ * @param witnesses nodes that agree on the record
  */
 export function failedOutcome(
-  landed: { readonly signature: string; readonly slot: bigint; readonly error: unknown },
-  record: TransactionRecord | null,
+  signature: string,
+  { slot, error, logs, feeLamports }: TransactionRecord,
+  witnesses: number,
   venues: readonly Venue[],
 ): Outcome {
-  const failure = record === null ? undefined : parseProgramFailure(record.logs);
-  const reason = failure === undefined ? codeOfRuntimeError(landed.error) : classifyFailure(failure, venues);
+  const failure = parseProgramFailure(logs);
+  const reason = failure === undefined ? codeOfRuntimeError(error) : classifyFailure(failure, venues);
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
+  const paid = feeLamports === 0n ? "no fee was charged" : "only the network fees were paid";
   return {
     kind: "failed",
     code,
-    message: `${MEANING[reason]}; nothing was traded, and only the network fees were paid. Build the trade again.`,
+    message: `${MEANING[reason]}; nothing was traded, and ${paid}. Build the trade again.`,
     facts: {
       safeToRebuild: true,
       details: {
-        signature: landed.signature,
-        slot: Number(landed.slot),
-        error: JSON.stringify(landed.error),
+        signature,
+        slot: Number(slot),
+        error: JSON.stringify(error),
+        witnesses,
         ...(reason === code ? {} : { reason }),
         ...(failure === undefined ? {} : { program: failure.program }),
         ...(failure?.number === undefined ? {} : { code: failure.number }),

@@ -11,6 +11,8 @@ export type Outcome =
       readonly status: TradeStatus;
       readonly result: ExactAmounts;
       readonly costs: Costs;
+      /** Nodes that agree on it; undefined in records of an earlier version. */
+      readonly witnesses?: number | undefined;
     }
   | {
       readonly kind: "failed";
@@ -44,8 +46,8 @@ export function parseOutcome(text: string, isFinalized = false): Outcome {
 /** The answer of an outcome. @throws TradewireError if the trade failed */
 export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {
   if (outcome.kind === "failed") throw new TradewireError(outcome.code, outcome.message, outcome.facts);
-  const { slot, status, result, costs } = outcome;
-  return { ...pendingTrade(sealed, signature), slot, status, result, costs };
+  const { slot, status, result, costs, witnesses } = outcome;
+  return { ...pendingTrade(sealed, signature), slot, status, result, costs, witnesses };
 }
 
 /** A trade that is neither seen on the chain nor decided. */
@@ -63,5 +65,7 @@ export function pendingTrade(sealed: SealedTrade, signature: string): SubmittedT
     result: undefined,
     costs,
     route,
+    witnesses: undefined,
+    pendingReason: undefined,
   };
 }

@@ -1,0 +1,69 @@
+import type { TransactionProgress } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { asContext, asList } from "../rpc/rpc-values.ts";
+import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
+
+/** Longest wait for a status. Milliseconds. */
+const TIMEOUT_MS = 1_000;
+/** Nodes asked at first: as many as must agree. */
+const ASKED_FIRST = 2;
+const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
+
+interface Vote {
+  readonly endpoint: RpcEndpoint;
+  readonly status: SignatureStatus | null;
+}
+
+/**
+ * Asks the nodes how far a transaction has got: as far as as many as must agree have seen it in one slot, else "processed" if
+ * any has seen it at all. Undefined if it is in no block.
+ *
+ * @param isAccepted false of a status that cannot be true: it counts as none
+ * @throws TradewireError UPSTREAM_ERROR if no node answers
+ */
+export async function fetchProgress(
+  witnesses: Witnesses,
+  signature: string,
+  isAccepted: (status: SignatureStatus) => boolean,
+): Promise<TransactionProgress | undefined> {
+  const { endpoints, pool } = witnesses;
+  const asked = endpoints.toSorted((a, b) => Number(a.isCooling()) - Number(b.isCooling()));
+  const votes: Vote[] = [];
+  const failures: unknown[] = [];
+  const ask = async (endpoint: RpcEndpoint) => {
+    try {
+      const status = await fetchStatus(pool, endpoint, signature);
+      votes.push({ endpoint, status: status !== null && isAccepted(status) ? status : null });
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  await Promise.all(asked.slice(0, ASKED_FIRST).map(ask));
+  if (agreed(witnesses, votes) === undefined) await Promise.all(asked.slice(ASKED_FIRST).map(ask));
+  if (votes.length === 0) throw failures[0];
+  const seen = votes.find(({ status }) => status !== null)?.status;
+  if (seen === null || seen === undefined) return undefined;
+  return agreed(witnesses, votes) ?? { slot: seen.slot, commitment: "processed", error: null };
+}
+
+async function fetchStatus(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<SignatureStatus | null> {
+  const params = [[signature], { searchTransactionHistory: true }];
+  const answer = await pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
+  return decodeStatus(asList(asContext(answer, "signature statuses").value, "signature statuses")[0]);
+}
+
+/** What as many nodes as must agree have seen, and more than have seen anything else; or the trusted one. */
+function agreed(witnesses: Witnesses, votes: readonly Vote[]): TransactionProgress | undefined {
+  const seen = votes.flatMap(({ endpoint, status }) => (status === null ? [] : [{ endpoint, status }]));
+  const groups = [...Map.groupBy(seen, ({ status: { slot, error } }) => `${slot} ${JSON.stringify(error)}`).values()];
+  const [best, second] = groups.sort((a, b) => b.length - a.length);
+  const quorum = witnesses.quorum();
+  if (best !== undefined && best.length >= quorum && best.length > (second?.length ?? 0)) {
+    const ranks = best.map(({ status }) => COMMITMENTS.indexOf(status.commitment)).sort((a, b) => b - a);
+    const { slot, error } = best[0]!.status;
+    return { slot, error, commitment: COMMITMENTS[ranks[quorum - 1]!]! };
+  }
+  return seen.find(({ endpoint }) => endpoint === witnesses.trusted)?.status;
+}

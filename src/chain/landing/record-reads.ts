@@ -1,0 +1,119 @@
+import type { Now } from "../../primitives/clock.ts";
+import type { TransactionRecord } from "../port.ts";
+import { NodeError } from "../rpc/node-error.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import { fetchRecord } from "../rpc/transaction-reader.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
+import { isCredible, type LandingHead } from "./landing-head.ts";
+import type { PendingTransaction } from "./pending-transaction.ts";
+import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
+
+interface RecordReadsOptions {
+  readonly witnesses: Witnesses;
+  readonly head: LandingHead;
+  readonly now: Now;
+  readonly monotonicMs: Now;
+  readonly warn: (message: string) => void;
+  readonly onProven: (transaction: PendingTransaction, proven: ProvenRecord) => void;
+}
+
+/** Shortest pause between two reads of a record from the same node. Milliseconds. */
+const MIN_PERIOD_MS = 100;
+/** Longest that a verdict on one node's word waits for the answer of a node that has been silent. Milliseconds. */
+const GRACE_MS = 250;
+/** Rounds without a verdict after which callers and the log are given the reason. */
+const ROUNDS_UNTIL_DISPUTE = 8;
+
+/**
+ * Reads the records of transactions that a node has reported as confirmed: from as many nodes as must agree at first, then
+ * from all, until they do.
+ */
+export class RecordReads {
+  readonly #options: RecordReadsOptions;
+  #turn = 0;
+
+  constructor(options: RecordReadsOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the record from the nodes that are due, and decides if what is known is enough. */
+  read(transaction: PendingTransaction): void {
+    const { monotonicMs, head } = this.#options;
+    const atMs = monotonicMs();
+    const periodMs = Math.max(MIN_PERIOD_MS, head.slotMs());
+    const due = this.#choose(transaction.recordRounds).filter((endpoint) => {
+      const askedAtMs = transaction.recordAskedAtMs.get(endpoint);
+      return askedAtMs === undefined || (!transaction.unansweredReads.has(endpoint) && atMs - askedAtMs >= periodMs);
+    });
+    if (due.length > 0) transaction.recordRounds += 1;
+    for (const endpoint of due) void this.#ask(transaction, endpoint);
+    this.#decide(transaction);
+    if (transaction.recordRounds >= ROUNDS_UNTIL_DISPUTE) this.#reportDispute(transaction);
+  }
+
+  /** The nodes to ask: at first only as many as must agree, in turns; silent ones do no harm beside them. */
+  #choose(rounds: number): readonly RpcEndpoint[] {
+    const { witnesses } = this.#options;
+    const { endpoints } = witnesses;
+    if (rounds > 0 || endpoints.length <= 2) return endpoints;
+    const start = this.#turn++ % endpoints.length;
+    const turned = [...endpoints.slice(start), ...endpoints.slice(0, start)];
+    const ready = turned.filter((endpoint) => !endpoint.isCooling() && !witnesses.isSilent(endpoint));
+    return ready.length < 2 ? endpoints : ready.slice(0, 2);
+  }
+
+  async #ask(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<void> {
+    const { monotonicMs, now } = this.#options;
+    transaction.recordAskedAtMs.set(endpoint, monotonicMs());
+    transaction.unansweredReads.add(endpoint);
+    const answer = await this.#fetch(transaction, endpoint);
+    transaction.unansweredReads.delete(endpoint);
+    if (transaction.isSettled) return;
+    transaction.votes.receiveRecord(endpoint, answer, now());
+    this.#decide(transaction);
+  }
+
+  async #fetch(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<RecordAnswer> {
+    try {
+      const record = await fetchRecord(this.#options.witnesses.pool, endpoint, transaction.signature);
+      if (record === null) return "absent";
+      return this.#isCredible(record, transaction) ? record : "unusable";
+    } catch (error) {
+      const kind = error instanceof NodeError ? error.kind : "malformed";
+      return kind === "refused" || kind === "answered" ? "unserved" : "unusable";
+    }
+  }
+
+  /** False if the slot is outside the message's lifetime, or the balances are not those of the accounts. */
+  #isCredible(record: TransactionRecord, { lastValidBlockHeight }: PendingTransaction): boolean {
+    const { slot, accounts, preBalances, postBalances } = record;
+    return (
+      accounts.length === preBalances.length &&
+      accounts.length === postBalances.length &&
+      isCredible({ slot }, lastValidBlockHeight, this.#options.head)
+    );
+  }
+
+  #decide(transaction: PendingTransaction): void {
+    const { witnesses, now, monotonicMs, onProven } = this.#options;
+    if (transaction.isSettled) return;
+    const proven = transaction.votes.proven(now());
+    if (proven === undefined) return;
+    const isOneOfSeveral = proven.witnesses === 1 && witnesses.endpoints.length > 1;
+    const atMs = monotonicMs();
+    const mayStillAnswer = [...transaction.unansweredReads].some(
+      (endpoint) => atMs - transaction.recordAskedAtMs.get(endpoint)! < GRACE_MS,
+    );
+    if (isOneOfSeveral && mayStillAnswer) return;
+    onProven(transaction, proven);
+  }
+
+  #reportDispute(transaction: PendingTransaction): void {
+    const { witnesses, warn } = this.#options;
+    if (transaction.isSettled || transaction.dispute !== undefined) return;
+    const reason = transaction.votes.dispute();
+    transaction.reportDispute(reason);
+    const names = witnesses.endpoints.map(({ name }) => name).join(", ");
+    warn(`Cannot decide how ${transaction.signature} ended: ${reason} (${names}). It stays pending until they agree.`);
+  }
+}

@@ -1,0 +1,149 @@
+import type { TransactionRecord } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { SignatureStatus } from "../rpc/signature-status.ts";
+import type { Witnesses } from "../rpc/witnesses.ts";
+import { isCut, recordKey } from "./record-key.ts";
+
+/** What a node gave when asked for the record: the record, none yet, or no usable answer. */
+export type RecordAnswer = TransactionRecord | "absent" | "unserved" | "unusable";
+
+/** A record that enough nodes agree on. */
+export interface ProvenRecord {
+  readonly record: TransactionRecord;
+  /** Nodes that agree on it. */
+  readonly witnesses: number;
+}
+
+/** What the nodes say about one transaction: their records of it and their statuses. */
+export class RecordVotes {
+  readonly #witnesses: Witnesses;
+  /** Each node's last answer. */
+  readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
+  /** The status each node reported last. */
+  readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
+  /** Since when a node has given no record (epoch milliseconds). */
+  readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
+  #noticedError: { readonly error: unknown | null } | undefined;
+
+  constructor(witnesses: Witnesses) {
+    this.#witnesses = witnesses;
+  }
+
+  /** True once a node has reported the transaction as confirmed, by notice, status or record. */
+  get isSeen(): boolean {
+    return (
+      this.#noticedError !== undefined ||
+      this.#records().length > 0 ||
+      [...this.#statuses.values()].some(({ commitment }) => commitment !== "processed")
+    );
+  }
+
+  /** Takes in the error of a notice that the transaction is confirmed; null if it succeeded. */
+  receiveNotice(error: unknown | null): void {
+    this.#noticedError = { error };
+  }
+
+  /** Takes in a node's status. A later one replaces it. */
+  receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
+    this.#statuses.set(endpoint, status);
+  }
+
+  /** Takes in what a node gave when asked for the record. A later answer replaces it. */
+  receiveRecord(endpoint: RpcEndpoint, answer: RecordAnswer, atMs: number): void {
+    this.#answers.set(endpoint, answer);
+    if (typeof answer === "object") this.#withoutSinceMs.delete(endpoint);
+    else if (!this.#withoutSinceMs.has(endpoint)) this.#withoutSinceMs.set(endpoint, atMs);
+  }
+
+  /**
+   * The record that enough nodes agree on: two, and more than agree on any other. One node decides, with record and status in
+   * agreement, if no other is configured, answers or serves records, or if it is the trusted one.
+   */
+  proven(atMs: number): ProvenRecord | undefined {
+    const [best, second] = this.#groups();
+    if (best === undefined) return undefined;
+    if (best.length >= 2 && best.length > (second?.length ?? 0)) return this.#prove(best);
+    const { trusted, endpoints } = this.#witnesses;
+    if (trusted !== undefined && this.#isConsistent(trusted)) return this.#prove([trusted]);
+    const only = best[0]!;
+    const others = endpoints.filter((endpoint) => endpoint !== only);
+    const isAlone = second === undefined && others.every((other) => this.#hasNoSay(other, atMs));
+    return isAlone && this.#isConsistent(only) && !this.#isContradicted(only) ? this.#prove([only]) : undefined;
+  }
+
+  /** Why nothing is proven although a node has reported the transaction. */
+  dispute(): string {
+    const [best, second] = this.#groups();
+    if (second !== undefined) return "the nodes' records of the transaction differ";
+    if (best === undefined) return "a node reports the transaction as confirmed, and no node has its record";
+    if (best.some((endpoint) => this.#isContradicted(endpoint)))
+      return "a node's status of the transaction differs from its record";
+    return "only one node has the record of the transaction";
+  }
+
+  #recordOf(endpoint: RpcEndpoint): TransactionRecord | undefined {
+    const answer = this.#answers.get(endpoint);
+    return typeof answer === "object" ? answer : undefined;
+  }
+
+  #records(): readonly RpcEndpoint[] {
+    return [...this.#answers.keys()].filter((endpoint) => this.#recordOf(endpoint) !== undefined);
+  }
+
+  /** Nodes by equal records, the largest group first. */
+  #groups(): readonly RpcEndpoint[][] {
+    const withLogs = !this.#hasCut();
+    const groups = Map.groupBy(this.#records(), (endpoint) => recordKey(this.#recordOf(endpoint)!, withLogs));
+    return [...groups.values()].sort((a, b) => b.length - a.length);
+  }
+
+  #hasCut(): boolean {
+    return this.#records().some((endpoint) => isCut(this.#recordOf(endpoint)!));
+  }
+
+  #prove(agreeing: readonly RpcEndpoint[]): ProvenRecord {
+    const record = this.#recordOf(agreeing[0]!)!;
+    for (const endpoint of this.#records())
+      if (!agreeing.includes(endpoint)) this.#witnesses.setAside(endpoint, "its record of a transaction differs");
+    for (const [endpoint, status] of this.#statuses)
+      if (isFirm(status) && !isSameEnd(record, status))
+        this.#witnesses.setAside(endpoint, "its status of a transaction differs");
+    // Logs that the nodes could not compare say nothing.
+    const isUncompared = agreeing.length > 1 && this.#hasCut();
+    return { record: isUncompared ? { ...record, logs: [] } : record, witnesses: agreeing.length };
+  }
+
+  /** True if the node's record and its status agree. Of a single node, its notice may stand for the status. */
+  #isConsistent(endpoint: RpcEndpoint): boolean {
+    const record = this.#recordOf(endpoint);
+    if (record === undefined) return false;
+    const status = this.#statuses.get(endpoint);
+    if (status !== undefined) return isSameEnd(record, status);
+    const notice = this.#witnesses.endpoints.length === 1 ? this.#noticedError : undefined;
+    return notice !== undefined && isSameError(record.error, notice.error);
+  }
+
+  /** True if any node's status contradicts this node's record. */
+  #isContradicted(endpoint: RpcEndpoint): boolean {
+    const record = this.#recordOf(endpoint)!;
+    return [...this.#statuses.values()].some((status) => isFirm(status) && !isSameEnd(record, status));
+  }
+
+  /** True of a node that cannot vouch for a record: silent, stuck, not serving records, or without a usable answer. */
+  #hasNoSay(endpoint: RpcEndpoint, atMs: number): boolean {
+    const answer = this.#answers.get(endpoint);
+    if (answer === "unserved" || this.#witnesses.isSilent(endpoint)) return true;
+    const sinceMs = this.#withoutSinceMs.get(endpoint);
+    if (sinceMs === undefined || atMs - sinceMs < this.#witnesses.silentAfterMs) return false;
+    return answer === "unusable" || this.#witnesses.isStuck(endpoint);
+  }
+}
+
+/** True of a status that no fork takes back. */
+const isFirm = ({ commitment }: SignatureStatus) => commitment !== "processed";
+
+const isSameError = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+function isSameEnd(record: TransactionRecord, status: SignatureStatus): boolean {
+  return record.slot === status.slot && isSameError(record.error, status.error);
+}

@@ -7,11 +7,11 @@ import type { SignatureStatus } from "../rpc/signature-status.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
 import { Broadcasts } from "./broadcasts.ts";
-import { ExpiryChecks } from "./expiry-checks.ts";
 import { isCredible, type LandingHead } from "./landing-head.ts";
+import { ExpiryChecks } from "./outcome/expiry-checks.ts";
+import { fetchProgress } from "./outcome/progress-votes.ts";
+import { RecordReads } from "./outcome/record-reads.ts";
 import { PendingTransaction, type Waiter } from "./pending-transaction.ts";
-import { fetchProgress } from "./progress-votes.ts";
-import { RecordReads } from "./record-reads.ts";
 import type { Sender } from "./sender.ts";
 import { StatusPolling } from "./status-polling.ts";
 

@@ -2,8 +2,8 @@ import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
+import { RecordVotes } from "./outcome/record-votes.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
-import { RecordVotes } from "./record-votes.ts";
 import type { Sender } from "./sender.ts";
 
 /** A caller that waits for the outcome. */

@@ -1,7 +1,7 @@
-import type { TransactionRecord } from "../port.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import type { SignatureStatus } from "../rpc/signature-status.ts";
-import type { Witnesses } from "../rpc/witnesses.ts";
+import type { TransactionRecord } from "../../port.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { SignatureStatus } from "../../rpc/signature-status.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
 import { isCut, recordKey } from "./record-key.ts";
 
 /** What a node gave when asked for the record: the record, none yet, or no usable answer. */

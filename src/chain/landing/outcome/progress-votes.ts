@@ -1,9 +1,9 @@
-import type { TransactionProgress } from "../port.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext, asList } from "../rpc/rpc-values.ts";
-import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
-import type { Witnesses } from "../rpc/witnesses.ts";
+import type { TransactionProgress } from "../../port.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
+import { asContext, asList } from "../../rpc/rpc-values.ts";
+import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
 
 /** Longest wait for a status. Milliseconds. */
 const TIMEOUT_MS = 1_000;

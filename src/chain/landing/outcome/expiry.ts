@@ -1,9 +1,9 @@
-import { minOf } from "../../primitives/integer.ts";
-import { isRefusal } from "../rpc/node-error.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import { asContext, asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
-import { decodeStatus, type SignatureStatus } from "../rpc/signature-status.ts";
-import type { Witnesses } from "../rpc/witnesses.ts";
+import { minOf } from "../../../primitives/integer.ts";
+import { isRefusal } from "../../rpc/node-error.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import { asContext, asInteger, asList, asRecord } from "../../rpc/rpc-values.ts";
+import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
 
 /** A transaction that may have expired. */
 interface ExpiryCase {

@@ -1,11 +1,11 @@
-import type { Now } from "../../primitives/clock.ts";
-import type { TransactionRecord } from "../port.ts";
-import { NodeError } from "../rpc/node-error.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import { fetchRecord } from "../rpc/transaction-reader.ts";
-import type { Witnesses } from "../rpc/witnesses.ts";
-import { isCredible, type LandingHead } from "./landing-head.ts";
-import type { PendingTransaction } from "./pending-transaction.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { TransactionRecord } from "../../port.ts";
+import { NodeError } from "../../rpc/node-error.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import { fetchRecord } from "../../rpc/transaction-reader.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
+import { isCredible, type LandingHead } from "../landing-head.ts";
+import type { PendingTransaction } from "../pending-transaction.ts";
 import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
 
 interface RecordReadsOptions {

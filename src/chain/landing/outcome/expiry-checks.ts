@@ -1,10 +1,10 @@
-import type { Now } from "../../primitives/clock.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import { MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
-import type { Witnesses } from "../rpc/witnesses.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import { MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../../rpc/signature-status.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
+import type { LandingHead } from "../landing-head.ts";
+import type { PendingTransaction } from "../pending-transaction.ts";
 import { proveExpiry } from "./expiry.ts";
-import type { LandingHead } from "./landing-head.ts";
-import type { PendingTransaction } from "./pending-transaction.ts";
 
 interface ExpiryChecksOptions {
   readonly witnesses: Witnesses;

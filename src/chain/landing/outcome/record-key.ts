@@ -1,4 +1,4 @@
-import type { TransactionRecord } from "../port.ts";
+import type { TransactionRecord } from "../../port.ts";
 
 /** The lines of a log that say which program failed and why. */
 const FAILURE_LINE = /^Program \w+ failed|Error Code: /;

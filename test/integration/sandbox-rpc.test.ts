@@ -251,6 +251,12 @@ describe("the embedded chain, through web3.js", () => {
     expect(await ask({ method: "blockSubscribe", params: ["all"] })).toMatchObject({ error: { code: -32601 } });
     expect(await ask({ method: "accountSubscribe", params: ["x"] })).toMatchObject({ error: { code: -32602 } });
     expect(await ask({ method: "slotUnsubscribe", params: [999_999] })).toMatchObject({ error: { code: -32602 } });
+    // As nodes do: equal subscriptions of one connection have one number, and end together.
+    const watched = { method: "accountSubscribe", params: [Keypair.generate().publicKey.toBase58()] };
+    const { result: id } = await ask(watched);
+    expect(await ask(watched)).toMatchObject({ result: id });
+    expect(await ask({ method: "accountUnsubscribe", params: [id] })).toMatchObject({ result: true });
+    expect(await ask({ method: "accountUnsubscribe", params: [id] })).toMatchObject({ error: { code: -32602 } });
     socket.close();
   });
 

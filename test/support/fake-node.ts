@@ -34,9 +34,18 @@ export function fail(code: number, message: string): FakeCall {
 
 export async function startFakeNode(methods: Readonly<Record<string, FakeCall>>): Promise<FakeNode> {
   const calls: string[] = [];
-  const subscriptions = new Map<number, { readonly kind: string; readonly socket: WebSocket }>();
+  const subscriptions = new Map<
+    number,
+    { readonly kind: string; readonly params: string; readonly socket: WebSocket }
+  >();
   let connections = 0;
   let lastId = 0;
+
+  /** As nodes do: equal subscriptions of one connection share a number, and end together. */
+  const idOfEqual = (asked: { readonly kind: string; readonly params: string; readonly socket: WebSocket }) =>
+    [...subscriptions].find(
+      ([, one]) => one.kind === asked.kind && one.params === asked.params && one.socket === asked.socket,
+    )?.[0];
 
   const server = createServer(async (request: IncomingMessage, response) => {
     let body = "";
@@ -50,9 +59,11 @@ export async function startFakeNode(methods: Readonly<Record<string, FakeCall>>)
     connections += 1;
     socket.on("message", (data) => {
       const { id, method, params } = JSON.parse(data.toString());
-      if (method.endsWith("Unsubscribe")) subscriptions.delete(params[0]);
-      else subscriptions.set(++lastId, { kind: method.replace("Subscribe", ""), socket });
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id, result: method.endsWith("Unsubscribe") ? true : lastId }));
+      const answerWith = (result: unknown) => socket.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method.endsWith("Unsubscribe")) return answerWith(subscriptions.delete(params[0]));
+      const asked = { kind: method.replace("Subscribe", ""), params: JSON.stringify(params), socket };
+      answerWith(idOfEqual(asked) ?? ++lastId);
+      subscriptions.set(idOfEqual(asked) ?? lastId, asked);
     });
     socket.on("close", () => {
       for (const [id, one] of subscriptions) if (one.socket === socket) subscriptions.delete(id);

@@ -149,6 +149,57 @@ test("a cancelled subscription is unsubscribed, even if the node had not accepte
   await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
 });
 
+test("following again before the node has answered leaves a subscription that reports", async () => {
+  await start();
+  node.notify("slot", { slot: 1, parent: 0, root: 0 });
+  await eventually(() => expect(subscriptions.lastSlot()).toBe(1n));
+  const received: unknown[] = [];
+  let activations = 0;
+  const request = {
+    kind: "account",
+    params: ["a"],
+    onNotice: (result: unknown) => void received.push(result),
+    onActive: () => void activations++,
+  } as const;
+  subscriptions.subscribe(request)();
+  subscriptions.subscribe({ ...request });
+  await eventually(() => expect(activations).toBe(1));
+  // Whatever was unsubscribed has reached the node before this one was accepted.
+  const probe = subscriptions.subscribe({
+    kind: "account",
+    params: ["b"],
+    onNotice: () => {},
+    onActive: () => probe(),
+  });
+  await eventually(() => expect(node.subscribed()).toEqual(["account", "slot"]));
+  node.notify("account", { hello: 1 });
+  await eventually(() => expect(received).toEqual([{ hello: 1 }]));
+});
+
+test("equal subscriptions share one at the node, which ends with the last of them", async () => {
+  await start();
+  node.notify("slot", { slot: 1, parent: 0, root: 0 });
+  await eventually(() => expect(subscriptions.lastSlot()).toBe(1n));
+  const received: string[] = [];
+  const activated: string[] = [];
+  const subscribe = (name: string) =>
+    subscriptions.subscribe({
+      kind: "account",
+      params: ["a"],
+      onNotice: () => received.push(name),
+      onActive: () => activated.push(name),
+    });
+  const cancelFirst = subscribe("first");
+  await eventually(() => expect(activated).toEqual(["first"]));
+  const cancelSecond = subscribe("second");
+  await eventually(() => expect(activated).toEqual(["first", "second"]));
+  cancelFirst();
+  node.notify("account", {});
+  await eventually(() => expect(received).toEqual(["second"]));
+  cancelSecond();
+  await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
+});
+
 test("a malformed notice does no harm", async () => {
   await start();
   node.notify("slot", { slot: "many", parent: 7, root: 0 });

@@ -1,15 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
+import { HeldSubscriptions, type SubscriptionRequest } from "./held-subscriptions.ts";
 import { type ConnectionListener, type SlotLinks, SubscriptionConnection } from "./subscription-connection.ts";
-
-export interface SubscriptionRequest {
-  /** The method is `${kind}Subscribe`. */
-  readonly kind: "account" | "signature";
-  readonly params: readonly unknown[];
-  /** Receives the `result` of each notice. */
-  onNotice(result: unknown): void;
-  /** The node has accepted the subscription: once per connection, so again after every reconnect. */
-  onActive?(): void;
-}
 
 /** A slot has begun on its parent; `root` is the newest final one. */
 export type SlotListener = (slot: bigint, links: SlotLinks) => void;
@@ -43,13 +34,6 @@ interface SubscriptionsOptions {
   readonly pingMs?: number;
 }
 
-interface HeldSubscription {
-  readonly request: SubscriptionRequest;
-  /** The node's number for it on the current connection. */
-  id: number | undefined;
-  isCancelled: boolean;
-}
-
 const DEFAULT_SILENT_MS = 1_000;
 const DEFAULT_PING_MS = 20_000;
 /** Time a new connection has to report a slot, in multiples of the allowed silence. */
@@ -74,9 +58,7 @@ class NodeSubscriptions implements Subscriptions {
   readonly #random: () => number;
   readonly #warn: (message: string) => void;
   readonly #silentMs: number;
-  readonly #held = new Set<HeldSubscription>();
-  /** Subscriptions active on the current connection, by the node's number. */
-  readonly #active = new Map<number, HeldSubscription>();
+  readonly #held = new HeldSubscriptions();
   readonly #slotListeners = new Set<SlotListener>();
   readonly #lostListeners = new Set<() => void>();
   /** Until when a warning is not repeated. */
@@ -87,7 +69,7 @@ class NodeSubscriptions implements Subscriptions {
       if (this.#isInUse(from)) this.#receiveSlot(from, slot, links);
     },
     onNotice: (from, subscriptionId, result) => {
-      if (from === this.#current) this.#active.get(subscriptionId)?.request.onNotice(result);
+      if (from === this.#current) this.#held.notice(subscriptionId, result);
     },
     onRefusal: (from, method, error) => {
       if (this.#isInUse(from)) this.#warnRefusal(from.host, method, error);
@@ -127,10 +109,7 @@ class NodeSubscriptions implements Subscriptions {
   }
 
   subscribe(request: SubscriptionRequest): () => void {
-    const entry: HeldSubscription = { request, id: undefined, isCancelled: false };
-    this.#held.add(entry);
-    if (this.#current !== undefined) this.#activate(entry, this.#current);
-    return () => this.#cancel(entry);
+    return this.#held.add(request);
   }
 
   onSlot(listener: SlotListener): () => void {
@@ -166,29 +145,6 @@ class NodeSubscriptions implements Subscriptions {
     this.#current?.terminate();
   }
 
-  #activate(entry: HeldSubscription, connection: SubscriptionConnection): void {
-    const { kind, params, onActive } = entry.request;
-    connection.request(`${kind}Subscribe`, params, (subscriptionId) => {
-      if (subscriptionId === undefined || connection !== this.#current) return;
-      if (entry.isCancelled) {
-        connection.request(`${kind}Unsubscribe`, [subscriptionId]);
-        return;
-      }
-      entry.id = subscriptionId;
-      this.#active.set(subscriptionId, entry);
-      onActive?.call(entry.request);
-    });
-  }
-
-  #cancel(entry: HeldSubscription): void {
-    if (entry.isCancelled) return;
-    entry.isCancelled = true;
-    this.#held.delete(entry);
-    if (entry.id === undefined) return;
-    this.#active.delete(entry.id);
-    if (this.#current?.isOpen === true) this.#current.request(`${entry.request.kind}Unsubscribe`, [entry.id]);
-  }
-
   #isInUse(connection: SubscriptionConnection): boolean {
     return connection === this.#current || connection === this.#candidate;
   }
@@ -205,7 +161,7 @@ class NodeSubscriptions implements Subscriptions {
     this.#retryMs = FIRST_RETRY_MS;
     const isFirst = from.lastSlot === 0n;
     if (slot > from.lastSlot) from.lastSlot = slot;
-    if (isFirst) for (const entry of this.#held) this.#activate(entry, from);
+    if (isFirst) this.#held.begin(from);
     for (const listener of this.#slotListeners) listener(slot, links);
   }
 
@@ -257,8 +213,7 @@ class NodeSubscriptions implements Subscriptions {
   #lose(): void {
     this.#current = undefined;
     this.#isDoubted = false;
-    this.#active.clear();
-    for (const entry of this.#held) entry.id = undefined;
+    this.#held.lose();
     for (const listener of this.#lostListeners) listener();
   }
 

@@ -19,6 +19,11 @@ export class Params {
     this.#values = values ?? [];
   }
 
+  /** Equal for equal parameters. */
+  get key(): string {
+    return JSON.stringify(this.#values);
+  }
+
   at(index: number): unknown {
     return this.#values[index];
   }

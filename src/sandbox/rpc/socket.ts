@@ -15,10 +15,27 @@ const UNSUBSCRIBE = "Unsubscribe";
 
 interface Subscription {
   readonly kind: string;
+  /** Equal for subscriptions to the same. */
+  readonly key: string;
   readonly stop: () => void;
 }
 
 let lastId = 0;
+/** As nodes do: while anyone is subscribed to something, everyone who subscribes to the same gets the same number. */
+const numbers = new Map<string, { readonly id: number; holders: number }>();
+
+function takeNumber(key: string): number {
+  const known = numbers.get(key) ?? { id: ++lastId, holders: 0 };
+  known.holders += 1;
+  numbers.set(key, known);
+  return known.id;
+}
+
+function returnNumber(key: string): void {
+  const known = numbers.get(key)!;
+  known.holders -= 1;
+  if (known.holders === 0) numbers.delete(key);
+}
 
 /** Serves subscriptions on one WebSocket until it closes. */
 export function serveSocket(node: Node, socket: WebSocket): void {
@@ -30,19 +47,26 @@ export function serveSocket(node: Node, socket: WebSocket): void {
   };
 
   const end = (id: number) => {
-    subscriptions.get(id)?.stop();
+    const ended = subscriptions.get(id);
+    if (ended === undefined) return false;
+    ended.stop();
+    returnNumber(ended.key);
     return subscriptions.delete(id);
   };
 
   const subscribe = (kind: string, params: Params, begins: (() => void)[]): number => {
+    const key = `${kind} ${params.key}`;
+    const known = numbers.get(key)?.id;
+    if (known !== undefined && subscriptions.has(known)) return known;
     const open = FEEDS[kind];
     if (open === undefined) throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
     if (subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidParams("Too many subscriptions on this connection");
-    const id = ++lastId;
+    let id = 0;
     const notify = (result: unknown) =>
       send(stringifyExact({ jsonrpc: "2.0", method: `${kind}Notification`, params: { result, subscription: id } }));
     const feed = open(node.chain, params, notify, () => end(id));
-    subscriptions.set(id, { kind, stop: node.chain.listen(feed.listener) });
+    id = takeNumber(key);
+    subscriptions.set(id, { kind, key, stop: node.chain.listen(feed.listener) });
     if (feed.begin !== undefined) begins.push(feed.begin);
     return id;
   };

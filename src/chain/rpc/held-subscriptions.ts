@@ -1,0 +1,129 @@
+import type { SubscriptionConnection } from "./subscription-connection.ts";
+
+export interface SubscriptionRequest {
+  /** The method is `${kind}Subscribe`. */
+  readonly kind: "account" | "signature";
+  readonly params: readonly unknown[];
+  /** Receives the `result` of each notice. */
+  onNotice(result: unknown): void;
+  /** The node has accepted the subscription: once per connection, so again after every reconnect. */
+  onActive?(): void;
+}
+
+/** One subscription at the node, shared by all requests that ask for the same. */
+interface SharedSubscription {
+  readonly kind: SubscriptionRequest["kind"];
+  readonly params: readonly unknown[];
+  readonly requests: Set<SubscriptionRequest>;
+  /** The connection that was asked for it; undefined if it has to be asked. */
+  askedOn: SubscriptionConnection | undefined;
+  /** The node's number for it there; undefined before the answer. */
+  id: number | undefined;
+}
+
+/**
+ * The subscriptions in use, and their numbers at the node. A node gives equal subscriptions of one connection one number, and
+ * ends all of them when that number is unsubscribed. Equal requests therefore share one subscription, which ends with the
+ * last of them, and never before the node has answered.
+ *
+ * @see agave rpc/src/rpc_subscription_tracker.rs `SubscriptionControl::subscribe`
+ */
+export class HeldSubscriptions {
+  readonly #byKey = new Map<string, SharedSubscription>();
+  readonly #byId = new Map<number, SharedSubscription>();
+  #connection: SubscriptionConnection | undefined;
+
+  /** Keeps the request active on every connection. @returns how to stop */
+  add(request: SubscriptionRequest): () => void {
+    const key = JSON.stringify([request.kind, request.params]);
+    let shared = this.#byKey.get(key);
+    if (shared === undefined) {
+      const { kind, params } = request;
+      shared = { kind, params, requests: new Set(), askedOn: undefined, id: undefined };
+      this.#byKey.set(key, shared);
+    }
+    shared.requests.add(request);
+    if (shared.id === undefined) this.#ask(key, shared);
+    else this.#reportActive(shared, request);
+    return () => this.#remove(key, shared, request);
+  }
+
+  /** Subscribes to everything on a new connection. */
+  begin(connection: SubscriptionConnection): void {
+    this.lose();
+    this.#connection = connection;
+    for (const [key, shared] of this.#byKey) this.#ask(key, shared);
+  }
+
+  /** The connection is out of use, and none of its subscriptions counts. */
+  lose(): void {
+    this.#connection = undefined;
+    this.#byId.clear();
+    for (const [key, shared] of this.#byKey) {
+      shared.askedOn = shared.id = undefined;
+      if (shared.requests.size === 0) this.#byKey.delete(key);
+    }
+  }
+
+  /** Passes a notice to everyone who asked for it. */
+  notice(id: number, result: unknown): void {
+    const shared = this.#byId.get(id);
+    if (shared === undefined) return;
+    if (shared.kind === "signature" && !isReceipt(result)) {
+      // The node ends it with the notice of its outcome.
+      this.#byId.delete(id);
+      shared.askedOn = shared.id = undefined;
+    }
+    for (const request of [...shared.requests]) request.onNotice(result);
+  }
+
+  clear(): void {
+    this.lose();
+    this.#byKey.clear();
+  }
+
+  #ask(key: string, shared: SharedSubscription): void {
+    const connection = this.#connection;
+    if (connection === undefined || shared.askedOn === connection) return;
+    shared.askedOn = connection;
+    connection.request(`${shared.kind}Subscribe`, shared.params, (id) => {
+      if (connection !== this.#connection || shared.askedOn !== connection) return;
+      if (id === undefined) {
+        shared.askedOn = undefined;
+        if (shared.requests.size === 0) this.#byKey.delete(key);
+      } else if (shared.requests.size === 0) this.#end(key, shared, id);
+      else {
+        shared.id = id;
+        this.#byId.set(id, shared);
+        for (const request of [...shared.requests]) request.onActive?.();
+      }
+    });
+  }
+
+  /** Later than `add` returns, as for a subscription that the node has yet to accept. */
+  #reportActive(shared: SharedSubscription, request: SubscriptionRequest): void {
+    const connection = this.#connection;
+    queueMicrotask(() => {
+      const isActive = shared.id !== undefined && shared.askedOn === connection && shared.requests.has(request);
+      if (isActive) request.onActive?.();
+    });
+  }
+
+  #remove(key: string, shared: SharedSubscription, request: SubscriptionRequest): void {
+    if (!shared.requests.delete(request) || shared.requests.size > 0) return;
+    if (shared.id !== undefined) this.#end(key, shared, shared.id);
+    // One that waits for its answer is kept: who asks for the same meanwhile must not ask for a second one.
+    else if (shared.askedOn === undefined) this.#byKey.delete(key);
+  }
+
+  #end(key: string, shared: SharedSubscription, id: number): void {
+    this.#byKey.delete(key);
+    this.#byId.delete(id);
+    if (this.#connection?.isOpen === true) this.#connection.request(`${shared.kind}Unsubscribe`, [id]);
+  }
+}
+
+/** True of a notice that a node has received a transaction, which says nothing about its outcome. */
+function isReceipt(result: unknown): boolean {
+  return typeof result === "object" && result !== null && "value" in result && result.value === "receivedSignature";
+}

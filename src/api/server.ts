@@ -41,7 +41,7 @@ interface ApiParts {
   readonly logger: ApiLogger;
   readonly settings: ApiSettings;
   /** True while the health service reports SERVING. */
-  readonly serving: () => boolean;
+  readonly canBuild: () => boolean;
   /** A monotonic clock: times calls and limits them. Milliseconds. */
   readonly nowMs: () => number;
   /** Distinguishes this process in request ids. */
@@ -96,12 +96,12 @@ export class Api {
   }
 
   #implement(): ReadonlyMap<DescService, object> {
-    const { trades, accounts, settings, serving, extra } = this.#parts;
+    const { trades, accounts, settings, canBuild, extra } = this.#parts;
     const streams = new StreamPlaces(settings.maxStreamsPerKey, "API key");
     return new Map<DescService, object>([
       [TradeService, createTradeService(trades, this.#closing.signal, streams)],
       [AccountService, createAccountService(accounts)],
-      [Health, createHealth([TradeService, AccountService], () => serving() && !this.#draining)],
+      [Health, createHealth([TradeService, AccountService], { isUp: () => !this.#draining, canBuild })],
       ...(extra?.services ?? []),
     ]);
   }

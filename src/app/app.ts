@@ -55,8 +55,10 @@ export async function startApp(options: {
   readonly now: Now;
   /** An embedded chain that runs in another process; used in place of nodes. */
   readonly chain?: EmbeddedChain | undefined;
+  /** Called once if the nodes have come to serve another chain: nothing of this service means anything there. */
+  readonly onForeignChain?: (message: string) => void;
 }): Promise<App> {
-  const { config, logger, now } = options;
+  const { config, logger, now, onForeignChain } = options;
   const closers = new Closers();
   const context: AppContext = {
     config,
@@ -64,6 +66,7 @@ export async function startApp(options: {
     now,
     random: Math.random,
     warn: (message) => logger.warn({}, message),
+    onForeignChain,
     closers,
   };
   try {
@@ -106,7 +109,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     accounts,
     keys,
     logger,
-    serving: () => health.isServing(),
+    canBuild: () => health.canBuild(),
     settings: apiSettings(config, { tls: address.tls, publicUrl: () => address.publicUrl() }),
   });
   if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
@@ -116,7 +119,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     metrics: () => metrics.describe(),
     readiness: () => health.readiness(),
   });
-  metrics.watch(serviceGauges({ ...parts, api, isReady: () => health.isReady() }));
+  metrics.watch(serviceGauges({ ...parts, api, canBuild: () => health.canBuild() }));
   closers.keep(api);
   const status = () => describeStatus(context, { ...parts, location, health, network });
   registerPages(api.fastify, status, monotonicMs);

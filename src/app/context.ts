@@ -18,6 +18,8 @@ export interface AppContext {
   readonly random: () => number;
   /** Logs a warning without facts. */
   readonly warn: (message: string) => void;
+  /** Called once if the nodes have come to serve another chain. */
+  readonly onForeignChain?: ((message: string) => void) | undefined;
   readonly closers: Closers;
 }
 

@@ -63,7 +63,17 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     if (signal === "SIGTERM") await app?.drain();
     await app?.close();
   });
-  app = await startApp({ config, logger, now: Date.now, chain });
+  app = await startApp({
+    config,
+    logger,
+    now: Date.now,
+    chain,
+    // Whatever supervises the process starts it again, on the new chain. Submissions of the old one can never end there.
+    onForeignChain: (message) => {
+      logger.error(message);
+      (app?.close() ?? Promise.resolve()).finally(() => process.exit(1));
+    },
+  });
   if (!cluster.isWorker) {
     process.stdout.write(describeStart(app, await createDemoWallet(app)));
     return;

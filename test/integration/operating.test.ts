@@ -33,6 +33,7 @@ beforeAll(async () => {
     {
       DATA_DIR: dataDir,
       STATE_MAX_AGE_MS: "2000",
+      BLOCKHASH_MAX_AGE_MS: "2000",
       LOG_LEVEL: "trace",
       KEY_PEPPER: PEPPER,
       TOKEN_KEYS: `main:${TOKEN_KEY}`,
@@ -55,8 +56,9 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const health = async () => {
-  const { status } = await createClient(Health, createGrpcTransport({ baseUrl: service.url })).check({});
+const health = async (name = "") => {
+  const transport = createGrpcTransport({ baseUrl: service.url });
+  const { status } = await createClient(Health, transport).check({ service: name });
   return status;
 };
 
@@ -98,16 +100,29 @@ it("reports health, readiness, and which part is not ready", async () => {
   expect({ status, ...JSON.parse(text) }).toEqual({
     status: 200,
     ready: true,
+    builds: true,
+    submits: true,
     checks: { chain: "ok", store: "ok", process: "ok" },
   });
   await service.sandbox.pause();
-  await expect.poll(async () => (await admin("/readyz")).status).toBe(503);
+  await expect.poll(async () => (await admin("/readyz/builds")).status, { timeout: 20_000 }).toBe(503);
+  // Every process would leave the balancer at once, while submits still work.
+  const paused = await admin("/readyz");
+  expect({ status: paused.status, ...JSON.parse(paused.text) }).toMatchObject({
+    status: 200,
+    ready: true,
+    builds: false,
+    submits: true,
+    checks: { chain: expect.stringMatching(/ms/) },
+  });
+  expect((await admin("/readyz/submits")).status).toBe(200);
   expect((await (await fetch(`${service.url}/status.json`)).json()).serving).toBe(false);
-  expect(await health()).toBe(Status.NOT_SERVING);
+  expect(await health()).toBe(Status.SERVING);
+  expect(await health("builds")).toBe(Status.NOT_SERVING);
   expect((await admin("/healthz")).status).toBe(200);
   await service.sandbox.resume();
-  await expect.poll(async () => (await admin("/readyz")).status).toBe(200);
-  expect(await health()).toBe(Status.SERVING);
+  await expect.poll(async () => (await admin("/readyz/builds")).status).toBe(200);
+  expect(await health("builds")).toBe(Status.SERVING);
 });
 
 it("uses the port it was given in challenges and in its API document", async () => {

@@ -25,7 +25,7 @@ export async function startEdge(changes: Partial<ApiSettings> = {}, nowMs = mono
     keys: accounts,
     logger: { warn() {}, error: (facts) => errors.push(facts) },
     settings: { ...DEFAULT_API_SETTINGS, port: 0, drainMs: 2_000, ...changes },
-    serving: () => true,
+    canBuild: () => true,
   });
   return {
     ...(await api.listen()),

@@ -3,7 +3,12 @@ import type { AddressInfo } from "node:net";
 
 /** Whether the service can do its work, with the state of each part. */
 export interface Readiness {
+  /** True if a balancer should send callers here. */
   readonly ready: boolean;
+  /** True while trades can be built. */
+  readonly builds: boolean;
+  /** True while trades can be submitted and looked up. */
+  readonly submits: boolean;
   readonly checks: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +31,8 @@ export interface Admin {
 }
 
 /**
- * Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it can do its work) to operators.
+ * Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (callers should come here) to operators; `/readyz/builds` and
+ * `/readyz/submits` answer for a part of the work.
  * @throws Error if the port is taken
  */
 export async function startAdmin({ host, port, metrics, readiness }: AdminParts): Promise<Admin> {
@@ -35,20 +41,26 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(body);
     };
+    const answerReady = (part: "ready" | "builds" | "submits") => {
+      const state = readiness();
+      return answer(state[part] ? 200 : 503, "application/json; charset=utf-8", `${JSON.stringify(state)}\n`);
+    };
     switch (request.url?.split("?", 1)[0]) {
       case "/metrics":
         return answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics());
       case "/healthz":
         return answer(200, "text/plain; charset=utf-8", "ok\n");
-      case "/readyz": {
-        const state = readiness();
-        return answer(state.ready ? 200 : 503, "application/json; charset=utf-8", `${JSON.stringify(state)}\n`);
-      }
+      case "/readyz":
+        return answerReady("ready");
+      case "/readyz/builds":
+        return answerReady("builds");
+      case "/readyz/submits":
+        return answerReady("submits");
       default:
         return answer(
           404,
           "text/plain; charset=utf-8",
-          "Not found. This port serves /metrics, /healthz and /readyz.\n",
+          "Not found. This port serves /metrics, /healthz, /readyz, /readyz/builds and /readyz/submits.\n",
         );
     }
   });

@@ -5,28 +5,38 @@ import { type Health, HealthCheckResponse_ServingStatus as Status } from "../../
 /** How often a watch looks for a changed status. */
 const WATCH_MS = 1_000;
 
-/** The gRPC health protocol. The empty name stands for the whole service. */
+/** Name under which health tells whether trades can be built. Nothing else pauses with that. */
+const BUILDS = "builds";
+
+/** What health is told by. */
+interface HealthSources {
+  /** False once the process wants no new callers. */
+  isUp(): boolean;
+  canBuild(): boolean;
+}
+
+/** The gRPC health protocol. The empty name stands for the whole service, `builds` for building trades. */
 export function createHealth(
   services: readonly DescService[],
-  serving: () => boolean,
+  { isUp, canBuild }: HealthSources,
 ): Partial<ServiceImpl<typeof Health>> {
-  const known = new Set(["", ...services.map((service) => service.typeName)]);
-  const status = () => (serving() ? Status.SERVING : Status.NOT_SERVING);
+  const listed = ["", ...services.map((service) => service.typeName)];
+  const known = new Set([...listed, BUILDS]);
+  const status = (name: string) => (isUp() && (name !== BUILDS || canBuild()) ? Status.SERVING : Status.NOT_SERVING);
   return {
     check({ service }) {
       if (!known.has(service)) throw new ConnectError(`unknown service ${service}`, Code.NotFound);
-      return { status: status() };
+      return { status: status(service) };
     },
 
     list() {
-      const now = status();
-      return { statuses: Object.fromEntries(Array.from(known, (service) => [service, { status: now }])) };
+      return { statuses: Object.fromEntries(listed.map((name) => [name, { status: status(name) }])) };
     },
 
     async *watch({ service }, { signal }) {
       let last: Status | undefined;
       while (!signal.aborted) {
-        const now = known.has(service) ? status() : Status.SERVICE_UNKNOWN;
+        const now = known.has(service) ? status(service) : Status.SERVICE_UNKNOWN;
         if (now !== last) yield { status: now };
         last = now;
         await pause(WATCH_MS, signal);

@@ -26,13 +26,22 @@ export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
 
 /** Connects to the chain. @throws NodeError if no node answers */
 export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
-  const { config, now, random, warn, closers } = context;
+  const { config, now, random, warn, onForeignChain, closers } = context;
   const timeoutMs = config.solanaRpcTimeoutMs;
   const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, timeoutMs }));
   const pool = createRpcPool({ endpoints, now, warn });
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, random, warn }));
   const head = closers.keep(
-    await createChainHead({ pool, subscriptions, now, monotonicMs, warn, maxAgeMs: config.blockhashMaxAgeMs }),
+    await createChainHead({
+      pool,
+      subscriptions,
+      now,
+      monotonicMs,
+      warn,
+      onForeignChain,
+      maxAgeMs: config.blockhashMaxAgeMs,
+      clockMaxAgeMs: config.stateMaxAgeMs,
+    }),
   );
   const fees = watchFees(context, pool);
   const { senders, senderPlan } = openSenders(context, pool);

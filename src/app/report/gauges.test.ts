@@ -21,7 +21,7 @@ const gauges = () =>
     source: { counts: () => counts },
     landing: { counts: () => ({ pending: 11, repeated: 12, shed: 13 }) },
     senders: [{ isCooling: () => true }, { isCooling: () => false }],
-    isReady: () => true,
+    canBuild: () => true,
   } as unknown as Parameters<typeof serviceGauges>[0]);
 
 const read = (all: ReturnType<typeof gauges>, name: string) => all.find((one) => one.name === name)!.read();

@@ -14,12 +14,12 @@ interface ServiceParts {
   readonly source: Pick<LiveStateSource, "counts">;
   readonly landing: Pick<LiveLanding, "counts">;
   readonly senders: readonly Pick<Sender, "isCooling">[];
-  readonly isReady: () => boolean;
+  readonly canBuild: () => boolean;
 }
 
 /** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, markets, source, landing, senders, isReady } = parts;
+  const { api, head, keys, markets, source, landing, senders, canBuild } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_builds_in_flight", "Builds and quotes in flight.", () => api.load().builds),
@@ -67,7 +67,7 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       "Broadcasts left out because a sender takes no more.",
       () => landing.counts().shed,
     ),
-    gauge("tradewire_ready", "1 while trades can be built.", () => (isReady() ? 1 : 0)),
+    gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
     gauge(
       "tradewire_event_loop_utilization",
       "Share of time that the event loop was busy, since the last scrape.",

@@ -5,13 +5,13 @@ import type { Readiness } from "../../api/observe/admin.ts";
 const STORE_SILENT_MS = 3_000;
 
 interface HealthParts {
-  readonly head: { slotAgeMs(): number };
+  readonly head: { silenceMs(): number; fault(): string | undefined };
   readonly keys: Pick<LiveKeyDirectory, "storeAgeMs">;
-  /** A head older than this is stale. Milliseconds. */
+  /** State older than this is stale. Milliseconds. */
   readonly maxAgeMs: number;
 }
 
-/** Whether the service can build trades, and whether it wants new callers. */
+/** Whether the service can build trades and submit them, and whether it wants new callers. */
 export class Health {
   readonly #parts: HealthParts;
   #draining = false;
@@ -25,28 +25,39 @@ export class Health {
     this.#draining = true;
   }
 
-  /** True while the chain's state is fresh enough to build on. */
-  isServing(): boolean {
-    return this.#parts.head.slotAgeMs() < this.#parts.maxAgeMs;
+  /** True while the chain's state, blockhash and clock are fresh enough to build on. */
+  canBuild(): boolean {
+    return this.#buildFault() === undefined;
   }
 
-  /** True if a balancer should send callers here. */
+  /**
+   * True if a balancer should send callers here. A pause of builds alone does not count: what pauses them is mostly the
+   * chain or a node that all processes share, submits and look-ups still work, and all processes would leave the balancer at once.
+   */
   isReady(): boolean {
-    return this.isServing() && !this.#draining;
+    return !this.#draining;
   }
 
   /** Readiness with its reasons, for `/readyz`. */
   readiness(): Readiness {
-    // A silent store stops registration and first uses of keys; known callers keep trading. It alone does not make a
-    // process unready: all processes would leave the balancer at once.
+    const fault = this.#buildFault();
+    // The same holds for a silent store, which stops registration and first uses of keys; known callers keep trading.
     const storeAnswers = this.#parts.keys.storeAgeMs() < STORE_SILENT_MS;
     return {
       ready: this.isReady(),
+      builds: this.isReady() && fault === undefined,
+      submits: this.isReady(),
       checks: {
-        chain: this.isServing() ? "ok" : `the last slot was seen ${this.#parts.head.slotAgeMs()} ms ago`,
+        chain: fault ?? "ok",
         store: storeAnswers ? "ok" : "does not answer: registration and keys not used before are refused",
         process: this.#draining ? "draining" : "ok",
       },
     };
+  }
+
+  #buildFault(): string | undefined {
+    const { head, maxAgeMs } = this.#parts;
+    const silenceMs = Math.round(head.silenceMs());
+    return silenceMs < maxAgeMs ? head.fault() : `no node has shown the newest slot for ${silenceMs} ms`;
   }
 }

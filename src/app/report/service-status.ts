@@ -19,7 +19,7 @@ export function describeStatus(
     MarketParts & { readonly location: ChainLocation; readonly health: Health; readonly network: string },
 ): ServiceStatus {
   const { head, witnesses, markets, senders, location, health, network } = parts;
-  const serving = health.isServing();
+  const serving = health.canBuild();
   return {
     serving,
     network,

@@ -34,7 +34,10 @@ beforeEach(() => {
       context: { slot: slot - 1 },
       value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 },
     }),
-    getMultipleAccounts: () => ({ context: { slot }, value: [clockAccount()] }),
+    getMultipleAccounts: ([address]: string[]) => ({
+      context: { slot },
+      value: [address?.startsWith("Sysvar") ? clockAccount() : null],
+    }),
     getEpochInfo: () => ({ absoluteSlot: slot, blockHeight: slot - 100, epoch: 3 }),
     getMinimumBalanceForRentExemption: (size: number) => (128 + size) * 5_080,
     getRecentPerformanceSamples: () => [{ numSlots: 200, samplePeriodSecs: 60 }],
@@ -45,7 +48,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function start(): Promise<LiveChainHead> {
+async function start(options: { maxAgeMs?: number; clockMaxAgeMs?: number } = {}): Promise<LiveChainHead> {
   const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
   head = await createChainHead({
     pool,
@@ -53,6 +56,7 @@ async function start(): Promise<LiveChainHead> {
     now: Date.now,
     monotonicMs: () => performance.now(),
     warn: () => {},
+    ...options,
   });
   return head;
 }
@@ -115,6 +119,81 @@ test("a node that stands still makes blockhash and clock stale, even while it an
   slot += 1;
   await vi.advanceTimersByTimeAsync(400);
   expect(started.lifetime().slot).toBe(1_000n);
+});
+
+test("a chain that pauses is not stale while its node answers, up to the longest pause", async () => {
+  const started = await start({ maxAgeMs: 10_000, clockMaxAgeMs: 2_000 });
+  await run(4, 400);
+  for (let i = 0; i < 9; i++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(started.fault()).toBeUndefined();
+    expect(started.silenceMs()).toBeLessThan(2_000);
+  }
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(started.fault()).toMatch(/1\d{4} ms old/);
+  expect(started.silenceMs()).toBeGreaterThan(10_000);
+});
+
+test("a node that does not answer leaves the clock and the state stale, though the blockhash is good for longer", async () => {
+  const started = await start({ maxAgeMs: 10_000, clockMaxAgeMs: 2_000 });
+  await run(4, 400);
+  for (const method of Object.keys(endpoint.methods)) delete endpoint.methods[method];
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(started.lifetime().slot).toBeGreaterThan(0n);
+  expect(() => started.clock()).toThrowError(expect.objectContaining({ code: "STATE_STALE" }));
+  expect(started.silenceMs()).toBeGreaterThan(2_000);
+});
+
+test("four skipped slots leave everything fresh; a node's blockhash that eleven blocks have left behind is stale", async () => {
+  const started = await start({ maxAgeMs: 10_000, clockMaxAgeMs: 2_000 });
+  await run(10, 400);
+  const standing = slot - 1;
+  endpoint.methods.getLatestBlockhash = () => ({
+    context: { slot: standing },
+    value: { blockhash: BLOCKHASH, lastValidBlockHeight: standing - 100 + 150 },
+  });
+  await vi.advanceTimersByTimeAsync(1_600);
+  slot += 5;
+  subscriptions.slot(BigInt(slot));
+  expect(started.fault()).toBeUndefined();
+  await run(7, 400);
+  expect(started.fault()).toBeUndefined();
+  await run(5, 400);
+  expect(started.fault()).toMatch(/blockhash/);
+});
+
+test("a node that takes its time leaves the blockhash good: most of its life remains", async () => {
+  const started = await start({ maxAgeMs: 10_000, clockMaxAgeMs: 10_000 });
+  await run(10, 50);
+  endpoint.methods.getLatestBlockhash = () => new Promise(() => {});
+  await run(100, 50);
+  expect(started.fault()).toBeUndefined();
+  await run(120, 50);
+  expect(started.fault()).toMatch(/blockhash/);
+});
+
+test("the life of a blockhash is the chain's, not a constant", async () => {
+  endpoint.methods.getLatestBlockhash = () => ({
+    context: { slot: slot - 1 },
+    value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 300 },
+  });
+  const started = await start();
+  await run(60, 250);
+  expect(started.blockHeight()).toBe(BigInt(slot - 100));
+  expect(started.lifetime().lastValidBlockHeight - started.blockHeight()).toBeGreaterThan(290n);
+});
+
+test("at rest blockhash and clock are read once a second, in use every 400 ms", async () => {
+  const started = await start();
+  await run(60, 400);
+  const countOver = async (ms: number) => {
+    const before = endpoint.countOf("getLatestBlockhash") + endpoint.countOf("getMultipleAccounts");
+    await run(ms / 400, 400);
+    return endpoint.countOf("getLatestBlockhash") + endpoint.countOf("getMultipleAccounts") - before;
+  };
+  expect(await countOver(60_000)).toBeLessThanOrEqual(2 * 60 + 4);
+  started.lifetime();
+  expect(await countOver(8_000)).toBe(2 * 20);
 });
 
 test("a lagging endpoint does not bring back an old blockhash", async () => {

@@ -1,4 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { CLOCK_SYSVAR } from "../../solana/programs.ts";
@@ -8,18 +9,27 @@ import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asText } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import { FeatureGates } from "./feature-gates.ts";
+import { GenesisWatch } from "./genesis-watch.ts";
 import { decodeClock, decodeHeight, decodeLifetime, decodeSlotMs, type SlotHeight } from "./head-answers.ts";
 import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
 
-export interface LiveChainHead extends ChainHead {
+export interface LiveChainHead extends ChainHead, Pick<FeatureGates, "isActive"> {
   /** The newest slot known. */
   slot(): bigint;
   /** False for a slot far from the head: its source lags or is wrong. */
   isCredible(slot: bigint): boolean;
   /** Milliseconds since the slot last moved. */
   slotAgeMs(): number;
+  /**
+   * Milliseconds since a node last showed that there is nothing newer. Small while the chain pauses and nodes answer; after
+   * the longest pause allowed it is the pause itself, because a node that is cut off looks the same.
+   */
+  silenceMs(): number;
+  /** Why no message can be built on this head now; undefined if one can. */
+  fault(): string | undefined;
   close(): void;
 }
 
@@ -29,23 +39,42 @@ interface ChainHeadOptions {
   readonly now: Now;
   readonly monotonicMs: Now;
   readonly warn: (message: string) => void;
-  /** Oldest blockhash and clock answered. */
+  /** Called once if every node that answers has come to serve another chain. */
+  readonly onForeignChain?: ((message: string) => void) | undefined;
+  /**
+   * Oldest blockhash answered: age costs time to sign and land, nothing else. Also the longest pause of the chain during
+   * which its state counts as current.
+   */
   readonly maxAgeMs?: number;
-  /** How often blockhash and clock are read. */
+  /** Oldest clock answered, while the chain moves: quotes depend on it as on market state. */
+  readonly clockMaxAgeMs?: number;
+  /** How often blockhash and clock are read while messages are built. */
   readonly refreshMs?: number;
+  /** The same at rest. */
+  readonly idleRefreshMs?: number;
   /** How often slow facts are read: rent, and the distance between slot and block height. */
   readonly slowRefreshMs?: number;
 }
 
 const DEFAULT_MAX_AGE_MS = 2_000;
 const DEFAULT_REFRESH_MS = 400;
+const DEFAULT_IDLE_REFRESH_MS = 1_000;
+/** Time without a build after which the head is at rest. */
+const REST_AFTER_MS = 10_000;
 const DEFAULT_SLOW_REFRESH_MS = 10_000;
 const START_TIMEOUT_MS = 10_000;
 const START_POLL_MS = 20;
-/** Blocks a new blockhash is valid for. @see agave MAX_PROCESSING_AGE */
-const BLOCKHASH_BLOCKS = 150n;
+/** Blocks that may have begun after the newest blockhash of a node that answers. */
+const MAX_BLOCKHASH_BLOCKS = 10;
+/** Slots by which a node's processed state may be behind its newest slot: the one in the making, and the one being voted on. */
+const PROCESSED_LAG_SLOTS = 2n;
+/** Bounds of the number of blocks a new blockhash is valid for, as a chain may set it. 150 so far. @see agave MAX_PROCESSING_AGE */
+const LEAST_BLOCKHASH_BLOCKS = 16n;
+const MOST_BLOCKHASH_BLOCKS = 1_500n;
 /** Upper bound of the drift between slot and last valid height from one blockhash to the next: one for each skipped slot. */
 const MAX_SKIPPED_SLOTS = 40n;
+/** Features are activated at the beginning of an epoch, announced days before. */
+const FEATURE_REFRESH_MS = 60_000;
 /** Consecutive refreshes contradicted by every endpoint after which what is remembered counts as wrong. */
 const MAX_CONTRADICTIONS = 8;
 const PROCESSED = { commitment: "processed" };
@@ -74,10 +103,14 @@ class FollowedChainHead implements LiveChainHead {
   readonly #monotonicMs: Now;
   readonly #warn: (message: string) => void;
   readonly #maxAgeMs: number;
+  readonly #clockMaxAgeMs: number;
   readonly #refreshMs: number;
+  readonly #idleRefreshMs: number;
   readonly #slowRefreshMs: number;
   readonly #newest: NewestSlot;
   readonly #rent = new RentRates();
+  readonly #features: FeatureGates;
+  readonly #genesis: GenesisWatch;
   readonly #stops: (() => void)[] = [];
   #genesisHash = "";
   #lifetime: Lifetime | undefined;
@@ -86,8 +119,16 @@ class FollowedChainHead implements LiveChainHead {
   #lifetimeSpan = 0n;
   #clock: ChainClock | undefined;
   #clockAtMs = 0;
+  /** When a node was last asked that showed nothing newer than the newest slot. */
+  #shownAtMs = 0;
+  /** Blocks a new blockhash is valid for, read at the start; 0 before. */
+  #blockhashBlocks = 0n;
+  #usedAtMs = 0;
+  #refreshedAtMs = 0;
   /** Slot minus block height: grows by one for each skipped slot. */
   #skippedSlots = 0n;
+  /** True while nodes answer with a blockhash that the chain has left behind. */
+  #isOvertaken = false;
   /** Refreshes that brought no newer blockhash. */
   #standstills = 0;
   #contradictions = 0;
@@ -99,9 +140,13 @@ class FollowedChainHead implements LiveChainHead {
     this.#monotonicMs = options.monotonicMs;
     this.#warn = options.warn;
     this.#maxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
+    this.#clockMaxAgeMs = options.clockMaxAgeMs ?? this.#maxAgeMs;
     this.#refreshMs = options.refreshMs ?? DEFAULT_REFRESH_MS;
+    this.#idleRefreshMs = options.idleRefreshMs ?? DEFAULT_IDLE_REFRESH_MS;
     this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
     this.#newest = new NewestSlot(options.now);
+    this.#features = new FeatureGates(options.pool.endpoints);
+    this.#genesis = new GenesisWatch(options);
   }
 
   async start(): Promise<void> {
@@ -114,24 +159,32 @@ class FollowedChainHead implements LiveChainHead {
       this.#refreshSlow(),
     ]);
     this.#genesisHash = asText(genesis, "a genesis hash");
+    await Promise.all([this.#features.refresh(), this.#genesis.check(this.#genesisHash)]);
     if (slotMs > 0) this.#newest.beginPace(slotMs);
     this.#stops.push(
-      this.#repeat(() => this.#refreshFast(), this.#refreshMs, "blockhash and clock"),
+      this.#repeat(() => this.#refreshIfDue(), this.#refreshMs, "blockhash and clock"),
       this.#repeat(() => this.#refreshSlow(), this.#slowRefreshMs, "rent and block height"),
+      this.#repeat(() => this.#genesis.check(this.#genesisHash), this.#slowRefreshMs, "the genesis hash"),
+      this.#repeat(() => this.#features.refresh(), FEATURE_REFRESH_MS, "feature accounts"),
     );
     await this.#awaitPace();
   }
 
   lifetime(): Lifetime {
-    const ageMs = this.#now() - this.#lifetimeAtMs;
-    if (this.#lifetime === undefined || ageMs > this.#maxAgeMs) throw this.#stale("blockhash", ageMs);
-    return this.#lifetime;
+    this.#usedAtMs = this.#now();
+    const stale = this.#staleLifetime();
+    if (stale !== undefined) throw stale;
+    return this.#lifetime!;
   }
 
   clock(): ChainClock {
-    const ageMs = this.#now() - this.#clockAtMs;
-    if (this.#clock === undefined || ageMs > this.#maxAgeMs) throw this.#stale("chain clock", ageMs);
-    return this.#clock;
+    const stale = this.#staleClock();
+    if (stale !== undefined) throw stale;
+    return this.#clock!;
+  }
+
+  fault(): string | undefined {
+    return (this.#staleLifetime() ?? this.#staleClock())?.message;
   }
 
   blockHeight(): bigint {
@@ -155,6 +208,10 @@ class FollowedChainHead implements LiveChainHead {
     return this.#genesisHash;
   }
 
+  isActive(feature: Address): boolean {
+    return this.#features.isActive(feature);
+  }
+
   slot(): bigint {
     return this.#newest.slot;
   }
@@ -167,8 +224,26 @@ class FollowedChainHead implements LiveChainHead {
     return this.#now() - this.#newest.atMs;
   }
 
+  silenceMs(): number {
+    const pausedMs = this.slotAgeMs();
+    return pausedMs > this.#maxAgeMs ? pausedMs : Math.min(pausedMs, this.#now() - this.#shownAtMs);
+  }
+
   close(): void {
     for (const stop of this.#stops) stop();
+  }
+
+  /** A blockhash some seconds old is good for most of a minute: the bound is for the time left, and for nodes that stand still. */
+  #staleLifetime(): TradewireError | undefined {
+    const ageMs = this.#now() - this.#lifetimeAtMs;
+    if (this.#lifetime === undefined || ageMs > this.#maxAgeMs) return this.#stale("blockhash", ageMs);
+    return this.#isOvertaken ? this.#stale("blockhash", ageMs) : undefined;
+  }
+
+  #staleClock(): TradewireError | undefined {
+    const pausedMs = this.slotAgeMs();
+    const ageMs = Math.max(this.#now() - this.#clockAtMs, pausedMs > this.#maxAgeMs ? pausedMs : 0);
+    return this.#clock === undefined || ageMs > this.#clockMaxAgeMs ? this.#stale("chain clock", ageMs) : undefined;
   }
 
   #stale(what: string, ageMs: number): TradewireError {
@@ -185,13 +260,24 @@ class FollowedChainHead implements LiveChainHead {
 
   /** Finds the head from all endpoints together: the median of their answers. */
   async #locate(): Promise<void> {
-    const settled = await Promise.allSettled(this.#pool.endpoints.map(fetchConsistentLifetime));
-    const lifetimes = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    if (lifetimes.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
-    this.#newest.reset(median(lifetimes.map(({ slot }) => slot)));
-    this.#lifetimeSpan = median(lifetimes.map(spanOf));
+    const settled = await Promise.allSettled(
+      this.#pool.endpoints.map((endpoint) => fetchConsistentLifetime(endpoint, this.#blockhashBlocks)),
+    );
+    const found = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (found.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
+    this.#newest.reset(median(found.map(({ lifetime }) => lifetime.slot)));
+    this.#lifetimeSpan = median(found.map(({ lifetime }) => spanOf(lifetime)));
+    if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = median(found.map(({ blocks }) => blocks));
     this.#lifetime = undefined;
     this.#clock = undefined;
+  }
+
+  /** At rest less often: no call is made for what nobody asks for. */
+  async #refreshIfDue(): Promise<void> {
+    const isAtRest = this.#now() - this.#usedAtMs > REST_AFTER_MS;
+    if (isAtRest && this.#now() - this.#refreshedAtMs < this.#idleRefreshMs) return;
+    this.#refreshedAtMs = this.#now();
+    await this.#refreshFast();
   }
 
   async #refreshFast(): Promise<void> {
@@ -202,6 +288,7 @@ class FollowedChainHead implements LiveChainHead {
       if (error instanceof NodeError && error.kind === "malformed") this.#contradictions += 1;
       if (this.#contradictions < MAX_CONTRADICTIONS) throw error;
       this.#contradictions = 0;
+      await this.#genesis.check(this.#genesisHash);
       await this.#locate();
     }
   }
@@ -222,11 +309,13 @@ class FollowedChainHead implements LiveChainHead {
     // An endpoint that lags or stands still must not replace the blockhash, nor make it look new.
     if (lifetime.slot <= known) {
       this.#standstills += 1;
+      this.#isOvertaken = this.#newest.blocksSince(known) > MAX_BLOCKHASH_BLOCKS;
       return;
     }
     this.#lifetime = lifetime;
     this.#lifetimeSpan = spanOf(lifetime);
     this.#lifetimeAtMs = askedAtMs;
+    this.#isOvertaken = false;
     this.#newest.noteReached(lifetime.slot);
   }
 
@@ -244,7 +333,14 @@ class FollowedChainHead implements LiveChainHead {
     });
     const { readAt, clock } = decodeClock(result);
     this.#newest.noteBegun(readAt);
-    if (this.#clock !== undefined && clock.slot <= this.#clock.slot) return;
+    const isNewest = readAt + PROCESSED_LAG_SLOTS >= this.#newest.slot;
+    if (isNewest) this.#shownAtMs = askedAtMs;
+    if (this.#clock !== undefined && clock.slot <= this.#clock.slot) {
+      // The chain pauses: its clock is the newest there is.
+      const isPause = isNewest && clock.slot === this.#clock.slot && this.slotAgeMs() <= this.#maxAgeMs;
+      if (isPause) this.#clockAtMs = askedAtMs;
+      return;
+    }
     this.#clock = clock;
     this.#clockAtMs = askedAtMs;
   }
@@ -253,7 +349,7 @@ class FollowedChainHead implements LiveChainHead {
     const result = await this.#pool.read("getEpochInfo", [PROCESSED], {
       isWrong: (answer) => {
         const height = decodeHeight(answer);
-        return this.#newest.isOff(height.slot) || !isConsistent(height, this.#lifetimeSpan);
+        return this.#newest.isOff(height.slot) || !isConsistent(height, this.#lifetimeSpan, this.#blockhashBlocks);
       },
     });
     const { slot, height } = decodeHeight(result);
@@ -284,16 +380,24 @@ class FollowedChainHead implements LiveChainHead {
   }
 }
 
-/** One endpoint's lifetime, checked against its own block height. @throws TradewireError UPSTREAM_ERROR */
-async function fetchConsistentLifetime(endpoint: RpcEndpoint): Promise<Lifetime> {
+/**
+ * One endpoint's lifetime, checked against its own block height, and the blocks a new blockhash is valid for there.
+ *
+ * @param knownBlocks what that number is known to be; 0 if it is not
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+async function fetchConsistentLifetime(endpoint: RpcEndpoint, knownBlocks: bigint) {
   const [blockhash, info] = await Promise.all([
     endpoint.call("getLatestBlockhash", [CONFIRMED]),
     endpoint.call("getEpochInfo", [CONFIRMED]),
   ]);
   const lifetime = decodeLifetime(blockhash);
-  if (!isConsistent(decodeHeight(info), spanOf(lifetime)))
+  const height = decodeHeight(info);
+  const blocks = spanOf(lifetime) + height.slot - height.height;
+  const isPlausible = blocks >= LEAST_BLOCKHASH_BLOCKS && blocks <= MOST_BLOCKHASH_BLOCKS;
+  if (!isPlausible || !isConsistent(height, spanOf(lifetime), knownBlocks === 0n ? blocks : knownBlocks))
     throw new NodeError("malformed", `The Solana node ${endpoint.name} contradicts itself about its block height.`);
-  return lifetime;
+  return { lifetime, blocks };
 }
 
 function spanOf({ lastValidBlockHeight, slot }: Lifetime): bigint {
@@ -301,8 +405,8 @@ function spanOf({ lastValidBlockHeight, slot }: Lifetime): bigint {
 }
 
 /** True if a block height agrees with the distance of last valid heights from their slots. */
-function isConsistent({ slot, height }: SlotHeight, lifetimeSpan: bigint): boolean {
-  const skippedSlots = BLOCKHASH_BLOCKS - lifetimeSpan;
+function isConsistent({ slot, height }: SlotHeight, lifetimeSpan: bigint, blockhashBlocks: bigint): boolean {
+  const skippedSlots = blockhashBlocks - lifetimeSpan;
   return height <= slot && isSmall(slot - height - skippedSlots);
 }
 

@@ -5,6 +5,8 @@ import { SlotPace } from "./slot-pace.ts";
 export const MAX_LAG_SLOTS = 10n;
 /** Slots by which the chain may run ahead of its measured pace. */
 const MAX_LEAD_SLOTS = 40n;
+/** Slots remembered as begun. */
+const MAX_BEGUN = 64;
 /** Time per slot before it is measured: short, so that no real slot is rejected. Milliseconds. */
 const UNMEASURED_SLOT_MS = 100;
 
@@ -12,6 +14,8 @@ const UNMEASURED_SLOT_MS = 100;
 export class NewestSlot {
   readonly #now: Now;
   readonly #pace = new SlotPace();
+  /** The latest slots that were seen as they began, oldest first: each is a block in the making. */
+  readonly #begun: bigint[] = [];
   #slot = 0n;
   #atMs: number;
 
@@ -39,6 +43,7 @@ export class NewestSlot {
   reset(slot: bigint): void {
     this.#slot = slot;
     this.#atMs = this.#now();
+    while (this.#begun.length > 0 && this.#begun.at(-1)! > slot) this.#begun.pop();
   }
 
   /** Starts from a node's own measure of the pace. */
@@ -48,7 +53,17 @@ export class NewestSlot {
 
   /** A slot was seen as it began: it moves the newest slot and the pace. */
   noteBegun(seen: bigint): void {
-    if (this.noteReached(seen)) this.#pace.note(this.#slot, this.#atMs);
+    if (!this.noteReached(seen)) return;
+    this.#pace.note(this.#slot, this.#atMs);
+    this.#begun.push(seen);
+    if (this.#begun.length > MAX_BEGUN) this.#begun.shift();
+  }
+
+  /** Number of blocks begun after the slot, as far as they were seen. Skipped slots do not count. */
+  blocksSince(slot: bigint): number {
+    let count = 0;
+    for (let i = this.#begun.length - 1; i >= 0 && this.#begun[i]! > slot; i--) count += 1;
+    return count;
   }
 
   /** A slot was seen later than it began, such as when it was confirmed: it moves the newest slot alone. @returns true if it is newer */

@@ -51,6 +51,41 @@ test.each<[string, FakeCall, string]>([
   expect(endpoint.isCooling()).toBe(kind === "unreachable");
 });
 
+test("a connection that is refused, or whose host is unknown, is reported as that, with the host and without the key", async () => {
+  const closed = await startFakeNode({});
+  await closed.close();
+  const { host } = new URL(closed.url);
+  for (const [url, expected] of [
+    [`${closed.url}/?api-key=secret`, `The Solana node ${host} refused the connection (ECONNREFUSED)`],
+    ["http://node.invalid/secret", "The Solana node node.invalid cannot be found"],
+  ] as const) {
+    const outcome = await createRpcEndpoint({ url, now: Date.now })
+      .call("ask", [])
+      .catch((error: Error) => error);
+    expect(outcome).toMatchObject({ kind: "unreachable" });
+    expect(String(outcome)).toContain(expected);
+    expect(`${outcome} ${(outcome as Error).cause}`).not.toContain("secret");
+  }
+});
+
+test("a TLS failure, a reset, a redirect and a late answer are reported as what they are", async () => {
+  const plain = await startFakeNode({});
+  const tls = createRpcEndpoint({ url: plain.url.replace("http", "https"), now: Date.now });
+  expect(String(await tls.call("ask", []).catch((error) => error))).toMatch(
+    /failed the TLS handshake \((?:ERR_SSL|EPROTO)/,
+  );
+  await plain.close();
+  for (const [reply, expected] of [
+    [(_, response) => response.socket!.destroy(), /(?:reset|closed) the connection/],
+    [(_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(), /redirected the call/],
+    [() => {}, /did not answer within 50 ms/],
+  ] satisfies [FakeCall, RegExp][]) {
+    const { outcome } = await call(reply, { timeoutMs: 50 });
+    expect(String(outcome)).toMatch(expected);
+    await node!.close();
+  }
+});
+
 test("a late answer is abandoned", async () => {
   const { outcome } = await call(() => {}, { timeoutMs: 50 });
   expect(outcome).toMatchObject({ kind: "unreachable" });

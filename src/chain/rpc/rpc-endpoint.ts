@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import { describeConnectionFailure } from "./connection-failure.ts";
 import { NodeError } from "./node-error.ts";
 import { readText } from "./read-text.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
@@ -130,7 +131,10 @@ class HttpEndpoint implements RpcEndpoint {
       this.#answeredAtMs = this.#now();
       return { status: response.status, text };
     } catch (cause) {
-      throw this.#outage(`The Solana node ${this.name} did not answer ${method} within ${timeoutMs} ms.`, cause);
+      throw this.#outage(
+        `The Solana node ${this.name} ${describeConnectionFailure(cause, timeoutMs)}; the call was ${method}.`,
+        cause,
+      );
     } finally {
       this.#unanswered.delete(id);
     }

@@ -15,7 +15,10 @@ export interface Subscriptions {
   onLost(listener: () => void): () => void;
   /** The newest slot this connection reported; 0 before the first. */
   lastSlot(): bigint;
-  /** When the newest slot notice came (epoch milliseconds): the stream is ordered, so everything before it has arrived too. */
+  /**
+   * Up to when everything has arrived (epoch milliseconds): when the newest slot notice came that is old enough for the
+   * account notices of the slot before to have come as well.
+   */
   lastSlotAtMs(): number;
   /** The connection contradicts the chain or has lost something: the next node replaces it as soon as it can. */
   doubt(): void;
@@ -38,6 +41,13 @@ const DEFAULT_SILENT_MS = 1_000;
 const DEFAULT_PING_MS = 20_000;
 /** Time a new connection has to report a slot, in multiples of the allowed silence. */
 const CANDIDATE_SILENCES = 3;
+/**
+ * Account notices come once a slot, when its bank is frozen: on Alpenglow up to 43 ms after the notice of the next slot.
+ * Milliseconds, with a margin.
+ */
+const FREEZE_NOTICE_MS = 150;
+/** More slots than pass within that time, unless a node floods: then the oldest count. */
+const MAX_SLOT_TIMES = 64;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 /** How long a repeated warning is suppressed. Milliseconds. */
@@ -92,7 +102,8 @@ class NodeSubscriptions implements Subscriptions {
   #attempts = 0;
   #retryMs = FIRST_RETRY_MS;
   #retryTimer: NodeJS.Timeout | undefined;
-  #lastSlotAtMs = 0;
+  /** When slot notices came, oldest first: the last that is `FREEZE_NOTICE_MS` old, and those after it. */
+  readonly #slotTimesMs: number[] = [];
 
   constructor(options: SubscriptionsOptions) {
     this.#urls = options.urls;
@@ -127,7 +138,8 @@ class NodeSubscriptions implements Subscriptions {
   }
 
   lastSlotAtMs(): number {
-    return this.#lastSlotAtMs;
+    this.#ripen();
+    return this.#slotTimesMs[0] ?? 0;
   }
 
   doubt(): void {
@@ -145,6 +157,12 @@ class NodeSubscriptions implements Subscriptions {
     this.#current?.terminate();
   }
 
+  #ripen(): void {
+    const times = this.#slotTimesMs;
+    const ripeMs = this.#now() - FREEZE_NOTICE_MS;
+    while (times.length > 1 && times[1]! <= ripeMs) times.shift();
+  }
+
   #isInUse(connection: SubscriptionConnection): boolean {
     return connection === this.#current || connection === this.#candidate;
   }
@@ -157,7 +175,9 @@ class NodeSubscriptions implements Subscriptions {
       // The current connection was only slow.
       this.#dropCandidate();
     }
-    from.aliveAtMs = this.#lastSlotAtMs = this.#now();
+    from.aliveAtMs = this.#now();
+    this.#ripen();
+    if (this.#slotTimesMs.length < MAX_SLOT_TIMES) this.#slotTimesMs.push(from.aliveAtMs);
     this.#retryMs = FIRST_RETRY_MS;
     const isFirst = from.lastSlot === 0n;
     if (slot > from.lastSlot) from.lastSlot = slot;

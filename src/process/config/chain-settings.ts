@@ -35,8 +35,20 @@ export const CHAIN_SETTINGS = {
   RELAYS: optional(
     relays("Relays and block engines beside the nodes, each with its tips by priority level; docs/mainnet.md"),
   ),
-  BLOCKHASH_MAX_AGE_MS: integer("Maximum age of the blockhash that a trade is built on", "ms", 2_000, 100, 30_000),
-  STATE_MAX_AGE_MS: integer("Maximum age of the market state that a trade is built on", "ms", 2_000, 100, 30_000),
+  BLOCKHASH_MAX_AGE_MS: integer(
+    "Maximum age of the blockhash that a trade is built on, and longest pause of the chain without STATE_STALE",
+    "ms",
+    10_000,
+    100,
+    30_000,
+  ),
+  STATE_MAX_AGE_MS: integer(
+    "Maximum age of the market state that a trade is built on, counted from the first newer slot that any node shows",
+    "ms",
+    2_000,
+    100,
+    30_000,
+  ),
   MARKET_SEARCH_INTERVAL_MS: integer(
     "How often to search for new markets of a pair in use; known ones stay live meanwhile",
     "ms",

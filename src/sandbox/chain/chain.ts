@@ -3,6 +3,7 @@ import bs58 from "bs58";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Account } from "../../solana/account.ts";
+import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { loadAddresses } from "../transaction/lookup-table.ts";
 import type { TransactionErrorJson } from "../transaction/transaction-error.ts";
@@ -29,6 +30,14 @@ const FEE_ONLY_ERRORS: ReadonlySet<TransactionErrorJson> = new Set([
   "InvalidProgramForExecution",
   "MaxLoadedAccountsDataSizeExceeded",
 ]);
+
+/** The feature of version 1 transactions, active since slot 0. */
+const ACTIVE_TRANSACTION_V1: GenesisAccount = {
+  address: TRANSACTION_V1_FEATURE,
+  owner: FEATURE_PROGRAM,
+  lamports: 953_520n,
+  data: Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0),
+};
 
 /** A transaction either landed in the open block or was dropped without a trace. */
 type SendResult =
@@ -75,7 +84,7 @@ export class Chain {
     this.#setBankClock();
     this.#faucet = createFaucet(seed);
     this.bank.write(this.#faucet.account);
-    const accounts = options.genesis?.accounts ?? [];
+    const accounts = [ACTIVE_TRANSACTION_V1, ...(options.genesis?.accounts ?? [])];
     this.#genesisLamports = sum([this.#faucet.account, ...accounts].map(({ lamports }) => lamports));
     for (const account of accounts) this.bank.write({ ...account, executable: false });
     for (const { id, bytes } of options.genesis?.programs ?? []) this.bank.addProgram(id, bytes);
@@ -246,10 +255,17 @@ export class Chain {
   }
 
   #refusal(wire: WireTransaction, messageHash: string): TransactionErrorJson | undefined {
+    // Dropped where signatures are verified, long after a node has accepted it.
+    if (wire.version === 1 && !this.#isActive(TRANSACTION_V1_FEATURE)) return "UnsupportedVersion";
     if (this.ledger.lastValidBlockHeight(encodeBlockhash(wire.blockhash), "processed") === undefined) {
       return "BlockhashNotFound";
     }
     return this.ledger.hasMessage(messageHash) ? "AlreadyProcessed" : undefined;
+  }
+
+  #isActive(feature: Address): boolean {
+    const account = this.bank.account(feature);
+    return account?.owner === FEATURE_PROGRAM && account.data[0] === 1;
   }
 
   /** Reads an account, without its data if it is a program: programs are large and neither change nor hold tokens. */

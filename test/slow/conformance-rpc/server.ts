@@ -35,7 +35,7 @@ const api = new Api({
     tls: credentials === undefined ? undefined : { cert: text(credentials.cert), key: text(credentials.key) },
     bodyLimitBytes: messageReceiveLimit === 0 ? 4 * 1024 * 1024 : messageReceiveLimit,
   },
-  serving: () => true,
+  canBuild: () => true,
   extra: { services: new Map([[service, implementation]]), registry },
 });
 // Methods that are not listed as open need a key, and the suite has none.

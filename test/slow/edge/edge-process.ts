@@ -82,7 +82,7 @@ export async function createEdge({ settings = {}, buildMs = 0, submitMs = 0 }: E
     keys: accounts,
     logger: { warn() {}, error() {} },
     settings: { ...DEFAULT_API_SETTINGS, port: 0, ...settings },
-    serving: () => true,
+    canBuild: () => true,
   });
 }
 

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
+import { FeatureGates } from "./feature-gates.ts";
+
+const featureAccount = (data: readonly number[], owner = FEATURE_PROGRAM.toString()) => ({
+  lamports: 953_520,
+  owner,
+  data: [Buffer.from(data).toString("base64"), "base64"],
+  executable: false,
+});
+const ACTIVE = featureAccount([1, 5, 0, 0, 0, 0, 0, 0, 0]);
+const PENDING = featureAccount([0, 0, 0, 0, 0, 0, 0, 0, 0]);
+const FORGED = featureAccount([1, 5, 0, 0, 0, 0, 0, 0, 0], "11111111111111111111111111111111");
+const serving = (account: unknown) =>
+  fakeEndpoint({ getMultipleAccounts: () => ({ context: { slot: 9 }, value: [account] }) });
+const down = () => fakeEndpoint({});
+
+test.each([
+  ["active", [serving(ACTIVE)], true],
+  ["announced, but not activated", [serving(PENDING)], false],
+  ["absent", [serving(null)], false],
+  ["an account that anyone can make", [serving(FORGED)], false],
+  ["active on one node of two", [serving(ACTIVE), serving(null)], false],
+  ["active on the node that answers", [down(), serving(ACTIVE)], true],
+  ["unknown", [down()], false],
+])("version 1 counts as active only where the feature account says so: %s", async (_name, endpoints, expected) => {
+  const gates = new FeatureGates(endpoints);
+  await gates.refresh();
+  expect(gates.isActive(TRANSACTION_V1_FEATURE)).toBe(expected);
+});
+
+test("what is known stays while no node answers", async () => {
+  const endpoint = serving(ACTIVE);
+  const gates = new FeatureGates([endpoint]);
+  await gates.refresh();
+  delete endpoint.methods.getMultipleAccounts;
+  await gates.refresh();
+  expect(gates.isActive(TRANSACTION_V1_FEATURE)).toBe(true);
+});

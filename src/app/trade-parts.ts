@@ -7,7 +7,6 @@ import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../chain/state/state-source.ts";
 import { createMarkets } from "../market/markets.ts";
 import { Address } from "../primitives/address.ts";
-import { TRANSACTION_V1_FEATURE } from "../solana/features.ts";
 import { createTokenSealer } from "../trade/build/submission-token.ts";
 import { createTrades } from "../trade/trades.ts";
 import { venues } from "../venues/registry.ts";
@@ -74,7 +73,7 @@ export async function openTrades(
     }),
   );
   const baseFee = closers.keep(await createBaseFee({ pool, head, warn }));
-  if (config.transactionV1 === "on" && !head.isActive(TRANSACTION_V1_FEATURE))
+  if (config.transactionV1 === "on" && !head.hasTransactionV1())
     warn("TRANSACTION_V1 is on, but the cluster has not activated it; version 1 is offered once it has.");
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
   const trades = createTrades(
@@ -91,9 +90,8 @@ export async function openTrades(
         computeUnitMarginPercent: config.computeUnitMarginPercent,
         loadedAccountsBytes: LOADED_ACCOUNTS_BYTES,
         expiryMarginMs: config.expiryMarginMs,
-        /** Nodes accept what the cluster has not activated, and drop it. */
         get transactionV1() {
-          return config.transactionV1 === "on" && head.isActive(TRANSACTION_V1_FEATURE);
+          return config.transactionV1 === "on" && head.hasTransactionV1();
         },
       },
     },

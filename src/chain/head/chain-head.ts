@@ -1,7 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { ChainClock } from "../../solana/account.ts";
+import { TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
 import { CLOCK_SYSVAR } from "../../solana/programs.ts";
 import type { ChainHead, Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
@@ -16,7 +16,7 @@ import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
 
-export interface LiveChainHead extends ChainHead, Pick<FeatureGates, "isActive"> {
+export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
   slot(): bigint;
   /** False for a slot far from the head: its source lags or is wrong. */
@@ -28,6 +28,8 @@ export interface LiveChainHead extends ChainHead, Pick<FeatureGates, "isActive">
    * the longest pause allowed it is the pause itself, because a node that is cut off looks the same.
    */
   silenceMs(): number;
+  /** True if the cluster has activated version 1 transactions: elsewhere nodes accept and drop them. */
+  hasTransactionV1(): boolean;
   /** Why no message can be built on this head now; undefined if one can. */
   fault(): string | undefined;
   close(): void;
@@ -208,8 +210,8 @@ class FollowedChainHead implements LiveChainHead {
     return this.#genesisHash;
   }
 
-  isActive(feature: Address): boolean {
-    return this.#features.isActive(feature);
+  hasTransactionV1(): boolean {
+    return this.#features.isActive(TRANSACTION_V1_FEATURE);
   }
 
   slot(): bigint {

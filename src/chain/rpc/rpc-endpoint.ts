@@ -1,6 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
-import { describeConnectionFailure } from "./connection-failure.ts";
-import { NodeError } from "./node-error.ts";
+import { describeConnectionFailure, NodeError } from "./node-error.ts";
 import { readText } from "./read-text.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
 

@@ -13,6 +13,7 @@ import { venues } from "../venues/registry.ts";
 import type { AccountParts } from "./account-parts.ts";
 import type { ChainLocation } from "./chain/chain-location.ts";
 import type { ChainParts } from "./chain/chain-parts.ts";
+import { stateWitnesses } from "./chain/state-witnesses.ts";
 import type { AppContext } from "./context.ts";
 
 /** Limit on the account and program data that one trade may load: the largest venue programs, both token programs and a reserve. Bytes. */
@@ -49,9 +50,13 @@ export async function watchMarkets(context: AppContext, chain: ChainParts) {
 /** The Yellowstone client is loaded only if there is a server for it. */
 async function openStateSource(
   { config, now, random, warn }: AppContext,
-  { reader, subscriptions, head }: ChainParts,
+  { pool, witnesses: nodes, reader, subscriptions, head }: ChainParts,
 ): Promise<LiveStateSource> {
-  const parts = { reader, subscriptions, now, warn, headSlot: () => head.slot() };
+  const witnesses = stateWitnesses(pool.endpoints, {
+    ...{ now, warn, trusted: nodes.trusted, isCredible: (slot) => head.isCredible(slot) },
+  });
+  const { comparisonsPerSecond } = config;
+  const parts = { reader, subscriptions, witnesses, comparisonsPerSecond, now, warn, headSlot: () => head.slot() };
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("../chain/yellowstone/yellowstone-state-source.ts");
   return createYellowstoneStateSource({ ...parts, random, url: config.yellowstoneUrl, token: config.yellowstoneToken });

@@ -61,6 +61,8 @@ export interface StateSource {
    * the account becomes unknown or its stream proves to have lost a change.
    */
   currentAtMs(address: Address): number;
+  /** Followed accounts whose state the nodes contradict each other about now: nothing may be built on them. */
+  contested(): ReadonlySet<Address>;
   close(): void;
 }
 

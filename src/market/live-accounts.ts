@@ -84,6 +84,11 @@ export class LiveAccounts implements AccountView {
     return this.#source.currentAtMs(address);
   }
 
+  /** Accounts that nothing may be built on now, because the nodes contradict each other about them. */
+  contested(): ReadonlySet<Address> {
+    return this.#source.contested();
+  }
+
   /** Number of accounts held. */
   size(): number {
     return this.#entries.size;

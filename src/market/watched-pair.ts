@@ -149,11 +149,13 @@ export class WatchedPair {
   }
 
   isFresh(): boolean {
-    return this.#staleAgeMs() === 0;
+    return this.#contestedMarket() === undefined && this.#staleAgeMs() === 0;
   }
 
-  /** @throws TradewireError STATE_STALE */
+  /** @throws TradewireError STATE_STALE if its accounts are too old, or the nodes contradict each other about one of them */
   assertFresh(): void {
+    const contested = this.#contestedMarket();
+    if (contested !== undefined) throw contestedState(contested);
     const ageMs = this.#staleAgeMs();
     if (ageMs === 0) return;
     throw new TradewireError(
@@ -183,6 +185,16 @@ export class WatchedPair {
     return 0;
   }
 
+  /**
+   * A market with an account that the nodes contradict each other about. One is enough to stop the pair: with it left out, who
+   * lies about good markets would choose where trades go.
+   */
+  #contestedMarket(): MarketWatch | undefined {
+    const contested = this.#context.live.contested();
+    if (contested.size === 0) return undefined;
+    return this.#watches.find(({ held }) => [...held].some((address) => contested.has(address)));
+  }
+
   #lacksAccounts(): boolean {
     return this.#watches.some((watch) => watch.read().kind === "lacking");
   }
@@ -204,4 +216,12 @@ export class WatchedPair {
     }
     return { markets, faults, searched: this.#searched };
   }
+}
+
+function contestedState({ venue, address }: MarketWatch): TradewireError {
+  return new TradewireError(
+    "STATE_STALE",
+    `The Solana nodes contradict each other about ${venue.id} market ${address}; nothing is built on it until they agree. Try again shortly.`,
+    { retryAfterMs: 1_000 },
+  );
 }

@@ -20,6 +20,8 @@ export function fakeEndpoint(methods: FakeMethods, name = "fake"): FakeEndpoint 
     methods,
     countOf: (method) => calls.filter((call) => call.method === method).length,
     doubt: () => {},
+    setAside: () => {},
+    isAside: () => false,
     isCooling: () => false,
     silentForMs: () => 0,
     async call(method, params) {

@@ -17,6 +17,8 @@ export interface FakeState extends StateSource, AccountReader {
   refusing: boolean;
   /** Up to when everything followed is current; undefined: now. */
   currentUntilMs: number | undefined;
+  /** Accounts that the nodes contradict each other about. */
+  readonly disputed: Set<Address>;
   /** Sets an account and notifies its followers; undefined data removes it. */
   set(address: Address, data: Uint8Array | undefined, owner?: Address): void;
   /** Tells of a state without setting it. */
@@ -45,6 +47,7 @@ export function fakeState(now: () => number): FakeState {
     broken: false,
     refusing: false,
     currentUntilMs: undefined,
+    disputed: new Set(),
     set(address, data, owner = SYSTEM_PROGRAM) {
       state.slot += 1n;
       if (data === undefined) accounts.delete(address);
@@ -78,6 +81,7 @@ export function fakeState(now: () => number): FakeState {
       for (const address of addresses) listener(address, accounts.get(address) ?? null, state.slot);
     },
     currentAtMs: () => state.currentUntilMs ?? now(),
+    contested: () => state.disputed,
     close() {},
     async fetchAccounts(addresses) {
       state.fetches += 1;

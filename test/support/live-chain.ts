@@ -45,6 +45,8 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
         return endpoint.call(...args);
       },
       doubt: () => endpoint.doubt(),
+      setAside: (forMs) => endpoint.setAside(forMs),
+      isAside: () => endpoint.isAside(),
       isCooling: () => endpoint.isCooling(),
       silentForMs: () => endpoint.silentForMs(),
     };

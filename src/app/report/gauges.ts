@@ -11,7 +11,7 @@ interface ServiceParts {
   readonly head: { slot(): bigint; slotAgeMs(): number; slotMs(): number };
   readonly keys: { storeAgeMs(): number };
   readonly markets: Pick<LiveMarkets, "size">;
-  readonly source: Pick<LiveStateSource, "counts">;
+  readonly source: Pick<LiveStateSource, "counts" | "comparedAgoMs">;
   readonly landing: Pick<LiveLanding, "counts">;
   readonly senders: readonly Pick<Sender, "isCooling">[];
   readonly canBuild: () => boolean;
@@ -50,6 +50,22 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       "tradewire_state_audit_differences_total",
       "Of these, accounts that differed.",
       () => source.counts().auditDifferences,
+    ),
+    counter("tradewire_state_compared_total", "Accounts compared between nodes.", () => source.counts().compared),
+    counter(
+      "tradewire_state_contradicted_total",
+      "Times a node contradicted the known state or the other nodes.",
+      () => source.counts().contradicted,
+    ),
+    gauge(
+      "tradewire_accounts_contested",
+      "Accounts that nothing is built on, because the nodes contradict each other.",
+      () => source.counts().contested,
+    ),
+    gauge(
+      "tradewire_state_compared_age_seconds",
+      "Time since the nodes were asked about the account in use that was compared longest ago.",
+      () => source.comparedAgoMs() / 1_000,
     ),
     gauge(
       "tradewire_senders_up",

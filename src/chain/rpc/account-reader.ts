@@ -4,7 +4,7 @@ import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../port.ts";
 import { isRefusal } from "./node-error.ts";
-import type { RpcPool } from "./rpc-pool.ts";
+import type { ReadOptions, RpcPool } from "./rpc-pool.ts";
 import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -33,6 +33,8 @@ class RpcAccountReader implements AccountReader {
   readonly #commitment: "processed" | "confirmed";
   readonly #readOptions: { readonly isWrong: (result: unknown) => boolean };
   readonly #searches = new WorkQueue(MAX_CONCURRENT_SEARCHES);
+  /** Calls so far: each begins at another node, so that no node alone says what everything is. */
+  #calls = 0;
 
   constructor({ pool, commitment, isCredible = () => true }: AccountReaderOptions) {
     this.#pool = pool;
@@ -64,13 +66,17 @@ class RpcAccountReader implements AccountReader {
     const config = { encoding: "base64", commitment: this.#commitment, withContext: true, filters };
     try {
       const result = await this.#searches.run(() =>
-        this.#pool.read("getProgramAccounts", [program.toString(), config], this.#readOptions),
+        this.#pool.read("getProgramAccounts", [program.toString(), config], this.#optionsOfNext()),
       );
       return decodeProgramAccounts(result);
     } catch (error) {
       if (isRefusal(error)) return "refused";
       throw error;
     }
+  }
+
+  #optionsOfNext(): ReadOptions {
+    return { ...this.#readOptions, startAt: this.#calls++ };
   }
 
   async #fetchChunk(addresses: readonly Address[], minContextSlot: bigint | undefined): Promise<AccountsAtSlot> {
@@ -80,7 +86,7 @@ class RpcAccountReader implements AccountReader {
       ...(minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) }),
     };
     const params = [addresses.map(String), config];
-    const result = await this.#pool.read("getMultipleAccounts", params, this.#readOptions);
+    const result = await this.#pool.read("getMultipleAccounts", params, this.#optionsOfNext());
     const { slot, value } = asContext(result, "accounts");
     const values = asList(value, "accounts");
     return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i] ?? null, slot)) };

@@ -11,6 +11,9 @@ export interface RpcEndpoint {
   call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
   /** Its answer contradicts the known chain: other nodes go first for a while. */
   doubt(): void;
+  /** Other nodes contradict it: for that long (milliseconds) it is asked only if all others fail. */
+  setAside(forMs: number): void;
+  isAside(): boolean;
   /** True while the node is backing off after failures or has unanswered calls; other nodes go first. */
   isCooling(): boolean;
   /** Milliseconds since the first call that got no proper answer, nor did any after it; 0 if the last one did. */
@@ -62,6 +65,7 @@ class HttpEndpoint implements RpcEndpoint {
   #lastId = 0;
   #failures = 0;
   #coolUntilMs = 0;
+  #asideUntilMs = 0;
   #answeredAtMs = 0;
   /** When the first of the calls was sent that have brought no proper answer; undefined if the last one brought one. */
   #waitingSinceMs: number | undefined;
@@ -99,6 +103,14 @@ class HttpEndpoint implements RpcEndpoint {
 
   doubt(): void {
     this.#coolUntilMs = this.#now() + DOUBT_MS;
+  }
+
+  setAside(forMs: number): void {
+    this.#asideUntilMs = this.#now() + forMs;
+  }
+
+  isAside(): boolean {
+    return this.#now() < this.#asideUntilMs;
   }
 
   isCooling(): boolean {

@@ -98,12 +98,14 @@ class FailoverPool implements RpcPool {
   #order(method: string, startAt: number): readonly RpcEndpoint[] {
     const ready: RpcEndpoint[] = [];
     const cooling: RpcEndpoint[] = [];
+    const aside: RpcEndpoint[] = [];
     for (let i = 0; i < this.endpoints.length; i++) {
       const endpoint = this.endpoints[(startAt + i) % this.endpoints.length]!;
       if (this.#isRefused(endpoint, method)) continue;
-      (endpoint.isCooling() ? cooling : ready).push(endpoint);
+      if (endpoint.isAside()) aside.push(endpoint);
+      else (endpoint.isCooling() ? cooling : ready).push(endpoint);
     }
-    return [...ready, ...cooling];
+    return [...ready, ...cooling, ...aside];
   }
 
   #noteRefusal(endpoint: RpcEndpoint, method: string): void {
@@ -161,7 +163,8 @@ class PoolRead {
   async #ask(endpoint: RpcEndpoint): Promise<void> {
     const { method, params, options, endpoints, hedgeMs, onRefusal } = this.#parts;
     this.#inFlight += 1;
-    if (this.#asked < endpoints.length) this.#hedge = setTimeout(() => this.#askNext(), hedgeMs);
+    // A node that others contradict is no help against a slow one.
+    if (endpoints[this.#asked]?.isAside() === false) this.#hedge = setTimeout(() => this.#askNext(), hedgeMs);
     try {
       this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs));
     } catch (error) {

@@ -10,6 +10,8 @@ export interface AccountVersion {
   /** Within a slot and an epoch the highest wins: a node's write version, or the order of arrival. */
   readonly order: number;
   readonly account: Account | null;
+  /** True if a stream reported it, not a read. */
+  readonly isStreamed?: boolean;
 }
 
 /** The versions of one account, one per slot until rooted, oldest first. */

@@ -119,6 +119,12 @@ export class FollowedAccounts {
     }
   }
 
+  /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
+  replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): void {
+    entry.versions = entry.versions.filter((version) => version.slot < slot);
+    this.add(entry, { slot, account, epoch: -1, order: 0 });
+  }
+
   /** Notes a credible read; to be called before its version is added. */
   noteRead(entry: FollowedAccount, sentAtMs: number): void {
     entry.readAtMs = sentAtMs;

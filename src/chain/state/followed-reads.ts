@@ -1,6 +1,9 @@
 import type { Now } from "../../primitives/clock.ts";
+import type { Account } from "../../solana/account.ts";
+import { hasSameContent } from "../../solana/account-content.ts";
 import type { AccountReader, KnownAccount } from "../port.ts";
 import type { AccountFeed } from "./account-feed.ts";
+import type { AccountVersion } from "./account-versions.ts";
 import type { FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
 import type { SlotTree } from "./slot-tree.ts";
 import type { StateCounters } from "./state-counts.ts";
@@ -16,6 +19,8 @@ interface FollowedReadsOptions {
   readonly audit: StreamAudit;
   readonly counters: StateCounters;
   readonly now: Now;
+  /** A read made for comparison differs from what the stream says. */
+  readonly onDifference: (entry: FollowedAccount) => void;
 }
 
 /** Upper bounds of accounts per call and of concurrent calls: sixty thousand accounts must not be requested at once. */
@@ -45,14 +50,34 @@ export class FollowedReads {
    * the account streamed from then on.
    * @throws TradewireError UPSTREAM_ERROR
    */
-  async read(entries: readonly FollowedAccount[]): Promise<void> {
+  read(entries: readonly FollowedAccount[]): Promise<void> {
+    return this.#readAll(entries, false);
+  }
+
+  /** The same, except that no read changes a streamed account: one that differs is reported. @throws TradewireError UPSTREAM_ERROR */
+  compare(entries: readonly FollowedAccount[]): Promise<void> {
+    return this.#readAll(entries, true);
+  }
+
+  async #readAll(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
     const chunks: (readonly FollowedAccount[])[] = [];
     for (let at = 0; at < entries.length; at += ACCOUNTS_PER_READ)
       chunks.push(entries.slice(at, at + ACCOUNTS_PER_READ));
     const readers = Array.from({ length: Math.min(MAX_CONCURRENT_READS, chunks.length) }, async () => {
-      for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await this.#readChunk(chunk);
+      for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift())
+        await this.#readChunk(chunk, isComparison);
     });
     await Promise.all(readers);
+  }
+
+  /** Takes in a read made elsewhere. */
+  accept(
+    entry: FollowedAccount,
+    read: { readonly slot: bigint; readonly account: AccountVersion["account"]; readonly sentAtMs: number },
+  ): void {
+    const { slot, account, sentAtMs } = read;
+    // Its place among the notices of its slot is unknown: any of them wins.
+    this.#receive(entry, { slot, account, epoch: -1, order: 0 }, { sentAtMs, coveredBefore: undefined });
   }
 
   /** While the stream is alive, no node can be far ahead of everything known. */
@@ -61,8 +86,8 @@ export class FollowedReads {
     return !stream.isQuiet() && stream.isFarAhead(slot);
   }
 
-  async #readChunk(entries: readonly FollowedAccount[]): Promise<void> {
-    const { reader, feed, followed, counters, now } = this.#parts;
+  async #readChunk(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
+    const { reader, feed, followed, counters, now, onDifference } = this.#parts;
     const sentAtMs = now();
     const stamp = feed.readStamp();
     const coveredBefore = entries.map(({ coveredFrom }) => coveredFrom);
@@ -77,13 +102,16 @@ export class FollowedReads {
         counters.disbelieved += 1;
         continue;
       }
-      this.#receive(entry, { slot, account, ...stamp }, { sentAtMs, coveredBefore: coveredBefore[i] });
+      if (isComparison && entry.streamed && !isSameNow(entry, account)) {
+        followed.noteRead(entry, sentAtMs);
+        onDifference(entry);
+      } else this.#receive(entry, { slot, account, ...stamp }, { sentAtMs, coveredBefore: coveredBefore[i] });
     }
   }
 
   #receive(
     entry: FollowedAccount,
-    version: FollowedAccount["versions"][number],
+    version: AccountVersion,
     { sentAtMs, coveredBefore }: { readonly sentAtMs: number; readonly coveredBefore: bigint | undefined },
   ): void {
     const { followed, tree, stream, audit } = this.#parts;
@@ -102,4 +130,8 @@ export class FollowedReads {
     // Within one slot, only a read sent after the stream began has missed nothing before it.
     if (slot > coveredFrom || (slot === coveredFrom && coveredBefore === coveredFrom)) followed.trust(entry);
   }
+}
+
+function isSameNow({ delivered }: FollowedAccount, account: Account | null): boolean {
+  return delivered !== undefined && hasSameContent(delivered.account, account);
 }

@@ -11,6 +11,9 @@ export interface StateCounts {
   /** Reads compared with the stream's state of the same slot, and those that differed: the goal is none. */
   readonly audited: number;
   readonly auditDifferences: number;
+  /** Accounts compared between nodes, and times that a node contradicted the known state or the others. */
+  readonly compared: number;
+  readonly contradicted: number;
 }
 
 /** The counts while they are counted; each part of the state source adds to its own. */
@@ -18,5 +21,15 @@ export type StateCounters = { -readonly [Name in keyof StateCounts]: number };
 
 /** Counters at zero. */
 export function createStateCounters(): StateCounters {
-  return { notices: 0, reads: 0, forks: 0, gaps: 0, disbelieved: 0, audited: 0, auditDifferences: 0 };
+  return {
+    notices: 0,
+    reads: 0,
+    forks: 0,
+    gaps: 0,
+    disbelieved: 0,
+    audited: 0,
+    auditDifferences: 0,
+    compared: 0,
+    contradicted: 0,
+  };
 }

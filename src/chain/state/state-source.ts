@@ -2,6 +2,8 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { AccountReader, KnownAccount, StateSource } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
+import { NodeComparison } from "./compare/node-comparison.ts";
+import type { StateWitness } from "./compare/witness-nodes.ts";
 import { type FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
 import { FollowedReads } from "./followed-reads.ts";
 import { ReadPlan } from "./read-plan.ts";
@@ -11,8 +13,10 @@ import { StreamAudit } from "./stream-audit.ts";
 import { StreamProgress } from "./stream-progress.ts";
 
 export interface LiveStateSource extends StateSource {
-  /** Events since the start; and now, how many accounts are followed and how many of them are streamed. */
-  counts(): StateCounts & { readonly accounts: number; readonly streamed: number };
+  /** Events since the start; and now, how many accounts are followed, how many of them are streamed, and how many contested. */
+  counts(): StateCounts & { readonly accounts: number; readonly streamed: number; readonly contested: number };
+  /** How long the account in use that the nodes were asked about longest ago has waited. Milliseconds. */
+  comparedAgoMs(): number;
   /** Versions held besides the newest of each account; walks all of them. */
   spareVersions(): number;
 }
@@ -36,6 +40,10 @@ export interface StateSourceOptions {
   readonly maxLagSlots?: bigint;
   /** Slots ahead of everything known at which a read or notice is discarded. */
   readonly maxLeadSlots?: bigint;
+  /** The nodes, each to be read by itself; with fewer than two nothing is compared between them. */
+  readonly witnesses?: readonly StateWitness[];
+  /** Upper bound of calls per second, over all nodes, for that comparison. */
+  readonly comparisonsPerSecond?: number;
   /** How often a sample is compared with the chain, and its size. */
   readonly auditMs?: number;
   readonly auditSize?: number;
@@ -47,10 +55,13 @@ const DEFAULT_VERIFY_MS = 800;
 const DEFAULT_QUIET_MS = 1_000;
 const DEFAULT_MAX_LAG_SLOTS = 10n;
 const DEFAULT_MAX_LEAD_SLOTS = 64n;
+const DEFAULT_COMPARISONS_PER_SECOND = 40;
 const DEFAULT_AUDIT_MS = 5_000;
 const DEFAULT_AUDIT_SIZE = 100;
 /** How long a stream that lost a change is not relied on. */
 const DISTRUST_MS = 10_000;
+/** Between two changes of the stream because the nodes contradict it. Milliseconds. */
+const CONTRADICTED_MS = 2_000;
 
 /**
  * Follows accounts by a stream of changes, with reads to start from, to bridge lost connections, and to heal.
@@ -78,6 +89,7 @@ class StreamedStateSource implements LiveStateSource {
   readonly #audit: StreamAudit;
   readonly #reads: FollowedReads;
   readonly #plan: ReadPlan;
+  readonly #comparison: NodeComparison;
   readonly #timers: readonly NodeJS.Timeout[];
   #isPolling = false;
   #isFailing = false;
@@ -104,13 +116,23 @@ class StreamedStateSource implements LiveStateSource {
     this.#stream = stream;
     this.#followed = followed;
     this.#audit = audit;
-    this.#reads = new FollowedReads({ reader, feed, followed, tree, stream, audit, counters, now });
-    this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs, quietMs });
+    const onDifference = (entry: FollowedAccount) => this.#comparison.suspect(entry);
+    this.#reads = new FollowedReads({ reader, feed, followed, tree, stream, audit, counters, now, onDifference });
+    const { witnesses = [], comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
+    const onWrongStream = () => this.#doubtFeed(CONTRADICTED_MS);
+    this.#comparison = new NodeComparison({
+      ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
+    });
+    // Compared between the nodes, an account in use is verified better than by one more read.
+    const isCompared = this.#comparison.isOn;
+    const verifyInUseMs = isCompared ? Number.POSITIVE_INFINITY : verifyMs;
+    this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs: verifyInUseMs, quietMs });
     feed.listen(this.#feedListener());
     this.#timers = [
       setInterval(() => this.#compareAndPoll(), pollMs),
       setInterval(() => this.#pollIfUrgent(), pollMs / 4),
-      setInterval(() => void audit.takeSample(), auditMs),
+      setInterval(() => this.#comparison.tick(), pollMs / 4),
+      ...(isCompared ? [] : [setInterval(() => void audit.takeSample(), auditMs)]),
     ];
   }
 
@@ -138,8 +160,18 @@ class StreamedStateSource implements LiveStateSource {
     const atMs = this.#now();
     for (const address of addresses) {
       const entry = this.#followed.get(address);
-      if (entry !== undefined && this.#plan.use(entry, atMs)) this.#isUrgent = true;
+      if (entry === undefined) continue;
+      this.#comparison.use(entry);
+      if (this.#plan.use(entry, atMs)) this.#isUrgent = true;
     }
+  }
+
+  contested(): ReadonlySet<Address> {
+    return this.#comparison.contested;
+  }
+
+  comparedAgoMs(): number {
+    return this.#comparison.oldestMs();
   }
 
   refresh(addresses: readonly Address[]): Promise<void> {
@@ -154,9 +186,10 @@ class StreamedStateSource implements LiveStateSource {
     return Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
   }
 
-  counts(): StateCounts & { readonly accounts: number; readonly streamed: number } {
+  counts(): StateCounts & { readonly accounts: number; readonly streamed: number; readonly contested: number } {
     const accounts = this.#followed.size;
-    return { accounts, streamed: accounts - this.#followed.unstreamed.size, ...this.#counters };
+    const contested = this.#comparison.contested.size;
+    return { accounts, streamed: accounts - this.#followed.unstreamed.size, contested, ...this.#counters };
   }
 
   spareVersions(): number {
@@ -168,6 +201,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#feed.close();
     this.#followed.clear();
     this.#plan.clear();
+    this.#comparison.clear();
   }
 
   #entriesOf(addresses: readonly Address[]): readonly FollowedAccount[] {
@@ -209,7 +243,7 @@ class StreamedStateSource implements LiveStateSource {
       this.#counters.disbelieved += 1;
       return;
     }
-    this.#followed.add(entry, { slot, epoch, order, account });
+    this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
     if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);
@@ -274,7 +308,8 @@ class StreamedStateSource implements LiveStateSource {
   async #readDue(due: readonly FollowedAccount[]): Promise<void> {
     this.#isPolling = true;
     try {
-      await this.#reads.read(due);
+      if (this.#comparison.isOn) await this.#reads.compare(due);
+      else await this.#reads.read(due);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#warn(`Cannot read followed accounts: ${String(error)}`);
@@ -296,9 +331,9 @@ class StreamedStateSource implements LiveStateSource {
     if (isNews && !this.#isPolling) this.#poll();
   }
 
-  /** At most once per `DISTRUST_MS`: the next connection needs time to open and to subscribe to everything. */
-  #doubtFeed(): void {
-    if (this.#now() < this.#doubtedAtMs + DISTRUST_MS) return;
+  /** Not often: the next connection needs time to open and to subscribe to everything. */
+  #doubtFeed(pauseMs = DISTRUST_MS): void {
+    if (this.#now() < this.#doubtedAtMs + pauseMs) return;
     this.#doubtedAtMs = this.#now();
     this.#feed.doubt();
   }

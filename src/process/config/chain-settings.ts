@@ -49,6 +49,13 @@ export const CHAIN_SETTINGS = {
     100,
     30_000,
   ),
+  COMPARISONS_PER_SECOND: integer(
+    "Calls per second, over all nodes, that compare the market state of one node with another's; 0 compares nothing",
+    "calls",
+    40,
+    0,
+    10_000,
+  ),
   MARKET_SEARCH_INTERVAL_MS: integer(
     "How often to search for new markets of a pair in use; known ones stay live meanwhile",
     "ms",

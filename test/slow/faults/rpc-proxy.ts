@@ -12,6 +12,8 @@ export interface Faults {
   readonly answers: "true" | "wrongId" | "huge" | "truncated" | "badTypes" | "redirect";
   /** Added to every slot and height the node reports. */
   readonly slotShift: number;
+  /** Every token balance the node reports is multiplied by this. */
+  readonly balances: 1 | 0.5 | 2;
   /** Added to the last valid block height alone. */
   readonly lastValidShift: number;
   /** The node knows of no transaction. */
@@ -36,6 +38,7 @@ const HEALTHY: Faults = {
   httpStatus: 200,
   answers: "true",
   slotShift: 0,
+  balances: 1,
   lastValidShift: 0,
   hidesStatuses: false,
   sends: "forward",
@@ -217,7 +220,7 @@ class LyingProxy implements RpcProxy {
       if (sends === "hold") this.#held.push(body);
       return JSON.stringify({ jsonrpc: "2.0", id, result: "taken" });
     }
-    const text = await this.#forward(body);
+    const text = withBalances(await this.#forward(body), this.#faults.balances);
     if (answers === "wrongId") return text.replace(/"id":\d+/, `"id":${id + 1_000_000}`);
     const isTrue = answers === "true" && slotShift === 0 && lastValidShift === 0 && !hidesStatuses;
     if (isTrue && priorityFees === undefined && !text.includes('"error"')) return text;
@@ -268,9 +271,10 @@ class LyingProxy implements RpcProxy {
       for (const text of unsent) outside.send(text);
     });
     outside.on("message", (data) => {
-      const { notices, slotShift, connection } = this.#faults;
+      const { notices, slotShift, balances, connection } = this.#faults;
       if (notices === "silent" || connection === "blackhole" || inside.readyState !== WebSocket.OPEN) return;
-      const text = slotShift === 0 ? String(data) : JSON.stringify(shifted(JSON.parse(String(data)), slotShift, 0));
+      const told = withBalances(String(data), balances);
+      const text = slotShift === 0 ? told : JSON.stringify(shifted(JSON.parse(told), slotShift, 0));
       const isNotice = text.includes('"method"') && !text.includes("slotNotification");
       if (notices === "lossy" && isNotice) {
         count += 1;
@@ -299,6 +303,21 @@ class LyingProxy implements RpcProxy {
 
 const refusalOf = (id: number) =>
   JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
+
+const TOKEN_ACCOUNT_BYTES = 165;
+const TOKEN_AMOUNT = 64;
+
+/** The answer with the balance of every token account in it changed. */
+function withBalances(text: string, factor: Faults["balances"]): string {
+  if (factor === 1) return text;
+  return text.replaceAll(/"([A-Za-z0-9+/]{220})"/g, (quoted, base64: string) => {
+    const data = Buffer.from(base64, "base64");
+    if (data.length !== TOKEN_ACCOUNT_BYTES) return quoted;
+    const amount = data.readBigUInt64LE(TOKEN_AMOUNT);
+    data.writeBigUInt64LE(factor === 2 ? amount * 2n : amount / 2n, TOKEN_AMOUNT);
+    return `"${data.toString("base64")}"`;
+  });
+}
 
 const SLOT_FIELDS = new Set(["slot", "absoluteSlot", "parent", "root", "blockHeight"]);
 

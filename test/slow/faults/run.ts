@@ -12,13 +12,18 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
+import { PRICE_SCENARIOS } from "./price-scenarios.ts";
 import type { Measure, Scenario } from "./scenario.ts";
 import { STATE_SCENARIOS } from "./state-scenarios.ts";
 import { SUBMIT_SCENARIOS } from "./submit-scenarios.ts";
 
-const SCENARIOS = [...SUBMIT_SCENARIOS, ...NODE_SCENARIOS, ...STATE_SCENARIOS, ...CLOCK_SCENARIOS].sort(
-  (a, b) => a.row - b.row,
-);
+const SCENARIOS = [
+  ...SUBMIT_SCENARIOS,
+  ...NODE_SCENARIOS,
+  ...STATE_SCENARIOS,
+  ...PRICE_SCENARIOS,
+  ...CLOCK_SCENARIOS,
+].sort((a, b) => a.row - b.row);
 
 interface Result extends Measure {
   readonly scenario: Scenario;

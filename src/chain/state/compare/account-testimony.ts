@@ -1,0 +1,148 @@
+import type { Account } from "../../../solana/account.ts";
+import { hasSameContent } from "../../../solana/account-content.ts";
+import { type AccountVersion, versionAt } from "../account-versions.ts";
+import type { FollowedAccount } from "../followed-accounts.ts";
+import type { SlotTree } from "../slot-tree.ts";
+import type { StreamProgress } from "../stream-progress.ts";
+
+/** What one node said about an account, and when (epoch milliseconds). */
+export interface Statement {
+  readonly node: number;
+  readonly slot: bigint;
+  readonly account: Account | null;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+}
+
+/**
+ * How a statement relates to the known state: the same, certainly another, undecided until more is known, or from a slot so old
+ * that it says nothing.
+ */
+export type Relation = "same" | "differs" | "open" | "old";
+
+interface RelationContext {
+  readonly tree: SlotTree;
+  readonly stream: StreamProgress;
+  readonly atMs: number;
+}
+
+/** Time the stream has to deliver a change that a node has already reported. Milliseconds. */
+const STREAM_PATIENCE_MS = 700;
+/** Slots by which the known state may be ahead of a node: further ahead, one of the two is wrong about its slot. */
+const MAX_LEAD_SLOTS = 10n;
+
+/** Statements of a node that are kept: more than it makes in `STATEMENT_MS`. */
+const MAX_STATEMENTS = 12;
+/** A statement older than this says nothing about now. Milliseconds. */
+const STATEMENT_MS = 3_000;
+/** Two nodes agree if each has said the same within this time. Milliseconds. */
+const AGREEING_MS = 1_000;
+
+/** What the nodes said about one account of late. */
+export class AccountTestimony {
+  readonly entry: FollowedAccount;
+  /** When the nodes were last asked, and when a trade was last built on it (epoch milliseconds). */
+  askedAtMs = Number.NEGATIVE_INFINITY;
+  usedAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when the nodes and the known state have not agreed, and how many rounds of questions that has lasted. */
+  openSinceMs: number | undefined;
+  openRounds = 0;
+  /** By node, oldest first. */
+  readonly #statements: Statement[][] = [];
+
+  constructor(entry: FollowedAccount) {
+    this.entry = entry;
+  }
+
+  add(statement: Statement): void {
+    this.#statements[statement.node] ??= [];
+    const list = this.#statements[statement.node]!;
+    list.push(statement);
+    if (list.length > MAX_STATEMENTS) list.shift();
+  }
+
+  /** The last statement of each node, unless it is too old to say anything about now. */
+  latest(atMs: number): readonly Statement[] {
+    return this.#statements.flatMap((list) => {
+      const last = list.at(-1);
+      return last !== undefined && last.receivedAtMs >= atMs - STATEMENT_MS ? [last] : [];
+    });
+  }
+
+  /** True if two of the nodes have said the same of late. */
+  isShared(nodes: readonly number[], atMs: number): boolean {
+    const lists = nodes.map((node) =>
+      (this.#statements[node] ?? []).filter(({ receivedAtMs }) => receivedAtMs >= atMs - AGREEING_MS),
+    );
+    return lists.some((list, i) =>
+      lists.some(
+        (other, j) => i < j && list.some(({ account }) => other.some((one) => hasSameContent(one.account, account))),
+      ),
+    );
+  }
+
+  /** True if one of two nodes said the same before and after the other said something else. */
+  isContradicted(last: Statement, other: Statement): boolean {
+    if (hasSameContent(last.account, other.account)) return false;
+    return this.#brackets(other.node, last) || this.#brackets(last.node, other);
+  }
+
+  /** True if the node said the same thing, and not that of the statement, at slots before and after it. */
+  #brackets(node: number, { slot, account }: Statement): boolean {
+    const list = this.#statements[node] ?? [];
+    const before = list.findLast((one) => one.slot <= slot);
+    const after = list.find((one) => one.slot > slot);
+    if (before === undefined || after === undefined) return false;
+    return hasSameContent(before.account, after.account) && !hasSameContent(before.account, account);
+  }
+
+  settle(): void {
+    this.openSinceMs = undefined;
+    this.openRounds = 0;
+  }
+
+  /** How what a node says relates to the known state: an earlier statement may decide what the last leaves open. */
+  relationOf(last: Statement, context: RelationContext): Relation {
+    const relation = this.#relationOf(last, context);
+    if (relation !== "open") return relation;
+    const earlier = (this.#statements[last.node] ?? []).filter(
+      ({ receivedAtMs }) => receivedAtMs >= context.atMs - STATEMENT_MS,
+    );
+    return earlier.some((one) => this.#relationOf(one, context) === "differs") ? "differs" : "open";
+  }
+
+  #relationOf({ slot, account, receivedAtMs }: Statement, { tree, stream, atMs }: RelationContext): Relation {
+    const { entry } = this;
+    const known = entry.delivered;
+    if (known === undefined) return "open";
+    if (hasSameContent(known.account, account)) return "same";
+    if (known.slot > slot + MAX_LEAD_SLOTS) return "open";
+    const then = versionAt(entry, slot, tree);
+    if (then === undefined) return tree.isOnChain(slot) ? "old" : "open";
+    if (hasSameContent(then.account, account)) return "same";
+    // Within a slot, a node may answer from before a change or after it.
+    if (then.slot === slot) {
+      const before = versionAt(entry, slot - 1n, tree);
+      return before !== undefined && hasSameContent(before.account, account) ? "same" : "open";
+    }
+    if (!tree.isOnChain(slot)) return "open";
+    if (isUnchangedSince(then, slot, entry)) return "differs";
+    const isPassed = stream.slot > slot && atMs - receivedAtMs >= STREAM_PATIENCE_MS;
+    return entry.streamed && isPassed ? "differs" : "open";
+  }
+}
+
+/** True if a version from after the slot is the same as the one before it. */
+function isUnchangedSince(then: AccountVersion, slot: bigint, { versions }: FollowedAccount): boolean {
+  const next = versions.find((version) => version.slot > slot);
+  return next !== undefined && hasSameContent(next.account, then.account);
+}
+
+/** The statements that as many nodes as needed agree on, the one of the newest slot first; undefined if too few do. */
+export function agreedBy(statements: readonly Statement[], needed: number): readonly Statement[] | undefined {
+  for (const { account } of statements) {
+    const agreeing = statements.filter((other) => hasSameContent(other.account, account));
+    if (agreeing.length >= needed) return agreeing.sort((x, y) => (x.slot < y.slot ? 1 : -1));
+  }
+  return undefined;
+}

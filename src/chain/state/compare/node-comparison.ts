@@ -1,0 +1,310 @@
+import type { Address } from "../../../primitives/address.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { FollowedAccount, FollowedAccounts } from "../followed-accounts.ts";
+import type { FollowedReads } from "../followed-reads.ts";
+import type { SlotTree } from "../slot-tree.ts";
+import type { StateCounters } from "../state-counts.ts";
+import type { StreamProgress } from "../stream-progress.ts";
+import { AccountTestimony, agreedBy, type Relation, type Statement } from "./account-testimony.ts";
+import { CallBudget } from "./call-budget.ts";
+import { type StateWitness, WitnessNodes } from "./witness-nodes.ts";
+
+interface NodeComparisonOptions {
+  readonly witnesses: readonly StateWitness[];
+  /** Calls per second, over all nodes. 0: nothing is compared. */
+  readonly callsPerSecond: number;
+  readonly followed: FollowedAccounts;
+  readonly reads: Pick<FollowedReads, "accept">;
+  readonly tree: SlotTree;
+  readonly stream: StreamProgress;
+  readonly counters: StateCounters;
+  readonly now: Now;
+  readonly warn: (message: string) => void;
+  /** The nodes agree on a state that the stream has not reported. */
+  readonly onWrongStream: () => void;
+}
+
+/** How long an account is compared after a trade was built on it. Milliseconds. */
+const IN_USE_MS = 10_000;
+/** How often an account in use is compared, and one about which the nodes do not agree. Milliseconds. */
+const ROUND_MS = 700;
+const OPEN_ROUND_MS = 250;
+const ACCOUNTS_PER_CALL = 100;
+/** Accounts out of use that are compared along with each call, in turn. */
+const IDLE_PER_CALL = 20;
+/** Disagreement that cannot be decided stops builds after this long and this many rounds. */
+const OPEN_MS = 1_200;
+const OPEN_ROUNDS = 3;
+/** Pause between two lines in the log about contradictions. Milliseconds. */
+const WARN_EVERY_MS = 10_000;
+
+/**
+ * Compares what the nodes say about the accounts that trades are built on, so that no single node's word prices a trade for
+ * long. A node cannot be asked for a past slot, so each answer is compared with the state known of its slot, between the change
+ * before it and the next. What most nodes agree on is taken as the state. If two contradict each other, the account is
+ * contested, and nothing is built on it until a further node or later answers settle it.
+ */
+export class NodeComparison {
+  readonly #options: NodeComparisonOptions;
+  readonly #nodes: WitnessNodes;
+  readonly #budget: CallBudget;
+  /** Accounts in use or not settled, those asked longest ago first. */
+  readonly #testimonies = new Map<FollowedAccount, AccountTestimony>();
+  readonly #open = new Set<AccountTestimony>();
+  readonly #contested = new Set<Address>();
+  #idle: Iterator<FollowedAccount> | undefined;
+  #warnedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NodeComparisonOptions) {
+    this.#options = options;
+    this.#nodes = new WitnessNodes(options.witnesses, options.now, options.warn);
+    this.#budget = new CallBudget(options.callsPerSecond, options.now);
+  }
+
+  /** True if there is more than one node, and a budget to ask them. */
+  get isOn(): boolean {
+    return this.#nodes.size > 1 && this.#options.callsPerSecond > 0;
+  }
+
+  /** Accounts that nothing may be built on now: the nodes contradict each other. */
+  get contested(): ReadonlySet<Address> {
+    return this.#contested;
+  }
+
+  /** How long the account in use that was compared longest ago has waited. Milliseconds. */
+  oldestMs(): number {
+    const first = this.#testimonies.values().next().value;
+    return first === undefined || first.askedAtMs < 0 ? 0 : this.#options.now() - first.askedAtMs;
+  }
+
+  /** A trade is about to be built on the account. */
+  use(entry: FollowedAccount): void {
+    if (!this.isOn) return;
+    let testimony = this.#testimonies.get(entry);
+    if (testimony === undefined) testimony = this.#track(entry);
+    testimony.usedAtMs = this.#options.now();
+  }
+
+  /** A read differs from what the stream says: the nodes decide. */
+  suspect(entry: FollowedAccount): void {
+    const testimony = this.#testimonies.get(entry) ?? this.#track(entry);
+    this.#open.add(testimony);
+  }
+
+  /** Asks the nodes about what is due, and decides what time has made decidable. Called several times a second. */
+  tick(): void {
+    if (!this.isOn) return;
+    for (const testimony of [...this.#open]) this.#judge(testimony);
+    for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
+      const nodes = this.#nodes.free();
+      if (nodes.length < 2 || !this.#budget.take(nodes.length)) return;
+      this.#ask(nodes, batch);
+    }
+  }
+
+  clear(): void {
+    this.#testimonies.clear();
+    this.#open.clear();
+    this.#contested.clear();
+  }
+
+  /** A new account goes first. */
+  #track(entry: FollowedAccount): AccountTestimony {
+    const testimony = new AccountTestimony(entry);
+    this.#testimonies.set(entry, testimony);
+    // Judged, and so asked about, at the next tick.
+    this.#open.add(testimony);
+    return testimony;
+  }
+
+  /** True of an account long out of use that no node contradicts. */
+  #isForgettable({ entry, usedAtMs, openSinceMs }: AccountTestimony, atMs: number): boolean {
+    if (this.#contested.has(entry.address) || usedAtMs >= atMs - IN_USE_MS) return false;
+    return openSinceMs === undefined || openSinceMs < atMs - IN_USE_MS;
+  }
+
+  #forget(testimony: AccountTestimony): void {
+    this.#testimonies.delete(testimony.entry);
+    this.#open.delete(testimony);
+    this.#contested.delete(testimony.entry.address);
+  }
+
+  /** Up to one call's worth of accounts to ask about now. */
+  #due(): readonly AccountTestimony[] {
+    const { followed, now } = this.#options;
+    const atMs = now();
+    const due: AccountTestimony[] = [];
+    for (const testimony of this.#open) {
+      if (due.length === ACCOUNTS_PER_CALL) return due;
+      if (!followed.has(testimony.entry) || this.#isForgettable(testimony, atMs)) this.#forget(testimony);
+      else if (testimony.askedAtMs <= atMs - OPEN_ROUND_MS) due.push(testimony);
+    }
+    const open = new Set(due);
+    const first = this.#testimonies.values().next().value;
+    // Once one is due, those due soon come along: fewer calls for the same accounts.
+    const isAnyDue = due.length > 0 || (first !== undefined && first.askedAtMs <= atMs - ROUND_MS);
+    if (!isAnyDue) return due;
+    for (const testimony of this.#testimonies.values()) {
+      if (due.length === ACCOUNTS_PER_CALL || testimony.askedAtMs > atMs - ROUND_MS / 2) break;
+      if (open.has(testimony) || this.#open.has(testimony)) continue;
+      if (!followed.has(testimony.entry) || testimony.usedAtMs < atMs - IN_USE_MS) this.#forget(testimony);
+      else due.push(testimony);
+    }
+    if (due.length > 0) this.#addIdle(due);
+    return due;
+  }
+
+  /** Accounts that no trade uses now are compared too, a few with each call: the next trade may be built on them. */
+  #addIdle(due: AccountTestimony[]): void {
+    const { followed } = this.#options;
+    const room = Math.min(IDLE_PER_CALL, ACCOUNTS_PER_CALL - due.length);
+    this.#idle ??= followed.values()[Symbol.iterator]();
+    for (let i = 0; i < room; i++) {
+      const { value: entry, done } = this.#idle.next();
+      if (done === true) {
+        this.#idle = undefined;
+        return;
+      }
+      if (!this.#testimonies.has(entry)) due.push(new AccountTestimony(entry));
+    }
+  }
+
+  #ask(nodes: readonly number[], batch: readonly AccountTestimony[]): void {
+    const { now, counters } = this.#options;
+    const sentAtMs = now();
+    for (const testimony of batch) {
+      testimony.askedAtMs = sentAtMs;
+      if (testimony.openSinceMs !== undefined) testimony.openRounds += 1;
+      // To the end of the line.
+      if (this.#testimonies.delete(testimony.entry)) this.#testimonies.set(testimony.entry, testimony);
+    }
+    counters.compared += batch.length;
+    const addresses = batch.map(({ entry }) => entry.address);
+    for (const node of nodes)
+      void this.#nodes.ask(node, addresses).then((answer) => {
+        if (answer === undefined) return;
+        const receivedAtMs = now();
+        batch.forEach((testimony, i) => {
+          const account = answer.accounts[i] ?? null;
+          const slot = account?.slot ?? answer.slot;
+          this.#receive(testimony, { node, slot, account, sentAtMs, receivedAtMs });
+        });
+      });
+  }
+
+  #receive(testimony: AccountTestimony, statement: Statement): void {
+    const { followed, stream, counters } = this.#options;
+    if (!followed.has(testimony.entry)) return;
+    if (stream.isFarAhead(statement.slot)) {
+      counters.disbelieved += 1;
+      return;
+    }
+    testimony.add(statement);
+    this.#judge(testimony);
+  }
+
+  /** Decides what the last statements of the nodes mean for the account. */
+  #judge(testimony: AccountTestimony): void {
+    const { tree, stream, now } = this.#options;
+    const { entry } = testimony;
+    if (entry.delivered === undefined) return;
+    const atMs = now();
+    const all = testimony.latest(atMs);
+    const statements = all.filter(({ node }) => this.#nodes.counts(node));
+    if (statements.length === 0) return;
+    const trusted = statements.find(({ node }) => this.#nodes.isTrusted(node));
+    const agreed = trusted === undefined ? agreedBy(statements, this.#nodes.needed()) : [trusted];
+    if (agreed !== undefined) {
+      this.#followAgreed(testimony, agreed, all);
+      return;
+    }
+    const relations = statements.map((one) => testimony.relationOf(one, { tree, stream, atMs }));
+    const against = relations.indexOf("differs");
+    const [first] = statements;
+    const contradicting = statements.find((other) => other !== first && testimony.isContradicted(first!, other));
+    if (against >= 0) this.#contest(testimony, statements[against]!);
+    else if (contradicting !== undefined) this.#contest(testimony, contradicting);
+    else if (this.#isExplained(testimony, statements, relations)) this.#settle(testimony);
+    else this.#leaveOpen(testimony, statements[Math.max(0, relations.indexOf("open"))]!);
+  }
+
+  /** True if the known state explains what every node says, and the nodes did say the same of late. */
+  #isExplained(testimony: AccountTestimony, statements: readonly Statement[], relations: readonly Relation[]): boolean {
+    if (!relations.every((relation) => relation === "same" || relation === "old")) return false;
+    if (!relations.includes("same")) return false;
+    const nodes = statements.map(({ node }) => node);
+    return nodes.length < 2 || testimony.isShared(nodes, this.#options.now());
+  }
+
+  /** Most nodes agree: theirs is the state, unless what is known is newer than what they have seen. */
+  #followAgreed(testimony: AccountTestimony, agreed: readonly Statement[], statements: readonly Statement[]): void {
+    const { tree, stream, now, reads, followed, onWrongStream } = this.#options;
+    const { entry } = testimony;
+    const newest = agreed[0]!;
+    const context = { tree, stream, atMs: now() };
+    const relation = testimony.relationOf(newest, context);
+    if (relation === "differs") {
+      this.#options.counters.contradicted += 1;
+      if (entry.delivered!.isStreamed === true) {
+        this.#warn(`The stream of accounts contradicts ${agreed.length} Solana nodes about account ${entry.address}.`);
+        onWrongStream();
+      }
+    }
+    if (newest.slot > entry.delivered!.slot) reads.accept(entry, newest);
+    else if (relation === "differs" || this.#isOpenTooLong(testimony)) followed.replace(entry, newest);
+    if (testimony.relationOf(newest, context) !== "same") {
+      this.#leaveOpen(testimony, newest);
+      return;
+    }
+    for (const other of statements) {
+      if (agreed.includes(other)) continue;
+      const isWrong =
+        testimony.relationOf(other, context) === "differs" ||
+        agreed.some((one) => testimony.isContradicted(one, other));
+      if (isWrong)
+        this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
+    }
+    this.#settle(testimony);
+  }
+
+  #settle(testimony: AccountTestimony): void {
+    testimony.settle();
+    this.#open.delete(testimony);
+    this.#contested.delete(testimony.entry.address);
+  }
+
+  #leaveOpen(testimony: AccountTestimony, other: Statement): void {
+    const atMs = this.#options.now();
+    testimony.openSinceMs ??= atMs;
+    this.#hold(testimony);
+    if (this.#isOpenTooLong(testimony)) this.#contest(testimony, other);
+  }
+
+  #isOpenTooLong({ openSinceMs, openRounds }: AccountTestimony): boolean {
+    return openSinceMs !== undefined && this.#options.now() - openSinceMs >= OPEN_MS && openRounds >= OPEN_ROUNDS;
+  }
+
+  #contest(testimony: AccountTestimony, other: Statement): void {
+    const { address } = testimony.entry;
+    this.#hold(testimony);
+    if (this.#contested.has(address)) return;
+    this.#contested.add(address);
+    this.#options.counters.contradicted += 1;
+    this.#warn(
+      `The Solana node ${this.#nodes.nameOf(other.node)} contradicts the known state of account ${address} at slot ${other.slot}; nothing is built on it until the nodes agree.`,
+    );
+  }
+
+  /** Asked about more often until settled. */
+  #hold(testimony: AccountTestimony): void {
+    if (!this.#testimonies.has(testimony.entry)) this.#testimonies.set(testimony.entry, testimony);
+    if (this.#testimonies.get(testimony.entry) === testimony) this.#open.add(testimony);
+  }
+
+  #warn(message: string): void {
+    const atMs = this.#options.now();
+    if (atMs - this.#warnedAtMs < WARN_EVERY_MS) return;
+    this.#warnedAtMs = atMs;
+    this.#options.warn(message);
+  }
+}

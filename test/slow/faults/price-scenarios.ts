@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PoolWitness, type Verdict } from "./pool-witness.ts";
+import type { Rig } from "./rig.ts";
+import { type Measure, onRig, type Scenario, trades, until } from "./scenario.ts";
+import type { BuildEntry, Trader } from "./trader.ts";
+
+const SLOT_MS = 80;
+const LIE_MS = 7_000;
+/** A lie may price builds for this long. */
+const DETECTED_MS = 2_000;
+const MOVES = 12;
+const FACTORS = [0.5, 2] as const;
+
+/** Builds priced while one node lies about token balances, over every transport. */
+export const PRICE_SCENARIOS: readonly Scenario[] = [
+  {
+    row: 41,
+    promise: "one of 2, one of 3 nodes halves or doubles every token balance",
+    target: "0 builds on a lie later than 2 s after it began; 1 of 3: ≥ 99 % answered",
+    async run({ seed, scale }) {
+      const measures: Measure[] = [];
+      for (let i = 0; i < scale; i++) {
+        for (const endpoints of [2, 3]) {
+          for (let liar = 0; liar < endpoints; liar++) {
+            const factor = FACTORS[(seed + liar + i) % 2]!;
+            measures.push(await lieTo({ seed: seed + i, endpoints, liar, factor }));
+          }
+        }
+      }
+      return {
+        measured: measures.map(({ measured }) => measured).join("; "),
+        broken: measures.flatMap(({ broken }) => broken),
+      };
+    },
+  },
+];
+
+interface Lie {
+  readonly seed: number;
+  readonly endpoints: number;
+  readonly liar: number;
+  readonly factor: (typeof FACTORS)[number];
+}
+
+function lieTo({ seed, endpoints, liar, factor }: Lie): Promise<Measure> {
+  const name = `node ${liar + 1} of ${endpoints} × ${factor}`;
+  return onRig({ seed, slotMs: SLOT_MS, traders: 2, endpoints }, async (rig, expect) => {
+    const [mover, watcher] = rig.traders as [Trader, Trader];
+    const witness = await PoolWitness.start(rig.sandbox);
+    await trades(rig, 2);
+    await rig.built(watcher, witness.buy());
+    const moves: BuildEntry[] = [];
+    for (let i = 0; i < MOVES; i++) moves.push(await rig.built(mover, witness.buy(0.05)));
+    const refusedBefore = rig.history.refusedBuilds.length;
+    const startedAtMs = Date.now();
+    await rig.proxies[liar]!.set({ balances: factor });
+    const builds = await buildFor(rig, watcher, witness, moves);
+    const refused = rig.history.refusedBuilds.slice(refusedBefore);
+    await rig.proxies[liar]!.heal();
+    const healMs = await until(async () => {
+      const built = await watcher.build(rig.services[0]!.url, witness.buy());
+      return built !== undefined && witness.isExact(built);
+    }, 10_000);
+    witness.close();
+    const late = builds.filter((build) => build.startedAtMs >= startedAtMs + DETECTED_MS);
+    const wrong = late.filter((build) => !isTrue(witness, build)).length;
+    const early = builds.filter((build) => !late.includes(build) && !isTrue(witness, build)).length;
+    const otherwise = refused.find(({ status, code }) => status !== 503 || code !== "STATE_STALE");
+    const share = builds.length / (builds.length + refused.length);
+    expect(builds.length + refused.length > 50, `${name}: too little was asked for to judge`);
+    expect(wrong === 0, `${name}: ${wrong} of ${late.length} builds priced on the lie after ${DETECTED_MS} ms`);
+    expect(otherwise === undefined, `${name}: refused as ${otherwise?.status} ${otherwise?.code}`);
+    expect(healMs !== undefined, `${name}: no exact price after the lie`);
+    if (endpoints > 2) expect(share >= 0.99, `${name}: ${Math.round(share * 1_000) / 10} % of builds answered`);
+    return `${name}: ${wrong} wrong of ${late.length} late, ${early} before, ${refused.length} refused, exact ${healMs} ms after`;
+  });
+}
+
+/** Builds again and again while the lie lasts and trades move the market. @returns what was built */
+async function buildFor(
+  rig: Rig,
+  watcher: Trader,
+  witness: PoolWitness,
+  moves: readonly BuildEntry[],
+): Promise<readonly BuildEntry[]> {
+  const builds: BuildEntry[] = [];
+  let isOver = false;
+  const moving = (async () => {
+    for (const { signed } of moves) {
+      if (isOver) return;
+      await rig.rpc("sendTransaction", [signed, { encoding: "base64", skipPreflight: true }]);
+      await sleep(LIE_MS / MOVES);
+    }
+  })();
+  for (const endMs = Date.now() + LIE_MS; Date.now() < endMs; await sleep(30)) {
+    const built = await watcher.build(rig.services[0]!.url, witness.buy());
+    if (built !== undefined) builds.push(built);
+  }
+  isOver = true;
+  await moving;
+  return builds;
+}
+
+function isTrue(witness: PoolWitness, build: BuildEntry): boolean {
+  const verdict: Verdict = witness.judge(build, { mostAgeMs: DETECTED_MS, deadAfterMs: SLOT_MS });
+  return verdict === "true" || verdict === "mixed";
+}

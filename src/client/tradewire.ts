@@ -9,9 +9,9 @@ import {
   type SwapResponse,
   TradeService,
 } from "../../gen/tradewire/v1/trade_pb.ts";
-import { toTradeError } from "./connect-error.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
-import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
+import { toTradeError } from "./connection/connect-error.ts";
+import { createKeepAlive, type KeepAlive } from "./connection/keep-alive.ts";
 import type { BuiltResponse, CallControl, ConnectOptions, LookupTableReader, TradeOptions } from "./options.ts";
 import {
   type BuyOrder,
@@ -24,7 +24,8 @@ import {
   swapAsTrade,
 } from "./order.ts";
 import { checkPriceMove } from "./rebuild.ts";
-import { checkChallenge, signTransaction } from "./signing.ts";
+import { checkChallenge, signTransaction } from "./signing/sign-transaction.ts";
+import { signatureBytes } from "./signing/wire-layout.ts";
 import { attachSignature, pause } from "./submission.ts";
 import { type Trade, toTrade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
@@ -32,7 +33,6 @@ import { type LookupTables, lookupTablesOf } from "./verify/read-transaction.ts"
 import { expectTrade, type TradeLimits, type TradeOrder } from "./verify/trade-expectation.ts";
 import { verifyTransaction } from "./verify/verify-transaction.ts";
 import { toWallet, type Wallet } from "./wallet.ts";
-import { signatureBytes } from "./wire-layout.ts";
 
 interface KnownBuild {
   readonly order: TradeOrder;

@@ -2,10 +2,10 @@ import type { Address } from "../../primitives/address.ts";
 import { hasBytesAt, readU64 } from "../../primitives/bytes.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { derivedAddress } from "./derived-address.ts";
-import { findRung, seedBytes } from "./ladder.ts";
 import type { MessageAccount, MessageInstruction } from "./read-transaction.ts";
-import type { AccountPlace, LadderRule, SwapTable } from "./swap-table.ts";
-import { SWAP_TABLES } from "./swap-tables.ts";
+import { findRung, seedBytes } from "./venues/ladder.ts";
+import type { AccountPlace, LadderRule, SwapTable } from "./venues/swap-table.ts";
+import { SWAP_TABLES } from "./venues/swap-tables.ts";
 
 /** What the accounts of a swap must match. */
 export interface SwapContext {

@@ -11,7 +11,7 @@ import {
   venueAccount,
   wallet,
   written,
-} from "../swap-table.ts";
+} from "./swap-table.ts";
 
 const PROGRAM = Address.of("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB");
 const VAULT_PROGRAM = Address.of("24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi");

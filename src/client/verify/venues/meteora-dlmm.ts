@@ -14,7 +14,7 @@ import {
   tokenProgram,
   wallet,
   written,
-} from "../swap-table.ts";
+} from "./swap-table.ts";
 
 const PROGRAM = Address.of("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo");
 const EVENT_AUTHORITY = Address.of("D1ZN9Wj1fRSUQfCjhvnu1hqDMT7hzjzBBpi12nVniYD6");

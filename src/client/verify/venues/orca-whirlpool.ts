@@ -15,7 +15,7 @@ import {
   venueAccount,
   wallet,
   written,
-} from "../swap-table.ts";
+} from "./swap-table.ts";
 
 const PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc");
 const TICKS_PER_ARRAY = 88;

@@ -10,7 +10,7 @@ import {
   venueAccount,
   wallet,
   written,
-} from "../swap-table.ts";
+} from "./swap-table.ts";
 
 const PROGRAM = Address.of("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8");
 const AUTHORITY = Address.of("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1");

@@ -14,7 +14,7 @@ import {
   venueAccount,
   wallet,
   written,
-} from "../swap-table.ts";
+} from "./swap-table.ts";
 
 const PROGRAM = Address.of("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK");
 const TICKS_PER_ARRAY = 60;

@@ -15,7 +15,7 @@ import {
   venueAccount,
   written,
   writtenWallet,
-} from "../swap-table.ts";
+} from "./swap-table.ts";
 
 const PROGRAM = Address.of("LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj");
 const AUTHORITY = Address.of("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh");

@@ -1,6 +1,6 @@
-import { equalBytes } from "../primitives/bytes.ts";
-import { TradeError } from "./trade-error.ts";
-import type { Wallet } from "./wallet.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
+import { TradeError } from "../trade-error.ts";
+import type { Wallet } from "../wallet.ts";
 import { layoutOf, VERSION_1, withSignature } from "./wire-layout.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Address } from "../../primitives/address.ts";
-import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { ASSOCIATED_TOKEN_PROGRAM } from "../../../solana/programs.ts";
 
 /** A seed: text, fixed bytes, an address, or the account at that position of the same instruction. */
 export type Seed = string | Uint8Array | Address | number;

@@ -1,6 +1,6 @@
-import type { Address } from "../../primitives/address.ts";
-import { textBytes, viewOf } from "../../primitives/bytes.ts";
-import { addressAtBump } from "./derived-address.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { textBytes, viewOf } from "../../../primitives/bytes.ts";
+import { addressAtBump } from "../derived-address.ts";
 import type { LadderRule } from "./swap-table.ts";
 
 /** A bump below this happens once in 2^32: such an address is taken for a stranger's. */

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
-import { TradeError } from "./trade-error.ts";
+import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
+import { TradeError } from "../trade-error.ts";
 
 /** Any failure of a call as a TradeError. */
 export function toTradeError(error: unknown): TradeError {

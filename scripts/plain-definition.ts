@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
+import { base64Decode } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Plugin } from "esbuild";
 
@@ -8,6 +8,7 @@ import type { Plugin } from "esbuild";
 const SERVER_ONLY = ["buf/validate/validate.proto", "google/api/annotations.proto"];
 
 const EMBEDDED = /fileDesc\("([^"]+)"(?:, \[([^\]]*)\])?\)/;
+const FILE_DESC_IMPORT = /^import \{[^}]*\bfileDesc\b[^}]*\} from .*;$/m;
 const SERVER_ONLY_IMPORT = /^import \{ (file_buf_validate_validate|file_google_api_annotations) \} from .*;\n/gm;
 
 /**
@@ -35,11 +36,16 @@ export function withoutServerOptions(source: string): string {
         .filter(
           (name) => name !== "" && name !== "file_buf_validate_validate" && name !== "file_google_api_annotations",
         );
-      return `fileDesc("${strip(embedded)}"${kept.length === 0 ? "" : `, [${kept.join(", ")}]`})`;
-    });
+      const text = JSON.stringify(String.fromCharCode(...strip(embedded)));
+      return `fileDesc(/*@__PURE__*/ asBase64(/*@__PURE__*/ Uint8Array.from(${text}, (c) => c.charCodeAt(0)))${kept.length === 0 ? "" : `, [${kept.join(", ")}]`})`;
+    })
+    .replace(
+      FILE_DESC_IMPORT,
+      (line) => `${line}\nimport { base64Encode as asBase64 } from "@bufbuild/protobuf/wire";`,
+    );
 }
 
-function strip(embedded: string): string {
+function strip(embedded: string): Uint8Array {
   const file = fromBinary(FileDescriptorProtoSchema, base64Decode(embedded));
   file.dependency = file.dependency.filter((name) => !SERVER_ONLY.includes(name));
   for (const message of file.messageType) {
@@ -47,5 +53,5 @@ function strip(embedded: string): string {
     for (const field of message.field) delete field.options;
   }
   for (const service of file.service) for (const method of service.method) delete method.options;
-  return base64Encode(toBinary(FileDescriptorProtoSchema, file), "std_raw");
+  return toBinary(FileDescriptorProtoSchema, file);
 }

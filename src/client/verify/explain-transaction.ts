@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { formatAmount } from "../../primitives/amount.ts";
-import { type BaseInstruction, describeInstruction, readBaseInstruction } from "./base-instruction.ts";
+import { type BaseInstruction, readBaseInstruction } from "./base-instruction.ts";
+import { describeInstruction } from "./instruction-names.ts";
 import { findSwapTable, isVenueProgram, swapBounds } from "./match-swap.ts";
 import {
   type LookupTables,

@@ -1,7 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import type { BuyResponse, SellResponse, SwapResponse } from "../../gen/tradewire/v1/trade_pb.ts";
+import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
 import type { LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
-import type { TradeLimits } from "./verify/trade-expectation.ts";
 import type { WalletLike } from "./wallet.ts";
 
 /** How to reach the service, and the wallet that trades. */
@@ -12,6 +12,13 @@ export interface ConnectOptions {
   readonly wallet: WalletLike;
   /** Without one, call `register` first. */
   readonly apiKey?: string | undefined;
+  /**
+   * Host that registration may sign in to, with its port if it has one. Default: that of `baseUrl`, with every name of this
+   * machine's loopback counted as one.
+   */
+  readonly domain?: string | undefined;
+  /** Decimals by mint, for amounts in whole tokens. Never the service's: take them from the chain, or from what you trust. */
+  readonly decimals?: Readonly<Record<string, number>> | undefined;
   /** Replaces the default, Connect over fetch. */
   readonly transport?: Transport | undefined;
   /** Longest wait for one response. Milliseconds. */
@@ -35,6 +42,8 @@ export interface CallControl {
   readonly signal?: AbortSignal | undefined;
   /** Longest wait for one response. Milliseconds. */
   readonly timeoutMs?: number | undefined;
+  /** How long to repeat a submit that is pending or lost its connection. Milliseconds; default two minutes. */
+  readonly patienceMs?: number | undefined;
 }
 
 /** Whether to build again after a transaction has provably expired. */
@@ -43,6 +52,11 @@ export interface RebuildPolicy {
   readonly times: number;
   /** How much worse the price may be than in the first build: 0.01 is 1 %. */
   readonly maxPriceMove: number;
+  /**
+   * Proves from your own node that the transaction can no longer land. Without it the service's word counts: one that lies can
+   * land every rebuild, up to `times` more trades.
+   */
+  readonly proveExpiry?: ((signature: string, built: BuiltResponse) => Promise<boolean>) | undefined;
 }
 
 /** Limits, cancellation and progress of a whole trade. */
@@ -61,3 +75,33 @@ export type TradeStep =
 
 /** What a build call returns. */
 export type BuiltResponse = BuyResponse | SellResponse | SwapResponse;
+
+export const CONNECT_KEYS = {
+  baseUrl: true,
+  wallet: true,
+  apiKey: true,
+  domain: true,
+  decimals: true,
+  transport: true,
+  timeoutMs: true,
+  verify: true,
+  lookupTables: true,
+  keepAliveMs: true,
+} as const satisfies Record<keyof ConnectOptions, true>;
+
+export const CONTROL_KEYS = { signal: true, timeoutMs: true, patienceMs: true } as const satisfies Record<
+  keyof CallControl,
+  true
+>;
+
+export const TRADE_KEYS = {
+  ...LIMIT_KEYS,
+  ...CONTROL_KEYS,
+  rebuild: true,
+  onProgress: true,
+} as const satisfies Record<keyof TradeOptions, true>;
+
+export const REBUILD_KEYS = { times: true, maxPriceMove: true, proveExpiry: true } as const satisfies Record<
+  keyof RebuildPolicy,
+  true
+>;

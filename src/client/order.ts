@@ -58,3 +58,19 @@ export function saleAsTrade({ mint, tokenAmount, sellPercent, slippage }: SellOr
 export function swapAsTrade({ inputMint, outputMint, amount, swapMode, slippage }: SwapOrder): TradeOrder {
   return { inputMint, outputMint, amount, swapMode, slippage };
 }
+
+const TERM_KEYS = { slippage: true, priority: true } as const;
+export const BUY_KEYS = { ...TERM_KEYS, mint: true, solAmount: true } as const satisfies Record<keyof BuyOrder, true>;
+export const SELL_KEYS = {
+  ...TERM_KEYS,
+  mint: true,
+  tokenAmount: true,
+  sellPercent: true,
+} as const satisfies Record<keyof SellOrder, true>;
+export const SWAP_KEYS = {
+  ...TERM_KEYS,
+  inputMint: true,
+  outputMint: true,
+  amount: true,
+  swapMode: true,
+} as const satisfies Record<keyof SwapOrder, true>;

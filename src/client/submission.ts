@@ -1,22 +1,85 @@
+import { toTradeError } from "./connection/connect-error.ts";
+import { checkTrade, type Trade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
+import type { TradeExpectation } from "./verify/trade-expectation.ts";
 
-/** The failure with the signature of the transaction that was submitted. */
-export function attachSignature(failure: TradeError, signature: string): TradeError {
-  if (failure.signature !== undefined) return failure;
-  const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs } = failure;
-  return new TradeError(code, message, {
-    retryable,
-    safeToRebuild,
-    field,
-    requestId,
-    retryAfterMs,
-    signature,
-    cause: failure.cause,
-  });
+/** Pauses between two submits of the same transaction grow from the first to the second. Milliseconds. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5_000;
+const PAUSE_GROWTH = 1.5;
+/** The longest pause that the service may ask for. Milliseconds. */
+const LONGEST_ASKED_MS = 10_000;
+
+/** What the client knows by itself of a transaction it signed. */
+export interface Submission {
+  readonly signature: string;
+  /** Absent if the transaction was not verified. */
+  readonly expected: TradeExpectation | undefined;
+  /** How long to repeat the submit. Milliseconds. */
+  readonly patienceMs: number;
+  /** Longest wait for one response. Milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Repeats a submit until the chain has decided or patience runs out. Nothing that the service answers changes which
+ * transaction was signed, that it was signed, or how long to wait.
+ *
+ * @param send one submit, with its time-out in milliseconds
+ * @returns the trade, which is still pending if patience ran out @throws TradeError with the signature
+ */
+export async function submitUntilDecided(
+  send: (timeoutMs: number) => Promise<Trade>,
+  { signature, expected, patienceMs, timeoutMs, signal }: Submission,
+): Promise<Trade> {
+  const until = performance.now() + patienceMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
+    let undecided: Trade | TradeError;
+    let askedMs = 0;
+    try {
+      const trade = await send(Math.max(1, Math.min(timeoutMs, until - performance.now())));
+      undecided = checkTrade(trade, signature, expected);
+      // A processed block may still be dropped, so it decides nothing.
+      if (trade.status !== "pending" && trade.status !== "processed") return undecided;
+    } catch (error) {
+      undecided = afterSigning(toTradeError(error), signature, signal);
+      if (!undecided.retryable) throw undecided;
+      askedMs = Math.min(undecided.retryAfterMs ?? 0, LONGEST_ASKED_MS);
+    }
+    const waitMs = Math.max(pauseMs, askedMs);
+    if (performance.now() + waitMs < until) await pause(waitMs, signal, signature);
+    else if (undecided instanceof TradeError) throw undecided;
+    else return undecided;
+  }
+}
+
+/**
+ * The failure of a call after a transaction was signed: with that transaction's signature, and without any claim of the
+ * service that nothing was signed.
+ */
+export function afterSigning(failure: TradeError, signature: string, signal?: AbortSignal): TradeError {
+  const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs, cause } = failure;
+  // A service can answer that the call was canceled. Only the caller's own signal ends the waiting.
+  const isPretended = code === "ABORTED" && signal?.aborted === false;
+  const isWordless = failure.signature === signature || code === "ABORTED";
+  return new TradeError(
+    isPretended ? "CONNECTION_ERROR" : code,
+    isWordless && !isPretended ? message : `The transaction ${signature} was signed. Then: ${message}`,
+    {
+      retryable: retryable || isPretended,
+      safeToRebuild: retryable ? undefined : safeToRebuild,
+      field,
+      requestId,
+      retryAfterMs,
+      signature,
+      cause,
+    },
+  );
 }
 
 /** Waits between two submits of the same transaction. @throws TradeError ABORTED once the signal aborts */
-export function pause(ms: number, signal: AbortSignal, signature: string): Promise<void> {
+function pause(ms: number, signal: AbortSignal, signature: string): Promise<void> {
   const aborted = () =>
     new TradeError("ABORTED", "Stopped waiting. The transaction may still land: look it up by its signature.", {
       signature,
@@ -35,5 +98,34 @@ export function pause(ms: number, signal: AbortSignal, signature: string): Promi
       resolve();
     }, ms);
     signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/**
+ * Waits for an answer no longer than the caller allows, whatever the transport does.
+ * @throws TradeError CONNECTION_ERROR when time is up, ABORTED once the signal aborts
+ */
+export function answerWithin<T>(timeoutMs: number, signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      settle();
+    };
+    const stop = () => finish(() => reject(new TradeError("ABORTED", "The caller aborted the call.")));
+    const late = () =>
+      reject(
+        new TradeError("CONNECTION_ERROR", `The service did not answer within ${Math.ceil(timeoutMs)} ms.`, {
+          retryable: true,
+        }),
+      );
+    // The transport ends a call on time and says why; this bound is for one that does not.
+    const timer = timeoutMs > 0 ? setTimeout(() => finish(late), timeoutMs + 50) : undefined;
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    answer.then(
+      (value) => finish(() => resolve(value)),
+      (error: unknown) => finish(() => reject(error)),
+    );
   });
 }

@@ -1,36 +1,56 @@
-import { type CallOptions, type Client, createClient } from "@connectrpc/connect";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
 import bs58 from "bs58";
 import { AccountService, type ListKeysResponse } from "../../gen/tradewire/v1/account_pb.ts";
 import {
   type BuyResponse,
+  type BuyResponseSchema,
   type GetPriorityResponse,
   type QuoteResponse,
   type SellResponse,
+  type SellResponseSchema,
   type SwapResponse,
+  type SwapResponseSchema,
   TradeService,
 } from "../../gen/tradewire/v1/trade_pb.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { createKeepAlive, type KeepAlive } from "./connection/keep-alive.ts";
-import type { BuiltResponse, CallControl, ConnectOptions, LookupTableReader, TradeOptions } from "./options.ts";
+import { refuseUnknownKeys } from "./known-keys.ts";
+import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
 import {
+  type BuiltResponse,
+  type CallControl,
+  CONNECT_KEYS,
+  CONTROL_KEYS,
+  type ConnectOptions,
+  type LookupTableReader,
+  REBUILD_KEYS,
+  TRADE_KEYS,
+  type TradeOptions,
+} from "./options.ts";
+import {
+  BUY_KEYS,
   type BuyOrder,
   buyAsTrade,
   PRIORITIES,
+  SELL_KEYS,
   type SellOrder,
+  SWAP_KEYS,
   SWAP_MODES,
   type SwapOrder,
   saleAsTrade,
   swapAsTrade,
 } from "./order.ts";
 import { checkPriceMove } from "./rebuild.ts";
-import { checkChallenge, signTransaction } from "./signing/sign-transaction.ts";
-import { signatureBytes } from "./signing/wire-layout.ts";
-import { attachSignature, pause } from "./submission.ts";
-import { type Trade, toTrade } from "./trade.ts";
+import { checkChallenge } from "./registration.ts";
+import { signatureBytes } from "./signature/wire-layout.ts";
+import { signTransaction } from "./signing.ts";
+import { afterSigning, answerWithin, submitUntilDecided } from "./submission.ts";
+import { checkTrade, type Trade, toTrade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
 import { type LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
-import { expectTrade, type TradeLimits, type TradeOrder } from "./verify/trade-expectation.ts";
+import { expectTrade, type TradeExpectation, type TradeOrder } from "./verify/trade-expectation.ts";
 import { verifyTransaction } from "./verify/verify-transaction.ts";
 import { toWallet, type Wallet } from "./wallet.ts";
 
@@ -43,23 +63,29 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_KEEP_ALIVE_MS = 60_000;
 /** How long to repeat a submit that is pending or lost its connection. The chain decides well within it. */
 const SUBMIT_PATIENCE_MS = 120_000;
-const SUBMIT_PAUSE_MS = 500;
+/** Signed transactions whose meaning is remembered, to hold answers against. */
+const MOST_REMEMBERED = 1_000;
 
 /** A client of the service for one wallet. One call builds a trade, verifies it, signs it locally and submits it. */
 export class Tradewire {
   readonly wallet: Wallet;
   readonly #baseUrl: string;
-  readonly #trades: Client<typeof TradeService>;
-  readonly #accounts: Client<typeof AccountService>;
+  readonly #transport: Transport;
   readonly #timeoutMs: number;
   readonly #verifies: boolean;
   readonly #lookupTables: LookupTables | LookupTableReader | undefined;
   readonly #keepAlive: KeepAlive | undefined;
   readonly #closing = new AbortController();
   readonly #builds = new WeakMap<BuiltResponse, KnownBuild>();
+  readonly #signed = new Map<string, TradeExpectation>();
+  readonly #decimals: Readonly<Record<string, number>>;
+  readonly #domain: string | undefined;
   #apiKey: string | undefined;
 
   private constructor(options: ConnectOptions) {
+    refuseUnknownKeys(options, CONNECT_KEYS, "the options of connect");
+    this.#decimals = options.decimals ?? {};
+    this.#domain = options.domain;
     this.#baseUrl = options.baseUrl.replace(/\/+$/, "");
     this.wallet = toWallet(options.wallet);
     this.#apiKey = options.apiKey;
@@ -68,9 +94,7 @@ export class Tradewire {
     this.#lookupTables = options.lookupTables;
     const idleMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
     this.#keepAlive = idleMs > 0 ? createKeepAlive(() => this.ping(), idleMs) : undefined;
-    const transport = options.transport ?? createBinaryTransport(this.#baseUrl);
-    this.#trades = createClient(TradeService, transport);
-    this.#accounts = createClient(AccountService, transport);
+    this.#transport = options.transport ?? createBinaryTransport(this.#baseUrl);
     if (!this.#verifies) {
       console.warn(
         "Tradewire: verification is OFF. This client signs whatever the service builds, even a transaction that empties this wallet.",
@@ -95,33 +119,33 @@ export class Tradewire {
   async register(
     options: CallControl & { readonly label?: string | undefined; readonly revokeOthers?: boolean | undefined } = {},
   ): Promise<{ apiKey: string; keyId: string }> {
+    refuseUnknownKeys(options, { ...CONTROL_KEYS, label: true, revokeOthers: true }, "the options of register");
     const walletAddress = this.wallet.publicKey.toString();
-    return this.#call(async () => {
-      const control = this.#options(options);
-      const { message } = await this.#accounts.createChallenge({ walletAddress }, control);
-      checkChallenge(message, walletAddress);
-      const signature = bs58.encode(await this.wallet.signMessageBytes(new TextEncoder().encode(message)));
-      const proof = {
-        walletAddress,
-        message,
-        signature,
-        label: options.label ?? "",
-        revokeOthers: options.revokeOthers ?? false,
-      };
-      const { apiKey, keyId } = await this.#accounts.register(proof, control);
-      this.#apiKey = apiKey;
-      return { apiKey, keyId };
-    });
+    const { createChallenge, register } = AccountService.method;
+    const { message } = await this.#unary(createChallenge, { walletAddress }, options);
+    const terms = { walletAddress, baseUrl: this.#baseUrl, domain: this.#domain, nowMs: Date.now() };
+    checkChallenge(message, terms);
+    const signature = bs58.encode(await this.wallet.signMessageBytes(new TextEncoder().encode(message)));
+    const proof = {
+      walletAddress,
+      message,
+      signature,
+      label: options.label ?? "",
+      revokeOthers: options.revokeOthers ?? false,
+    };
+    const { apiKey, keyId } = await this.#unary(register, proof, options);
+    this.#apiKey = apiKey;
+    return { apiKey, keyId };
   }
 
   /** The API keys of this account, without their secrets. @throws TradeError */
   async keys(control: CallControl = {}): Promise<ListKeysResponse["keys"]> {
-    return (await this.#call(() => this.#accounts.listKeys({}, this.#options(control)))).keys;
+    return (await this.#unary(AccountService.method.listKeys, {}, control)).keys;
   }
 
   /** Revokes an API key of this account. @throws TradeError NOT_FOUND */
   async revokeKey(keyId: string, control: CallControl = {}): Promise<void> {
-    await this.#call(() => this.#accounts.revokeKey({ keyId }, this.#options(control)));
+    await this.#unary(AccountService.method.revokeKey, { keyId }, control);
   }
 
   /** Builds, verifies, signs and submits a buy. @throws TradeError */
@@ -140,13 +164,15 @@ export class Tradewire {
   }
 
   /** Builds a buy; nothing is signed. @throws TradeError */
-  buildBuy(order: BuyOrder, options: TradeLimits & CallControl = {}): Promise<BuyResponse> {
+  async buildBuy(order: BuyOrder, options: TradeLimits & CallControl = {}): Promise<BuyResponse> {
+    refuseUnknownKeys(order, BUY_KEYS, "the order");
     const request = { ...order, ...serverLimits(options), priority: PRIORITIES[order.priority] };
-    return this.#build(buyAsTrade(order), options, () => this.#trades.buy(request, this.#options(options)));
+    return this.#build(buyAsTrade(order), options, TradeService.method.buy, request);
   }
 
   /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
-  buildSell(order: SellOrder, options: TradeLimits & CallControl = {}): Promise<SellResponse> {
+  async buildSell(order: SellOrder, options: TradeLimits & CallControl = {}): Promise<SellResponse> {
+    refuseUnknownKeys(order, SELL_KEYS, "the order");
     const trade = saleAsTrade(order);
     const request = {
       mint: order.mint,
@@ -156,11 +182,12 @@ export class Tradewire {
       ...serverLimits(options),
       priority: PRIORITIES[order.priority],
     };
-    return this.#build(trade, options, () => this.#trades.sell(request, this.#options(options)));
+    return this.#build(trade, options, TradeService.method.sell, request);
   }
 
   /** Builds a swap; nothing is signed. @throws TradeError */
-  buildSwap(order: SwapOrder, options: TradeLimits & CallControl = {}): Promise<SwapResponse> {
+  async buildSwap(order: SwapOrder, options: TradeLimits & CallControl = {}): Promise<SwapResponse> {
+    refuseUnknownKeys(order, SWAP_KEYS, "the order");
     const { priority, swapMode, ...rest } = order;
     const request = {
       ...rest,
@@ -168,28 +195,48 @@ export class Tradewire {
       priority: PRIORITIES[priority],
       swapMode: SWAP_MODES[swapMode],
     };
-    return this.#build(swapAsTrade(order), options, () => this.#trades.swap(request, this.#options(options)));
+    return this.#build(swapAsTrade(order), options, TradeService.method.swap, request);
   }
 
   /** Prices a swap without building it. @throws TradeError */
-  quote(order: Omit<SwapOrder, "priority">, control: CallControl = {}): Promise<QuoteResponse> {
+  async quote(order: Omit<SwapOrder, "priority">, control: CallControl = {}): Promise<QuoteResponse> {
+    refuseUnknownKeys(order, SWAP_KEYS, "the order");
     const request = { ...order, swapMode: SWAP_MODES[order.swapMode] };
-    return this.#call(() => this.#trades.quote(request, this.#options(control)));
+    return this.#unary(TradeService.method.quote, request, control);
   }
 
   /** The current cost of each priority level. @throws TradeError */
   priorities(control: CallControl = {}): Promise<GetPriorityResponse> {
-    return this.#call(() => this.#trades.getPriority({}, this.#options(control)));
+    return this.#unary(TradeService.method.getPriority, {}, control);
   }
 
   /**
    * Verifies that the transaction is the trade that was ordered, then signs it. `built` comes from a build call of this client.
    * @param limits replace those of the build call
-   * @throws TradeError UNEXPECTED_TRANSACTION, UNREADABLE_TRANSACTION, PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED
+   * @throws TradeError UNEXPECTED_TRANSACTION, UNREADABLE_TRANSACTION, DECIMALS_REQUIRED, PRICE_IMPACT_TOO_HIGH,
+   * PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED; TypeError for an unknown or malformed limit
    */
-  async sign(built: BuiltResponse, limits?: TradeLimits): Promise<Uint8Array> {
-    if (this.#verifies) await this.#verify(built, limits);
-    return signTransaction(this.wallet, built.unsignedTransaction);
+  sign(built: BuiltResponse, limits?: TradeLimits): Promise<Uint8Array> {
+    return this.#sign(built, limits);
+  }
+
+  async #sign(built: BuiltResponse, limits?: TradeLimits, onVerified?: () => void): Promise<Uint8Array> {
+    // What is verified is what is signed, whatever happens to the response in between.
+    const wire = built.unsignedTransaction.slice();
+    const expected = this.#verifies ? await this.#verify(built, wire, limits) : undefined;
+    onVerified?.();
+    const signed = await signTransaction(this.wallet, wire);
+    if (expected !== undefined) this.#remember(bs58.encode(signatureBytes(signed)), expected);
+    return signed;
+  }
+
+  /**
+   * Verifies, without signing, that the transaction is the trade that was ordered and that everything the response says of it
+   * is so, except the price and the price impact, which only the chain knows.
+   * @throws TradeError as `sign`
+   */
+  async verify(built: BuiltResponse, limits?: TradeLimits): Promise<void> {
+    await this.#verify(built, built.unsignedTransaction.slice(), limits);
   }
 
   /**
@@ -199,49 +246,58 @@ export class Tradewire {
    * @throws TradeError with the transaction's signature; `safeToRebuild` is true if the transaction can no longer land
    */
   async submit(submissionToken: string, signedTransaction: Uint8Array, control: CallControl = {}): Promise<Trade> {
+    refuseUnknownKeys(control, TRADE_KEYS, "the options of submit");
     const signature = bs58.encode(signatureBytes(signedTransaction));
-    const until = Date.now() + SUBMIT_PATIENCE_MS;
-    for (;;) {
-      let pauseMs = SUBMIT_PAUSE_MS;
-      try {
-        const trade = toTrade(
-          await this.#call(() => this.#trades.submit({ submissionToken, signedTransaction }, this.#options(control))),
-        );
-        // A processed block may still be dropped, so it decides nothing.
-        const isDecided = trade.status !== "pending" && trade.status !== "processed";
-        if (isDecided || Date.now() > until) return trade;
-      } catch (error) {
-        const failure = toTradeError(error);
-        if (!failure.retryable || Date.now() > until) throw attachSignature(failure, signature);
-        pauseMs = failure.retryAfterMs ?? SUBMIT_PAUSE_MS;
-      }
-      await pause(pauseMs, this.#signal(control), signature);
-    }
+    const request = { submissionToken, signedTransaction };
+    const send = async (timeoutMs: number) =>
+      toTrade(await this.#unary(TradeService.method.submit, request, { ...control, timeoutMs }));
+    return submitUntilDecided(send, {
+      signature,
+      expected: this.#signed.get(signature),
+      patienceMs: control.patienceMs ?? SUBMIT_PATIENCE_MS,
+      timeoutMs: control.timeoutMs ?? this.#timeoutMs,
+      signal: this.#signal(control),
+    });
   }
 
   /** The state of one of this account's trades. @throws TradeError TRADE_NOT_FOUND, or the error the trade ended with */
-  getTrade(signature: string, control: CallControl = {}): Promise<Trade> {
-    return this.#call(async () => toTrade(await this.#trades.getTrade({ signature }, this.#options(control))));
+  async getTrade(signature: string, control: CallControl = {}): Promise<Trade> {
+    try {
+      const trade = await this.#unary(TradeService.method.getTrade, { signature }, control);
+      return checkTrade(toTrade(trade), signature, this.#signed.get(signature));
+    } catch (error) {
+      throw afterSigning(toTradeError(error), signature);
+    }
   }
 
   /** Yields the state of a trade now and on each change, until it is final. @throws TradeError */
   async *watchTrade(signature: string, control: CallControl = {}): AsyncGenerator<Trade, void, undefined> {
-    const { timeoutMs: _, ...options } = this.#options(control);
     try {
-      for await (const message of this.#trades.watchTrade({ signature }, options)) {
+      const { watchTrade } = TradeService.method;
+      const request = (async function* () {
+        yield { signature };
+      })();
+      const { message: updates } = await this.#transport.stream(
+        watchTrade,
+        this.#signal(control),
+        undefined,
+        this.#headers(),
+        request,
+      );
+      for await (const message of updates) {
         this.#keepAlive?.touch();
-        yield toTrade(message);
+        yield checkTrade(toTrade(message), signature, this.#signed.get(signature));
       }
     } catch (error) {
-      throw toTradeError(error);
+      throw afterSigning(toTradeError(error), signature);
     }
   }
 
   /** Keeps the connection to the service open. @throws TradeError */
   async ping(control: CallControl = {}): Promise<void> {
-    await this.#call(async () => {
+    await this.#call(control, async () => {
       const signals = [this.#signal(control), AbortSignal.timeout(control.timeoutMs ?? this.#timeoutMs)];
-      const response = await fetch(`${this.#baseUrl}/v1/ping`, { signal: AbortSignal.any(signals) });
+      const response = await fetch(`${this.#baseUrl}/v1/ping`, { signal: AbortSignal.any(signals), redirect: "error" });
       await response.arrayBuffer();
       if (response.ok) return;
       throw new TradeError("CONNECTION_ERROR", `The service answered ping with ${response.status}.`, {
@@ -256,13 +312,22 @@ export class Tradewire {
     this.#closing.abort();
   }
 
-  async #build<R extends BuiltResponse>(order: TradeOrder, limits: TradeLimits, call: () => Promise<R>): Promise<R> {
-    const built = await this.#call(call);
-    this.#builds.set(built, { order, limits });
+  async #build<
+    I extends DescMessage,
+    O extends typeof BuyResponseSchema | typeof SellResponseSchema | typeof SwapResponseSchema,
+  >(
+    order: TradeOrder,
+    options: TradeLimits & CallControl,
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    refuseUnknownKeys(options, TRADE_KEYS, "the options of the trade");
+    const built = await this.#unary(method, request, options);
+    this.#builds.set(built, { order, limits: limitsOf(options) });
     return built;
   }
 
-  async #verify(built: BuiltResponse, limits: TradeLimits | undefined): Promise<void> {
+  async #verify(built: BuiltResponse, wire: Uint8Array, given: TradeLimits | undefined): Promise<TradeExpectation> {
     const known = this.#builds.get(built);
     if (known === undefined) {
       throw new TradeError(
@@ -270,34 +335,67 @@ export class Tradewire {
         "This client did not make this build, so it has no order to compare it with. Nothing was signed.",
       );
     }
-    const wire = built.unsignedTransaction;
-    const expectation = expectTrade(this.wallet.publicKey, known.order, built, limits ?? known.limits);
+    const { order } = known;
+    const limits = given ?? known.limits;
+    const decimals = {
+      ...limits.decimals,
+      input: limits.decimals?.input ?? this.#decimalsOf(order.inputMint),
+      output: limits.decimals?.output ?? this.#decimalsOf(order.outputMint),
+    };
+    const expectation = expectTrade(this.wallet.publicKey, order, built, { ...limits, decimals });
     const tables = lookupTablesOf(wire);
     const reader = this.#lookupTables;
     const lookupTables = tables.length > 0 && typeof reader === "function" ? await reader(tables) : reader;
     verifyTransaction(wire, expectation, {
       lookupTables: typeof lookupTables === "function" ? undefined : lookupTables,
     });
+    return expectation;
+  }
+
+  #decimalsOf(mint: string): number | undefined {
+    return Object.hasOwn(this.#decimals, mint) ? this.#decimals[mint] : undefined;
+  }
+
+  #remember(signature: string, expected: TradeExpectation): void {
+    this.#signed.set(signature, expected);
+    const [oldest] = this.#signed.keys();
+    if (this.#signed.size > MOST_REMEMBERED && oldest !== undefined) this.#signed.delete(oldest);
   }
 
   async #trade(build: () => Promise<BuiltResponse>, options: TradeOptions): Promise<Trade> {
+    refuseUnknownKeys(options.rebuild, REBUILD_KEYS, "rebuild");
     const first = await build();
     let built = first;
+    let previous: string | undefined;
     for (let rebuilds = 0; ; rebuilds++) {
-      options.onProgress?.({ step: "built", built });
-      const signed = await this.sign(built, options);
+      const signed = await this.#signAnother(built, previous, options);
       const signature = bs58.encode(signatureBytes(signed));
+      previous = signature;
       options.onProgress?.({ step: "signed", signature });
       options.onProgress?.({ step: "waiting", signature });
       try {
         return await this.submit(built.submissionToken, signed, options);
       } catch (error) {
         const expired = error instanceof TradeError && error.code === "TX_EXPIRED" && error.safeToRebuild === true;
-        if (!expired || rebuilds >= (options.rebuild?.times ?? 0)) throw error;
+        const { rebuild } = options;
+        if (!expired || rebuild === undefined || !(rebuilds < rebuild.times)) throw error;
+        if (rebuild.proveExpiry !== undefined && !(await rebuild.proveExpiry(signature, built))) throw error;
         options.onProgress?.({ step: "expired", signature });
-        built = await build();
-        checkPriceMove(first, built, options.rebuild!.maxPriceMove);
+        built = await build().catch((failure) => {
+          throw afterSigning(toTradeError(failure), signature);
+        });
+        checkPriceMove(first, built, rebuild.maxPriceMove, signature);
       }
+    }
+  }
+
+  /** Verifies, reports and signs a build. After an earlier signature, a failure names it: something was signed. */
+  async #signAnother(built: BuiltResponse, previous: string | undefined, options: TradeOptions): Promise<Uint8Array> {
+    try {
+      return await this.#sign(built, limitsOf(options), () => options.onProgress?.({ step: "built", built }));
+    } catch (error) {
+      if (previous === undefined || !(error instanceof TradeError)) throw error;
+      throw afterSigning(error, previous);
     }
   }
 
@@ -305,20 +403,36 @@ export class Tradewire {
     return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
   }
 
-  #options(control: CallControl): CallOptions & { readonly timeoutMs: number } {
-    const headers: Record<string, string> =
-      this.#apiKey === undefined ? {} : { authorization: `Bearer ${this.#apiKey}` };
-    return { headers, timeoutMs: control.timeoutMs ?? this.#timeoutMs, signal: this.#signal(control) };
+  #headers(): Record<string, string> {
+    return this.#apiKey === undefined ? {} : { authorization: `Bearer ${this.#apiKey}` };
   }
 
-  async #call<T>(call: () => Promise<T>): Promise<T> {
+  /** One call, ended on time whatever the transport does. */
+  #unary<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    control: CallControl,
+  ): Promise<MessageShape<O>> {
+    const timeoutMs = control.timeoutMs ?? this.#timeoutMs;
+    return this.#call(control, async () => {
+      const answer = this.#transport.unary(method, this.#signal(control), timeoutMs, this.#headers(), request);
+      return (await answer).message;
+    });
+  }
+
+  async #call<T>(control: CallControl, call: () => Promise<T>): Promise<T> {
     this.#keepAlive?.touch();
     try {
-      return await call();
+      return await answerWithin(control.timeoutMs ?? this.#timeoutMs, this.#signal(control), call());
     } catch (error) {
       throw toTradeError(error);
     }
   }
+}
+
+/** The limits among the options of a trade. */
+function limitsOf(options: TradeOptions): TradeLimits {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(LIMIT_KEYS, name)));
 }
 
 /** The limits that the service checks too, so that it refuses before it builds. */

@@ -1,8 +1,8 @@
 import bs58 from "bs58";
 import { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
-import { publicKeyOf, signMessage } from "./signing/ed25519.ts";
-import { messageOf, withSignature } from "./signing/wire-layout.ts";
+import { publicKeyOf, signMessage } from "./signature/ed25519.ts";
+import { messageOf, withSignature } from "./signature/wire-layout.ts";
 
 /** A signer. It receives bytes and returns a 64-byte Ed25519 signature; the library never sees its key. */
 export interface Wallet {

@@ -81,7 +81,7 @@ describe("the command line", () => {
     expect(sold.out[0]).toContain(`${trade.tradeResult.outputAmount} → `);
 
     const swapped = await run(
-      `swap SOL ${mint} 5 --exact-out --slippage 0.05`,
+      `swap SOL ${mint} 5 --exact-out --slippage 0.05 --output-decimals 6`,
       apiKey(),
       bs58.encode(keypair.secretKey),
     );

@@ -137,7 +137,13 @@ describe("verification", () => {
     const built = await client.buildBuy(buyOrder());
     expect((await failureOf(client.sign(built, { maxPriceImpact: 0 }))).code).toBe("PRICE_IMPACT_TOO_HIGH");
     expect((await failureOf(client.sign(built, { maxPriorityCost: 0 }))).code).toBe("PRIORITY_COST_TOO_HIGH");
-    expect((await failureOf(client.sign(built, { minOutputAmount: 1e9 }))).code).toBe("LIMIT_EXCEEDED");
+    expect((await failureOf(client.sign(built, { minOutputAmount: 1e9 }))).code).toBe("DECIMALS_REQUIRED");
+    const decimals = { output: 6 };
+    expect((await failureOf(client.sign(built, { minOutputAmount: 1e9, decimals }))).code).toBe("LIMIT_EXCEEDED");
+    expect((await failureOf(client.sign(built, { minOutputRaw: `${10n ** 18n}` }))).code).toBe("LIMIT_EXCEEDED");
+    await expect(client.sign(built, { maxPriceImpct: 1e-10 } as never)).rejects.toThrow(
+      'Did you mean "maxPriceImpact"?',
+    );
     expect((await failureOf(client.sign(structuredClone(built)))).code).toBe("UNEXPECTED_TRANSACTION");
     expect((await client.sign(built)).length).toBe(built.unsignedTransaction.length);
   });

@@ -96,7 +96,12 @@ export async function startTestService(
     rpc,
     async newClient(sol = 100, options = {}) {
       const seed = createRandom(0x5eed + wallets++).bytes(32);
-      const client = Tradewire.connect({ baseUrl: app.url, wallet: bs58.encode(seed), ...options });
+      const client = Tradewire.connect({
+        baseUrl: app.url,
+        wallet: bs58.encode(seed),
+        decimals: knownDecimals(chain),
+        ...options,
+      });
       const address = client.wallet.publicKey.toString();
       if (sol > 0) await rpc("requestAirdrop", [address, sol * 1e9]);
       await client.register();
@@ -149,4 +154,9 @@ async function start(environment: Environment, options: StartOptions) {
     await chain?.close();
     throw error;
   }
+}
+
+/** What a caller with a node of its own knows. */
+function knownDecimals(chain: PacedSandbox | undefined): Readonly<Record<string, number>> {
+  return Object.fromEntries((chain?.world.tokens ?? []).map(({ mint, decimals }) => [mint.toString(), decimals]));
 }

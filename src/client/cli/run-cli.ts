@@ -45,7 +45,7 @@ function report(error: unknown, json: boolean, io: CliIo): number {
 }
 
 function exitCodeOf(error: TradeError): number {
-  if (isDistrust(error)) return EXIT.distrusted;
+  if (error.signature === undefined && isDistrust(error)) return EXIT.distrusted;
   if (error.signature !== undefined) return error.safeToRebuild === true ? EXIT.tradeFailed : EXIT.undecided;
   if (error.safeToRebuild !== undefined) return EXIT.tradeFailed;
   return error.code === "CONNECTION_ERROR" ? EXIT.unreachable : EXIT.refused;

@@ -58,7 +58,11 @@ async function readFile(io: CliIo, path: string): Promise<string> {
 
 /** The exit code of a failure. */
 export function isDistrust(error: TradeError): boolean {
-  return ["UNEXPECTED_TRANSACTION", "UNREADABLE_TRANSACTION", "UNEXPECTED_CHALLENGE", "LIMIT_EXCEEDED"].includes(
-    error.code,
-  );
+  return [
+    "UNEXPECTED_TRANSACTION",
+    "UNREADABLE_TRANSACTION",
+    "UNEXPECTED_CHALLENGE",
+    "LIMIT_EXCEEDED",
+    "DECIMALS_REQUIRED",
+  ].includes(error.code);
 }

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
-import { TradeError } from "../trade-error.ts";
+import { isLibraryCode, TradeError } from "../trade-error.ts";
 
 /** Any failure of a call as a TradeError. */
 export function toTradeError(error: unknown): TradeError {
@@ -9,7 +9,9 @@ export function toTradeError(error: unknown): TradeError {
   const [detail] = failure.findDetails(ErrorDetailSchema);
   if (detail === undefined) return withoutDetail(failure, error);
   const signature = detail.details?.signature;
-  return new TradeError(detail.code, detail.message, {
+  // What this library finds by itself, such as that nothing was signed, no service can say.
+  const code = isLibraryCode(detail.code) ? "UNEXPECTED_ANSWER" : printable(detail.code);
+  return new TradeError(code, printable(detail.message), {
     retryable: detail.retryable,
     safeToRebuild: detail.safeToRebuild,
     field: detail.field,
@@ -20,15 +22,20 @@ export function toTradeError(error: unknown): TradeError {
   });
 }
 
+/** Text of the service without control characters, which could write to a terminal, and without those that reorder text. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ");
+}
+
 /** A failure outside the service: of the connection, a proxy, or the caller's own signal. */
 function withoutDetail(failure: ConnectError, cause: unknown): TradeError {
   if (failure.code === Code.Canceled) return new TradeError("ABORTED", "The caller aborted the call.", { cause });
   const lost =
     failure.code === Code.Unavailable || failure.code === Code.Unknown || failure.code === Code.DeadlineExceeded;
   return lost
-    ? new TradeError("CONNECTION_ERROR", `The service could not be reached: ${failure.rawMessage}`, {
+    ? new TradeError("CONNECTION_ERROR", `The service could not be reached: ${printable(failure.rawMessage)}`, {
         retryable: true,
         cause,
       })
-    : new TradeError("INTERNAL_ERROR", failure.rawMessage, { cause });
+    : new TradeError("INTERNAL_ERROR", printable(failure.rawMessage), { cause });
 }

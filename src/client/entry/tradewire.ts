@@ -1,5 +1,6 @@
 // What `import … from "tradewire"` gives.
 export type { Transport } from "@connectrpc/connect";
+export { MIDDLE_MINTS, type TradeLimits } from "../limits.ts";
 export type {
   BuiltResponse,
   CallControl,
@@ -14,7 +15,7 @@ export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeStatusName } from "
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export { Tradewire } from "../tradewire.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
-export type { TradeLimits, TradeOrder } from "../verify/trade-expectation.ts";
+export type { TradeOrder } from "../verify/trade-expectation.ts";
 export {
   fromBase58,
   type KeypairLike,

@@ -1,6 +1,8 @@
 // What `import … from "tradewire/verify"` gives: the proof alone, without a network.
 export { Address } from "../../primitives/address.ts";
+export { MIDDLE_MINTS, type TradeLimits } from "../limits.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
+export type { BuildAnswer, ExpectedLeg } from "../verify/build-answer.ts";
 export { type Explanation, explainTransaction } from "../verify/explain-transaction.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
 export {
@@ -12,13 +14,6 @@ export {
   type ReadTransaction,
   readTransaction,
 } from "../verify/read-transaction.ts";
-export {
-  type BuildAnswer,
-  type ExpectedLeg,
-  expectTrade,
-  type TradeExpectation,
-  type TradeLimits,
-  type TradeOrder,
-} from "../verify/trade-expectation.ts";
+export { expectTrade, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
 export { findProblems } from "../verify/verification.ts";
 export { type VerifyOptions, verifyTransaction } from "../verify/verify-transaction.ts";

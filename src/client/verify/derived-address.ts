@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, textBytes } from "../../primitives/bytes.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { isCurvePoint } from "../signing/ed25519.ts";
+import { isCurvePoint } from "../signature/ed25519.ts";
 
 // Written independently of the service's derivation, so that one mistake cannot be in both.
 

@@ -1,11 +1,11 @@
 import type { Address } from "../../primitives/address.ts";
-import { hasBytesAt, readU64 } from "../../primitives/bytes.ts";
+import { equalBytes, hasBytesAt, readU64 } from "../../primitives/bytes.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { derivedAddress } from "./derived-address.ts";
 import type { MessageAccount, MessageInstruction } from "./read-transaction.ts";
 import { findRung, seedBytes } from "./venues/ladder.ts";
 import type { AccountPlace, LadderRule, SwapTable } from "./venues/swap-table.ts";
-import { SWAP_TABLES } from "./venues/swap-tables.ts";
+import { SWAP_PREPARATIONS, SWAP_TABLES } from "./venues/swap-tables.ts";
 
 /** What the accounts of a swap must match. */
 export interface SwapContext {
@@ -17,7 +17,8 @@ export interface SwapContext {
   readonly destinations: ReadonlySet<Address>;
   /** The wallet's own accounts, which no venue account may be. */
   readonly own: ReadonlySet<Address>;
-  /** The market the service announced. */
+  /** The venue and the market that the service announced. */
+  readonly venue: string;
   readonly market: Address;
   /** Estimated amounts: the search for price-dependent accounts starts at their price. */
   readonly inAmount: bigint;
@@ -39,6 +40,20 @@ export interface SwapBounds {
 /** True if the program belongs to a known venue. */
 export function isVenueProgram(program: Address): boolean {
   return SWAP_TABLES.some((table) => table.program === program);
+}
+
+/** True for an instruction that makes a market ready for a swap. */
+export function isPreparation({ program, data }: MessageInstruction): boolean {
+  return SWAP_PREPARATIONS.some((one) => one.program === program && equalBytes(one.discriminator, data));
+}
+
+/** Everything wrong with the accounts of a preparation. Empty if it prepares the announced market. */
+export function preparationFaults(instruction: MessageInstruction, context: SwapContext): SwapFault[] {
+  const table = SWAP_PREPARATIONS.find(
+    ({ program, venue }) => program === instruction.program && venue === context.venue,
+  );
+  if (table === undefined) return [{ account: instruction.program, reason: "it prepares another venue's market" }];
+  return accountFaults(table, instruction.accounts, table.accounts, context, false);
 }
 
 /** The table of a swap instruction, by program, discriminator, length and flags; undefined if it is unknown. */
@@ -86,12 +101,16 @@ function withRepeated(table: SwapTable, places: readonly AccountPlace[], count: 
   return [...places, ...Array.from({ length: rest }, () => repeated.place)];
 }
 
-/** Everything wrong with the accounts and fixed data of a swap instruction. Empty if they match this trade. */
+/**
+ * Everything wrong with the accounts and fixed data of a swap instruction. Empty if they match this trade.
+ * @param isRefused true if the transaction is refused anyway: long searches are left out
+ */
 export function swapFaults(
   table: SwapTable,
   instruction: MessageInstruction,
   places: readonly AccountPlace[],
   context: SwapContext,
+  isRefused: boolean,
 ): SwapFault[] {
   const { accounts, data } = instruction;
   const faults: SwapFault[] = [];
@@ -100,18 +119,26 @@ export function swapFaults(
       faults.push({ account: undefined, reason: `bytes ${at} to ${at + length - 1} of ${table.name} are not zero` });
     }
   }
+  return [...faults, ...accountFaults(table, accounts, places, context, isRefused || faults.length > 0)];
+}
+
+function accountFaults(
+  table: Pick<SwapTable, "name" | "program">,
+  accounts: readonly MessageAccount[],
+  places: readonly AccountPlace[],
+  context: SwapContext,
+  isRefused: boolean,
+): SwapFault[] {
   if (accounts.length !== places.length) {
-    faults.push({
-      account: accounts[places.length]?.address,
-      reason: `${table.name} has ${accounts.length} accounts instead of ${places.length}`,
-    });
-    return faults;
+    const reason = `${table.name} has ${accounts.length} accounts instead of ${places.length}`;
+    return [{ account: accounts[places.length]?.address, reason }];
   }
+  const faults: SwapFault[] = [];
   const rungs: number[] = [];
   for (const [index, place] of places.entries()) {
     const account = accounts[index]!;
     // A fruitless search along a ladder takes long; one fault is enough to refuse.
-    if (place.rule.kind === "ladder" && faults.length > 0) continue;
+    if (place.rule.kind === "ladder" && (isRefused || faults.length > 0)) continue;
     const reason = faultOf(place, account, table, accounts, context, rungs);
     if (reason !== undefined)
       faults.push({ account: account.address, reason: `account ${index} (${place.name}) ${reason}` });
@@ -126,7 +153,7 @@ export function swapFaults(
 function faultOf(
   { rule, writable }: AccountPlace,
   account: MessageAccount,
-  table: SwapTable,
+  table: Pick<SwapTable, "program">,
   accounts: readonly MessageAccount[],
   context: SwapContext,
   rungs: number[] = [],

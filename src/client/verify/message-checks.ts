@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { formatAmount } from "../../primitives/amount.ts";
 import { baseProgramName } from "./base-instruction.ts";
 import type { ReadTransaction } from "./read-transaction.ts";
+import { rentBounds } from "./rent.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 
 const MICRO = 1_000_000n;
@@ -35,7 +36,7 @@ export function checkSigners(transaction: ReadTransaction, wallet: Address, refu
 /** Compute unit price × limit plus tips, as the runtime charges them, stay within the cap and match the response. */
 export function checkPriority(
   { config }: ReadTransaction,
-  { maxPriorityLamports, tipLamports }: TradeExpectation,
+  { maxPriorityLamports, tipLamports, announced }: TradeExpectation,
   { units, unitPrice, tips }: PriorityPaid,
   refuse: Refuse,
 ): void {
@@ -48,7 +49,23 @@ export function checkPriority(
     refuse(`priority costs ${inSol(fee + tips)} SOL, more than the limit of ${inSol(maxPriorityLamports)} SOL`);
   }
   if (tips !== tipLamports) refuse(`it tips ${inSol(tips)} SOL, but the service announced ${inSol(tipLamports)} SOL`);
+  const { priority = fee + tips, priorityFee = fee } = announced ?? {};
+  if (priority !== fee + tips || priorityFee !== fee) {
+    refuse(`priority costs ${inSol(fee + tips)} SOL, but the service announced ${inSol(priority)} SOL`);
+  }
   if (config?.heapSize !== undefined) refuse("it requests a larger heap, which no trade needs");
+}
+
+/** The rent that the service announced is that of the accounts which the trade may create. */
+export function checkRent({ announced, legs }: TradeExpectation, tokenAccounts: number, refuse: Refuse): void {
+  const rent = announced?.rentPaid;
+  if (rent === undefined) return;
+  const { least, most } = rentBounds(
+    tokenAccounts,
+    legs.map(({ venue }) => venue),
+  );
+  if (rent >= least && rent <= most) return;
+  refuse(`the service announced ${inSol(rent)} SOL of rent, which is not that of the accounts it creates`);
 }
 
 /**

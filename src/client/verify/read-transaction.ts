@@ -44,6 +44,8 @@ export type LookupTables = ReadonlyMap<Address, readonly Address[]>;
 
 const SIGNATURE_SIZE = 64;
 const VERSION_FLAG = 0x80;
+/** Size of the longest transaction, of version 1. */
+const MOST_BYTES = 4_096;
 
 /**
  * Decodes a wire transaction: legacy, version 0 with its lookup tables resolved from `lookupTables`, or version 1.
@@ -53,6 +55,7 @@ const VERSION_FLAG = 0x80;
  * @see https://solana.com/docs/core/transactions/versions
  */
 export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = new Map()): ReadTransaction {
+  if (wire.length > MOST_BYTES) throw unreadable(`it is ${wire.length} bytes long`);
   const at = new Cursor(wire);
   if (wire[0] === VERSION_FLAG + 1) return readVersion1(wire, at);
   const { header, keys, plain, lookups, ...rest } = readVersion0(wire, at);
@@ -71,6 +74,7 @@ export function readTransaction(wire: Uint8Array, lookupTables: LookupTables = n
 
 /** The lookup tables that a wire transaction uses; their contents are on the chain. @throws TradeError UNREADABLE_TRANSACTION */
 export function lookupTablesOf(wire: Uint8Array): readonly Address[] {
+  if (wire.length > MOST_BYTES) throw unreadable(`it is ${wire.length} bytes long`);
   if (wire[0] === VERSION_FLAG + 1) return [];
   return readVersion0(wire, new Cursor(wire)).lookups.map(({ table }) => table);
 }

@@ -1,27 +1,29 @@
 import type { Address } from "../../primitives/address.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { type BaseInstruction, describeInstruction, readBaseInstruction } from "./base-instruction.ts";
+import { type BaseInstruction, nameInstruction, readBaseInstruction } from "./base-instruction.ts";
+import type { ExpectedLeg } from "./build-answer.ts";
 import { addressWithSeed, tokenAccountAddress } from "./derived-address.ts";
 import {
   findSwapTable,
+  isPreparation,
   isVenueProgram,
   placesOf,
+  preparationFaults,
   type SwapBounds,
   type SwapContext,
   swapBounds,
   swapFaults,
 } from "./match-swap.ts";
-import { checkPriority, checkRights, checkSigners, inSol, type Refuse } from "./message-checks.ts";
+import { checkPriority, checkRent, checkRights, checkSigners, inSol, type Refuse } from "./message-checks.ts";
 import type { Problem } from "./problem.ts";
 import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read-transaction.ts";
+import { isTokenAccountRent } from "./rent.ts";
 import { isTipAccount } from "./tip-accounts.ts";
-import type { ExpectedLeg, TradeExpectation } from "./trade-expectation.ts";
+import type { TradeExpectation } from "./trade-expectation.ts";
 
 const TOKEN_ACCOUNT_SIZE = 165n;
-/** Rent is charged per byte of data plus 128 bytes of overhead, at a price that the network lowers within these bounds. */
-const RENT_BYTES = TOKEN_ACCOUNT_SIZE + 128n;
-const LEAST_RENT_PER_BYTE = 696n;
-const MOST_RENT_PER_BYTE = 6_960n;
+/** What a vault may round down between the program's check of the minimum output and its payment. Base units. */
+const VAULT_ROUNDING = 2n;
 
 /** Everything in a transaction that the expected trade does not explain. Empty if it is that trade and nothing else. */
 export function findProblems(transaction: ReadTransaction, expectation: TradeExpectation): readonly Problem[] {
@@ -49,6 +51,8 @@ class Verification {
   readonly #written = new Set<number>([0]);
   /** The wallet's associated token accounts by traded mint. */
   readonly #tokenAccounts: ReadonlyMap<Address, ReadonlySet<Address>>;
+  /** Token accounts that may be created at the wallet's expense and stay its own. */
+  #created = 0;
   readonly #seen = new Set<string>();
   #at = 0;
   #units: number | undefined;
@@ -87,6 +91,7 @@ class Verification {
     const refuse: Refuse = (...problem) => this.#refuse(...problem);
     const paid = { units: this.#units, unitPrice: this.#unitPrice, tips: this.#tips };
     checkPriority(this.#transaction, this.#trade, paid, refuse);
+    checkRent(this.#trade, this.#created, refuse);
     checkRights(this.#transaction, this.#named, this.#written, refuse);
     return this.#problems;
   }
@@ -100,7 +105,7 @@ class Verification {
     const base = readBaseInstruction(instruction);
     if (base !== undefined) this.#checkBase(base);
     else if (isVenueProgram(instruction.program)) this.#checkVenue(instruction);
-    else this.#refuse(describeInstruction(instruction), firstStranger(instruction, this.#trade.wallet));
+    else this.#refuse(nameInstruction(instruction), firstStranger(instruction, this.#trade.wallet));
   }
 
   #checkBase(instruction: BaseInstruction): void {
@@ -154,7 +159,7 @@ class Verification {
       this.#temporary = { address, associated: true, lamports: 0n, initialized: true, closed: false, used: false };
     } else if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
       this.#refuse("it creates a token account for a mint that this trade does not receive", create.mint);
-    }
+    } else this.#created += 1;
     if (create.tokenProgram !== TOKEN_PROGRAM && create.tokenProgram !== TOKEN_2022_PROGRAM) {
       this.#refuse("it creates a token account with a program that is not a token program", create.tokenProgram);
     } else if (create.account.address !== tokenAccountAddress(wallet, create.mint, create.tokenProgram)) {
@@ -191,6 +196,9 @@ class Verification {
   #checkOpen(open: Extract<BaseInstruction, { kind: "createWithSeed" }>): void {
     const { wallet } = this.#trade;
     this.#once(open.kind);
+    if (this.#temporary !== undefined) {
+      this.#refuse("it opens a second wrapped-SOL account", open.account.address);
+    }
     if (!this.#tokenAccounts.has(SOL_MINT)) {
       this.#refuse("it opens a wrapped-SOL account, but SOL is not traded", open.account.address);
     }
@@ -227,21 +235,41 @@ class Verification {
 
   #checkClose(close: Extract<BaseInstruction, { kind: "closeTokenAccount" }>): void {
     const { wallet, closesSource, inMint } = this.#trade;
-    const { account, to, authority } = close;
+    const { account, to, authority, tokenProgram } = close;
     if (to.address !== wallet) this.#refuse("it closes an account and sends its SOL to another account", to.address);
     if (authority.address !== wallet) this.#refuse("it closes an account under another authority", authority.address);
     if (this.#swaps === 0) this.#refuse("it closes an account before the swap", account.address);
     if (account.address === this.#temporary?.address) {
       this.#once("close temporary account");
       this.#temporary.closed = true;
-    } else if (closesSource && this.#tokenAccounts.get(inMint)?.has(account.address))
+      if (tokenProgram !== TOKEN_PROGRAM) this.#refuse("another program closes the temporary account", tokenProgram);
+    } else if (closesSource && this.#tokenAccounts.get(inMint)?.has(account.address)) {
       this.#once("close emptied account");
-    else this.#refuse("it closes an account that this trade does not open", account.address);
+      if (account.address !== tokenAccountAddress(wallet, inMint, tokenProgram)) {
+        this.#refuse("another program closes the emptied account", tokenProgram);
+      }
+    } else this.#refuse("it closes an account that this trade does not open", account.address);
     this.#write(account, to);
+  }
+
+  /** A step that the next swap needs first, on the announced market. */
+  #checkPreparation(instruction: MessageInstruction): void {
+    this.#once("preparation");
+    const leg = this.#trade.legs[this.#swaps];
+    const faults =
+      leg === undefined
+        ? [{ account: instruction.program, reason: "it prepares a swap that does not follow" }]
+        : preparationFaults(instruction, this.#swapContext(leg, false));
+    for (const { account, reason } of faults) this.#refuse(reason, account);
+    this.#write(...instruction.accounts.slice(0, 2));
   }
 
   #checkVenue(instruction: MessageInstruction): void {
     const table = findSwapTable(instruction);
+    if (isPreparation(instruction)) {
+      this.#checkPreparation(instruction);
+      return;
+    }
     if (table === undefined) {
       this.#refuse("it calls a venue's program with an instruction unknown to this library", instruction.program);
       return;
@@ -257,9 +285,11 @@ class Verification {
     }
     const context = this.#swapContext(leg, table.nativeSol);
     const places = placesOf(table, instruction, context);
-    for (const { account, reason } of swapFaults(table, instruction, places, context)) this.#refuse(reason, account);
+    const isRefused = this.#problems.length > 0;
+    const faults = swapFaults(table, instruction, places, context, isRefused);
+    for (const { account, reason } of faults) this.#refuse(reason, account);
     const bounds = swapBounds(table, instruction.data);
-    this.#checkBounds(bounds, table.exact);
+    this.#checkBounds(bounds, table.exact, table.rounds === true);
     this.#yielded = bounds.leastOut;
     if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
       this.#useTemporary(leg.inMint === SOL_MINT ? bounds.mostIn : 0n);
@@ -271,7 +301,7 @@ class Verification {
   }
 
   /** The first input and the last output match the order; the second swap takes at most what the first must yield. */
-  #checkBounds({ mostIn, leastOut }: SwapBounds, exact: "in" | "out"): void {
+  #checkBounds({ mostIn, leastOut }: SwapBounds, exact: "in" | "out", rounds: boolean): void {
     const { mode, amount, threshold, legs } = this.#trade;
     const exactIn = mode === "exactIn";
     if (this.#yielded !== undefined) {
@@ -287,7 +317,10 @@ class Verification {
     }
     if (this.#swaps < legs.length) return;
     const least = exactIn ? threshold : amount;
-    if (leastOut !== least) {
+    // Where rounding follows the check, the minimum is higher by it; an exact output may be overshot as estimated.
+    const estimated = legs.at(-1)!.outAmount;
+    const most = (exactIn || estimated < least ? least : estimated) + VAULT_ROUNDING;
+    if (rounds ? leastOut < least || leastOut > most : leastOut !== least) {
       this.#refuse(
         `its minimum output is ${leastOut} base units, but ${exactIn ? "slippage requires" : "the order is for"} ${least}`,
       );
@@ -339,12 +372,6 @@ class Verification {
 function ownTokenAccounts(wallet: Address, mint: Address): ReadonlySet<Address> {
   const plain = tokenAccountAddress(wallet, mint, TOKEN_PROGRAM);
   return mint === SOL_MINT ? new Set([plain]) : new Set([plain, tokenAccountAddress(wallet, mint, TOKEN_2022_PROGRAM)]);
-}
-
-/** True if a token account may hold this many lamports as rent. */
-function isTokenAccountRent(lamports: bigint): boolean {
-  const perByte = lamports / RENT_BYTES;
-  return lamports % RENT_BYTES === 0n && perByte >= LEAST_RENT_PER_BYTE && perByte <= MOST_RENT_PER_BYTE;
 }
 
 /** The account to name in a problem: the first that is not the wallet. */

@@ -1,6 +1,7 @@
 import { TradeError } from "../../../src/client/trade-error.ts";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
-import type { BuildAnswer, TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
+import type { BuildAnswer } from "../../../src/client/verify/build-answer.ts";
+import type { TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { toWholeUnits } from "../../../src/primitives/amount.ts";
@@ -18,6 +19,8 @@ export interface HonestBuild {
   readonly order: TradeOrder;
   readonly answer: BuildAnswer;
   readonly wire: Uint8Array;
+  /** The decimals that the caller knows. */
+  readonly decimals: { readonly input: number; readonly output: number };
   /** What a reader of the wire knows of lookup tables. */
   readonly lookupTables: ReadonlyMap<Address, readonly Address[]>;
 }
@@ -93,6 +96,7 @@ export async function startBuilder(): Promise<Builder> {
         order: { inputMint: inMint.toString(), outputMint: outMint.toString(), swapMode, amount, slippage },
         answer: answerOf(built),
         wire: built.unsignedTransaction,
+        decimals: { input: built.inDecimals, output: built.outDecimals },
         lookupTables,
       };
     },
@@ -137,7 +141,13 @@ export function answerOf(built: BuiltTrade): BuildAnswer {
       outputAmountRaw: estimates.outAmount.toString(),
       priceImpact: estimates.priceImpact,
     },
-    costs: { tip: costs.tip.toString(), rentReturned: costs.rentReturned.toString() },
+    costs: {
+      baseFee: costs.baseFee.toString(),
+      priorityFee: costs.priorityFee.toString(),
+      tip: costs.tip.toString(),
+      rentPaid: costs.rentPaid.toString(),
+      rentReturned: costs.rentReturned.toString(),
+    },
     route: built.route.map(({ venue, market, inMint, outMint, inAmount, outAmount }) => ({
       venue,
       market: market.toString(),

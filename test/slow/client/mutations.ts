@@ -2,6 +2,7 @@ import { tokenAccountAddress } from "../../../src/client/verify/derived-address.
 import { findSwapTable } from "../../../src/client/verify/match-swap.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { Address } from "../../../src/primitives/address.ts";
+import { parseAmount } from "../../../src/primitives/amount.ts";
 import { equalBytes, writeU32, writeU64 } from "../../../src/primitives/bytes.ts";
 import {
   type AccountMeta,
@@ -216,7 +217,7 @@ function withData(plan: Plan, at: number, change: (data: Uint8Array) => Uint8Arr
 }
 
 /** Amounts, bounds, flags, lengths and repetition of the swap itself. */
-function swapChanges(plan: Plan, { wallet }: HonestBuild): Hostile[] {
+function swapChanges(plan: Plan, { wallet, answer, decimals, order }: HonestBuild): Hostile[] {
   const at = swapIndex(plan);
   const swap = plan.instructions[at]!;
   const table = tableOf(swap)!;
@@ -272,10 +273,15 @@ function swapChanges(plan: Plan, { wallet }: HonestBuild): Hostile[] {
     }),
   };
   if (single) {
+    // Rounding that the minimum output may hold where a program checks it before its vault pays.
+    const ordered = order.swapMode === "exactOut" ? parseAmount(order.amount!, decimals.output)! : undefined;
+    const rounding = table.rounds
+      ? 2n + (ordered === undefined ? 0n : BigInt(answer.estimates!.outputAmountRaw) - ordered)
+      : 0n;
     forms["nothing need come out"] = written(table.outAt, () => 0n);
-    forms["one unit less need come out"] = written(table.outAt, (value) => value - 1n);
+    forms["one unit less need come out"] = written(table.outAt, (value) => value - rounding - 1n);
     forms["half need come out"] = written(table.outAt, (value) => value / 2n);
-    forms["the bound is tightened"] = written(table.outAt, (value) => value + 1n);
+    forms["the bound is tightened"] = written(table.outAt, (value) => value + rounding + 1n);
   }
   for (const { at: from, length } of table.zeros) {
     forms[`byte ${from} of the data is set`] = withData(plan, at, (data) => {

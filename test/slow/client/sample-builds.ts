@@ -78,8 +78,18 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
     slippage,
     sellPercent,
   } as const;
+  const decimals = { input: built.inDecimals, output: built.outDecimals };
   const lookupTables = new Map(ports.lookupTables().map(({ address, entries }) => [address, entries]));
-  return { venue, wallet, order, answer: answerOf(built), wire: built.unsignedTransaction, form, lookupTables };
+  return {
+    venue,
+    wallet,
+    order,
+    answer: answerOf(built),
+    wire: built.unsignedTransaction,
+    decimals,
+    form,
+    lookupTables,
+  };
 }
 
 /** Ports are costly to make, and the same for every build of a market in a form. */
@@ -126,4 +136,5 @@ function entriesOf({ market, state, venue }: (typeof markets)[number]["hot"]): r
 }
 
 /** What the build is held against. */
-export const expectationOf = ({ wallet: owner, order, answer }: HonestBuild) => expectTrade(owner, order, answer);
+export const expectationOf = ({ wallet: owner, order, answer, decimals }: HonestBuild) =>
+  expectTrade(owner, order, answer, { decimals });

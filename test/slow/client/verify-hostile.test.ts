@@ -7,7 +7,7 @@ import { createRandom } from "../../../src/primitives/random.ts";
 import { venues } from "../../../src/venues/registry.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
 import { hostileForms, planOf, wireOf } from "./mutations.ts";
-import { buildSample, sampleVenues } from "./sample-builds.ts";
+import { buildSample, expectationOf, sampleVenues } from "./sample-builds.ts";
 
 /** The whole measure takes every mode and direction of every venue; the quick one takes one of each venue. */
 const WHOLE = Number(process.env.HONEST_BUILDS ?? 0) >= 10_000;
@@ -52,8 +52,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => builder?.close());
 
-const verify = ({ wallet, order, answer }: HonestBuild, wire: Uint8Array, lookupTables?: ReadonlyMap<never, never>) =>
-  verifyTransaction(wire, expectTrade(wallet, order, answer), { lookupTables });
+const verify = (build: HonestBuild, wire: Uint8Array, lookupTables?: ReadonlyMap<never, never>) =>
+  verifyTransaction(wire, expectationOf(build), { lookupTables });
 
 test("every hostile form of every venue's honest builds is refused", () => {
   for (const { id } of venues) {
@@ -95,7 +95,7 @@ test("the same trade in another form is accepted: recompiled, and through a look
 
 test("an answer that contradicts the order, or breaks a limit, is refused before the transaction is looked at", () => {
   const build = plainBuy;
-  const { wallet, order, answer } = build;
+  const { wallet, order, answer, decimals } = build;
   const estimates = answer.estimates!;
   const code = (change: () => unknown): string => {
     try {
@@ -107,7 +107,7 @@ test("an answer that contradicts the order, or breaks a limit, is refused before
     }
   };
   const lie = (changes: object, limits = {}) =>
-    code(() => expectTrade(wallet, order, { ...answer, ...changes }, limits));
+    code(() => expectTrade(wallet, order, { ...answer, ...changes }, { decimals, ...limits }));
   expect(lie({})).toBe("accepted");
   expect(lie({ inputMint: answer.outputMint })).toBe("UNEXPECTED_TRANSACTION");
   expect(lie({ outputMint: wallet.toString() })).toBe("UNEXPECTED_TRANSACTION");

@@ -33,9 +33,9 @@ export function findRung(
     }
     return false;
   };
-  const last = Math.floor(rule.limit / rule.step);
+  const last = Math.ceil(rule.limit / rule.step);
   const starts = startsOf(rule, price, known);
-  const near = nearestRungs(rule, starts, last);
+  const near = nearestRungs(rule, starts);
   for (const rung of near) if (is(rung * rule.step, 255, LIKELY_BUMP)) return rung * rule.step;
   for (const rung of near) if (is(rung * rule.step, LIKELY_BUMP - 1, LEAST_BUMP)) return rung * rule.step;
   const middle = starts[0] ?? 0;
@@ -49,16 +49,15 @@ export function findRung(
 }
 
 /** The rungs around each start, once for every distance neighbours may have; and the outermost, where full ranges end. */
-function nearestRungs(rule: LadderRule, starts: readonly number[], last: number): ReadonlySet<number> {
+function nearestRungs({ strides, limit, step }: LadderRule, starts: readonly number[]): ReadonlySet<number> {
   const rungs = new Set<number>();
-  for (const stride of rule.strides) {
-    for (const end of [last, -last]) {
-      const rung = Math.floor(end / stride) * stride;
-      if (Math.abs(rung) <= last) rungs.add(rung);
-    }
+  for (const stride of strides) {
+    // The lowest number lies inside its rung, so the rung begins below it: far below where rungs are wide.
+    const [lowest, highest] = [Math.floor(-limit / step / stride), Math.floor(limit / step / stride)];
+    rungs.add(lowest * stride).add(highest * stride);
     for (const start of starts) {
-      for (const near of outward(Math.floor(start / stride), NEAR, last)) {
-        if (Math.abs(near * stride) <= last) rungs.add(near * stride);
+      for (const near of outward(Math.floor(start / stride), NEAR)) {
+        if (near >= lowest && near <= highest) rungs.add(near * stride);
       }
     }
   }
@@ -74,7 +73,7 @@ function startsOf(rule: LadderRule, price: number, known: readonly number[]): nu
 }
 
 /** start, start+1, start−1, … up to `reach` away, within ±last. */
-function* outward(start: number, reach: number, last: number): Generator<number> {
+function* outward(start: number, reach: number, last = Number.POSITIVE_INFINITY): Generator<number> {
   for (let distance = 0; distance <= reach; distance++) {
     if (Math.abs(start + distance) <= last) yield start + distance;
     if (distance > 0 && Math.abs(start - distance) <= last) yield start - distance;

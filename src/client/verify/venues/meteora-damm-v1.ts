@@ -47,6 +47,7 @@ export const meteoraDammV1Swaps: readonly SwapTable[] = [
       readOnly("the token program", fixed(TOKEN_PROGRAM)),
     ],
     tails: [[]],
+    rounds: true,
     nativeSol: false,
   },
 ];

@@ -20,6 +20,8 @@ import {
 const PROGRAM = Address.of("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc");
 const TICKS_PER_ARRAY = 88;
 const LAST_TICK = 443_636;
+/** Of pools that hold full ranges only, which Orca calls Splash. */
+const SPLASH_SPACING = 32_896;
 
 const tickArray = written("a tick array", {
   kind: "ladder",
@@ -27,9 +29,9 @@ const tickArray = written("a tick array", {
   seeds: ["tick_array", 4],
   encoding: "text",
   step: TICKS_PER_ARRAY,
-  limit: Math.ceil(LAST_TICK / TICKS_PER_ARRAY) * TICKS_PER_ARRAY,
+  limit: LAST_TICK,
   bases: [1.0001],
-  strides: [1, 2, 4, 8, 16, 32, 64, 96, 128, 256],
+  strides: [1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, SPLASH_SPACING],
   perRung: 1,
   pricedMint: 5,
 });

@@ -8,6 +8,7 @@ import {
   eitherMint,
   fixed,
   market,
+  type PreparationTable,
   readOnly,
   type SwapTable,
   source,
@@ -79,6 +80,24 @@ function tailsOf(fixedAccounts: number, buying: boolean): readonly (readonly Acc
     }),
   );
 }
+
+/**
+ * Brings a pool of an older layout to today's size, at the wallet's expense: rent for fewer than a hundred bytes.
+ * @see @pump-fun/pump-swap-sdk 1.20.0 IDL pump_amm: extend_account
+ */
+export const pumpSwapExtension: PreparationTable = {
+  venue: "pump_swap",
+  program: PROGRAM,
+  name: "extend_account",
+  discriminator: hex("ea66c2cb96483ee5"),
+  accounts: [
+    market,
+    writtenWallet,
+    readOnly("the system program", fixed(SYSTEM_PROGRAM)),
+    readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+    readOnly("the venue's program", fixed(PROGRAM)),
+  ],
+};
 
 const common = { venue: "pump_swap", program: PROGRAM, zeros: [], nativeSol: false } as const;
 const buy = {

@@ -51,7 +51,7 @@ const common = {
       seeds: ["tick_array", 2],
       encoding: "i32be",
       step: TICKS_PER_ARRAY,
-      limit: Math.ceil(LAST_TICK / TICKS_PER_ARRAY) * TICKS_PER_ARRAY,
+      limit: LAST_TICK,
       bases: [1.0001],
       strides: [1, 2, 4, 5, 10, 15, 20, 50, 60, 100, 120],
       perRung: 1,

@@ -82,9 +82,14 @@ export interface SwapTable {
   readonly tails: readonly (readonly AccountPlace[])[];
   /** After the tail, accounts of this kind. */
   readonly repeated?: { readonly place: AccountPlace; readonly least: number; readonly most: number };
+  /** True if the program compares the bound with an output that its vaults may still round down. */
+  readonly rounds?: true;
   /** True if lamports move, and the wallet's wrapped-SOL address is only listed. */
   readonly nativeSol: boolean;
 }
+
+/** An instruction that makes a market ready for a swap, as data. */
+export type PreparationTable = Pick<SwapTable, "venue" | "program" | "name" | "discriminator" | "accounts">;
 
 /** A place whose account the program may only read; problems use `name`. */
 export const readOnly = (name: string, rule: AccountRule): AccountPlace => ({ name, writable: false, rule });

@@ -1,7 +1,7 @@
-import { equalBytes } from "../../primitives/bytes.ts";
-import { TradeError } from "../trade-error.ts";
-import type { Wallet } from "../wallet.ts";
-import { layoutOf, VERSION_1, withSignature } from "./wire-layout.ts";
+import { equalBytes } from "../primitives/bytes.ts";
+import { layoutOf, VERSION_1, withSignature } from "./signature/wire-layout.ts";
+import { TradeError } from "./trade-error.ts";
+import type { Wallet } from "./wallet.ts";
 
 /**
  * The wire transaction with the wallet's signature in its one slot; no other byte changes.
@@ -32,18 +32,4 @@ export async function signTransaction(wallet: Wallet, unsigned: Uint8Array): Pro
   }
   const signature = await wallet.signMessageBytes(message);
   return withSignature(unsigned, signature, signatureAt);
-}
-
-/**
- * Checks that a challenge is plain text naming this wallet. A transaction is never plain text, so registering cannot sign one.
- * @throws TradeError UNEXPECTED_CHALLENGE
- */
-export function checkChallenge(message: string, walletAddress: string): void {
-  const lines = message.split("\n");
-  const plain = [...message].every((character) => character === "\n" || (character >= " " && character !== "\x7f"));
-  if (plain && lines.length >= 2 && lines[1] === walletAddress) return;
-  throw new TradeError(
-    "UNEXPECTED_CHALLENGE",
-    "The service asked to sign something other than a registration of this wallet. Nothing was signed.",
-  );
 }

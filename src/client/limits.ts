@@ -1,0 +1,107 @@
+import type { Address } from "../primitives/address.ts";
+import { parseAmount } from "../primitives/amount.ts";
+import { HUB_MINTS } from "../solana/hub-mints.ts";
+import { SOL_MINT, USDC_MINT } from "../solana/programs.ts";
+import { TradeError } from "./trade-error.ts";
+
+/** What the caller allows. Every limit is checked locally before signing; a limit that cannot be checked refuses the trade. */
+export interface TradeLimits {
+  /** Maximum price impact as a fraction: 0.1 is 10 %. The service's figure: `minOutputAmount` bounds the price without it. */
+  readonly maxPriceImpact?: number | undefined;
+  /** Maximum cost of priority in SOL, tips included. The default follows the size of the trade, see `defaultMaxPriority`. */
+  readonly maxPriorityCost?: number | undefined;
+  /** Minimum output in whole units; needs `decimals.output` for most tokens. */
+  readonly minOutputAmount?: number | undefined;
+  /** Maximum input in whole units; needs `decimals.input` for most tokens. */
+  readonly maxInputAmount?: number | undefined;
+  /** Minimum output in base units, as a decimal string. Needs no decimals. */
+  readonly minOutputRaw?: string | undefined;
+  /** Maximum input in base units, as a decimal string. Needs no decimals. */
+  readonly maxInputRaw?: string | undefined;
+  /** Accounts that may receive tips besides the known ones, or "any". `maxPriorityCost` caps tips in either case. */
+  readonly tipAccounts?: readonly string[] | "any" | undefined;
+  /** Decimals of the two mints. The service's word for them is never taken; those of SOL and USDC are known. */
+  readonly decimals?: { readonly input?: number | undefined; readonly output?: number | undefined } | undefined;
+  /** Mints that a route may pass through between two markets. Default: `MIDDLE_MINTS`. */
+  readonly middleMints?: readonly string[] | undefined;
+}
+
+/** The names of the limits. */
+export const LIMIT_KEYS = {
+  maxPriceImpact: true,
+  maxPriorityCost: true,
+  minOutputAmount: true,
+  maxInputAmount: true,
+  minOutputRaw: true,
+  maxInputRaw: true,
+  tipAccounts: true,
+  decimals: true,
+  middleMints: true,
+} as const satisfies Record<keyof TradeLimits, true>;
+
+/** The mints that a route may pass through unless the caller lists others: SOL and USDC. */
+export const MIDDLE_MINTS: readonly string[] = HUB_MINTS.map((mint) => mint.toString());
+
+/** Decimals that never change and that this library knows by itself. */
+const KNOWN_DECIMALS: ReadonlyMap<Address, number> = new Map([
+  [SOL_MINT, 9],
+  [USDC_MINT, 6],
+]);
+
+/** Lamports. */
+const LEAST_DEFAULT_PRIORITY = 5_000_000n;
+const MOST_DEFAULT_PRIORITY = 50_000_000n;
+/** One part of this many: 5 %. */
+const DEFAULT_PRIORITY_PART = 20n;
+
+/** Decimals of a mint: those given, or known to this library; never the service's. */
+export function decimalsOf(mint: Address, given: number | undefined): number | undefined {
+  return KNOWN_DECIMALS.get(mint) ?? given;
+}
+
+/**
+ * The cap on priority when the caller sets none: 5 % of the SOL that the caller typed into the order or a limit, at least
+ * 0.005 SOL and at most 0.05 SOL. Lamports. A failed transaction costs no more than this and the base fee.
+ */
+export function defaultMaxPriority(typedLamports: bigint): bigint {
+  const share = typedLamports / DEFAULT_PRIORITY_PART;
+  if (share < LEAST_DEFAULT_PRIORITY) return LEAST_DEFAULT_PRIORITY;
+  return share < MOST_DEFAULT_PRIORITY ? share : MOST_DEFAULT_PRIORITY;
+}
+
+/**
+ * A side's own limit in base units: the stricter one if both forms are given; undefined if neither is.
+ * @throws TypeError if it is not an amount; TradeError DECIMALS_REQUIRED
+ */
+export function ownLimit(
+  limits: TradeLimits,
+  side: "input" | "output",
+  decimals: number | undefined,
+): bigint | undefined {
+  const isInput = side === "input";
+  const name = isInput ? "maxInput" : "minOutput";
+  const whole = limits[`${name}Amount` as const];
+  const raw = limits[`${name}Raw` as const];
+  if (raw !== undefined && !/^\d{1,20}$/.test(raw)) {
+    throw new TypeError(`${name}Raw is base units as a decimal string, such as "1500000".`);
+  }
+  const bounds = raw === undefined ? [] : [BigInt(raw)];
+  if (whole !== undefined) {
+    if (decimals === undefined)
+      throw decimalsRequired(side, `${name}Amount`, `or give the limit in base units: ${name}Raw`);
+    const units = whole === 0 ? 0n : parseAmount(whole, decimals);
+    if (units === undefined) throw new TypeError(`${name}Amount is not a valid amount of this token.`);
+    bounds.push(units);
+  }
+  if (bounds.length === 0) return undefined;
+  return bounds.reduce((a, b) => (a < b === isInput ? a : b));
+}
+
+/** Refuses an amount of a token whose decimals only the service knows: it could shift the amount by powers of ten. */
+export function decimalsRequired(side: "input" | "output", what: string, otherwise?: string): TradeError {
+  const more = otherwise === undefined ? "" : `, ${otherwise}`;
+  return new TradeError(
+    "DECIMALS_REQUIRED",
+    `${what} counts whole tokens, and this library does not know the ${side} token's decimals. Pass them as decimals: { ${side}: 6 }${more}. Nothing was signed.`,
+  );
+}

@@ -1,0 +1,32 @@
+const OVERHEAD = 128n;
+const TOKEN_ACCOUNT_SIZE = 165n;
+/** Rent is charged per byte of data plus an overhead, at a price that the network lowers within these bounds. Lamports. */
+const LEAST_PER_BYTE = 696n;
+const MOST_PER_BYTE = 6_960n;
+/** More than any account that a trade creates has: Token-2022 accounts with extensions, venues' records. Bytes. */
+const MOST_SIZE = 256n;
+
+/** Accounts that a swap on these venues may create at the wallet's expense: its records and fee accounts. */
+const VENUE_ACCOUNTS: Readonly<Record<string, number>> = { pump_fun: 4, pump_swap: 3, raydium_launchlab: 2 };
+
+/** True if a token account may hold this many lamports as rent. */
+export function isTokenAccountRent(lamports: bigint): boolean {
+  const bytes = TOKEN_ACCOUNT_SIZE + OVERHEAD;
+  const perByte = lamports / bytes;
+  return lamports % bytes === 0n && perByte >= LEAST_PER_BYTE && perByte <= MOST_PER_BYTE;
+}
+
+/**
+ * The bounds of the rent a trade pays for good: for the token accounts it creates, and for those that its venues may.
+ * Lamports.
+ */
+export function rentBounds(
+  tokenAccounts: number,
+  venues: readonly string[],
+): { readonly least: bigint; readonly most: bigint } {
+  const others = venues.reduce((sum, venue) => sum + (VENUE_ACCOUNTS[venue] ?? 0), 0);
+  return {
+    least: BigInt(tokenAccounts) * (TOKEN_ACCOUNT_SIZE + OVERHEAD) * LEAST_PER_BYTE,
+    most: BigInt(tokenAccounts + others) * (MOST_SIZE + OVERHEAD) * MOST_PER_BYTE,
+  };
+}

@@ -76,6 +76,13 @@ export interface SubmissionClaim {
   readonly claimedAtMs: number;
 }
 
+/** A message under one of its valid signatures. */
+export interface SignedForm {
+  /** Base58. */
+  readonly signature: string;
+  readonly transaction: Uint8Array;
+}
+
 export interface SubmissionRecord extends SubmissionClaim {
   /** Until when the claiming process is responsible for it. Epoch milliseconds. */
   readonly leaseUntilMs: number;
@@ -114,6 +121,10 @@ export interface Submissions {
   /** Those of the messages that have an outcome on record. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
-  /** A submission of this account by its signature. */
+  /** Stores a further signature of a message, so that a process that takes over follows it too. Storing it again does nothing. */
+  addSignature(messageHash: string, form: SignedForm): Promise<void>;
+  /** Every stored signature of a message, whichever process stored it. */
+  signaturesOf(messageHash: string): Promise<readonly SignedForm[]>;
+  /** A submission of this account by any stored signature of its message. */
   bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined>;
 }

@@ -1,6 +1,6 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
+import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
 import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
@@ -136,13 +136,58 @@ class StoredSubmissions implements Submissions {
     return row === undefined ? undefined : recordOf(row);
   }
 
+  async addSignature(messageHash: string, { signature, transaction }: SignedForm): Promise<void> {
+    const row = {
+      signature,
+      message_hash: messageHash,
+      transaction_bytes: transaction,
+      stored_at_ms: this.#now(),
+    };
+    await this.#store.run((db) =>
+      db
+        .insertInto("submission_signatures")
+        .values(row)
+        .onConflict((conflict) => conflict.column("signature").doNothing())
+        .execute(),
+    );
+  }
+
+  async signaturesOf(messageHash: string): Promise<readonly SignedForm[]> {
+    const rows = await this.#store.run((db) =>
+      db
+        .selectFrom("submissions")
+        .select(["signature", "transaction_bytes"])
+        .where("message_hash", "=", messageHash)
+        .union(
+          db
+            .selectFrom("submission_signatures")
+            .select(["signature", "transaction_bytes"])
+            .where("message_hash", "=", messageHash),
+        )
+        .execute(),
+    );
+    return rows.map((row) => ({ signature: row.signature, transaction: new Uint8Array(row.transaction_bytes) }));
+  }
+
   async bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined> {
     const row = await this.#store.run((db) =>
       db
         .selectFrom("submissions")
         .selectAll()
-        .where("signature", "=", signature)
         .where("account_id", "=", accountId)
+        .where((where) =>
+          where.or([
+            where("signature", "=", signature),
+            where(
+              "message_hash",
+              "in",
+              where
+                .selectFrom("submission_signatures")
+                .select("message_hash")
+                .where("submission_signatures.signature", "=", signature),
+            ),
+          ]),
+        )
         .executeTakeFirst(),
     );
     return row === undefined ? undefined : recordOf(row);

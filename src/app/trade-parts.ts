@@ -109,7 +109,12 @@ export async function openTrades(
       warn,
       owner,
       observe: (report) => metrics.recordSubmission(report),
-      settings: { answerMs: config.submitTimeoutMs, leaseMs: LEASE_MS, claimTimeoutMs: CLAIM_TIMEOUT_MS },
+      settings: {
+        answerMs: config.submitTimeoutMs,
+        historyMs: config.historyHours * 3_600_000,
+        leaseMs: LEASE_MS,
+        claimTimeoutMs: CLAIM_TIMEOUT_MS,
+      },
     },
     randomInt,
     randomFillSync,

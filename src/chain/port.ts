@@ -147,6 +147,32 @@ export interface LandingOrder {
   readonly onDispute?: (reason: string) => void;
 }
 
+/** A message to look for in its wallet's history. */
+export interface MessageQuery {
+  readonly wallet: Address;
+  /** SHA-256 of the message. */
+  readonly messageHash: Uint8Array;
+  readonly lastValidBlockHeight: bigint;
+  /** A slot at or before the message was built. */
+  readonly buildSlot: bigint;
+  /** Signatures of the message that need not be found: base58. */
+  readonly known: readonly string[];
+}
+
+/** What the wallet's finalized history says about a message that has expired. */
+export type MessageFinding = (
+  | { readonly kind: "found"; readonly transaction: Uint8Array }
+  /** `reachesBack`: as many nodes as must agree show something from before the message was built. */
+  | { readonly kind: "absent"; readonly reachesBack: boolean; readonly witnesses: number }
+  /** No node serves the history. */
+  | { readonly kind: "unserved" }
+) & {
+  /** Time since the message's last valid block, at the measured pace. Milliseconds. */
+  readonly sinceMs: number;
+  /** True while every node still has the status of whatever landed in the message's lifetime in memory. */
+  readonly isRemembered: boolean;
+};
+
 export interface Landing {
   /**
    * Broadcasts the bytes through every allowed sender, repeatedly, until the outcome is known or `deadlineMs` (epoch) passes;
@@ -159,6 +185,11 @@ export interface Landing {
    * @throws TradewireError UPSTREAM_ERROR
    */
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined>;
+  /**
+   * Looks for an expired message, under whatever signature, in its wallet's finalized history.
+   * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now
+   */
+  searchMessage(query: MessageQuery): Promise<MessageFinding>;
 }
 
 /** A payment, made by the transaction itself, to the relay or block engine that forwards it to the leader. */

@@ -126,6 +126,12 @@ export const ERRORS = {
     "Proven: the transaction is in no block and can no longer land",
     "Build again",
   ),
+  OUTCOME_UNKNOWN: final(
+    410,
+    "failed_precondition",
+    "The transaction can no longer land, but whether it has landed can no longer be said: it is too old for the nodes' history",
+    "Check the wallet before building again",
+  ),
   BODY_TOO_LARGE: final(
     413,
     "resource_exhausted",

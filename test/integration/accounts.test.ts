@@ -525,6 +525,27 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await leaseOf("bb")).toBe(taken);
   });
 
+  it("stores every signature of a message, once each, and finds the submission by any of them", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    const claim = claimOf("two");
+    await submissions.claim(claim, lease("owner"));
+    const other = { signature: "another-signature", transaction: Uint8Array.of(9, 0, 255) };
+    await submissions.addSignature("two", other);
+    await submissions.addSignature("two", other);
+    const stored = await submissions.signaturesOf("two");
+    expect(stored).toHaveLength(2);
+    expect(stored).toContainEqual({ signature: claim.signature, transaction: claim.transaction });
+    expect(stored).toContainEqual(other);
+    expect(await submissions.signaturesOf("none")).toEqual([]);
+    for (const signature of [claim.signature, other.signature])
+      expect(await submissions.bySignature(claim.accountId, signature)).toMatchObject({ messageHash: "two" });
+    expect(await submissions.bySignature("someone-else", other.signature)).toBeUndefined();
+    clock.nowMs += 8 * 24 * 3_600_000;
+    await sweepStore(store, clock.nowMs);
+    expect(await submissions.signaturesOf("two")).toEqual([]);
+  });
+
   it("writes one terminal outcome and returns it to everyone", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);

@@ -1,4 +1,4 @@
-import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../../src/accounts/port.ts";
+import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "../../src/accounts/port.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 
@@ -10,6 +10,7 @@ export interface MemorySubmissions extends Submissions {
 
 export function createMemorySubmissions(now: Now): MemorySubmissions {
   const rows: MemorySubmissions["rows"] = new Map();
+  const forms = new Map<string, SignedForm[]>();
   const reach = () => {
     if (store.isDown) throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
   };
@@ -63,13 +64,27 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       return messageHashes.filter((messageHash) => rows.get(messageHash)?.outcome !== undefined);
     },
+    async addSignature(messageHash, form) {
+      reach();
+      const known = forms.get(messageHash) ?? [];
+      if (!known.some(({ signature }) => signature === form.signature)) forms.set(messageHash, [...known, form]);
+    },
+    async signaturesOf(messageHash) {
+      reach();
+      const row = rows.get(messageHash);
+      return [...(row === undefined ? [] : [row]), ...(forms.get(messageHash) ?? [])];
+    },
     async byMessageHash(messageHash) {
       reach();
       return rows.get(messageHash);
     },
     async bySignature(accountId, signature) {
       reach();
-      return [...rows.values()].find((row) => row.signature === signature && row.accountId === accountId);
+      return [...rows.values()].find(
+        (row) =>
+          row.accountId === accountId &&
+          [row, ...(forms.get(row.messageHash) ?? [])].some((form) => form.signature === signature),
+      );
     },
   };
   return store;

@@ -4,6 +4,7 @@ import type {
   Landing,
   LandingOrder,
   LandingOutcome,
+  MessageFinding,
   TransactionProgress,
   TransactionRecord,
 } from "../../src/chain/port.ts";
@@ -48,6 +49,14 @@ const freshWorld = () => ({
   /** The progress that the chain reports for every transaction. */
   progress: seen("finalized") as TransactionProgress | undefined,
   isNodeDown: false,
+  /** What the wallet's history says about every expired message. */
+  finding: {
+    kind: "absent",
+    reachesBack: true,
+    witnesses: 2,
+    sinceMs: 10_000,
+    isRemembered: true,
+  } as MessageFinding,
   /** Requests for that progress. */
   looks: 0,
   processes: [] as Submitter[],
@@ -95,6 +104,9 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
       if (world.isNodeDown) throw new Error("no node answers");
       return world.progress;
     },
+    async searchMessage() {
+      return world.finding;
+    },
   };
   const submitter = createSubmitter({
     sealer: opener,
@@ -104,7 +116,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
     now: Date.now,
     owner,
     warn,
-    settings: { answerMs: 25_000, leaseMs: LEASE_MS, claimTimeoutMs: 100 },
+    settings: { answerMs: 25_000, historyMs: 86_400_000, leaseMs: LEASE_MS, claimTimeoutMs: 100 },
   });
   world.processes.push(submitter);
   return submitter;

@@ -102,6 +102,21 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await db.schema.dropIndex("api_keys_by_account").execute();
     },
   },
+  "0008-submission-signatures": {
+    async up(db: Kysely<unknown>) {
+      // One message may be signed several times; the chain executes it under any of its signatures.
+      await db.schema
+        .createTable("submission_signatures")
+        .addColumn("signature", "text", (column) => column.primaryKey())
+        .addColumn("message_hash", "text", (column) => column.notNull())
+        .addColumn("transaction_bytes", BYTES, (column) => column.notNull())
+        .addColumn("stored_at_ms", INTEGER, (column) => column.notNull())
+        .execute();
+      const table = "submission_signatures";
+      await db.schema.createIndex("submission_signatures_by_message").on(table).column("message_hash").execute();
+      await db.schema.createIndex("submission_signatures_by_age").on(table).column("stored_at_ms").execute();
+    },
+  },
 };
 
 /**

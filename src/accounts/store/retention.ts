@@ -35,6 +35,14 @@ export async function sweepStore(store: Store, nowMs: number): Promise<void> {
     return db.deleteFrom("submissions").where("message_hash", "in", undecided);
   });
   await removeAll(store, (db) => {
+    const old = db
+      .selectFrom("submission_signatures")
+      .select("signature")
+      .where("stored_at_ms", "<", nowMs - UNDECIDED_LIFE_MS)
+      .limit(REMOVED_AT_ONCE);
+    return db.deleteFrom("submission_signatures").where("signature", "in", old);
+  });
+  await removeAll(store, (db) => {
     const ended = db
       .selectFrom("challenges")
       .select("message_hash")

@@ -7,6 +7,7 @@ export interface Schema {
   revocation_count: RevocationCountTable;
   challenges: ChallengeTable;
   submissions: SubmissionTable;
+  submission_signatures: SubmissionSignatureTable;
   limit_usage: LimitUsageTable;
   pepper_mark: PepperMarkTable;
 }
@@ -57,6 +58,14 @@ interface SubmissionTable {
   finished_at_ms: number | null;
   /** When it was seen finalized on the chain. */
   finalized_at_ms: number | null;
+}
+
+/** A further signature of a submission's message, written before it is broadcast. */
+interface SubmissionSignatureTable {
+  signature: string;
+  message_hash: string;
+  transaction_bytes: Uint8Array;
+  stored_at_ms: number;
 }
 
 /** Total that one process has counted against a limit: others use the difference to what they read before. */

@@ -9,6 +9,7 @@ type Json = Record<string, unknown>;
 /** Codes of trades that failed on the chain or can no longer land. */
 const ENDINGS: readonly ErrorCode[] = [
   "TX_EXPIRED",
+  "OUTCOME_UNKNOWN",
   "SLIPPAGE_EXCEEDED",
   "PROGRAM_ERROR",
   "NO_ROUTE",

@@ -8,9 +8,9 @@ export interface LandingHead {
 }
 
 /** Blocks in which a message can land, counted back from its last valid one. */
-const LIFETIME_BLOCKS = 151n;
+export const LIFETIME_BLOCKS = 151n;
 /** Upper bound of the error in estimated heights, in blocks. */
-const HEIGHT_TOLERANCE = 40n;
+export const HEIGHT_TOLERANCE = 40n;
 
 /** False if the slot is outside the message's lifetime or ahead of the chain. */
 export function isCredible(

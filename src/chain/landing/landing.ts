@@ -1,5 +1,12 @@
 import type { Now } from "../../primitives/clock.ts";
-import type { Landing, LandingOrder, LandingOutcome, TransactionProgress } from "../port.ts";
+import type {
+  Landing,
+  LandingOrder,
+  LandingOutcome,
+  MessageFinding,
+  MessageQuery,
+  TransactionProgress,
+} from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asRecord } from "../rpc/rpc-values.ts";
@@ -9,6 +16,7 @@ import type { Witnesses } from "../rpc/witnesses.ts";
 import { Broadcasts } from "./broadcasts.ts";
 import { isCredible, type LandingHead } from "./landing-head.ts";
 import { ExpiryChecks } from "./outcome/expiry-checks.ts";
+import { searchMessage } from "./outcome/message-search.ts";
 import { fetchProgress } from "./outcome/progress-votes.ts";
 import { RecordReads } from "./outcome/record-reads.ts";
 import { PendingTransaction, type Waiter } from "./pending-transaction.ts";
@@ -129,6 +137,10 @@ class BroadcastLanding implements LiveLanding {
       signature,
       (status) => lastValidBlockHeight === undefined || isCredible(status, lastValidBlockHeight, this.#head),
     );
+  }
+
+  searchMessage(query: MessageQuery): Promise<MessageFinding> {
+    return searchMessage(this.#witnesses, this.#head, query);
   }
 
   counts(): { readonly pending: number; readonly repeated: number; readonly shed: number } {

@@ -99,6 +99,13 @@ export const SANDBOX_SETTINGS = {
 /** Margins of a trade, and priority fees. */
 export const TRADE_SETTINGS = {
   SUBMIT_TIMEOUT_MS: integer("Longest time a submit takes to answer", "ms", 25_000, 1_000, 29_000),
+  HISTORY_HOURS: integer(
+    "How long the nodes keep history; whether a trade landed that expired longer ago is not said",
+    "hours",
+    24,
+    1,
+    8_760,
+  ),
   EXPIRY_MARGIN_MS: integer("Taken off a built trade's lifetime, for signing and landing", "ms", 2_000, 0, 20_000),
   COMPUTE_UNIT_MARGIN_PERCENT: integer(
     "Added to the compute units that a trade is known to need",

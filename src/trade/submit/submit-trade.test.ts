@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import bs58 from "bs58";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   boxOf,
+  LEASE_MS,
   land,
   principal,
   rest,
@@ -17,6 +18,24 @@ import { createTestWallet } from "../../../test/support/wallet.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 
 const world = useSubmitWorld();
+
+/** Signed by a wallet that draws a new nonce each time: as valid as the first, in other bytes. */
+const resigned = (trade: ReturnType<typeof signedTrade>) => {
+  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(SEED);
+  const order = ed25519.Point.Fn.ORDER;
+  const nonce = 123_456_789n;
+  const commitment = ed25519.Point.BASE.multiply(nonce).toBytes();
+  const message = trade.signedTransaction.subarray(65);
+  const digest = hash("sha512", concatBytes(commitment, pointBytes, message), "buffer").reverse();
+  const answer = (nonce + (BigInt(`0x${digest.toString("hex")}`) % order) * scalar) % order;
+  const last = Buffer.from(answer.toString(16).padStart(64, "0"), "hex").reverse();
+  const signature = concatBytes(commitment, last);
+  return {
+    ...trade,
+    signedTransaction: concatBytes(Uint8Array.of(1), signature, message),
+    signature: bs58.encode(signature),
+  };
+};
 
 describe("submits of the same bytes", () => {
   it("are one attempt in a process, and one across processes: all get the same answer", async () => {
@@ -49,24 +68,6 @@ describe("submits of the same bytes", () => {
 });
 
 describe("several signatures of one message", () => {
-  /** Signed by a wallet that draws a new nonce each time: as valid as the first, in other bytes. */
-  const resigned = (trade: ReturnType<typeof signedTrade>) => {
-    const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(SEED);
-    const order = ed25519.Point.Fn.ORDER;
-    const nonce = 123_456_789n;
-    const commitment = ed25519.Point.BASE.multiply(nonce).toBytes();
-    const message = trade.signedTransaction.subarray(65);
-    const digest = hash("sha512", concatBytes(commitment, pointBytes, message), "buffer").reverse();
-    const answer = (nonce + (BigInt(`0x${digest.toString("hex")}`) % order) * scalar) % order;
-    const last = Buffer.from(answer.toString(16).padStart(64, "0"), "hex").reverse();
-    const signature = concatBytes(commitment, last);
-    return {
-      ...trade,
-      signedTransaction: concatBytes(Uint8Array.of(1), signature, message),
-      signature: bs58.encode(signature),
-    };
-  };
-
   it("are all sent and followed, and every process reports the one that lands", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();
@@ -115,7 +116,162 @@ describe("several signatures of one message", () => {
     await rest(200);
     world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
     await rest(200);
+    land("a", other.signature);
+    await rest(200);
     expect(first.value).toMatchObject({ status: "confirmed", slot: SLOT });
+  });
+});
+
+describe("a further signature of a message", () => {
+  it("is stored before it is sent, and followed by the process that takes over", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    const store = world.submissions.addSignature;
+    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(async (messageHash, form) => {
+      await rest(0);
+      expect([...world.inFlight.keys()]).toEqual([`a ${trade.signature}`]);
+      await store(messageHash, form);
+    });
+    boxOf(a.submit(other));
+    await rest(10);
+    expect(storing).toHaveBeenCalledTimes(1);
+    expect([...world.inFlight.keys()]).toContain(`a ${other.signature}`);
+    const renewed = vi.spyOn(world.submissions, "renew").mockResolvedValue();
+    await rest(LEASE_MS + 1_100);
+    renewed.mockRestore();
+    expect([...world.inFlight.keys()]).toContain(`b ${other.signature}`);
+    land("b", other.signature);
+    await rest(100);
+    expect(await b.find(principal, other.signature)).toMatchObject({ slot: SLOT, result: {} });
+  });
+
+  it("is sent at once while the database is away, and stored when it is back", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    world.submissions.isDown = true;
+    boxOf(a.submit(other));
+    await rest(10);
+    expect([...world.inFlight.keys()]).toContain(`a ${other.signature}`);
+    world.submissions.isDown = false;
+    await rest(1_100);
+    const [messageHash] = [...world.submissions.rows.keys()];
+    expect((await world.submissions.signaturesOf(messageHash!)).map(({ signature }) => signature)).toEqual([
+      trade.signature,
+      other.signature,
+    ]);
+  });
+
+  it("stored by another process is followed before the message is ruled expired", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const other = resigned(trade);
+    const first = boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(b.submit(other));
+    await rest(300);
+    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(100);
+    expect(first.error).toBeUndefined();
+    land("a", other.signature);
+    await rest(100);
+    expect(first.value).toMatchObject({ status: "confirmed", signature: other.signature });
+  });
+
+  it("sent elsewhere is found in the wallet's history before the message is ruled expired", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const absent = world.finding;
+    world.finding = { kind: "found", transaction: other.signedTransaction, sinceMs: 1, isRemembered: true };
+    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(10);
+    world.finding = absent;
+    land("a", other.signature);
+    await rest(10);
+    expect(answer.value).toMatchObject({ status: "confirmed", signature: other.signature });
+  });
+
+  it("that a node has made up is not followed", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const absent = world.finding;
+    const forged = trade.signedTransaction.slice();
+    forged[5]! ^= 1;
+    world.finding = { kind: "found", transaction: forged, sinceMs: 1, isRemembered: true };
+    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(500);
+    world.finding = absent;
+    await rest(1_000);
+    expect(world.inFlight.size).toBe(1);
+    expect(answer.error?.code).toBe("TX_EXPIRED");
+  });
+});
+
+describe("a message that has expired", () => {
+  const HOUR_MS = 3_600_000;
+  const times = { sinceMs: 10_000, isRemembered: true };
+  it.each([
+    [
+      "expired, proven by the wallet's history",
+      { kind: "absent", reachesBack: true, witnesses: 2, ...times },
+      "TX_EXPIRED",
+      true,
+    ],
+    ["expired for what was submitted here, without a history", { kind: "unserved", ...times }, "TX_EXPIRED", false],
+    [
+      "expired, although the nodes no longer remember statuses, if their history reaches back",
+      { kind: "absent", reachesBack: true, witnesses: 2, sinceMs: HOUR_MS, isRemembered: false },
+      "TX_EXPIRED",
+      true,
+    ],
+    [
+      "unknown, if the nodes no longer remember and their history does not reach back",
+      { kind: "absent", reachesBack: false, witnesses: 2, sinceMs: HOUR_MS, isRemembered: false },
+      "OUTCOME_UNKNOWN",
+      false,
+    ],
+    [
+      "unknown, if the nodes no longer remember and serve no history",
+      { kind: "unserved", sinceMs: HOUR_MS, isRemembered: false },
+      "OUTCOME_UNKNOWN",
+      false,
+    ],
+    [
+      "unknown, once the history is no longer relied on",
+      { kind: "absent", reachesBack: true, witnesses: 2, sinceMs: 25 * HOUR_MS, isRemembered: false },
+      "OUTCOME_UNKNOWN",
+      false,
+    ],
+  ] as const)("is %s", async (_what, finding, code, safeToRebuild) => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    world.finding = finding;
+    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(10);
+    expect(answer.error).toMatchObject({ code, facts: { safeToRebuild } });
+  });
+
+  it("is unknown if its token expired longer ago than history is relied on, whatever the blocks say", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    await rest(25 * HOUR_MS);
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    await rest(10);
+    expect(answer.error).toMatchObject({ code: "OUTCOME_UNKNOWN", facts: { safeToRebuild: false } });
   });
 });
 

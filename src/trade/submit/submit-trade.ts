@@ -3,8 +3,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { SealedTrade } from "../build/sealed-trade.ts";
 import type { TokenSealer } from "../build/submission-token.ts";
 import type { SubmittedTrade, Trades } from "../trade.ts";
-import type { Attempt, AttemptPorts } from "./attempt/attempt.ts";
-import type { ClaimSettings } from "./attempt/claim-keeper.ts";
+import type { Attempt, AttemptPorts, AttemptSettings } from "./attempt/attempt.ts";
 import { OutcomePoll } from "./attempt/outcome-poll.ts";
 import { Attempts } from "./attempts.ts";
 import { TradeFinder } from "./find-trade.ts";
@@ -23,7 +22,7 @@ export interface SubmitPorts extends Omit<AttemptPorts, "outcomePoll"> {
   readonly settings: SubmitSettings;
 }
 
-export interface SubmitSettings extends ClaimSettings {
+export interface SubmitSettings extends AttemptSettings {
   /** A submit answers within this time, with `pending` if the chain has not decided. Milliseconds. */
   readonly answerMs: number;
 }

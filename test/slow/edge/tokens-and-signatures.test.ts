@@ -85,7 +85,7 @@ it("17: every bit flip of a signed transaction is refused", async () => {
     now,
     owner: "edge",
     warn: () => {},
-    settings: { answerMs: 1_000, leaseMs: 1_000, claimTimeoutMs: 1_000 },
+    settings: { answerMs: 1_000, historyMs: 1_000, leaseMs: 1_000, claimTimeoutMs: 1_000 },
   });
   const durations = new Float64Array(1_000_000);
   const codes = new Map<string, number>();

@@ -6,19 +6,26 @@ import type { TradeEvent } from "../../trade.ts";
 import { expiredOutcome } from "../outcome/expired-outcome.ts";
 import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
+import { verifySignedBytes } from "../signed-bytes.ts";
 import { sleep } from "../waiting.ts";
 import { AttemptProgress } from "./attempt-progress.ts";
 import { Broadcast, FOLLOW_MS, type LandedSignature } from "./broadcast.ts";
-import { ClaimKeeper, type ClaimPorts } from "./claim-keeper.ts";
+import { ClaimKeeper, type ClaimPorts, type ClaimSettings } from "./claim-keeper.ts";
 import type { OutcomePoll } from "./outcome-poll.ts";
 
 /** What attempts read and write. */
 export interface AttemptPorts extends ClaimPorts {
+  readonly settings: AttemptSettings;
   readonly venues: readonly Venue[];
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
   /** Receives a report of every attempt that this process has driven. */
   readonly observe?: (report: AttemptReport) => void;
+}
+
+export interface AttemptSettings extends ClaimSettings {
+  /** Time after a message's expiry for which the nodes' history is relied on. Milliseconds. */
+  readonly historyMs: number;
 }
 
 /** An attempt that this process has driven, for metrics. Epoch milliseconds. */
@@ -33,6 +40,12 @@ interface AttemptReport {
 
 /** Pause between reads of a record that another process holds, beside polling for its outcome. Milliseconds. */
 const JOIN_POLL_MS = 250;
+
+/** Pause between searches of the wallet's history, while too few nodes answer. Milliseconds. */
+const SEARCH_RETRY_MS = 1_000;
+/** Searches after which a message that expired long ago is ruled on without. */
+const MAX_SEARCHES = 30;
+const UNSERVED = { kind: "unserved", sinceMs: 0, isRemembered: false } as const;
 
 /**
  * The attempt to land one message, shared by everybody in this process who submits it. It claims the message, or follows the
@@ -88,11 +101,13 @@ export class Attempt {
   }
 
   /**
-   * Follows another valid signature of the same message: it is sent too, and the one that lands counts.
+   * Follows another valid signature of the same message: it is stored, then sent too, and the one that lands counts.
    * @returns false if as many signatures are followed as may be
    */
   addSignature(signature: string, transaction: Uint8Array): boolean {
-    return this.#broadcast.add(signature, transaction);
+    if (this.signatures.includes(signature)) return true;
+    if (!this.#broadcast.hasRoom) return false;
+    return this.#broadcast.add(signature, transaction, this.#keeper.storeSignature({ signature, transaction }));
   }
 
   /** Stops renewing the claim, so that another process may take over. */
@@ -116,13 +131,22 @@ export class Attempt {
     }
     this.#isElsewhere = false;
     this.progress.update({});
+    if (isClaimed) await this.#followStored();
     return this.#drive();
   }
 
+  /** Follows the signatures that other processes have stored. @returns true if there are any */
+  async #followStored(): Promise<boolean> {
+    const stored = await this.#keeper.signatures();
+    return stored.filter(({ signature, transaction }) => this.#broadcast.add(signature, transaction)).length > 0;
+  }
+
   /** The process that holds the claim follows one signature only: sends and follows the others from here. */
-  #driveBeside(held: SubmissionRecord): Promise<Outcome | undefined> {
+  async #driveBeside(held: SubmissionRecord): Promise<Outcome | undefined> {
     this.#broadcast.add(held.signature, held.transaction);
     this.#isElsewhere = false;
+    const { signature, transaction } = this.claim;
+    if (signature !== held.signature) await this.#keeper.storeSignature({ signature, transaction });
     return this.#drive();
   }
 
@@ -143,14 +167,9 @@ export class Attempt {
     progress.endStage("claim");
     const stopRetrying = this.#keeper.startRetrying();
     try {
-      const landed = await this.#broadcast.land();
-      this.#reportLanding(landed);
-      const { signature, landing } = landed;
-      if (landing.kind === "pending") return undefined;
-      const outcome =
-        landing.kind === "expired"
-          ? expiredOutcome(signature)
-          : readOutcome(this.#ports.venues, this.sealed, signature, landing);
+      const end = await this.#follow();
+      if (end === undefined) return undefined;
+      const { signature, outcome } = end;
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
       return await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
@@ -158,6 +177,41 @@ export class Attempt {
       stopRetrying();
       const { claimedAtMs: startedAtMs } = this.claim;
       this.#ports.observe?.({ code, startedAtMs, events: progress.events, durable });
+    }
+  }
+
+  /** Follows every signature of the message to its end; undefined if the chain has not decided. */
+  async #follow(): Promise<{ readonly signature: string; readonly outcome: Outcome } | undefined> {
+    for (;;) {
+      const landed = await this.#broadcast.land();
+      this.#reportLanding(landed);
+      const { signature, landing } = landed;
+      if (landing.kind === "pending") return undefined;
+      if (landing.kind === "landed")
+        return { signature, outcome: readOutcome(this.#ports.venues, this.sealed, signature, landing) };
+      const outcome = (await this.#followStored()) ? undefined : await this.#ruleExpired(signature);
+      if (outcome !== undefined) return { signature, outcome };
+    }
+  }
+
+  /** Rules on a message whose followed signatures have expired; undefined if another one is found and followed. */
+  async #ruleExpired(signature: string): Promise<Outcome | undefined> {
+    const { landing, now, settings } = this.#ports;
+    const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = this.sealed;
+    for (let tries = 1; ; tries++) {
+      try {
+        const known = this.signatures;
+        const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known });
+        if (finding.kind !== "found")
+          return expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), historyMs: settings.historyMs });
+        // Throws if it is no valid signature: then a node has made it up.
+        this.#broadcast.add(verifySignedBytes(this.sealed, finding.transaction), finding.transaction);
+        return undefined;
+      } catch {
+        if (now() - expiresAtMs > FOLLOW_MS && tries > MAX_SEARCHES)
+          return expiredOutcome(signature, UNSERVED, { expiresAtMs, nowMs: now(), historyMs: settings.historyMs });
+        await sleep(SEARCH_RETRY_MS);
+      }
     }
   }
 

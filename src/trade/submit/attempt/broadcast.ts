@@ -26,8 +26,9 @@ export class Broadcast {
   readonly #now: Now;
   readonly #terms: BroadcastTerms;
   readonly #progress: AttemptProgress;
-  /** Signed transactions by signature. */
-  readonly #signed = new Map<string, Uint8Array>();
+  /** Signed transactions by signature, and what is awaited before each is sent. */
+  readonly #signed = new Map<string, { readonly transaction: Uint8Array; readonly stored: Promise<unknown> }>();
+  readonly #started = new Set<string>();
   #added = Promise.withResolvers<undefined>();
 
   constructor(landing: Landing, now: Now, terms: BroadcastTerms, progress: AttemptProgress) {
@@ -44,28 +45,37 @@ export class Broadcast {
 
   /** The signed transaction of a signature that is followed. */
   transactionOf(signature: string): Uint8Array {
-    return this.#signed.get(signature)!;
+    return this.#signed.get(signature)!.transaction;
   }
 
-  /** Follows one more signature of the message. @returns false if it already follows as many as it may */
-  add(signature: string, transaction: Uint8Array): boolean {
-    if (this.#signed.has(signature)) return true;
-    if (this.#signed.size >= MAX_SIGNATURES) return false;
-    this.#signed.set(signature, transaction);
+  /** True if one more signature submitted here may be followed. */
+  get hasRoom(): boolean {
+    return this.#signed.size < MAX_SIGNATURES;
+  }
+
+  /**
+   * Follows one more signature of the message, sent once `stored` resolves.
+   * @returns false if it is followed already
+   */
+  add(signature: string, transaction: Uint8Array, stored: Promise<unknown> = Promise.resolve()): boolean {
+    if (this.#signed.has(signature)) return false;
+    this.#signed.set(signature, { transaction, stored });
     const added = this.#added;
     this.#added = Promise.withResolvers();
     added.resolve(undefined);
     return true;
   }
 
-  /** Sends every signature, also those added later, until one has landed or none can any more. */
+  /**
+   * Sends every signature, also those added later, until one has landed or none can any more. May be called again once more
+   * are added.
+   */
   async land(): Promise<LandedSignature> {
-    const started = new Set<string>();
     const pending = new Map<string, Promise<LandedSignature>>();
     for (;;) {
-      for (const [signature, transaction] of this.#signed) {
-        if (!started.has(signature)) pending.set(signature, this.#send(signature, transaction));
-        started.add(signature);
+      for (const [signature, { transaction, stored }] of this.#signed) {
+        if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, transaction, stored));
+        this.#started.add(signature);
       }
       const first = await Promise.race([...pending.values(), this.#added.promise]);
       if (first === undefined) continue;
@@ -74,7 +84,8 @@ export class Broadcast {
     }
   }
 
-  async #send(signature: string, transaction: Uint8Array): Promise<LandedSignature> {
+  async #send(signature: string, transaction: Uint8Array, stored: Promise<unknown>): Promise<LandedSignature> {
+    await stored;
     const landing = await this.#landing.land({
       transaction,
       signature,

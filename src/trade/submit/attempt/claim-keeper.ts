@@ -1,4 +1,4 @@
-import type { Lease, SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
+import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { formatOutcome, type Outcome, parseOutcome } from "../outcome/outcome.ts";
 import { sleep, within } from "../waiting.ts";
@@ -41,6 +41,8 @@ export class ClaimKeeper {
   #isRecorded: boolean;
   #isReleased = false;
   #isRetrying = false;
+  /** Further signatures that the database does not hold yet. */
+  readonly #unstored = new Set<SignedForm>();
 
   constructor(ports: ClaimPorts, claim: SubmissionClaim, isRecorded: boolean) {
     this.#ports = ports;
@@ -86,7 +88,27 @@ export class ClaimKeeper {
     }
   }
 
-  /** Retries a claim that could not be written, until the returned function is called. */
+  /** Stores a further signature of the message; resolves when it is stored or that takes too long, and retries later. */
+  async storeSignature(form: SignedForm): Promise<void> {
+    this.#unstored.add(form);
+    await within(this.#ports.settings.claimTimeoutMs, this.#store(form));
+  }
+
+  async #store(form: SignedForm): Promise<void> {
+    try {
+      await this.#ports.submissions.addSignature(this.#claim.messageHash, form);
+      this.#unstored.delete(form);
+    } catch {
+      // The database is away; retried while the message is followed.
+    }
+  }
+
+  /** Every stored signature of the message; empty while the database is away. */
+  async signatures(): Promise<readonly SignedForm[]> {
+    return this.#ports.submissions.signaturesOf(this.#claim.messageHash).catch(() => []);
+  }
+
+  /** Retries what could not be written, until the returned function is called. */
   startRetrying(): () => void {
     const timer = setInterval(() => void this.#retry(), RETRY_MS);
     timer.unref();
@@ -94,6 +116,7 @@ export class ClaimKeeper {
   }
 
   async #retry(): Promise<void> {
+    for (const form of this.#unstored) void this.#store(form);
     if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
     this.#isRetrying = true;
     try {

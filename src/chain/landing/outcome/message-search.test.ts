@@ -1,0 +1,94 @@
+import { hash } from "node:crypto";
+import bs58 from "bs58";
+import { expect, it } from "vitest";
+import { type FakeEndpoint, fakeEndpoint } from "../../../../test/support/fake-chain.ts";
+import { signTransfer } from "../../../../test/support/transfer.ts";
+import { createTestWallet } from "../../../../test/support/wallet.ts";
+import { wireLayout } from "../../../solana/message.ts";
+import { NodeError } from "../../rpc/node-error.ts";
+import { createRpcPool } from "../../rpc/rpc-pool.ts";
+import { Witnesses } from "../../rpc/witnesses.ts";
+import { searchMessage } from "./message-search.ts";
+
+const LAST_VALID = 500n;
+const wallet = createTestWallet(new Uint8Array(32).fill(5));
+const transfer = (lamports: bigint) =>
+  signTransfer({ from: wallet, to: wallet.address, lamports, blockhash: new Uint8Array(32) });
+const ours = transfer(1n);
+const another = transfer(2n);
+
+/** A node that shows these signatures of the wallet, newest first, and the bytes of the transactions. */
+function nodeWith(entries: readonly { readonly signature: string; readonly slot: number }[]): FakeEndpoint {
+  const bytesOf = new Map([ours, another].map(({ signature, transaction }) => [signature, transaction]));
+  return fakeEndpoint({
+    getSignaturesForAddress: (_address: string, { before }: { before?: string }) => {
+      const from = before === undefined ? 0 : entries.findIndex(({ signature }) => signature === before) + 1;
+      return entries.slice(from, from + 1_000);
+    },
+    getTransaction: (signature: string) => ({
+      slot: 1_400,
+      transaction: [Buffer.from(bytesOf.get(signature)!).toString("base64"), "base64"],
+    }),
+  });
+}
+
+/** Slots are 1,000 ahead of heights: the message lived from slot 1,349 to 1,500. */
+function search(endpoints: readonly FakeEndpoint[], height = 540n, known: readonly string[] = []) {
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+  const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
+  const head = { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 };
+  const messageHash = hash("sha256", wireLayout(ours.transaction).message, "buffer");
+  return searchMessage(witnesses, head, {
+    wallet: wallet.address,
+    messageHash,
+    lastValidBlockHeight: LAST_VALID,
+    buildSlot: 1_349n,
+    known,
+  });
+}
+
+const funding = { signature: bs58.encode(new Uint8Array(64).fill(1)), slot: 10 };
+const at = (slot: number, { signature } = ours) => ({ signature, slot });
+
+it("finds the message under another signature, shown by any node", async () => {
+  expect(await search([nodeWith([funding]), nodeWith([at(1_400, another), at(1_390), funding])])).toMatchObject({
+    kind: "found",
+    transaction: Buffer.from(ours.transaction),
+  });
+});
+
+it("finds it behind a thousand later signatures", async () => {
+  const later = Array.from({ length: 2_500 }, (_, i) => ({ signature: `later ${i}`, slot: 9_000 - i }));
+  expect(await search([nodeWith([...later, at(1_390), funding])])).toMatchObject({ kind: "found" });
+});
+
+it("proves it absent if as many nodes as must agree show the wallet's history without it", async () => {
+  const nodes = [nodeWith([at(1_400, another), funding]), nodeWith([funding])];
+  expect(await search(nodes)).toEqual({
+    kind: "absent",
+    reachesBack: true,
+    witnesses: 2,
+    sinceMs: 8_000,
+    isRemembered: true,
+  });
+});
+
+it("tells a history that does not reach back, and a message that nodes may have forgotten", async () => {
+  expect(await search([nodeWith([]), nodeWith([funding])], 700n)).toMatchObject({
+    kind: "absent",
+    reachesBack: false,
+    isRemembered: false,
+  });
+});
+
+it("proves nothing while one of two nodes gives no answer", async () => {
+  const dead = fakeEndpoint({
+    getSignaturesForAddress: () => Promise.reject(new NodeError("unreachable", "no answer")),
+  });
+  await expect(search([nodeWith([funding]), dead])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+it("rests on one node if the other does not serve histories, and on none if none does", async () => {
+  expect(await search([nodeWith([funding]), fakeEndpoint({})])).toMatchObject({ kind: "absent", witnesses: 1 });
+  expect(await search([fakeEndpoint({}), fakeEndpoint({})])).toMatchObject({ kind: "unserved" });
+});

@@ -1,0 +1,134 @@
+import { hash } from "node:crypto";
+import { equalBytes } from "../../../primitives/bytes.ts";
+import { maxOf, minOf } from "../../../primitives/integer.ts";
+import { wireLayout } from "../../../solana/message.ts";
+import type { MessageFinding, MessageQuery } from "../../port.ts";
+import { NodeError } from "../../rpc/node-error.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
+import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-head.ts";
+import { STATUS_CACHE_BLOCKS } from "./expiry.ts";
+
+const WHAT = "a wallet's history";
+const TIMEOUT_MS = 3_000;
+/** Signatures per call, the most that nodes give, and the most calls per node. */
+const PAGE = 1_000;
+const MAX_PAGES = 5;
+/** Transactions of the wallet within the message's lifetime whose messages are compared. */
+const MAX_COMPARED = 100;
+
+/** A signature in a wallet's history. */
+interface Entry {
+  readonly signature: string;
+  readonly slot: bigint;
+}
+
+/** What one node shows of a wallet's finalized history. */
+interface View {
+  readonly endpoint: RpcEndpoint;
+  /** Signatures within the message's lifetime. */
+  readonly entries: readonly Entry[];
+  /** True if it shows something from before the message was built: what it does not show since is not merely forgotten. */
+  readonly reachesBack: boolean;
+}
+
+/**
+ * Looks for a message in its wallet's finalized history: the holder may have signed it again and sent it elsewhere. Every node
+ * that serves the history is asked, and each transaction within the message's lifetime is compared with the message.
+ * Call it once the message has expired.
+ *
+ * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now
+ */
+export async function searchMessage(
+  witnesses: Witnesses,
+  head: LandingHead,
+  query: MessageQuery,
+): Promise<MessageFinding> {
+  const { lastValidBlockHeight } = query;
+  const offset = head.slot() - head.blockHeight();
+  const last = lastValidBlockHeight + offset;
+  const range = {
+    first: maxOf(0n, minOf(query.buildSlot, last - LIFETIME_BLOCKS) - HEIGHT_TOLERANCE),
+    last: last + HEIGHT_TOLERANCE,
+  };
+  const blocksSince = maxOf(0n, head.blockHeight() - lastValidBlockHeight);
+  const age = {
+    sinceMs: Number(blocksSince) * head.slotMs(),
+    isRemembered: blocksSince <= STATUS_CACHE_BLOCKS,
+  };
+  const settled = await Promise.allSettled(
+    witnesses.endpoints.map((endpoint) => viewOf(witnesses, endpoint, query, range)),
+  );
+  const views = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const found = await findAmong(witnesses, query, views);
+  if (found !== undefined) return { kind: "found", transaction: found, ...age };
+  const serving = settled.filter((one, i) => !isUnserved(one) && !witnesses.isSilent(witnesses.endpoints[i]!)).length;
+  if (serving === 0) return { kind: "unserved", ...age };
+  const required = Math.min(witnesses.quorum(), serving);
+  if (views.length < required) throw failureAmong(settled);
+  const reachesBack = views.filter((view) => view.reachesBack).length >= required;
+  return { kind: "absent", reachesBack, witnesses: views.length, ...age };
+}
+
+const isUnserved = (one: PromiseSettledResult<View>) =>
+  one.status === "rejected" && one.reason instanceof NodeError && one.reason.kind === "refused";
+
+function failureAmong(settled: readonly PromiseSettledResult<View>[]): unknown {
+  return settled.find((one) => one.status === "rejected")?.reason;
+}
+
+async function viewOf(
+  { pool }: Witnesses,
+  endpoint: RpcEndpoint,
+  { wallet, buildSlot }: MessageQuery,
+  range: { readonly first: bigint; readonly last: bigint },
+): Promise<View> {
+  const entries: Entry[] = [];
+  let before: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const config = {
+      commitment: "finalized",
+      limit: PAGE,
+      ...(before === undefined ? {} : { before }),
+    };
+    const answer = await pool.ask(endpoint, "getSignaturesForAddress", [wallet.toString(), config], TIMEOUT_MS);
+    const rows = asList(answer, WHAT).map((row) => {
+      const { signature, slot } = asRecord(row, WHAT);
+      return { signature: asText(signature, WHAT), slot: asInteger(slot, WHAT) };
+    });
+    entries.push(...rows);
+    before = rows.at(-1)?.signature;
+    if (rows.length < PAGE || rows.at(-1)!.slot < range.first) break;
+  }
+  return {
+    endpoint,
+    entries: entries.filter(({ slot }) => slot >= range.first && slot <= range.last),
+    reachesBack: entries.some(({ slot }) => slot <= buildSlot),
+  };
+}
+
+/** The transaction among those the nodes show that has the message, under a signature that is not followed yet. */
+async function findAmong(
+  witnesses: Witnesses,
+  { messageHash, known }: MessageQuery,
+  views: readonly View[],
+): Promise<Uint8Array | undefined> {
+  const byNode = new Map<string, RpcEndpoint>();
+  for (const { endpoint, entries } of views)
+    for (const { signature } of entries)
+      if (!known.includes(signature) && !byNode.has(signature)) byNode.set(signature, endpoint);
+  if (byNode.size > MAX_COMPARED)
+    throw new NodeError("malformed", `A wallet has more than ${MAX_COMPARED} transactions in a message's lifetime.`);
+  const transactions = await Promise.all(
+    [...byNode].map(([signature, endpoint]) => fetchBytes(witnesses, endpoint, signature)),
+  );
+  return transactions.find((bytes) => equalBytes(hash("sha256", wireLayout(bytes).message, "buffer"), messageHash));
+}
+
+async function fetchBytes({ pool }: Witnesses, endpoint: RpcEndpoint, signature: string): Promise<Uint8Array> {
+  const config = { encoding: "base64", commitment: "finalized", maxSupportedTransactionVersion: 1 };
+  const answer = asRecord(await pool.ask(endpoint, "getTransaction", [signature, config], TIMEOUT_MS), WHAT);
+  const [encoded] = asList(answer.transaction, WHAT);
+  return Buffer.from(asText(encoded, WHAT), "base64");
+}

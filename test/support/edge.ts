@@ -10,6 +10,8 @@ export interface Edge extends Pick<Api, "fastify" | "limits" | "load" | "drain" 
   readonly trades: FakeTrades;
   /** The facts of every error logged. */
   readonly errors: readonly object[];
+  /** The messages of every warning logged. */
+  readonly warnings: readonly string[];
 }
 
 /** The edge on a free port, over fakes. `nowMs` is the clock of limits and stages. */
@@ -17,13 +19,14 @@ export async function startEdge(changes: Partial<ApiSettings> = {}, nowMs = mono
   const trades = createFakeTrades();
   const accounts = createFakeAccounts();
   const errors: object[] = [];
+  const warnings: string[] = [];
   const api = new Api({
     nowMs,
     requestIdPrefix: "test",
     trades,
     accounts,
     keys: accounts,
-    logger: { warn() {}, error: (facts) => errors.push(facts) },
+    logger: { warn: (_, message) => warnings.push(message), error: (facts) => errors.push(facts) },
     settings: { ...DEFAULT_API_SETTINGS, port: 0, drainMs: 2_000, ...changes },
     canBuild: () => true,
   });
@@ -36,5 +39,6 @@ export async function startEdge(changes: Partial<ApiSettings> = {}, nowMs = mono
     close: () => api.close(),
     trades,
     errors,
+    warnings,
   };
 }

@@ -22,6 +22,7 @@ import { type CallState, callStateKey, type StartCall } from "../call/call-state
 import { toConnectError } from "../call/failure.ts";
 import type { Invoker } from "../call/invoker.ts";
 import { sendFailure } from "../http/envelope.ts";
+import { isConnected } from "../http/open-response.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { FRAME_HEAD } from "./frames.ts";
@@ -127,7 +128,8 @@ function endBrokenResponses({ logger }: RpcEdge, { name }: DescMethod, serve: Ro
     reportAsDisconnect(reply.raw);
     await serve.call(this, request, reply);
     if (reply.raw.writableEnded) return;
-    logger.warn({ method: name }, "call broke off");
+    // Anyone may disconnect at any rate, so that is not worth a line.
+    if (isConnected(reply.raw)) logger.warn({ method: name }, "call broke off");
     reply.raw.destroy();
   };
 }
@@ -135,12 +137,20 @@ function endBrokenResponses({ logger }: RpcEdge, { name }: DescMethod, serve: Ro
 /**
  * Gives every write error of a response the code ECONNRESET: the client is gone. The plugin is silent on that code and prints
  * other errors to the console, past the log; Node also reports ECANCELED, EPIPE and errors of the HTTP/2 stream.
+ *
+ * On HTTP/1.1 Node reports nothing to a write that waits for the client to read: the plugin would wait for `drain` forever,
+ * and its stream would keep its place. So the end of the connection becomes an error here.
  */
 function reportAsDisconnect(response: ServerResponse): void {
   const mark = (error: NodeJS.ErrnoException | null | undefined) => {
     if (error) error.code = "ECONNRESET";
   };
   response.on("error", mark);
+  if (response.req.httpVersionMajor === 1) {
+    response.once("close", () => {
+      if (!response.writableFinished) response.emit("error", new Error("the client disconnected"));
+    });
+  }
   const write = response.write.bind(response) as (chunk: unknown, encoding: BufferEncoding, done: WriteDone) => boolean;
   response.write = ((chunk: unknown, encoding: BufferEncoding, done: WriteDone) =>
     write(chunk, encoding, (error) => {

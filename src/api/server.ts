@@ -16,11 +16,13 @@ import { RateLimits } from "./call/rate-limits.ts";
 import { StreamPlaces } from "./call/stream-places.ts";
 import { warmValidation } from "./call/validation.ts";
 import { registerCors } from "./http/cors.ts";
-import { sendFailure } from "./http/envelope.ts";
+import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { Listener } from "./http/listener.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
 import { createRequestIds } from "./http/request-id.ts";
 import { readOpenApi } from "./openapi/read.ts";
+import { Documents } from "./pages/documents.ts";
+import { SharedDocument } from "./pages/shared-document.ts";
 import { BuildShedder } from "./rest/build-shedder.ts";
 import { serveEverydayRequests } from "./rest/everyday-requests.ts";
 import { registerRestRoutes } from "./rest/register-rest-routes.ts";
@@ -55,6 +57,7 @@ interface ApiParts {
 /** Calls in flight and calls refused, for metrics. */
 interface Load {
   readonly connections: number;
+  readonly streams: number;
   readonly builds: number;
   readonly submits: number;
   readonly shed: number;
@@ -64,6 +67,8 @@ interface Load {
 export class Api {
   /** The HTTP router, for further pages; also answers requests without a network (`inject`). */
   readonly fastify: FastifyInstance;
+  /** Documents and pages, for further ones. */
+  readonly documents: Documents;
   /** Token buckets, for processes that share their usage. */
   readonly limits: RateLimits;
   readonly #parts: ApiParts;
@@ -92,6 +97,7 @@ export class Api {
     const { startCall, invokerOf } = this;
     this.#restRoutes = services.flatMap((service) => createRestRoutes({ settings, startCall, invokerOf }, service));
     this.fastify = this.#createRouter();
+    this.documents = new Documents({ fastify: this.fastify, limits, requestIds: this.#requestIds });
     this.#register();
   }
 
@@ -126,7 +132,7 @@ export class Api {
       trustProxy: settings.trustedProxies === 0 ? false : (_, hop) => hop < settings.trustedProxies,
       serverFactory: (router) => {
         const handler = serveEverydayRequests(router, { routes: this.#restRoutes, settings, shedder });
-        this.#listener = new Listener(settings, handler);
+        this.#listener = new Listener(settings, handler, nowMs, requestIds);
         return this.#listener.http1;
       },
       clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),
@@ -156,10 +162,13 @@ export class Api {
     fastify.get("/v1/ping", (_, reply) => {
       reply.send();
     });
-    let openApi: string | undefined;
-    fastify.get("/v1/openapi.json", (_, reply) => {
-      openApi ??= readOpenApi(settings.publicUrl());
-      reply.header("content-type", "application/json; charset=utf-8").send(openApi);
+    let openApi: SharedDocument | undefined;
+    this.documents.serve("/v1/openapi.json", () => {
+      openApi ??= new SharedDocument(Buffer.from(readOpenApi(settings.publicUrl())), {
+        "content-type": JSON_TYPE,
+        "cache-control": "no-cache",
+      });
+      return openApi;
     });
   }
 
@@ -172,7 +181,7 @@ export class Api {
 
   /** What the service is doing now, for metrics. */
   load(): Load {
-    return { connections: this.#listener.connections(), ...this.#admission.state() };
+    return { connections: this.#listener.connections(), streams: this.#listener.streams(), ...this.#admission.state() };
   }
 
   /** Listens at the host and port of the settings. @throws Error if the port is taken */

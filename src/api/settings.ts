@@ -28,6 +28,12 @@ export interface ApiSettings {
   readonly maxConnectionsPerAddress: number;
   /** Maximum number of open streams per API key, and per address for streams that need no key; 0 for any number. */
   readonly maxStreamsPerKey: number;
+  /** Maximum number of open HTTP/2 streams of all connections; one address gets half. 0 for any number. */
+  readonly maxStreams: number;
+  /** Maximum number of bytes that wait for clients to read them; one connection gets half. 0 for any number. */
+  readonly maxWaitingBytes: number;
+  /** How long a client may read nothing while something waits for it. */
+  readonly stallTimeoutMs: number;
   /** Web origins whose pages may call the API; without any, CORS is off. */
   readonly corsOrigins: readonly string[];
   /** Number of reverse proxies in front whose X-Forwarded-For is trusted. */
@@ -49,6 +55,8 @@ export interface LimitSettings {
   /** Per address, calls that need no key. Registration writes to the database and has a limit of its own. */
   readonly addressOpen: number;
   readonly addressRegister: number;
+  /** Per address, documents and pages. */
+  readonly addressPage: number;
   /** Per address, calls without a valid key. */
   readonly addressAuth: number;
   /** Size of a burst, in seconds of calls at the limit. */

@@ -23,6 +23,9 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
     maxConnections: config.maxConnections,
     maxConnectionsPerAddress: config.maxConnectionsPerAddress,
     maxStreamsPerKey: config.maxStreamsPerKey,
+    maxStreams: config.maxStreams,
+    maxWaitingBytes: config.maxWaitingBytes,
+    stallTimeoutMs: config.stallTimeoutMs,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     limits: {
@@ -34,6 +37,7 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
       addressRead: config.addressReadPerSecond,
       addressOpen: config.addressOpenPerSecond,
       addressRegister: config.addressRegisterPerSecond,
+      addressPage: config.addressPagePerSecond,
       addressAuth: config.addressAuthPerSecond,
       burstSeconds: config.limitBurstSeconds,
     },

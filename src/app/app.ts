@@ -122,7 +122,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   metrics.watch(serviceGauges({ ...parts, api, canBuild: () => health.canBuild() }));
   closers.keep(api);
   const status = () => describeStatus(context, { ...parts, location, health, network });
-  registerPages(api.fastify, status, monotonicMs);
+  registerPages(api.documents, status, monotonicMs);
 
   const { host, port } = await api.listen();
   address.listensOn(port);

@@ -29,6 +29,7 @@ const OFF = {
   addressRead: 0,
   addressOpen: 0,
   addressRegister: 0,
+  addressPage: 0,
   addressAuth: 0,
   burstSeconds: 1,
 };

@@ -22,6 +22,7 @@ export class RateLimits {
   readonly #byKey: Readonly<Record<CallKind, Policy | undefined>>;
   readonly #byAddress: Readonly<Record<CallKind, Policy | undefined>>;
   readonly #failedAuth: Policy | undefined;
+  readonly #pages: Policy | undefined;
   readonly #policies: ReadonlyMap<string, Policy>;
   readonly #nowMs: () => number;
   #usage: Usage | undefined;
@@ -53,7 +54,14 @@ export class RateLimits {
       burstSeconds,
       "calls a second from this address whose API key is missing or unknown",
     );
-    const policies = [...Object.values(this.#byKey), ...Object.values(this.#byAddress), this.#failedAuth];
+    this.#pages = definePolicy(
+      "address-page",
+      settings.addressPage,
+      burstSeconds,
+      "documents and pages a second from this address",
+    );
+    const others = [this.#failedAuth, this.#pages];
+    const policies = [...Object.values(this.#byKey), ...Object.values(this.#byAddress), ...others];
     this.#policies = new Map(policies.filter((policy) => policy !== undefined).map((policy) => [policy.name, policy]));
     this.#nowMs = nowMs;
   }
@@ -61,6 +69,11 @@ export class RateLimits {
   /** Counts a call from an address. @throws TradewireError RATE_LIMIT_EXCEEDED */
   takeAddress(kind: CallKind, address: string, headers: HeaderLines): void {
     this.#take(this.#byAddress[kind], networkOf(address), headers);
+  }
+
+  /** Counts a document or page read from an address. @throws TradewireError RATE_LIMIT_EXCEEDED */
+  takePage(address: string, headers: HeaderLines): void {
+    this.#take(this.#pages, networkOf(address), headers);
   }
 
   /** Counts a call from an address without a valid API key. @throws TradewireError RATE_LIMIT_EXCEEDED */

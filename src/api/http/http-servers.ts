@@ -2,9 +2,7 @@ import http, { type RequestListener } from "node:http";
 import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../settings.ts";
-
-/** Concurrent streams of one HTTP/2 connection. */
-const MAX_STREAMS = 256;
+import { MAX_STREAMS } from "./flow/session-flow.ts";
 
 /** An HTTP/1.1 server with the bounds of the settings. @param isClosing if true, every response closes its connection */
 export function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing: () => boolean): http.Server {

@@ -5,6 +5,8 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import tls from "node:tls";
 import type { ApiSettings } from "../settings.ts";
 import { ConnectionPlaces } from "./connection-places.ts";
+import { FlowGuard } from "./flow/flow-guard.ts";
+import { serveInTurn } from "./flow/pipeline.ts";
 import { createHttp1, createHttp2 } from "./http-servers.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
 
@@ -24,17 +26,25 @@ export class Listener {
   /** What listens: the TLS server with a certificate, else the HTTP/1.1 server. */
   readonly #front: Server;
   readonly #places: ConnectionPlaces;
+  readonly #flow: FlowGuard;
   readonly #sessions = new Set<ServerHttp2Session>();
   /** Connections whose protocol is still unknown. */
   readonly #undecided = new Set<Socket>();
   #closing = false;
 
-  constructor(settings: ApiSettings, handler: RequestListener) {
+  /** @param nowMs a monotonic clock. @param requestIds makes ids of refusals */
+  constructor(settings: ApiSettings, handler: RequestListener, nowMs: () => number, requestIds: () => string) {
     const isClosing = () => this.#closing;
-    this.http1 = createHttp1(settings, handler, isClosing);
+    this.#flow = new FlowGuard(settings, nowMs);
+    this.http1 = createHttp1(settings, serveInTurn(handler, requestIds), isClosing);
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.trustedProxies === 0 ? settings.maxConnectionsPerAddress : 0);
-    const serveHttp1 = takeConnections(this.http1);
+    this.#flow.watchHttp2(http2);
+    const takeHttp1 = takeConnections(this.http1);
+    const serveHttp1 = (socket: Socket) => {
+      this.#flow.watchHttp1(socket);
+      takeHttp1(socket);
+    };
     const serveHttp2 = takeConnections(http2);
     this.#front =
       settings.tls === undefined
@@ -83,6 +93,7 @@ export class Listener {
         resolve();
       });
     });
+    this.#flow.start();
     // Node starts to check header and request timeouts on this event.
     if (front !== this.http1) this.http1.emit("listening");
     return front.address() as AddressInfo;
@@ -91,6 +102,11 @@ export class Listener {
   /** Open connections. */
   connections(): number {
     return this.#places.sockets.size;
+  }
+
+  /** Open HTTP/2 streams. */
+  streams(): number {
+    return this.#flow.streams;
   }
 
   /** From now on every response closes its connection, so that the balancer can route clients elsewhere. */
@@ -117,6 +133,7 @@ export class Listener {
       for (const socket of this.#places.sockets) socket.destroy();
     }, deadlineMs);
     await closed;
+    this.#flow.stop();
     clearInterval(sweep);
     clearTimeout(silent);
     clearTimeout(deadline);

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { FastifyInstance } from "fastify";
 import type { ServiceStatus } from "../observe/service-status.ts";
+import type { Documents } from "./documents.ts";
+import { SharedDocument } from "./shared-document.ts";
 
 const TYPES = {
   html: "text/html; charset=utf-8",
@@ -42,19 +42,14 @@ const STATUS_LIFE_MS = 200;
  *
  * @param nowMs a monotonic clock
  */
-export function registerPages(fastify: FastifyInstance, status: () => ServiceStatus, nowMs: () => number): void {
+export function registerPages(documents: Documents, status: () => ServiceStatus, nowMs: () => number): void {
   for (const [path, file] of Object.entries(FILES)) {
-    const body = readFileSync(new URL(file, import.meta.url));
-    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-    const headers = { ...HEADERS, etag, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
-    fastify.get(path, (request, reply) => {
-      reply.headers(headers);
-      if (request.headers["if-none-match"] === etag) reply.code(304).send();
-      else reply.send(body);
-    });
+    const headers = { ...HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
+    const page = new SharedDocument(readFileSync(new URL(file, import.meta.url)), headers);
+    documents.serve(path, () => page);
   }
   let known: { readonly text: string; readonly untilMs: number } | undefined;
-  fastify.get("/status.json", (_, reply) => {
+  documents.serveLive("/status.json", (reply) => {
     const atMs = nowMs();
     if (known === undefined || atMs > known.untilMs) {
       known = { text: JSON.stringify(status()), untilMs: atMs + STATUS_LIFE_MS };

@@ -22,6 +22,7 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
   const { api, head, keys, markets, source, landing, senders, canBuild } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
+    gauge("tradewire_multiplexed_streams", "HTTP/2 streams open.", () => api.load().streams),
     gauge("tradewire_builds_in_flight", "Builds and quotes in flight.", () => api.load().builds),
     gauge("tradewire_submits_in_flight", "Submits in flight.", () => api.load().submits),
     counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),

@@ -25,6 +25,27 @@ export const CONNECTION_SETTINGS = {
     0,
     1_000_000,
   ),
+  MAX_STREAMS: integer(
+    "Open HTTP/2 streams of all connections; one address gets half of them unless TRUSTED_PROXIES is set; 0: any number",
+    "streams",
+    8_000,
+    0,
+    1_000_000,
+  ),
+  MAX_WAITING_BYTES: integer(
+    "Bytes that wait for clients to read them; one connection gets half; beyond that the fullest are closed; 0: any number",
+    "bytes",
+    67_108_864,
+    0,
+    8_589_934_592,
+  ),
+  STALL_TIMEOUT_MS: integer(
+    "Longest time a client may read nothing of what waits for it; then its stream or connection is closed",
+    "ms",
+    10_000,
+    1_000,
+    300_000,
+  ),
   CORS_ORIGINS: origins("Web origins whose pages may call this service from a browser; none: CORS is off"),
   TRUSTED_PROXIES: integer(
     "Reverse proxies in front whose X-Forwarded-For is trusted to tell callers apart by address",
@@ -45,6 +66,7 @@ export const LIMIT_SETTINGS = {
   ADDRESS_READ_PER_SECOND: limit("Other calls from one address, whatever the key", 5_000),
   ADDRESS_OPEN_PER_SECOND: limit("Calls from one address that need no key", 1_000),
   ADDRESS_REGISTER_PER_SECOND: limit("Challenges and registrations from one address", 50),
+  ADDRESS_PAGE_PER_SECOND: limit("Documents and pages read from one address", 100),
   ADDRESS_AUTH_PER_SECOND: limit(
     "Calls from one address with a missing or wrong key; looking up keys that are not in memory counts too",
     50,

@@ -21,6 +21,7 @@ export interface EdgeProcess {
 export interface Usage {
   readonly residentBytes: number;
   readonly connections: number;
+  readonly streams: number;
   readonly stallMs: number;
   /** The same by processor time of the loop's thread: what it did itself. */
   readonly ownStallMs: number;
@@ -118,7 +119,8 @@ async function main(options: EdgeOptions): Promise<void> {
       return;
     }
     const residentBytes = process.memoryUsage.rss();
-    process.send!({ residentBytes, connections: api.load().connections, stallMs, ownStallMs } satisfies Usage);
+    const { connections, streams } = api.load();
+    process.send!({ residentBytes, connections, streams, stallMs, ownStallMs } satisfies Usage);
     stallMs = 0;
     ownStallMs = 0;
   });

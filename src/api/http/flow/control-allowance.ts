@@ -1,0 +1,44 @@
+/** Bytes of control frames that may come at once, and in each second. A WINDOW_UPDATE has 13. */
+const BURST_BYTES = 64 * 1024;
+const BYTES_PER_SECOND = 16 * 1024;
+/** A client acknowledges what it reads: bytes allowed per byte sent to it. */
+const PER_BYTE_SENT = 1 / 16;
+/** Allowed for a body that declares no length, and for one that declares more. */
+const BODY_BYTES = 256 * 1024;
+/** Frame and field overhead of a request head. */
+const HEAD_OVERHEAD = 256;
+
+/**
+ * What an HTTP/2 client may send beside its requests. The protocol library handles floods of settings, pings and resets by
+ * itself and takes any number of WINDOW_UPDATE frames; here every byte counts that is no part of a request.
+ */
+export class ControlAllowance {
+  #left = BURST_BYTES;
+  #read = 0;
+  #sent = 0;
+  #atMs: number;
+
+  constructor(nowMs: number) {
+    this.#atMs = nowMs;
+  }
+
+  /** Adds what a request may take: its head, and its body unless it has none. */
+  addRequest(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): void {
+    let bytes = HEAD_OVERHEAD;
+    for (const text of rawHeaders) bytes += text.length;
+    if (hasBody) bytes += contentLength === undefined ? BODY_BYTES : Math.min(Number(contentLength) || 0, BODY_BYTES);
+    this.#left += bytes;
+  }
+
+  /** Charges what came since the last time. False if the client sent more than it may. @param bytes in all so far */
+  charge(bytes: { readonly read: number; readonly sent: number }, nowMs: number): boolean {
+    const refill = ((nowMs - this.#atMs) / 1_000) * BYTES_PER_SECOND + (bytes.sent - this.#sent) * PER_BYTE_SENT;
+    this.#left += refill - (bytes.read - this.#read);
+    this.#read = bytes.read;
+    this.#sent = bytes.sent;
+    this.#atMs = nowMs;
+    if (this.#left < 0) return false;
+    this.#left = Math.min(this.#left, BURST_BYTES);
+    return true;
+  }
+}

@@ -1,0 +1,162 @@
+import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { ApiSettings } from "../../settings.ts";
+import { networkOf } from "../network-of.ts";
+import { OpeningRate, OpenStreams } from "./open-streams.ts";
+import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
+import { WaitingConnection } from "./waiting.ts";
+
+const { NGHTTP2_REFUSED_STREAM } = http2.constants;
+
+/** How often to look at what waits. Milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+
+type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs" | "trustedProxies">;
+type StreamListener = (
+  this: Http2Server,
+  stream: ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: string[],
+) => void;
+
+/** What a connection has waiting, and how to close it. */
+interface Held {
+  readonly bytes: number;
+  readonly destroy: () => void;
+}
+
+/**
+ * Bounds what clients that do not read can make the service hold: open HTTP/2 streams in all, bytes that wait for one
+ * connection and for all of them, and the time for which nothing is read while something waits. A stream with nothing to say
+ * may stay quiet for as long as it likes.
+ */
+export class FlowGuard {
+  readonly #settings: FlowSettings;
+  readonly #nowMs: () => number;
+  readonly #streams: OpenStreams;
+  readonly #opening = new OpeningRate();
+  readonly #sessions = new Map<ServerHttp2Session, SessionFlow>();
+  readonly #connections = new Map<Socket, WaitingConnection>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param nowMs a monotonic clock */
+  constructor(settings: FlowSettings, nowMs: () => number) {
+    this.#settings = settings;
+    this.#nowMs = nowMs;
+    this.#streams = new OpenStreams(settings.maxStreams, settings.trustedProxies > 0);
+  }
+
+  /** Open HTTP/2 streams. */
+  get streams(): number {
+    return this.#streams.count;
+  }
+
+  /** Starts to look at what waits. */
+  start(): void {
+    this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Watches an HTTP/1.1 connection until it closes. */
+  watchHttp1(socket: Socket): void {
+    this.#connections.set(socket, new WaitingConnection(socket));
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  /** Refuses streams of the server beyond the bound (REFUSED_STREAM: safe to repeat) and watches the rest. */
+  watchHttp2(server: Http2Server): void {
+    server.on("session", (session) => {
+      const network = networkOf(session.socket.remoteAddress ?? "");
+      const nowMs = this.#nowMs();
+      const flow = new SessionFlow(session, network, nowMs);
+      flow.allow(Math.min(this.#streams.share(MAX_STREAMS), this.#opening.share(nowMs)));
+      this.#sessions.set(session, flow);
+      session.once("close", () => this.#sessions.delete(session));
+    });
+    const listeners = server.listeners("stream") as StreamListener[];
+    server.removeAllListeners("stream");
+    const serve: StreamListener = (stream, headers, flags, rawHeaders) => {
+      const flow = this.#admit(stream, headers, rawHeaders);
+      flow?.inTurn(() => {
+        for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders);
+      }, stream);
+    };
+    server.on("stream", serve);
+  }
+
+  /** The connection of a stream that has a place; undefined if the stream was refused. */
+  #admit(
+    stream: ServerHttp2Stream,
+    headers: http2.IncomingHttpHeaders,
+    rawHeaders: readonly string[],
+  ): SessionFlow | undefined {
+    const flow = stream.session === undefined ? undefined : this.#sessions.get(stream.session as ServerHttp2Session);
+    if (flow === undefined) {
+      stream.on("error", () => {}).close(NGHTTP2_REFUSED_STREAM);
+      return undefined;
+    }
+    flow.receive(rawHeaders, headers["content-length"], !stream.endAfterHeaders);
+    const { network } = flow;
+    if (!this.#streams.take(network)) {
+      // Closing with this code is an error to Node.
+      stream.on("error", () => {}).close(NGHTTP2_REFUSED_STREAM);
+      flow.refuse();
+      return undefined;
+    }
+    stream.once("close", () => this.#streams.free(network));
+    flow.add(stream);
+    return flow;
+  }
+
+  /** Looks once: closes what has stalled, and the fullest connections while too many bytes wait. */
+  look(): void {
+    const nowMs = this.#nowMs();
+    const { maxWaitingBytes, stallTimeoutMs } = this.#settings;
+    const full: Held[] = [];
+    const ends: (() => void)[] = [];
+    let sum = 0;
+    const hold = (bytes: number, destroy: () => void) => {
+      if (bytes === 0) return;
+      sum += bytes;
+      full.push({ bytes, destroy });
+    };
+    const share = this.#streams.share(MAX_STREAMS);
+    for (const flow of this.#sessions.values()) {
+      hold(flow.look(nowMs, stallTimeoutMs, ends), () => flow.destroy());
+      if (flow.isRestricted && !flow.isWaiting) flow.allow(share);
+    }
+    for (const [socket, waiting] of this.#connections) {
+      const bytes = waiting.look(nowMs);
+      if (waiting.stalledMs(nowMs) >= stallTimeoutMs) ends.push(() => void socket.destroy());
+      else hold(bytes, () => void socket.destroy());
+    }
+    if (maxWaitingBytes > 0) ends.push(...fullest(full, sum, maxWaitingBytes).map(({ destroy }) => destroy));
+    runInTurns(ends);
+  }
+}
+
+/** Connections that hold more than half of what all may hold, and the fullest of the others until the rest fits. */
+function fullest(full: Held[], sum: number, maxBytes: number): readonly Held[] {
+  if (sum <= maxBytes / 2) return [];
+  let left = sum;
+  return full
+    .sort((a, b) => b.bytes - a.bytes)
+    .filter(({ bytes }) => {
+      if (left <= maxBytes && bytes <= maxBytes / 2) return false;
+      left -= bytes;
+      return true;
+    });
+}
+
+/** Runs each in a turn of the event loop of its own: to close a connection with hundreds of streams takes milliseconds. */
+function runInTurns(ends: (() => void)[]): void {
+  const end = ends.pop();
+  if (end === undefined) return;
+  end();
+  setImmediate(() => runInTurns(ends));
+}

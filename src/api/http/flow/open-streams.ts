@@ -1,0 +1,64 @@
+/** A connection may take this part of the places that are left. */
+const SHARES = 32;
+
+/**
+ * Counts the open HTTP/2 streams of all connections. Each costs memory while it lasts, and a client that reads nothing keeps
+ * it open for as long as it is allowed to, so they are bounded in all; one address (IPv6: one /64 network) gets half at most.
+ */
+export class OpenStreams {
+  readonly #max: number;
+  readonly #maxPerNetwork: number;
+  readonly #byNetwork = new Map<string, number>();
+  #open = 0;
+
+  /** @param max streams in all; 0 for any number. @param isShared true if all clients share the address of a proxy */
+  constructor(max: number, isShared: boolean) {
+    this.#max = max === 0 ? Number.POSITIVE_INFINITY : max;
+    this.#maxPerNetwork = isShared ? this.#max : Math.ceil(this.#max / 2);
+  }
+
+  /** Open streams now. */
+  get count(): number {
+    return this.#open;
+  }
+
+  /** Streams that a connection may have open at once now: the fewer, the fewer places are left. From 1 to `most`. */
+  share(most: number): number {
+    return Math.max(1, Math.min(most, Math.floor((this.#max - this.#open) / SHARES)));
+  }
+
+  /** Takes a place; `free` must follow if it returns true. False if there is none left for this network. */
+  take(network: string): boolean {
+    const held = this.#byNetwork.get(network) ?? 0;
+    if (this.#open >= this.#max || held >= this.#maxPerNetwork) return false;
+    this.#open++;
+    this.#byNetwork.set(network, held + 1);
+    return true;
+  }
+
+  /** Gives a place back. */
+  free(network: string): void {
+    this.#open--;
+    const held = this.#byNetwork.get(network)!;
+    if (held === 1) this.#byNetwork.delete(network);
+    else this.#byNetwork.set(network, held - 1);
+  }
+}
+
+/** Streams that connections opened within about a second may have together at first. */
+const OPENED_TOGETHER = 4_096;
+const WITHIN_MS = 1_000;
+
+/** How fast new HTTP/2 connections come. In a flood of them each begins with few streams, and gets more once it is served. */
+export class OpeningRate {
+  /** Connections within about a second, decaying. */
+  #recent = 0;
+  #atMs = 0;
+
+  /** Counts a new connection. Returns how many streams it may have open at once at first. At least 1. */
+  share(nowMs: number): number {
+    this.#recent = this.#recent * Math.exp((this.#atMs - nowMs) / WITHIN_MS) + 1;
+    this.#atMs = nowMs;
+    return Math.max(1, Math.floor(OPENED_TOGETHER / this.#recent));
+  }
+}

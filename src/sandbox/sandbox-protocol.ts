@@ -29,7 +29,8 @@ export type SandboxOrder =
   | { readonly kind: "setSlotMs"; readonly slotMs: number }
   | { readonly kind: "setRent"; readonly lamportsPerByte: bigint }
   | { readonly kind: "warpClock"; readonly seconds: number }
-  | { readonly kind: "setAccounts"; readonly accounts: readonly PlainAccount[] };
+  | { readonly kind: "setAccounts"; readonly accounts: readonly PlainAccount[] }
+  | { readonly kind: "setProgram"; readonly id: Uint8Array; readonly code: Uint8Array };
 
 /** The answer to a command; id 0 means that the worker is ready. */
 export type SandboxReply =

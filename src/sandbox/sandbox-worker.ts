@@ -57,6 +57,8 @@ async function perform(command: SandboxCommand): Promise<unknown> {
       return chain.warpClock(command.seconds);
     case "setAccounts":
       return chain.setAccounts(command.accounts.map(readAccount));
+    case "setProgram":
+      return chain.setProgram(Address.from(command.id), command.code);
     case "close":
       pause();
       return server.close();

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { type ChainOptions, DEFAULT_START_SLOT, type GenesisAccount } from "./chain/genesis.ts";
 import { type SandboxOrder, type SandboxReply, type SandboxWorkerData, toPlainAccount } from "./sandbox-protocol.ts";
@@ -46,6 +47,8 @@ export interface Sandbox {
   warpClock(seconds: number): Promise<void>;
   /** Writes accounts past the runtime. */
   setAccounts(accounts: readonly GenesisAccount[]): Promise<void>;
+  /** Replaces a program by another build, in the open slot: an upgrade, as the chain shows it. */
+  setProgram(id: Address, code: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -99,6 +102,7 @@ export async function startSandbox(options: SandboxOptions = {}, now: Now = Date
     warpClock: (seconds) => thread.order({ kind: "warpClock", seconds }) as Promise<void>,
     setAccounts: (accounts) =>
       thread.order({ kind: "setAccounts", accounts: accounts.map(toPlainAccount) }) as Promise<void>,
+    setProgram: (id, code) => thread.order({ kind: "setProgram", id: id.bytes, code }) as Promise<void>,
     close: () => thread.close(),
   };
 }

@@ -11,6 +11,7 @@ import {
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
 import { Address } from "../../primitives/address.ts";
+import { writeU64 } from "../../primitives/bytes.ts";
 import type { Account, ChainClock } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErrorJson } from "../transaction/transaction-error.ts";
@@ -23,6 +24,13 @@ export const SLOTS_PER_EPOCH = 432_000;
 /** Rent is never collected from exempt accounts; nodes show it as this epoch. */
 const NO_RENT_EPOCH = (1n << 64n) - 1n;
 const NO_CODE = new Uint8Array(0);
+/**
+ * The accounts of an upgradeable program: it points to the account that holds, after the slot it was deployed in, its code.
+ * @see https://github.com/anza-xyz/solana-sdk `UpgradeableLoaderState`
+ */
+const PROGRAM_POINTER_OFFSET = 4;
+const DEPLOY_SLOT_OFFSET = 4;
+const CODE_OFFSET = 45;
 
 export interface InnerInstruction {
   readonly programIndex: number;
@@ -53,6 +61,8 @@ export interface Simulation extends Execution {
  */
 export class Bank {
   readonly #svm: LiteSvm;
+  /** Programs by the account that holds their code. */
+  readonly #programOfCode = new Map<Address, Address>();
   #slot = 0n;
 
   constructor() {
@@ -82,8 +92,14 @@ export class Bank {
       .map((entry) => this.#read(Address.from(entry.address), entry.account()));
   }
 
-  /** Writes an account past the runtime. */
+  /** Writes an account past the runtime. Writing the code of a program deploys it. */
   write(account: Omit<Account, "slot">): void {
+    const program = this.#programOfCode.get(account.address);
+    if (program !== undefined) this.#svm.addProgram(program.bytes, account.data.subarray(CODE_OFFSET));
+    this.#put(account);
+  }
+
+  #put(account: Omit<Account, "slot">): void {
     this.#svm.setAccount(
       account.address.bytes,
       new NativeAccount(account.lamports, account.data, account.owner.bytes, account.executable, NO_RENT_EPOCH),
@@ -95,8 +111,24 @@ export class Bank {
     this.#svm.setAccount(address.bytes, new NativeAccount(0n, NO_CODE, SYSTEM_PROGRAM.bytes, false, NO_RENT_EPOCH));
   }
 
-  addProgram(id: Address, code: Uint8Array): void {
+  /**
+   * Deploys a program, or replaces it by another build: its code lies in an account of its own, with the slot it was deployed in.
+   * @returns the address of that account
+   */
+  addProgram(id: Address, code: Uint8Array, slot: bigint): Address {
     this.#svm.addProgram(id.bytes, code);
+    const codeAddress = Address.from(this.account(id)!.data, PROGRAM_POINTER_OFFSET);
+    this.#programOfCode.set(codeAddress, id);
+    const account = this.account(codeAddress)!;
+    writeU64(account.data, DEPLOY_SLOT_OFFSET, slot);
+    this.#put(account);
+    return codeAddress;
+  }
+
+  /** The account that holds a program's code, or null. */
+  programCode(id: Address): Account | null {
+    const pointer = this.account(id);
+    return pointer === null ? null : this.account(Address.from(pointer.data, PROGRAM_POINTER_OFFSET));
   }
 
   setClock(clock: ChainClock): void {

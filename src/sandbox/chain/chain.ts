@@ -87,7 +87,7 @@ export class Chain {
     const accounts = [ACTIVE_TRANSACTION_V1, ...(options.genesis?.accounts ?? [])];
     this.#genesisLamports = sum([this.#faucet.account, ...accounts].map(({ lamports }) => lamports));
     for (const account of accounts) this.bank.write({ ...account, executable: false });
-    for (const { id, bytes } of options.genesis?.programs ?? []) this.bank.addProgram(id, bytes);
+    for (const { id, bytes } of options.genesis?.programs ?? []) this.bank.addProgram(id, bytes, BigInt(slot));
     this.advanceSlot();
   }
 
@@ -232,6 +232,19 @@ export class Chain {
       this.bank.write({ ...account, executable: false });
     }
     const changed = accounts.map((account) => ({ ...account, executable: false, slot }));
+    for (const listener of this.#listeners) listener.changed?.(changed);
+  }
+
+  /** Replaces a program by another build, as an upgrade in the open block does. Listeners are notified. */
+  setProgram(id: Address, code: Uint8Array): void {
+    const slot = BigInt(this.ledger.tip.slot);
+    const pointer = this.bank.account(id);
+    const before = pointer === null ? null : this.bank.programCode(id);
+    const codeAddress = this.bank.addProgram(id, code, slot);
+    if (pointer === null) this.ledger.keepBefore(id, null);
+    this.ledger.keepBefore(codeAddress, before);
+    const addresses = pointer === null ? [id, codeAddress] : [codeAddress];
+    const changed = addresses.map((address) => this.bank.account(address)!);
     for (const listener of this.#listeners) listener.changed?.(changed);
   }
 

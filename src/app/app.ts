@@ -22,6 +22,7 @@ import { serviceGauges } from "./report/gauges.ts";
 import { Health } from "./report/health.ts";
 import { observeCalls, openAdmin } from "./report/observers.ts";
 import { describeNetwork, describeStatus } from "./report/service-status.ts";
+import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
 import { shareLimits } from "./share-limits.ts";
 import { openTrades, watchMarkets } from "./trade-parts.ts";
 
@@ -39,6 +40,8 @@ export interface App {
   readonly accounts: Accounts;
   readonly api: Api;
   readonly admin: Admin;
+  /** Undefined if it is off. */
+  readonly shadow: ShadowParts | undefined;
   /** Reports "not ready" and closes connections after each response, while requests are still served; resolves after LAME_DUCK_MS. */
   drain(): Promise<void>;
   /** Refuses new connections, lets pending calls finish, stops everything. */
@@ -57,6 +60,8 @@ export async function startApp(options: {
   readonly chain?: EmbeddedChain | undefined;
   /** Called once if the nodes have come to serve another chain: nothing of this service means anything there. */
   readonly onForeignChain?: (message: string) => void;
+  /** The socket of this machine's shadow process; absent: one is started, if the settings ask for it. */
+  readonly shadowPath?: string | undefined;
 }): Promise<App> {
   const { config, logger, now, onForeignChain } = options;
   const closers = new Closers();
@@ -70,7 +75,7 @@ export async function startApp(options: {
     closers,
   };
   try {
-    return await compose(context, await locateChain(context, options.chain));
+    return await compose(context, await locateChain(context, options.chain, options.shadowPath));
   } catch (error) {
     await closers.close();
     // The operator may see which node failed and what it said.
@@ -84,9 +89,10 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const metrics = new Metrics();
   const accountParts = await openAccounts(context);
   const chainParts = await connectChain(context, location);
-  const marketParts = await watchMarkets(context, chainParts);
+  const shadow = connectShadow(context, chainParts, location);
+  const marketParts = await watchMarkets(context, chainParts, shadow);
   const { store, secrets, keys } = accountParts;
-  const parts = { ...accountParts, ...chainParts, ...marketParts };
+  const parts = { ...accountParts, ...chainParts, ...marketParts, shadow };
   const trades = await openTrades(context, { ...parts, embedded: location.embedded }, { metrics, owner });
 
   const address = new PublicAddress(config);
@@ -136,6 +142,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     accounts,
     api,
     admin,
+    shadow,
     async drain() {
       health.startDraining();
       api.drain();

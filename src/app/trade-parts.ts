@@ -15,6 +15,7 @@ import type { ChainLocation } from "./chain/chain-location.ts";
 import type { ChainParts } from "./chain/chain-parts.ts";
 import { stateWitnesses } from "./chain/state-witnesses.ts";
 import type { AppContext } from "./context.ts";
+import type { ShadowParts } from "./shadow/shadow-parts.ts";
 
 /** Limit on the account and program data that one trade may load: the largest venue programs, both token programs and a reserve. Bytes. */
 const LOADED_ACCOUNTS_BYTES = 8 * 1024 * 1024;
@@ -25,7 +26,7 @@ const CLAIM_TIMEOUT_MS = 50;
 export type MarketParts = Awaited<ReturnType<typeof watchMarkets>>;
 
 /** Starts following market state. */
-export async function watchMarkets(context: AppContext, chain: ChainParts) {
+export async function watchMarkets(context: AppContext, chain: ChainParts, shadow: ShadowParts | undefined) {
   const { config, now, warn, closers } = context;
   const { reader, head } = chain;
   const source = closers.keep(await openStateSource(context, chain));
@@ -36,6 +37,7 @@ export async function watchMarkets(context: AppContext, chain: ChainParts) {
       // A chain that pauses is not stale, a silent one is.
       head: { slotAgeMs: () => head.silenceMs(), clock: () => head.clock() },
       venues,
+      judge: shadow?.checks,
       now,
       warn,
       maxAgeMs: config.stateMaxAgeMs,
@@ -65,7 +67,10 @@ async function openStateSource(
 /** Building, submitting and looking up trades. `owner` names this process among those on the same database. */
 export async function openTrades(
   context: AppContext,
-  parts: ChainParts & MarketParts & AccountParts & Pick<ChainLocation, "embedded">,
+  parts: ChainParts &
+    MarketParts &
+    AccountParts &
+    Pick<ChainLocation, "embedded"> & { readonly shadow: ShadowParts | undefined },
   { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
 ) {
   const { config, now, warn, closers } = context;
@@ -109,6 +114,9 @@ export async function openTrades(
       warn,
       owner,
       observe: (report) => metrics.recordSubmission(report),
+      onSurprise: (markets) => {
+        for (const market of markets) parts.shadow?.checks.noteLanded(market);
+      },
       settings: {
         answerMs: config.submitTimeoutMs,
         historyMs: config.historyHours * 3_600_000,

@@ -25,6 +25,17 @@ export interface AccountReader {
   fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused">;
 }
 
+/** The build of a program that the chain runs. */
+export interface DeployedProgram {
+  readonly id: Address;
+  /** False: its code can never be replaced. */
+  readonly isUpgradeable: boolean;
+  /** The account that holds its code: an account of its own if the program is upgradeable. */
+  readonly codeAddress: Address;
+  /** Slot of the deployment; 0 if it can never be replaced. */
+  readonly slot: bigint;
+}
+
 /** An account as read at a slot. `readAtMs` is when the read was sent (epoch milliseconds). */
 export interface KnownAccount {
   readonly account: Account | null;

@@ -1,10 +1,58 @@
 import type { KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
-import type { Market, Venue } from "../venues/venue.ts";
+import type { Market, MintPair, Venue } from "../venues/venue.ts";
 import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./discovery.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
-import type { HotMarket, MarketFault } from "./port.ts";
+import type { HotMarket, MarketBacking, MarketFault } from "./port.ts";
+
+/** A live market, as its judge sees it. */
+export interface JudgedMarket {
+  readonly venue: Venue;
+  readonly address: Address;
+  /** The mints it was found for. */
+  readonly pair: MintPair;
+  /** The accounts behind its state. */
+  readonly held: Iterable<Address>;
+  readonly view: AccountView;
+  /** What the judge says of it has changed. */
+  judged(): void;
+}
+
+/** What trades make of a market's judgement. */
+interface MarketStanding {
+  /** Undefined: nothing is checked. */
+  readonly backing: MarketBacking | undefined;
+  /** Why no trade is offered on it; undefined if trades are. */
+  readonly withheld: string | undefined;
+  /** Factor on the table's compute bound. */
+  readonly unitsScale: number;
+}
+
+/** Judges live markets by running the deployed programs. Everything but `settled` answers from memory. */
+export interface MarketJudge {
+  /** The market has become live. A second call does nothing. */
+  begin(market: JudgedMarket): void;
+  /** It no longer is. */
+  end(market: JudgedMarket): void;
+  standingOf(market: JudgedMarket): MarketStanding;
+  /** Resolves when each was judged once, or after `waitMs`. */
+  settled(markets: readonly JudgedMarket[], waitMs: number): Promise<void>;
+}
+
+const UNJUDGED: MarketStanding = {
+  backing: undefined,
+  withheld: undefined,
+  unitsScale: 1,
+};
+
+/** Judges nothing: every market is offered, none is checked. */
+export const NO_JUDGE: MarketJudge = {
+  begin: () => {},
+  end: () => {},
+  standingOf: () => UNJUDGED,
+  settled: async () => {},
+};
 
 /** A watched market: ready to trade on, at fault, or short of accounts that are still to be read. */
 type MarketReading =
@@ -13,6 +61,7 @@ type MarketReading =
   | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
 
 interface MarketWatchOptions {
+  readonly judge: MarketJudge;
   readonly found: FoundMarket;
   readonly live: LiveAccounts;
   readonly onChange: () => void;
@@ -22,33 +71,43 @@ interface MarketWatchOptions {
  * One market kept live: its accounts held, its state decoded once per change. The account it was found by serves until it is
  * live itself, so that the accounts the market needs can be read together with it.
  */
-export class MarketWatch {
+export class MarketWatch implements JudgedMarket {
   readonly venue: Venue;
   readonly address: Address;
+  /** Only what this market holds: an account held for another alone could change, or go, without notice. */
+  readonly view: AccountView = { get: (address) => this.#accountAt(address) };
+  readonly #judge: MarketJudge;
+  readonly #onChange: () => void;
   readonly #live: LiveAccounts;
   readonly #held = new Set<Address>();
   readonly #found: FoundMarket;
   readonly #holder: AccountHolder;
-  /** Only what this market holds: an account held for another alone could change, or go, without notice. */
-  readonly #view: AccountView = { get: (address) => this.#accountAt(address) };
   #market: Market | undefined;
   #decodedFrom: Account;
   #wasLive = false;
   #reading: MarketReading | undefined;
 
-  constructor({ found, live, onChange }: MarketWatchOptions) {
+  constructor({ found, live, judge, onChange }: MarketWatchOptions) {
     this.venue = found.venue;
     this.address = found.account.address;
     this.#live = live;
     this.#found = found;
     this.#market = found.market;
     this.#decodedFrom = found.account;
-    this.#holder = {
-      onChange: () => {
-        this.#reading = undefined;
-        onChange();
-      },
-    };
+    this.#judge = judge;
+    this.#onChange = onChange;
+    this.#holder = { onChange: () => this.judged() };
+  }
+
+  get pair(): MintPair {
+    const [a, b] = this.#found.market.mints;
+    return { a, b };
+  }
+
+  /** What the next `read` says is no longer what the last one said. */
+  judged(): void {
+    this.#reading = undefined;
+    this.#onChange();
   }
 
   /** The accounts behind the state. */
@@ -70,6 +129,7 @@ export class MarketWatch {
   }
 
   release(): void {
+    this.#judge.end(this);
     this.#live.release(this.#holder, this.#held);
     this.#held.clear();
   }
@@ -83,18 +143,21 @@ export class MarketWatch {
 
   #derive(): MarketReading {
     const { venue, address } = this;
-    const view = this.#view;
+    const { view } = this;
     const own = view.get(address);
     if (own === undefined) return { kind: "lacking", addresses: [address] };
-    if (own === null) return this.#fault("the market was closed", true);
+    if (own === null) return this.#fault("the market was closed", { closed: true });
     try {
       const market = this.#decode(own);
-      if (market === undefined) return this.#fault("the account is no longer a market", true);
+      if (market === undefined) return this.#fault("the account is no longer a market", { closed: true });
       const lacking = venue.needs(market, view);
       if (!this.#held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
       if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
+      this.#judge.begin(this);
+      const { withheld, backing, unitsScale } = this.#judge.standingOf(this);
+      if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
       const state = venue.read(market, view);
-      return { kind: "hot", hot: { venue, market, state, slot: this.#newestSlot() } };
+      return { kind: "hot", hot: { venue, market, state, slot: this.#newestSlot(), backing, unitsScale } };
     } catch (error) {
       return this.#fault(reasonOf(error));
     }
@@ -102,15 +165,16 @@ export class MarketWatch {
 
   #decode(own: Account): Market | undefined {
     if (own !== this.#decodedFrom) {
-      const [a, b] = this.#found.market.mints;
-      this.#market = this.venue.decode(own, { a, b });
+      this.#market = this.venue.decode(own, this.pair);
       this.#decodedFrom = own;
     }
     return this.#market;
   }
 
-  #fault(reason: string, closed = false): MarketReading {
-    return { kind: "fault", fault: { venue: this.venue.id, market: this.address.toString(), reason }, closed };
+  #fault(reason: string, { closed = false, isWithheld = false } = {}): MarketReading {
+    const fault = { venue: this.venue.id, market: this.address.toString(), reason };
+    if (isWithheld) return { kind: "fault", fault: { ...fault, isWithheld }, closed };
+    return { kind: "fault", fault, closed };
   }
 
   #newestSlot(): bigint {

@@ -4,6 +4,7 @@ import type { ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
+import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
 import { PairSearch, type SearchOutcome } from "./pair-search.ts";
 import type { Markets } from "./port.ts";
 import { SingleAccounts } from "./single-accounts.ts";
@@ -32,6 +33,8 @@ export interface MarketsOptions {
   readonly source: StateSource;
   readonly head: { slotAgeMs(): number; clock(): ChainClock };
   readonly venues: readonly Venue[];
+  /** Checks live markets on the deployed programs; absent: none is checked. */
+  readonly judge?: MarketJudge | undefined;
   readonly now: Now;
   readonly warn: (message: string) => void;
   /** Older state is not answered. */
@@ -76,6 +79,7 @@ export function createMarkets({
   source,
   head,
   venues,
+  judge = NO_JUDGE,
   now,
   warn,
   maxAgeMs = DEFAULT_MAX_AGE_MS,
@@ -97,6 +101,7 @@ export function createMarkets({
   const search = new PairSearch({
     reader,
     live,
+    judge,
     head,
     venues,
     now,

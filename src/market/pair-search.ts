@@ -4,7 +4,7 @@ import type { AccountView, ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
 import { discoverMarkets, type FoundMarket } from "./discovery.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
-import { completeWatches, MarketWatch } from "./market-watch.ts";
+import { completeWatches, type MarketJudge, MarketWatch } from "./market-watch.ts";
 import { chooseBest, type Examined, examineMarkets, neededBy } from "./selection.ts";
 import type { WatchedPair } from "./watched-pair.ts";
 
@@ -17,6 +17,7 @@ export interface SearchOutcome {
 interface PairSearchOptions {
   readonly reader: AccountReader;
   readonly live: LiveAccounts;
+  readonly judge: MarketJudge;
   readonly head: { clock(): ChainClock };
   readonly venues: readonly Venue[];
   readonly now: Now;
@@ -37,6 +38,8 @@ interface Change {
   readonly dropped: ReadonlySet<MarketWatch>;
 }
 
+/** Longest wait for the first checks of markets. Milliseconds. */
+const MAX_JUDGE_WAIT_MS = 300;
 const NONE: ReadonlySet<MarketWatch> = new Set();
 
 /** Searches every venue for the markets of a pair, and watches the best of them. */
@@ -58,8 +61,9 @@ export class PairSearch {
    * @throws TradewireError UPSTREAM_ERROR
    */
   async search(pair: WatchedPair): Promise<void> {
-    const { now, isWanted, maxMarketsPerPair } = this.#options;
-    pair.schedule.begin(now());
+    const { now, judge, isWanted, maxMarketsPerPair } = this.#options;
+    const beganAtMs = now();
+    pair.schedule.begin(beganAtMs);
     const { found, faults, searched, isComplete } = await discoverMarkets(pair.pair, this.#options).catch(
       (error: unknown) => {
         this.#noteOutcome([]);
@@ -70,6 +74,9 @@ export class PairSearch {
     const fresh = this.#freshOf(pair, found);
     const isCrowded = pair.watches.length + fresh.length > maxMarketsPerPair;
     const { added, dropped } = isCrowded ? await this.#addBest(pair, fresh) : await this.#addAll(pair, fresh);
+    // Reading the markets has begun their checks: they get as long as the reads took, and no more.
+    for (const watch of added) watch.read();
+    await judge.settled(added, Math.min(now() - beganAtMs, MAX_JUDGE_WAIT_MS));
     if (isWanted(pair)) pair.accept({ added, dropped, faults, searched, isComplete });
     else for (const watch of added) watch.release();
   }
@@ -88,7 +95,8 @@ export class PairSearch {
   }
 
   #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {
-    return new MarketWatch({ found, live: this.#options.live, onChange: () => pair.invalidate() });
+    const { live, judge } = this.#options;
+    return new MarketWatch({ found, live, judge, onChange: () => pair.invalidate() });
   }
 
   async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {

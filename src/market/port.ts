@@ -10,6 +10,20 @@ export interface HotMarket {
   readonly state: unknown;
   /** Slot of the newest account behind the state. */
   readonly slot: bigint;
+  /** How its quotes are backed by execution; absent: not at all. */
+  readonly backing?: MarketBacking | undefined;
+  /** Factor on the compute bound of its instructions, if the deployed program takes more than the table says. */
+  readonly unitsScale?: number;
+}
+
+/** How the quotes of a market are backed by running the deployed programs on it. */
+export interface MarketBacking {
+  /** Slot of the newest deployment among its programs; undefined before the first check. */
+  readonly programSlot: bigint | undefined;
+  /** Slot of the last check; undefined before the first. */
+  readonly shadowSlot: bigint | undefined;
+  /** True if that check, on the programs deployed now, agreed to the base unit. */
+  readonly checked: boolean;
 }
 
 /** A market or venue that cannot serve a pair, and why: callers get these with NO_ROUTE. */
@@ -17,6 +31,8 @@ export interface MarketFault {
   readonly venue: string;
   readonly market: string | undefined;
   readonly reason: string;
+  /** True if it is only withheld: its quotes differ from what the deployed program does, or may. */
+  readonly isWithheld?: boolean;
 }
 
 export interface PairMarkets {

@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { type Logger, pino } from "pino";
 import { type App, startApp } from "../app/app.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/chain/embedded-chain.ts";
+import { startShadow } from "../app/shadow/shadow-parts.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseServiceArguments } from "./command-line.ts";
 import { ConfigError, parseConfig } from "./config/config.ts";
@@ -23,8 +24,9 @@ Settings, as environment variables:
 
 `;
 
-/** The primary passes these to its workers: where its embedded chain is, and which worker describes the start. */
+/** The primary passes these to its workers: where its embedded chain and its shadow process are, and which worker describes the start. */
 const CHAIN_VARIABLE = "TRADEWIRE_EMBEDDED_CHAIN";
+const SHADOW_VARIABLE = "TRADEWIRE_SHADOW_SOCKET";
 const DESCRIBE_VARIABLE = "TRADEWIRE_DESCRIBE_START";
 
 /**
@@ -68,6 +70,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     logger,
     now: Date.now,
     chain,
+    shadowPath: process.env[SHADOW_VARIABLE],
     // Whatever supervises the process starts it again, on the new chain. Submissions of the old one can never end there.
     onForeignChain: (message) => {
       logger.error(message);
@@ -86,8 +89,10 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
 async function runWorkers(config: Config, logger: Logger, count: number): Promise<void> {
   let sandbox: Sandbox | undefined;
   let workers: Workers | undefined;
+  const shadow = startShadow(config, (message) => logger.warn({}, message));
   stopOnSignal(logger, async () => {
     await workers?.close();
+    await shadow?.close();
     await sandbox?.close();
   });
   if (config.solanaRpcUrls === undefined) sandbox = await startEmbeddedChain(config);
@@ -99,6 +104,7 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
     logger,
     environment: (index) => ({
       ...chain,
+      ...(shadow === undefined ? {} : { [SHADOW_VARIABLE]: shadow.path }),
       // One of the first workers describes them all.
       ...(index === 0 && page === undefined ? { [DESCRIBE_VARIABLE]: "1" } : {}),
       // Each has its own admin port: metrics are per process.

@@ -30,7 +30,7 @@ export type SandboxOrder =
   | { readonly kind: "setRent"; readonly lamportsPerByte: bigint }
   | { readonly kind: "warpClock"; readonly seconds: number }
   | { readonly kind: "setAccounts"; readonly accounts: readonly PlainAccount[] }
-  | { readonly kind: "setProgram"; readonly id: Uint8Array; readonly code: Uint8Array };
+  | { readonly kind: "setProgram"; readonly program: Uint8Array; readonly code: Uint8Array };
 
 /** The answer to a command; id 0 means that the worker is ready. */
 export type SandboxReply =

@@ -58,7 +58,7 @@ async function perform(command: SandboxCommand): Promise<unknown> {
     case "setAccounts":
       return chain.setAccounts(command.accounts.map(readAccount));
     case "setProgram":
-      return chain.setProgram(Address.from(command.id), command.code);
+      return chain.setProgram(Address.from(command.program), command.code);
     case "close":
       pause();
       return server.close();

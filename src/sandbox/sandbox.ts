@@ -102,7 +102,7 @@ export async function startSandbox(options: SandboxOptions = {}, now: Now = Date
     warpClock: (seconds) => thread.order({ kind: "warpClock", seconds }) as Promise<void>,
     setAccounts: (accounts) =>
       thread.order({ kind: "setAccounts", accounts: accounts.map(toPlainAccount) }) as Promise<void>,
-    setProgram: (id, code) => thread.order({ kind: "setProgram", id: id.bytes, code }) as Promise<void>,
+    setProgram: (id, code) => thread.order({ kind: "setProgram", program: id.bytes, code }) as Promise<void>,
     close: () => thread.close(),
   };
 }

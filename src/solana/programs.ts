@@ -11,6 +11,13 @@ export const INSTRUCTIONS_SYSVAR = Address.of("Sysvar1nstructions111111111111111
 export const CLOCK_SYSVAR = Address.of("SysvarC1ock11111111111111111111111111111111");
 export const RENT_SYSVAR = Address.of("SysvarRent111111111111111111111111111111111");
 
+/** The loaders of programs: one keeps the code in an account of its own and can replace it, the other never can. */
+export const UPGRADEABLE_LOADER = Address.of("BPFLoaderUpgradeab1e11111111111111111111111");
+export const LEGACY_LOADER = Address.of("BPFLoader2111111111111111111111111111111111");
+export const NATIVE_LOADER = Address.of("NativeLoader1111111111111111111111111111111");
+/** Owner of the sysvars, such as the clock. */
+export const SYSVAR_OWNER = Address.of("Sysvar1111111111111111111111111111111111111");
+
 /** The address that burns what it receives: its key does not exist. */
 export const INCINERATOR = Address.of("1nc1nerator11111111111111111111111111111111");
 

@@ -17,12 +17,14 @@ export interface Intent {
   readonly slippagePpb: bigint;
   /** The wallet's token account that this trade empties and can close, and the lamports that closing returns. */
   readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
+  /** True: only markets whose quotes were checked on the deployed programs. */
+  readonly requireChecked?: boolean;
 }
 
 /** A share of the wallet's balance, in base units. */
 export type BalanceShare = Pick<Intent, "amount" | "emptied">;
 
-type Asked = Pick<TradeRequest, "inMint" | "outMint" | "mode" | "amount" | "slippage">;
+type Asked = Pick<TradeRequest, "inMint" | "outMint" | "mode" | "amount" | "slippage" | "requireChecked">;
 
 /** The mint a request means: SOL under any of its names is the wrapped-SOL mint. */
 export function canonicalMint(mint: Address): Address {
@@ -47,7 +49,8 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
   if (slippagePpb === undefined)
     throw invalidField("slippage", "slippage must be a fraction, 0 ≤ slippage < 1: 0.05 is 5 %.");
   const { mode } = asked;
-  if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share };
+  const terms = asked.requireChecked === true ? { requireChecked: true } : {};
+  if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share, ...terms };
   const exact = mode === "exactIn" ? inMint : outMint;
   const amount = parseAmount(asked.amount, exact.decimals);
   if (amount === undefined) {
@@ -57,7 +60,7 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
       `The amount must be at least ${least}, one base unit, and at most 2^64 - 1 base units.`,
     );
   }
-  return { inMint, outMint, mode, amount, slippagePpb, emptied: undefined };
+  return { inMint, outMint, mode, amount, slippagePpb, emptied: undefined, ...terms };
 }
 
 function unknownToken(field: "inMint" | "outMint", address: Address): TradewireError {

@@ -23,6 +23,8 @@ export interface TradeRequest {
   readonly maxPriceImpact: number | undefined;
   /** Refuse a higher priority cost. SOL. */
   readonly maxPriorityCost: number | undefined;
+  /** Use only markets whose quotes were checked on the deployed programs. */
+  readonly requireChecked?: boolean | undefined;
   /** Receives the end of each stage. */
   readonly stages?: { mark(stage: BuildStage): void } | undefined;
 }
@@ -41,6 +43,16 @@ export interface RouteLeg {
   readonly outMint: Address;
   readonly inAmount: bigint;
   readonly outAmount: bigint;
+}
+
+/** How the markets of a route are backed by running the deployed programs on them. */
+export interface RouteProof {
+  /** Slot of the newest deployment among the programs; undefined before the first check. */
+  readonly programSlot: bigint | undefined;
+  /** Slot of the oldest of the markets' last checks; undefined if one was never checked. */
+  readonly shadowSlot: bigint | undefined;
+  /** True if the last check of each, on the programs deployed now, agreed to the base unit. */
+  readonly checked: boolean;
 }
 
 /** What a transaction costs, in lamports. */
@@ -83,6 +95,8 @@ export interface BuiltTrade extends TradeSides {
   };
   readonly costs: Costs;
   readonly route: readonly RouteLeg[];
+  /** Undefined if nothing is checked: shadow execution is off. */
+  readonly proof?: RouteProof | undefined;
   readonly lastValidBlockHeight: bigint;
 }
 
@@ -91,6 +105,8 @@ export interface QuotedTrade extends TradeSides {
   readonly platform: string;
   readonly estimates: BuiltTrade["estimates"];
   readonly route: readonly RouteLeg[];
+  /** Undefined if nothing is checked: shadow execution is off. */
+  readonly proof?: RouteProof | undefined;
   /** True if the transaction fits only for wallets whose token accounts are open already. */
   readonly needsOpenAccounts: boolean;
   readonly alternatives: readonly {

@@ -51,6 +51,7 @@ export const PATIENT: Environment = {
   STATE_MAX_AGE_MS: "30000",
   BUILD_QUEUE_MS: "10000",
   SOLANA_RPC_TIMEOUT_MS: "60000",
+  SHADOW_EXECUTION: "off",
 };
 const SLOT_MS = "50";
 

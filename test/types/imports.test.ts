@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: ["primitives", "errors", "trade", "accounts", "gen"],
   client: ["primitives", "solana/programs.ts", "solana/hub-mints.ts", "gen"],
   sandbox: ["primitives", "solana"],
+  shadow: ["primitives", "errors", "solana", "venues/venue.ts", "venues/registry.ts"],
   app: [
     "primitives",
     "process/config",
@@ -26,10 +27,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "chain",
     "market",
     "sandbox/sandbox.ts",
+    "shadow",
     "trade",
     "venues/registry.ts",
   ],
-  process: ["app/app.ts", "app/chain/embedded-chain.ts", "client/cli", "sandbox/sandbox.ts"],
+  process: [
+    "app/app.ts",
+    "app/chain/embedded-chain.ts",
+    "app/shadow/shadow-parts.ts",
+    "client/cli",
+    "sandbox/sandbox.ts",
+  ],
   "process/command-line.ts": [],
   "process/config": ["primitives", "accounts/secrets.ts", "chain/landing/relay-config.ts", "chain/port.ts"],
   "process/preflight.ts": [],
@@ -40,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that stay in certain rooms; packages not named here may be used anywhere. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  litesvm: ["sandbox"],
+  litesvm: ["sandbox", "shadow"],
   kysely: ["accounts"],
   pg: ["accounts"],
   "node:sqlite": ["accounts"],
@@ -71,7 +79,7 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 const TICK = 'import { nextTick } from "node:process";';
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["process/main.ts", "process/cli.ts", "process/service.ts", "client/cli/main.ts"];
+const COMMANDS = ["shadow/main.ts", "process/main.ts", "process/cli.ts", "process/service.ts", "client/cli/main.ts"];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/types.proto.
  */
 export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSLTAQoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSKbAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkihwEKCFJvdXRlTGVnEg0KBXZlbnVlGAEgASgJEg4KBm1hcmtldBgCIAEoCRISCgppbnB1dF9taW50GAMgASgJEhMKC291dHB1dF9taW50GAQgASgJEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkqeAoIUHJpb3JpdHkSGAoUUFJJT1JJVFlfVU5TUEVDSUZJRUQQABIUChBQUklPUklUWV9FQ09OT01ZEAESEQoNUFJJT1JJVFlfRkFTVBACEhMKD1BSSU9SSVRZX0ZBU1RFUhADEhQKEFBSSU9SSVRZX0ZBU1RFU1QQBCpWCghTd2FwTW9kZRIZChVTV0FQX01PREVfVU5TUEVDSUZJRUQQABIWChJTV0FQX01PREVfRVhBQ1RfSU4QARIXChNTV0FQX01PREVfRVhBQ1RfT1VUEAIqmQEKC1RyYWRlU3RhdHVzEhwKGFRSQURFX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFFRSQURFX1NUQVRVU19QRU5ESU5HEAESGgoWVFJBREVfU1RBVFVTX1BST0NFU1NFRBACEhoKFlRSQURFX1NUQVRVU19DT05GSVJNRUQQAxIaChZUUkFERV9TVEFUVVNfRklOQUxJWkVEEARCMFoudHJhZGV3aXJlLmV4YW1wbGUvYXBpL3RyYWRld2lyZS92MTt0cmFkZXdpcmV2MWIGcHJvdG8z");
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSLTAQoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSKbAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkibgoFUHJvb2YSGQoMcHJvZ3JhbV9zbG90GAEgASgESACIAQESGAoLc2hhZG93X3Nsb3QYAiABKARIAYgBARIPCgdjaGVja2VkGAMgASgIQg8KDV9wcm9ncmFtX3Nsb3RCDgoMX3NoYWRvd19zbG90IocBCghSb3V0ZUxlZxINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJKngKCFByaW9yaXR5EhgKFFBSSU9SSVRZX1VOU1BFQ0lGSUVEEAASFAoQUFJJT1JJVFlfRUNPTk9NWRABEhEKDVBSSU9SSVRZX0ZBU1QQAhITCg9QUklPUklUWV9GQVNURVIQAxIUChBQUklPUklUWV9GQVNURVNUEAQqVgoIU3dhcE1vZGUSGQoVU1dBUF9NT0RFX1VOU1BFQ0lGSUVEEAASFgoSU1dBUF9NT0RFX0VYQUNUX0lOEAESFwoTU1dBUF9NT0RFX0VYQUNUX09VVBACKpkBCgtUcmFkZVN0YXR1cxIcChhUUkFERV9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRUUkFERV9TVEFUVVNfUEVORElORxABEhoKFlRSQURFX1NUQVRVU19QUk9DRVNTRUQQAhIaChZUUkFERV9TVEFUVVNfQ09ORklSTUVEEAMSGgoWVFJBREVfU1RBVFVTX0ZJTkFMSVpFRBAEQjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw");
 
 /**
  * The expected amounts of a trade, computed from the chain's state at build time.
@@ -369,6 +369,69 @@ export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__
   messageDesc(file_tradewire_v1_types, 3);
 
 /**
+ * How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
+ *
+ * @generated from message tradewire.v1.Proof
+ */
+export type Proof = Message<"tradewire.v1.Proof"> & {
+  /**
+   * Slot of the newest deployment among the route's programs; absent before their first check.
+   *
+   * @generated from field: optional uint64 program_slot = 1;
+   */
+  programSlot?: bigint | undefined;
+
+  /**
+   * Slot of the last check, of the market checked longest ago; absent if one was never checked.
+   *
+   * @generated from field: optional uint64 shadow_slot = 2;
+   */
+  shadowSlot?: bigint | undefined;
+
+  /**
+   * True if the last check of each market, on the programs deployed now, agreed to the base unit.
+   *
+   * @generated from field: bool checked = 3;
+   */
+  checked: boolean;
+};
+
+/**
+ * How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
+ *
+ * @generated from message tradewire.v1.Proof
+ */
+export type ProofJson = {
+  /**
+   * Slot of the newest deployment among the route's programs; absent before their first check.
+   *
+   * @generated from field: optional uint64 program_slot = 1;
+   */
+  programSlot?: string;
+
+  /**
+   * Slot of the last check, of the market checked longest ago; absent if one was never checked.
+   *
+   * @generated from field: optional uint64 shadow_slot = 2;
+   */
+  shadowSlot?: string;
+
+  /**
+   * True if the last check of each market, on the programs deployed now, agreed to the base unit.
+   *
+   * @generated from field: bool checked = 3;
+   */
+  checked?: boolean;
+};
+
+/**
+ * Describes the message tradewire.v1.Proof.
+ * Use `create(ProofSchema)` to create a new message.
+ */
+export const ProofSchema: GenMessage<Proof, {jsonType: ProofJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_types, 4);
+
+/**
  * One market on the route of a trade.
  *
  * @generated from message tradewire.v1.RouteLeg
@@ -471,7 +534,7 @@ export type RouteLegJson = {
  * Use `create(RouteLegSchema)` to create a new message.
  */
 export const RouteLegSchema: GenMessage<RouteLeg, {jsonType: RouteLegJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 4);
+  messageDesc(file_tradewire_v1_types, 5);
 
 /**
  * How fast a transaction should land. A higher level pays a higher priority fee.

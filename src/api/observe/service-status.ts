@@ -10,6 +10,23 @@ export interface VenueStatus {
   readonly markets: number;
   /** Time since the last search ended; null before the first. Milliseconds. */
   readonly searchAgeMs: number | null;
+  /** Of these, markets whose last check on the deployed program agreed, and those withheld because it did not. */
+  readonly checked: number;
+  readonly withheld: number;
+  /** Why the venue as a whole is withheld; null if it is not. */
+  readonly withheldReason: string | null;
+}
+
+/** How running the deployed programs goes. */
+interface ShadowStatus {
+  /** watch: differences are only reported. guard: markets that differ are withheld. */
+  readonly mode: "watch" | "guard";
+  readonly state: "up" | "down";
+  /** Programs followed, with the slots they were deployed in. */
+  readonly programs: readonly { readonly id: string; readonly slot: number }[];
+  /** Checks of markets since the start, and those in which one differed. */
+  readonly checks: number;
+  readonly differences: number;
 }
 
 /** The public status of the service. Holds no address, name or key of anything behind it. */
@@ -28,6 +45,8 @@ export interface ServiceStatus {
     readonly witnesses: number;
   };
   readonly venues: readonly VenueStatus[];
+  /** Running the deployed programs to check quotes; null if it is off. */
+  readonly shadow: ShadowStatus | null;
   /** Nodes and relays; nodes are numbered, so that their URLs stay private. */
   readonly senders: readonly { readonly name: string; readonly state: "up" | "down" }[];
   /** Tokens of the embedded chain, used in examples; empty on a public network. */

@@ -16,8 +16,16 @@ const STATES = {
 
 const ago = (ms) => (ms < 60_000 ? `${Math.round(ms / 1000)} s ago` : `${Math.round(ms / 60_000)} min ago`);
 
-function venueLine({ id, state, markets, searchAgeMs }) {
-  const [words, kind] = STATES[state];
+/** How quotes are checked on the deployed programs. */
+function checksOf(shadow) {
+  if (shadow === null) return "off";
+  const { mode, state, checks, differences } = shadow;
+  return `${mode}${state === "up" ? "" : ", starting"}: ${checks.toLocaleString("en")} checks, ${differences} differed`;
+}
+
+function venueLine({ id, state, markets, searchAgeMs, withheld, withheldReason }) {
+  const [words, kind] =
+    withheldReason !== null ? ["withheld", "bad"] : withheld > 0 ? [`${withheld} withheld`, "bad"] : STATES[state];
   const count = `${markets.toLocaleString("en")} ${markets === 1 ? "market" : "markets"} live`;
   const search = searchAgeMs === null ? [] : [element("small", {}, `${count}, searched ${ago(searchAgeMs)}`)];
   return element("li", {}, element("span", {}, id, ...search), element("span", { class: `state ${kind}` }, words));
@@ -31,7 +39,7 @@ function say(words, kind) {
   overall.textContent = words;
 }
 
-function show({ serving, network, chain, venues, senders }) {
+function show({ serving, network, chain, venues, shadow, senders }) {
   if (serving) say("Serving", "good");
   else say("Not serving: the chain's state is stale", "bad");
   byId("chain").replaceChildren(
@@ -41,6 +49,7 @@ function show({ serving, network, chain, venues, senders }) {
     ...row("Slot time", `${Math.round(chain.slotMs)} ms`),
     ...row("Last slot seen", `${chain.slotAgeMs} ms ago`),
     ...row("Outcomes rest on", chain.witnesses > 1 ? `${chain.witnesses} nodes that agree` : "one node's word"),
+    ...row("Quotes checked", checksOf(shadow)),
   );
   byId("venues").replaceChildren(...venues.map(venueLine));
   byId("senders").replaceChildren(

@@ -11,6 +11,7 @@ import {
 import {
   type CostsSchema,
   type EstimatesSchema,
+  type ProofSchema,
   type RouteLegSchema,
   TradeStatus,
 } from "../../../gen/tradewire/v1/types_pb.ts";
@@ -21,6 +22,7 @@ import type {
   Costs,
   QuotedTrade,
   RouteLeg,
+  RouteProof,
   SubmittedTrade,
   TradeEvent,
   TradeSides,
@@ -42,6 +44,7 @@ export function fromBuilt(built: BuiltTrade) {
     priorityCost: priorityCostOf(built.costs),
     costs: fromCosts(built.costs),
     route: built.route.map(fromLeg),
+    proof: fromProof(built.proof),
     lastValidBlockHeight: built.lastValidBlockHeight,
   } satisfies MessageInitShape<typeof BuyResponseSchema>;
 }
@@ -114,6 +117,7 @@ export function fromQuoted(quoted: QuotedTrade) {
     outputMint: quoted.outMint.toString(),
     estimates: fromEstimates(quoted, quoted.estimates, quoted.route),
     route: quoted.route.map(fromLeg),
+    proof: fromProof(quoted.proof),
     needsOpenAccounts: quoted.needsOpenAccounts,
     alternatives: quoted.alternatives.map((alternative) => ({
       platform: alternative.platform,
@@ -185,6 +189,16 @@ function fromLeg(leg: RouteLeg) {
     inputAmountRaw: leg.inAmount.toString(),
     outputAmountRaw: leg.outAmount.toString(),
   } satisfies MessageInitShape<typeof RouteLegSchema>;
+}
+
+function fromProof(proof: RouteProof | undefined) {
+  if (proof === undefined) return { checked: false };
+  const { programSlot, shadowSlot, checked } = proof;
+  return {
+    ...(programSlot === undefined ? {} : { programSlot }),
+    ...(shadowSlot === undefined ? {} : { shadowSlot }),
+    checked,
+  } satisfies MessageInitShape<typeof ProofSchema>;
 }
 
 /** Priority fee and tip, in SOL. */

@@ -38,6 +38,7 @@ export function createTradeService(
             priority: levelOf(request.priority),
             maxPriceImpact: request.maxPriceImpact,
             maxPriorityCost: request.maxPriorityCost,
+            requireChecked: request.requireChecked,
             stages: stateOf(context).stages,
           }),
         ),
@@ -58,6 +59,7 @@ export function createTradeService(
             priority: levelOf(request.priority),
             maxPriceImpact: request.maxPriceImpact,
             maxPriorityCost: request.maxPriorityCost,
+            requireChecked: request.requireChecked,
             stages: stateOf(context).stages,
           }),
         ),
@@ -122,5 +124,6 @@ function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
     slippage: request.slippage!,
     maxPriceImpact: request.maxPriceImpact,
     maxPriorityCost: request.maxPriorityCost,
+    requireChecked: request.requireChecked,
   };
 }

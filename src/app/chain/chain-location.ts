@@ -12,6 +12,8 @@ export interface ChainLocation {
   readonly embedded: EmbeddedChain | undefined;
   /** The same, if this process runs it. */
   readonly sandbox: Sandbox | undefined;
+  /** The socket of the machine's shadow process, if another process runs it. */
+  readonly shadowPath: string | undefined;
 }
 
 /**
@@ -21,16 +23,18 @@ export interface ChainLocation {
 export async function locateChain(
   { config, closers }: AppContext,
   elsewhere: EmbeddedChain | undefined,
+  shadowPath: string | undefined,
 ): Promise<ChainLocation> {
-  if (elsewhere !== undefined) return atEmbedded(elsewhere, undefined);
+  if (elsewhere !== undefined) return { ...atEmbedded(elsewhere, undefined), shadowPath };
   const { solanaRpcUrls: rpcUrls, solanaWsUrls } = config;
   if (rpcUrls !== undefined) {
-    return { rpcUrls, wsUrls: solanaWsUrls ?? rpcUrls.map(websocketUrl), embedded: undefined, sandbox: undefined };
+    const wsUrls = solanaWsUrls ?? rpcUrls.map(websocketUrl);
+    return { rpcUrls, wsUrls, embedded: undefined, sandbox: undefined, shadowPath };
   }
   const sandbox = closers.keep(await startEmbeddedChain(config));
-  return atEmbedded(describeChain(sandbox), sandbox);
+  return { ...atEmbedded(describeChain(sandbox), sandbox), shadowPath };
 }
 
-function atEmbedded(embedded: EmbeddedChain, sandbox: Sandbox | undefined): ChainLocation {
+function atEmbedded(embedded: EmbeddedChain, sandbox: Sandbox | undefined): Omit<ChainLocation, "shadowPath"> {
   return { rpcUrls: [embedded.rpcUrl], wsUrls: [embedded.wsUrl], embedded, sandbox };
 }

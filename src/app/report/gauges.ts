@@ -5,6 +5,7 @@ import type { LiveLanding } from "../../chain/landing/landing.ts";
 import type { Sender } from "../../chain/landing/sender.ts";
 import type { LiveStateSource } from "../../chain/state/state-source.ts";
 import type { LiveMarkets } from "../../market/markets.ts";
+import type { ShadowParts } from "../shadow/shadow-parts.ts";
 
 interface ServiceParts {
   readonly api: Pick<Api, "load">;
@@ -15,11 +16,13 @@ interface ServiceParts {
   readonly landing: Pick<LiveLanding, "counts">;
   readonly senders: readonly Pick<Sender, "isCooling">[];
   readonly canBuild: () => boolean;
+  /** Undefined if nothing is checked on the deployed programs. */
+  readonly shadow?: ShadowParts | undefined;
 }
 
 /** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, markets, source, landing, senders, canBuild } = parts;
+  const { api, head, keys, markets, source, landing, senders, shadow, canBuild } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_multiplexed_streams", "HTTP/2 streams open.", () => api.load().streams),
@@ -84,11 +87,42 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       "Broadcasts left out because a sender takes no more.",
       () => landing.counts().shed,
     ),
+    ...(shadow === undefined ? [] : shadowGauges(shadow)),
     gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
     gauge(
       "tradewire_event_loop_utilization",
       "Share of time that the event loop was busy, since the last scrape.",
       busyShare(),
+    ),
+  ];
+}
+
+function shadowGauges({ checks, isUp, programs }: ShadowParts): readonly Gauge[] {
+  const total = (field: "agrees" | "unchecked" | "withheld") =>
+    checks.report().reduce((sum, venue) => sum + venue[field], 0);
+  return [
+    gauge("tradewire_shadow_up", "1 while the shadow process can be reached.", () => (isUp() ? 1 : 0)),
+    gauge("tradewire_shadow_programs", "Programs whose deployments are followed.", () => programs().length),
+    gauge("tradewire_shadow_markets_checked", "Live markets that agree with the deployed programs.", () =>
+      total("agrees"),
+    ),
+    gauge("tradewire_shadow_markets_unchecked", "Live markets that were not checked, or cannot be.", () =>
+      total("unchecked"),
+    ),
+    gauge("tradewire_shadow_markets_withheld", "Live markets that differ, or may: in guard they are not offered.", () =>
+      total("withheld"),
+    ),
+    counter("tradewire_shadow_checks_total", "Checks of markets.", () => checks.counts().checks),
+    counter("tradewire_shadow_trades_total", "Trades executed for checks.", () => checks.counts().samples),
+    counter(
+      "tradewire_shadow_differences_total",
+      "Checks in which a market differed.",
+      () => checks.counts().differences,
+    ),
+    counter(
+      "tradewire_shadow_replacements_total",
+      "Programs seen replaced on the chain.",
+      () => checks.counts().replacements,
     ),
   ];
 }

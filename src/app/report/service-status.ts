@@ -1,9 +1,11 @@
 import type { ServiceStatus, VenueStatus } from "../../api/observe/service-status.ts";
 import { networkName } from "../../chain/head/network-name.ts";
 import type { VenueReport } from "../../market/markets.ts";
+import type { VenueFindings } from "../../shadow/market-checks.ts";
 import type { ChainLocation } from "../chain/chain-location.ts";
 import type { ChainParts } from "../chain/chain-parts.ts";
 import type { AppContext } from "../context.ts";
+import type { ShadowParts } from "../shadow/shadow-parts.ts";
 import type { MarketParts } from "../trade-parts.ts";
 import type { Health } from "./health.ts";
 
@@ -16,10 +18,16 @@ export function describeNetwork({ config }: AppContext, { embedded }: ChainLocat
 export function describeStatus(
   { now }: AppContext,
   parts: ChainParts &
-    MarketParts & { readonly location: ChainLocation; readonly health: Health; readonly network: string },
+    MarketParts & {
+      readonly shadow: ShadowParts | undefined;
+      readonly location: ChainLocation;
+      readonly health: Health;
+      readonly network: string;
+    },
 ): ServiceStatus {
-  const { head, witnesses, markets, senders, location, health, network } = parts;
+  const { head, witnesses, markets, senders, shadow, location, health, network } = parts;
   const serving = health.canBuild();
+  const findings = shadow && new Map(shadow.checks.report().map((venue) => [venue.id, venue]));
   return {
     serving,
     network,
@@ -30,13 +38,38 @@ export function describeStatus(
       slotAgeMs: head.slotAgeMs(),
       witnesses: witnesses.trusted === undefined ? witnesses.quorum() : 1,
     },
-    venues: markets.report().map((report) => venueStatus(report, serving, now())),
+    venues: markets.report().map((report) => venueStatus(report, findings?.get(report.id), serving, now())),
+    shadow: shadow === undefined ? null : shadowStatus(shadow),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
     tokens: location.embedded?.tokens ?? [],
   };
 }
 
-function venueStatus({ id, markets, lastSearch }: VenueReport, isServing: boolean, nowMs: number): VenueStatus {
+function venueStatus(
+  { id, markets, lastSearch }: VenueReport,
+  findings: VenueFindings | undefined,
+  isServing: boolean,
+  nowMs: number,
+): VenueStatus {
   const state = !isServing ? "waiting" : lastSearch === undefined ? "idle" : lastSearch.ok ? "ready" : "failing";
-  return { id, state, markets, searchAgeMs: lastSearch === undefined ? null : Math.max(0, nowMs - lastSearch.atMs) };
+  return {
+    id,
+    state,
+    markets,
+    searchAgeMs: lastSearch === undefined ? null : Math.max(0, nowMs - lastSearch.atMs),
+    checked: findings?.agrees ?? 0,
+    withheld: findings?.withheld ?? 0,
+    withheldReason: findings?.reason ?? null,
+  };
+}
+
+function shadowStatus({ mode, checks, isUp, programs }: ShadowParts): NonNullable<ServiceStatus["shadow"]> {
+  const counts = checks.counts();
+  return {
+    mode,
+    state: isUp() ? "up" : "down",
+    programs: programs().map(({ id, slot }) => ({ id, slot: Number(slot) })),
+    checks: counts.checks,
+    differences: counts.differences,
+  };
 }

@@ -116,3 +116,22 @@ export const TRADE_SETTINGS = {
   ),
   ...PRIORITY_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** Running the deployed programs to check quotes. */
+export const SHADOW_SETTINGS = {
+  SHADOW_EXECUTION: optional(
+    choice(
+      "Check quotes by running the deployed programs: guard withholds markets that differ, watch only reports them; absent: guard with nodes, off on the embedded chain",
+      "guard",
+      ["off", "watch", "guard"],
+    ),
+  ),
+  SHADOW_MEMORY_MIB: integer(
+    "Memory of the process that runs them, above which it is started afresh",
+    "MiB",
+    768,
+    256,
+    8_192,
+  ),
+  SHADOW_CPU_PERCENT: integer("Processor time for its routine checks", "percent of one core", 2, 0, 100),
+} as const satisfies Record<string, Setting<unknown>>;

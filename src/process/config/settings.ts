@@ -1,4 +1,4 @@
-import { CHAIN_SETTINGS, SANDBOX_SETTINGS, TRADE_SETTINGS } from "./chain-settings.ts";
+import { CHAIN_SETTINGS, SANDBOX_SETTINGS, SHADOW_SETTINGS, TRADE_SETTINGS } from "./chain-settings.ts";
 import { CONNECTION_SETTINGS, LIMIT_SETTINGS } from "./edge-settings.ts";
 import { ACCOUNT_SETTINGS, LISTENING_SETTINGS, STOPPING_SETTINGS, TRACE_SETTINGS } from "./service-settings.ts";
 import type { Setting } from "./setting.ts";
@@ -16,6 +16,7 @@ export const SETTING_SECTIONS: readonly SettingSection[] = [
   { title: "The chain", settings: CHAIN_SETTINGS },
   { title: "The embedded chain", settings: SANDBOX_SETTINGS },
   { title: "Trades and priority fees", settings: TRADE_SETTINGS },
+  { title: "Shadow execution", settings: SHADOW_SETTINGS },
   { title: "Connections", settings: CONNECTION_SETTINGS },
   { title: "Limits and overload", settings: LIMIT_SETTINGS },
   { title: "Traces", settings: TRACE_SETTINGS },
@@ -27,6 +28,7 @@ type Settings = typeof LISTENING_SETTINGS &
   typeof CHAIN_SETTINGS &
   typeof SANDBOX_SETTINGS &
   typeof TRADE_SETTINGS &
+  typeof SHADOW_SETTINGS &
   typeof CONNECTION_SETTINGS &
   typeof LIMIT_SETTINGS &
   typeof TRACE_SETTINGS &

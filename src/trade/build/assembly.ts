@@ -184,7 +184,9 @@ class AssemblyParts {
       exists: this.#exists,
     });
     this.#instructions.push(...leg.instructions);
-    this.#computeUnits += leg.computeUnits;
+    // The deployed program may take more than the table says.
+    this.#computeUnits +=
+      hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
     for (const { address, space } of leg.creates) if (!this.#exists(address)) this.#create(address, space);
     const { head } = this.#context;
     for (const { address, from, to } of leg.grows ?? [])

@@ -4,6 +4,7 @@ import type { Now } from "../../primitives/clock.ts";
 import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
 import { estimatesOf, legsOf } from "../quote/route.ts";
+import { proofOf } from "../quote/route-proof.ts";
 import type { BuiltTrade, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
@@ -131,6 +132,7 @@ function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     estimates: estimatesOf(route),
     costs,
     route: legs,
+    proof: proofOf(route),
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
   };
 }

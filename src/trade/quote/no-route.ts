@@ -18,6 +18,8 @@ export function noRoute(
   const tried = faults
     .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
     .join("; ");
+  const withheld = faults.filter(({ isWithheld }) => isWithheld === true);
+  if (withheld.length > 0) return degraded(withheld, tried);
   const [first] = refusals;
   if (first === undefined) return nothingPriced(tried, searched);
   const code = SHARED_CODES.find((shared) => refusals.every((refusal) => refusal.code === shared));
@@ -33,6 +35,20 @@ export function noRoute(
     tried,
     searched,
     refusals.every(({ message }) => message === first.message) ? first.message : "",
+  );
+}
+
+/** How long a withheld market takes to be checked again, at least. Milliseconds. */
+const CHECK_AGAIN_MS = 2_000;
+
+/** Markets could make the trade if they were not withheld. */
+function degraded(withheld: readonly MarketFault[], tried: string): TradewireError {
+  const { venue, market, reason } = withheld[0]!;
+  const more = withheld.length === 1 ? "" : ` So are ${withheld.length - 1} more.`;
+  return new TradewireError(
+    "VENUE_DEGRADED",
+    `${venue}${market === undefined ? "" : ` ${market}`} is withheld: ${reason}.${more}`,
+    { retryAfterMs: CHECK_AGAIN_MS, details: { tried } },
   );
 }
 

@@ -5,6 +5,7 @@ import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
 import { transactionTooLarge } from "./no-route.ts";
 import { estimatesOf, legsOf, type Route } from "./route.ts";
+import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 /** For which wallets the transaction of a route fits: every one, those that have its accounts open already, or none. */
@@ -63,6 +64,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
     platform: best!.route.platform,
     estimates: estimatesOf(best!.route),
     route: legsOf(best!.route),
+    proof: proofOf(best!.route),
     needsOpenAccounts: best!.needsOpenAccounts,
     alternatives: alternatives.map(({ route, needsOpenAccounts }) => ({
       platform: route.platform,

@@ -6,6 +6,7 @@ import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/mint.ts";
 import type { Intent } from "../intent.ts";
 import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
+import { onlyChecked } from "./route-proof.ts";
 
 /** A hub with its mint: a trade through it may need a token account of that mint. */
 interface KnownHub extends HubMarkets {
@@ -50,9 +51,10 @@ export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Add
 export function routesOf(
   markets: Pick<Markets, "searchSoon">,
   intent: Intent,
-  { direct, hubs }: Snapshot,
+  snapshot: Snapshot,
   clock: ChainClock,
 ): Routes {
+  const { direct, hubs } = intent.requireChecked === true ? checkedOf(snapshot) : snapshot;
   try {
     return chooseRoutes(intent, direct, hubs, clock);
   } catch (error) {
@@ -60,6 +62,13 @@ export function routesOf(
       markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
     throw error;
   }
+}
+
+function checkedOf({ direct, hubs }: Snapshot): Snapshot {
+  return {
+    direct: onlyChecked(direct),
+    hubs: hubs.map((hub) => ({ ...hub, toHub: onlyChecked(hub.toHub), fromHub: onlyChecked(hub.fromHub) })),
+  };
 }
 
 /** The snapshot with every hub, reading what is missing, all at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */

@@ -1,5 +1,6 @@
 import type { SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing } from "../../../chain/port.ts";
+import type { Address } from "../../../primitives/address.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
@@ -19,6 +20,8 @@ export interface AttemptPorts extends ClaimPorts {
   readonly venues: readonly Venue[];
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
+  /** Receives the markets of trades that failed on the chain, or moved other amounts than quoted. */
+  readonly onSurprise?: ((markets: readonly Address[]) => void) | undefined;
   /** Receives a report of every attempt that this process has driven. */
   readonly observe?: (report: AttemptReport) => void;
 }
@@ -171,6 +174,8 @@ export class Attempt {
       if (end === undefined) return undefined;
       const { signature, outcome } = end;
       progress.endStage("receipt");
+      if (landing.kind === "landed" && !isAsQuoted(this.sealed, outcome))
+        this.#ports.onSurprise?.(this.sealed.route.map(({ market }) => market));
       code = outcome.kind === "failed" ? outcome.code : "OK";
       return await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
     } finally {
@@ -225,4 +230,11 @@ export class Attempt {
     const status = error === null ? "confirmed" : "processed";
     this.progress.update({ status, slot, signature, pendingReason: undefined });
   }
+}
+
+/** True if the trade landed and moved exactly what it was quoted. */
+function isAsQuoted({ route }: SealedTrade, outcome: Outcome): boolean {
+  if (outcome.kind === "failed") return false;
+  const { inAmount, outAmount } = outcome.result;
+  return route[0]?.inAmount === inAmount && route.at(-1)?.outAmount === outAmount;
 }

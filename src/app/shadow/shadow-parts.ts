@@ -1,0 +1,84 @@
+import { createProgramReader } from "../../chain/rpc/program-reader.ts";
+import { createProgramWatch } from "../../chain/state/program-watch.ts";
+import type { Config } from "../../process/config/settings.ts";
+import { MarketChecks } from "../../shadow/market-checks.ts";
+import { ShadowLink } from "../../shadow/shadow-link.ts";
+import { type ShadowProcess, startShadowProcess } from "../../shadow/shadow-process.ts";
+import type { ChainLocation } from "../chain/chain-location.ts";
+import type { ChainParts } from "../chain/chain-parts.ts";
+import type { AppContext } from "../context.ts";
+import { ClusterFeatures } from "./cluster-features.ts";
+import { ProgramCode } from "./program-code.ts";
+
+/** Commitment at which prices and deployments are followed. */
+const COMMITMENT = "processed";
+
+/** Shadow execution as the service uses it. */
+export interface ShadowParts {
+  readonly mode: "watch" | "guard";
+  readonly checks: MarketChecks;
+  /** True while the shadow process can be reached. */
+  isUp(): boolean;
+  /** Id of the shadow process, if it is this process's own; undefined while it restarts. */
+  pid(): number | undefined;
+  /** Programs followed, with the slots of their deployments. */
+  programs(): readonly { readonly id: string; readonly slot: bigint }[];
+}
+
+/** The mode of the settings: with nodes, quotes are guarded unless said otherwise. */
+export function shadowMode({ shadowExecution, solanaRpcUrls }: Config): "off" | "watch" | "guard" {
+  return shadowExecution ?? (solanaRpcUrls === undefined ? "off" : "guard");
+}
+
+/** Starts the shadow process of this machine, as the settings say; undefined if they turn it off. */
+export function startShadow(config: Config, warn: (message: string) => void): ShadowProcess | undefined {
+  if (shadowMode(config) === "off") return undefined;
+  return startShadowProcess({ memoryMiB: config.shadowMemoryMib, cpuPercent: config.shadowCpuPercent, warn });
+}
+
+/** Connects to the shadow process, this machine's or one of its own, and checks live markets there. Undefined if it is off. */
+export function connectShadow(
+  context: AppContext,
+  { reader, pool, subscriptions, head }: ChainParts,
+  { shadowPath }: ChainLocation,
+): ShadowParts | undefined {
+  const { config, logger, now, warn, closers } = context;
+  const mode = shadowMode(config);
+  if (mode === "off") return undefined;
+  const own = shadowPath === undefined ? closers.keep(startShadow(config, warn)!) : undefined;
+  const path = shadowPath ?? own!.path;
+  const programReader = createProgramReader({ pool, reader, commitment: COMMITMENT });
+  const watch = closers.keep(
+    createProgramWatch({ reader: programReader, subscriptions, commitment: COMMITMENT, warn }),
+  );
+  const link: ShadowLink = closers.keep(new ShadowLink({ path, onOpen: () => features.renew() }));
+  const features = closers.keep(new ClusterFeatures({ link, reader, warn }));
+  const code = new ProgramCode({ reader: programReader, watch, logger });
+  const checks = closers.keep(
+    new MarketChecks({
+      isGuarding: mode === "guard",
+      isUp: () => link.isOpen,
+      now,
+      head,
+      log: (facts, message) => logger.warn(facts, message),
+      fetchAccounts: (addresses) => reader.fetchAccounts(addresses),
+      send: async (order) => {
+        await features.known();
+        return link.send(order);
+      },
+      programs: {
+        follow: (ids) => watch.follow(ids),
+        get: (id) => watch.get(id),
+        fetchCode: (id) => code.fetch(id),
+      },
+    }),
+  );
+  watch.onReplaced((deployed) => checks.noteReplaced(deployed));
+  return {
+    mode,
+    checks,
+    isUp: () => link.isOpen,
+    pid: () => own?.pid(),
+    programs: () => watch.all().map(({ id, slot }) => ({ id: id.toString(), slot })),
+  };
+}

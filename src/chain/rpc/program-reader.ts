@@ -1,0 +1,128 @@
+import { Address } from "../../primitives/address.ts";
+import { readU64, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
+import { LEGACY_LOADER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
+import type { AccountReader, DeployedProgram } from "../port.ts";
+import { NodeError } from "./node-error.ts";
+import type { RpcPool } from "./rpc-pool.ts";
+import { asAccount, asContext, asList } from "./rpc-values.ts";
+
+/** The account of a program's code begins with its kind, the slot of the deployment and who may replace it. */
+export const CODE_HEADER_BYTES = 45;
+const POINTER_BYTES = 36;
+const SLOT_OFFSET = 4;
+const POINTER_OFFSET = 4;
+const KIND_POINTER = 2;
+const KIND_CODE = 3;
+/** Below the cap of an answer, and small enough that others' answers are not held up. */
+const SLICE_BYTES = 512 * 1024;
+const MAX_CODE_BYTES = 10 * 1024 * 1024 + CODE_HEADER_BYTES;
+const MAX_PER_CALL = 100;
+const WHAT = "a program";
+
+interface ProgramReaderOptions {
+  readonly pool: RpcPool;
+  readonly reader: Pick<AccountReader, "fetchAccounts">;
+  /** Commitment at which deployments are followed. */
+  readonly commitment: "processed" | "confirmed";
+}
+
+/** Reads which build of a program is deployed, and its bytes. */
+export interface ProgramReader {
+  /** The deployments of programs, in order; null if there is none or its loader is unknown. @throws TradewireError UPSTREAM_ERROR */
+  fetchDeployments(ids: readonly Address[]): Promise<readonly (DeployedProgram | null)[]>;
+  /** The slots that known deployments have now, in order; undefined if one is gone. @throws TradewireError UPSTREAM_ERROR */
+  fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]>;
+  /**
+   * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined>;
+}
+
+/** Reads programs by getMultipleAccounts, and by slices of their code. */
+export function createProgramReader(options: ProgramReaderOptions): ProgramReader {
+  return new RpcProgramReader(options);
+}
+
+/** Slot in the header of a code account; undefined if it is none. */
+export function deploySlotOf(data: Uint8Array): bigint | undefined {
+  if (data.length < SLOT_OFFSET + 8 || viewOf(data).getUint32(0, true) !== KIND_CODE) return undefined;
+  return readU64(data, SLOT_OFFSET);
+}
+
+class RpcProgramReader implements ProgramReader {
+  readonly #options: ProgramReaderOptions;
+
+  constructor(options: ProgramReaderOptions) {
+    this.#options = options;
+  }
+
+  async fetchDeployments(ids: readonly Address[]): Promise<readonly (DeployedProgram | null)[]> {
+    const { accounts } = await this.#options.reader.fetchAccounts(ids);
+    const found = ids.map((id, i) => deploymentOf(id, accounts[i] ?? null));
+    const slots = await this.fetchDeploySlots(found.filter((one) => one !== null));
+    let next = 0;
+    return found.map((one) => {
+      if (one === null) return null;
+      const slot = slots[next++];
+      return slot === undefined ? null : { ...one, slot };
+    });
+  }
+
+  async fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]> {
+    const upgradeable = deployments.filter(({ isUpgradeable }) => isUpgradeable);
+    const slots = new Map<Address, bigint | undefined>();
+    for (let at = 0; at < upgradeable.length; at += MAX_PER_CALL) {
+      const chunk = upgradeable.slice(at, at + MAX_PER_CALL).map(({ codeAddress }) => codeAddress);
+      const accounts = await this.#fetchSlices(chunk, 0, CODE_HEADER_BYTES);
+      for (const [i, address] of chunk.entries())
+        slots.set(address, deploySlotOf(accounts[i]?.data ?? new Uint8Array(0)));
+    }
+    return deployments.map(({ isUpgradeable, codeAddress }) => (isUpgradeable ? slots.get(codeAddress) : 0n));
+  }
+
+  async fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined> {
+    const { codeAddress, isUpgradeable, slot } = deployment;
+    const slices: Uint8Array[] = [];
+    for (let offset = 0; offset < MAX_CODE_BYTES; offset += SLICE_BYTES) {
+      const [account] = await this.#fetchSlices([codeAddress], offset, SLICE_BYTES);
+      if (account === null || account === undefined) return undefined;
+      slices.push(account.data);
+      if (account.data.length < SLICE_BYTES) break;
+    }
+    // A replacement between two slices would mix two builds.
+    const [now] = await this.fetchDeploySlots([deployment]);
+    if (now !== slot) return undefined;
+    const whole = Buffer.concat(slices);
+    return isUpgradeable ? whole.subarray(CODE_HEADER_BYTES) : whole;
+  }
+
+  async #fetchSlices(
+    addresses: readonly Address[],
+    offset: number,
+    length: number,
+  ): Promise<readonly (Account | null)[]> {
+    const { pool, commitment } = this.#options;
+    const config = { encoding: "base64", commitment, dataSlice: { offset, length } };
+    const result = await pool.read("getMultipleAccounts", [addresses.map(String), config]);
+    const { slot, value } = asContext(result, WHAT);
+    const values = asList(value, WHAT);
+    return addresses.map((address, i) => {
+      const account = asAccount(address, values[i] ?? null, slot);
+      if (account !== null && account.data.length > length)
+        throw new NodeError("malformed", "A Solana node ignored the slice of an account it was asked for.");
+      return account;
+    });
+  }
+}
+
+/** The deployment a program account shows; its slot is still to be read. */
+function deploymentOf(id: Address, account: Account | null): DeployedProgram | null {
+  if (account === null || !account.executable) return null;
+  if (account.owner === LEGACY_LOADER) return { id, isUpgradeable: false, codeAddress: id, slot: 0n };
+  const { data, owner } = account;
+  if (owner !== UPGRADEABLE_LOADER || data.length < POINTER_BYTES) return null;
+  if (viewOf(data).getUint32(0, true) !== KIND_POINTER) return null;
+  return { id, isUpgradeable: true, codeAddress: Address.from(data, POINTER_OFFSET), slot: 0n };
+}

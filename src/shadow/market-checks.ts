@@ -1,0 +1,314 @@
+import type { Address } from "../primitives/address.ts";
+import type { Now } from "../primitives/clock.ts";
+import type { AccountView } from "../solana/account.ts";
+import type { MintPair, Venue } from "../venues/venue.ts";
+import { CheckQueue } from "./check-queue.ts";
+import { type CheckPorts, type CheckResult, type ProgramBuild, runCheck } from "./check-run.ts";
+import { MarketRecord, type MarketStanding, Verdicts } from "./verdicts.ts";
+
+/** A live market, as the market room keeps it. */
+export interface LiveMarket {
+  readonly venue: Venue;
+  readonly address: Address;
+  readonly pair: MintPair;
+  /** The accounts behind its state. */
+  readonly held: Iterable<Address>;
+  readonly view: AccountView;
+  /** What is known of it has changed. */
+  judged(): void;
+}
+
+interface MarketChecksOptions extends CheckPorts {
+  /** False: differences are reported, and nothing is withheld. */
+  readonly isGuarding: boolean;
+  /** True while the shadow process can be reached. */
+  readonly isUp: () => boolean;
+  readonly now: Now;
+  readonly log: (facts: object, message: string) => void;
+}
+
+/** Counts since the start. */
+export interface CheckCounts {
+  readonly checks: number;
+  readonly samples: number;
+  readonly differences: number;
+  readonly replacements: number;
+}
+
+/** One market under check. */
+interface Entry {
+  readonly live: LiveMarket;
+  readonly record: MarketRecord;
+  readonly extras: Set<Address>;
+  readonly programs: Set<Address>;
+  /** Checks begun. */
+  turn: number;
+  checkedAtMs: number;
+  /** Earliest next try of a market that differs or cannot be checked. Epoch milliseconds. */
+  retryAtMs: number;
+  retryMs: number;
+  /** Resolves after the first check. */
+  readonly first: PromiseWithResolvers<void>;
+}
+
+/** Least time between two routine checks of one market. */
+const SAMPLE_AGAIN_MS = 10_000;
+/** How often a market that differs is tried again; doubles up to the bound. */
+const RETRY_MS = 2_000;
+const MAX_RETRY_MS = 10_000;
+/** A market whose check ended the process is left alone longer and longer. */
+const MAX_CRASH_RETRY_MS = 300_000;
+/** With more checks waiting than this, further ones are routine: they keep to the budget. */
+const MAX_URGENT = 64;
+const TICK_MS = 250;
+/** Pace of routine checks. */
+const TICKS_PER_SAMPLE = 4;
+
+const UNKNOWN: MarketStanding = {
+  backing: { programSlot: undefined, shadowSlot: undefined, checked: false },
+  withheld: undefined,
+  unitsScale: 1,
+};
+
+/**
+ * Checks live markets on the deployed programs: each as it becomes live, at once when one of its programs is replaced, again
+ * while it differs, and in turn. What differs is withheld until it agrees.
+ */
+export class MarketChecks {
+  readonly #options: MarketChecksOptions;
+  /** The longest unchecked first. */
+  readonly #entries = new Map<LiveMarket, Entry>();
+  /** Those that do not agree. */
+  readonly #open = new Set<Entry>();
+  readonly #verdicts: Verdicts;
+  readonly #queue: CheckQueue<Entry>;
+  readonly #timer: NodeJS.Timeout;
+  /** Programs replaced since the start, by the newest build. */
+  readonly #replaced = new Map<Address, bigint>();
+  readonly #counts = { checks: 0, samples: 0, differences: 0, replacements: 0 };
+  #ticks = 0;
+
+  constructor(options: MarketChecksOptions) {
+    this.#options = options;
+    this.#verdicts = new Verdicts(options.isGuarding);
+    this.#queue = new CheckQueue((entry, isSample) => this.#check(entry, isSample));
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  /** A market has become live: it is checked at once. */
+  begin(live: LiveMarket): void {
+    if (this.#entries.has(live)) return;
+    const record = new MarketRecord(live.venue.id);
+    const entry: Entry = {
+      live,
+      record,
+      extras: new Set(),
+      programs: new Set(),
+      turn: 0,
+      checkedAtMs: 0,
+      retryAtMs: 0,
+      retryMs: RETRY_MS,
+      first: Promise.withResolvers(),
+    };
+    this.#entries.set(live, entry);
+    void this.#options.programs.follow(live.venue.programs).catch(() => {});
+    const replaced = live.venue.programs.find((id) => this.#replaced.has(id));
+    // The first check of a new build decides; until then none of the venue's markets is known to agree.
+    if (replaced !== undefined && this.#verdicts.countsOf(live.venue.id).agrees === 0)
+      record.finding = { kind: "replaced", reason: replacedReason(replaced, this.#replaced.get(replaced)!) };
+    this.#verdicts.add(record);
+    this.#open.add(entry);
+    this.#queue.add(entry, this.#queue.size >= MAX_URGENT);
+  }
+
+  /** A market is no longer live. */
+  end(live: LiveMarket): void {
+    const entry = this.#entries.get(live);
+    if (entry === undefined) return;
+    this.#entries.delete(live);
+    this.#open.delete(entry);
+    this.#queue.delete(entry);
+    this.#verdicts.delete(entry.record);
+    entry.first.resolve();
+  }
+
+  /** What is known of a market; from memory. */
+  standingOf(live: LiveMarket): MarketStanding {
+    const entry = this.#entries.get(live);
+    return entry === undefined ? UNKNOWN : this.#verdicts.standingOf(entry.record);
+  }
+
+  /** Resolves when each of the markets was checked once, or after `waitMs`. */
+  async settled(markets: readonly LiveMarket[], waitMs: number): Promise<void> {
+    const firsts = markets.flatMap((live) => this.#entries.get(live)?.first.promise ?? []);
+    if (firsts.length === 0 || waitMs <= 0 || !this.#options.isUp()) return;
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, waitMs);
+    });
+    await Promise.race([Promise.all(firsts), over]);
+    clearTimeout(timer);
+  }
+
+  /** A program runs another build now: what ran on it is withheld until it was checked again. */
+  noteReplaced({ id, slot }: ProgramBuild): void {
+    this.#replaced.set(id, slot);
+    this.#counts.replacements += 1;
+    const reason = replacedReason(id, slot);
+    const touched = [...this.#entries.values()].filter(
+      ({ live, programs }) => programs.has(id) || live.venue.programs.includes(id),
+    );
+    for (const entry of touched) {
+      entry.record.finding = { kind: "replaced", reason };
+      entry.retryMs = RETRY_MS;
+      this.#open.add(entry);
+      this.#queue.add(entry);
+    }
+    const facts = { program: id.toString(), slot: Number(slot), markets: touched.length };
+    this.#options.log(facts, "shadow execution: a program was replaced; its markets are checked again");
+    this.#announce(new Set(touched.map(({ live }) => live.venue.id)));
+  }
+
+  /** A trade on the market ended unlike its quote, or took more than its limit: it is checked soon. */
+  noteLanded(market: Address): void {
+    for (const entry of this.#entries.values()) if (entry.live.address === market) this.#queue.add(entry);
+  }
+
+  /** Events since the start. */
+  counts(): CheckCounts {
+    return this.#counts;
+  }
+
+  /** The findings of each venue with live markets. */
+  report(): readonly VenueFindings[] {
+    return [...this.#verdicts.venueIds()].map((id) => {
+      const { unchecked, agrees, differs, replaced } = this.#verdicts.countsOf(id);
+      const reason = this.#verdicts.reasonAgainstVenue(id);
+      return {
+        id,
+        agrees,
+        unchecked,
+        withheld: reason === undefined ? differs + replaced : agrees + unchecked + differs + replaced,
+        reason,
+      };
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#queue.close();
+  }
+
+  async #check(entry: Entry, isSample: boolean): Promise<void> {
+    const { live, record, extras, programs } = entry;
+    entry.turn += 1;
+    const market = {
+      venueId: live.venue.id,
+      address: live.address,
+      pair: live.pair,
+      held: live.held,
+      view: live.view,
+      extras,
+      programs,
+    };
+    const result = await runCheck(this.#options, market, { turn: entry.turn, isSample }).catch(
+      (error: unknown): CheckResult => ({ kind: "unable", reason: String(error) }),
+    );
+    if (!this.#entries.has(live)) return;
+    this.#take(entry, record, result);
+    entry.first.resolve();
+  }
+
+  #take(entry: Entry, record: MarketRecord, result: CheckResult): void {
+    if (result.kind === "busy") return;
+    const atMs = this.#options.now();
+    entry.checkedAtMs = atMs;
+    this.#entries.delete(entry.live);
+    this.#entries.set(entry.live, entry);
+    const before = record.finding;
+    if (result.kind === "checked") {
+      this.#counts.checks += 1;
+      this.#counts.samples += result.samples;
+      if (result.differences.length > 0) this.#counts.differences += 1;
+      record.note(result);
+    } else if (before.kind === "unchecked" || before.kind === "agrees") {
+      // A check that could not be made takes nothing back, and proves nothing.
+      if (before.kind === "unchecked" && result.kind === "unable")
+        record.finding = { kind: "unchecked", reason: result.reason };
+    }
+    const isSettled = record.finding.kind === "agrees";
+    if (isSettled) this.#open.delete(entry);
+    else this.#open.add(entry);
+    const mostMs = result.kind === "down" ? MAX_CRASH_RETRY_MS : MAX_RETRY_MS;
+    entry.retryMs = isSettled ? RETRY_MS : Math.min(2 * entry.retryMs, mostMs);
+    entry.retryAtMs = atMs + entry.retryMs;
+    this.#report(entry, before.kind, result);
+    if (before.kind === "differs" && isSettled) this.#hurry(record.venueId);
+    entry.live.judged();
+    this.#announce(this.#verdicts.settle(record.venueId) ? new Set([record.venueId]) : new Set());
+  }
+
+  #report({ live, record }: Entry, before: string, result: CheckResult): void {
+    const { finding } = record;
+    const facts = { venue: live.venue.id, market: live.address.toString() };
+    const doing = this.#options.isGuarding ? "withheld" : "reported only";
+    if (finding.kind === "differs" && before !== "differs")
+      this.#options.log({ ...facts, reason: finding.reason }, `shadow execution: a market differs; ${doing}`);
+    else if (finding.kind === "agrees" && (before === "differs" || before === "replaced"))
+      this.#options.log(
+        { ...facts, samples: result.kind === "checked" ? result.samples : 0 },
+        "shadow execution: a market agrees again",
+      );
+  }
+
+  /** One market of the venue agrees again: so may the others. */
+  #hurry(venueId: string): void {
+    for (const entry of this.#entries.values())
+      if (entry.record.venueId === venueId && entry.record.finding.kind === "differs") this.#queue.add(entry);
+  }
+
+  /** Tells the markets of venues that what is offered of them has changed. */
+  #announce(venueIds: ReadonlySet<string>): void {
+    for (const venueId of venueIds) this.#verdicts.settle(venueId);
+    for (const { live } of this.#entries.values()) if (venueIds.has(live.venue.id)) live.judged();
+  }
+
+  /** Tries one market again that differs, or checks one in turn. */
+  #tick(): void {
+    this.#ticks += 1;
+    if (!this.#queue.isIdle) return;
+    const atMs = this.#options.now();
+    for (const entry of this.#open) {
+      if (entry.turn === 0 || entry.retryAtMs > atMs) continue;
+      this.#tryAgain(entry);
+      return;
+    }
+    if (this.#ticks % TICKS_PER_SAMPLE !== 0) return;
+    const [sample] = this.#entries.values();
+    if (sample !== undefined && sample.checkedAtMs + SAMPLE_AGAIN_MS <= atMs) this.#queue.add(sample, true);
+  }
+
+  /** Those that are tried take turns. */
+  #tryAgain(entry: Entry): void {
+    this.#open.delete(entry);
+    this.#open.add(entry);
+    this.#queue.add(entry);
+  }
+}
+
+/** The findings of one venue. */
+export interface VenueFindings {
+  readonly id: string;
+  /** Live markets by finding. */
+  readonly agrees: number;
+  readonly unchecked: number;
+  /** Markets that should not be traded on; in guard, they are not. */
+  readonly withheld: number;
+  /** Why the venue as a whole is withheld. */
+  readonly reason: string | undefined;
+}
+
+function replacedReason(program: Address, slot: bigint): string {
+  return `its program ${program} was replaced at slot ${slot} and is being checked`;
+}

@@ -1,0 +1,177 @@
+import type { Address } from "../primitives/address.ts";
+import type { CheckResult } from "./check-run.ts";
+
+/** What is known of a market from running it. */
+export type MarketFinding =
+  /** Not checked yet, or it cannot be. */
+  | { readonly kind: "unchecked"; readonly reason: string | undefined }
+  | { readonly kind: "agrees" }
+  | { readonly kind: "differs"; readonly reason: string }
+  /** A program that it runs on was replaced since the last check. */
+  | { readonly kind: "replaced"; readonly reason: string };
+
+/** How a market is backed by execution, for callers. */
+interface ExecutionBacking {
+  /** Slot of the newest deployment among its programs; undefined before the first check. */
+  readonly programSlot: bigint | undefined;
+  /** Slot of its last check; undefined before the first. */
+  readonly shadowSlot: bigint | undefined;
+  /** True if the last check, on the programs deployed now, agreed. */
+  readonly checked: boolean;
+}
+
+/** What trades make of it. */
+export interface MarketStanding {
+  readonly backing: ExecutionBacking;
+  /** Why no trade is offered on it; undefined if trades are. */
+  readonly withheld: string | undefined;
+  /** Factor on the table's compute bound: above 1 if the deployed program takes more. */
+  readonly unitsScale: number;
+}
+
+/** Checked markets of a venue from which on most of them decide over all. */
+const LEAST_FOR_VENUE = 3;
+/** Added to a measured excess over the table: other trades may take still more. */
+const SCALE_MARGIN = 1.05;
+
+/** One market's findings. */
+export class MarketRecord {
+  readonly venueId: string;
+  finding: MarketFinding = { kind: "unchecked", reason: undefined };
+  #programSlot: bigint | undefined;
+  #shadowSlot: bigint | undefined;
+  /** Largest ratio of use to the table's bound on the programs that are deployed now. */
+  #unitsRatio = 0;
+  #builds: ReadonlyMap<Address, bigint> = new Map();
+
+  constructor(venueId: string) {
+    this.venueId = venueId;
+  }
+
+  get unitsRatio(): number {
+    return this.#unitsRatio;
+  }
+
+  get backing(): ExecutionBacking {
+    return {
+      programSlot: this.#programSlot,
+      shadowSlot: this.#shadowSlot,
+      checked: this.finding.kind === "agrees",
+    };
+  }
+
+  /** Takes over a finished check. */
+  note(result: Extract<CheckResult, { kind: "checked" }>): void {
+    const isSameBuild =
+      result.builds.size === this.#builds.size &&
+      [...result.builds].every(([id, slot]) => this.#builds.get(id) === slot);
+    this.#unitsRatio = Math.max(isSameBuild ? this.#unitsRatio : 0, result.unitsRatio);
+    this.#builds = result.builds;
+    this.#programSlot = [...result.builds.values()].reduce((newest, slot) => (slot > newest ? slot : newest), 0n);
+    this.#shadowSlot = result.slot;
+    this.finding =
+      result.differences.length === 0
+        ? { kind: "agrees" }
+        : { kind: "differs", reason: `differs from the deployed program: ${result.differences.join(" | ")}` };
+  }
+}
+
+type FindingCounts = Readonly<Record<MarketFinding["kind"], number>>;
+
+/** One venue's markets, and what they come to. */
+interface VenueRecord {
+  readonly records: Set<MarketRecord>;
+  counts: FindingCounts;
+  /** Why the venue as a whole should not be traded on. */
+  reason: string | undefined;
+  unitsRatio: number;
+}
+
+const NO_COUNTS: FindingCounts = { unchecked: 0, agrees: 0, differs: 0, replaced: 0 };
+
+/** The findings of all markets, and what follows from them for a venue as a whole. */
+export class Verdicts {
+  readonly #venues = new Map<string, VenueRecord>();
+  readonly #isGuarding: boolean;
+
+  /** @param isGuarding false: nothing is withheld, all is reported */
+  constructor(isGuarding: boolean) {
+    this.#isGuarding = isGuarding;
+  }
+
+  add(record: MarketRecord): void {
+    const venue = this.#venues.get(record.venueId) ?? {
+      records: new Set(),
+      counts: NO_COUNTS,
+      reason: undefined,
+      unitsRatio: 0,
+    };
+    venue.records.add(record);
+    this.#venues.set(record.venueId, venue);
+    this.settle(record.venueId);
+  }
+
+  delete(record: MarketRecord): void {
+    this.#venues.get(record.venueId)?.records.delete(record);
+    this.settle(record.venueId);
+  }
+
+  /** Counts a venue's findings anew. @returns true if that changes what is offered of its other markets */
+  settle(venueId: string): boolean {
+    const venue = this.#venues.get(venueId);
+    if (venue === undefined) return false;
+    const { reason } = venue;
+    const counts = { ...NO_COUNTS };
+    let unitsRatio = 0;
+    for (const record of venue.records) {
+      counts[record.finding.kind] += 1;
+      unitsRatio = Math.max(unitsRatio, record.unitsRatio);
+    }
+    const hasMore = unitsRatio > 1 && unitsRatio !== venue.unitsRatio;
+    venue.counts = counts;
+    venue.unitsRatio = unitsRatio;
+    venue.reason = reasonAgainst(counts);
+    return hasMore || (venue.reason === undefined) !== (reason === undefined);
+  }
+
+  standingOf(record: MarketRecord): MarketStanding {
+    return {
+      backing: record.backing,
+      withheld: this.#isGuarding ? this.reasonAgainst(record) : undefined,
+      unitsScale: this.#isGuarding ? this.#unitsScaleOf(record) : 1,
+    };
+  }
+
+  /** Why trades on the market should not be offered, whether or not they are. */
+  reasonAgainst({ venueId, finding }: MarketRecord): string | undefined {
+    if (finding.kind === "differs" || finding.kind === "replaced") return finding.reason;
+    return this.reasonAgainstVenue(venueId);
+  }
+
+  /** Why a venue as a whole should not be traded on: most of its checked markets differ. */
+  reasonAgainstVenue(venueId: string): string | undefined {
+    return this.#venues.get(venueId)?.reason;
+  }
+
+  /** How many markets of a venue have each finding. */
+  countsOf(venueId: string): FindingCounts {
+    return this.#venues.get(venueId)?.counts ?? NO_COUNTS;
+  }
+
+  /** Venues that had live markets. */
+  venueIds(): Iterable<string> {
+    return this.#venues.keys();
+  }
+
+  /** A market that was not measured may take as much as the others of its venue. */
+  #unitsScaleOf({ venueId, unitsRatio }: MarketRecord): number {
+    const ratio = unitsRatio > 0 ? unitsRatio : (this.#venues.get(venueId)?.unitsRatio ?? 0);
+    return ratio > 1 ? ratio * SCALE_MARGIN : 1;
+  }
+}
+
+function reasonAgainst({ agrees, differs }: FindingCounts): string | undefined {
+  const checked = agrees + differs;
+  if (checked < LEAST_FOR_VENUE || 2 * differs <= checked) return undefined;
+  return `${differs} of the ${checked} checked markets of its venue differ from the deployed program`;
+}

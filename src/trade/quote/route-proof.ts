@@ -1,0 +1,51 @@
+import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import { maxOf, minOf } from "../../primitives/integer.ts";
+import type { RouteProof } from "../trade.ts";
+import type { Route } from "./route.ts";
+
+/** How a route is backed by execution: as its least backed market. Undefined if nothing is checked. */
+export function proofOf({ steps }: Pick<Route, "steps">): RouteProof | undefined {
+  const [first, ...others] = steps;
+  let proof = first!.hot.backing;
+  for (const { hot } of others) proof = joined(proof, hot.backing);
+  return proof;
+}
+
+function joined(a: RouteProof | undefined, b: RouteProof | undefined): RouteProof | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  return {
+    programSlot: both(a.programSlot, b.programSlot, maxOf),
+    shadowSlot: both(a.shadowSlot, b.shadowSlot, minOf),
+    checked: a.checked && b.checked,
+  };
+}
+
+function both(
+  a: bigint | undefined,
+  b: bigint | undefined,
+  join: (a: bigint, b: bigint) => bigint,
+): bigint | undefined {
+  return a === undefined || b === undefined ? undefined : join(a, b);
+}
+
+/** Markets without their unchecked ones; kept, because what is known of a pair is kept by its object. */
+const checkedOf = new WeakMap<PairMarkets, PairMarkets>();
+
+/** The pair without the markets whose quotes were not checked on the deployed programs; those are faults in it. */
+export function onlyChecked(pair: PairMarkets): PairMarkets {
+  let kept = checkedOf.get(pair);
+  if (kept === undefined) {
+    const isChecked = ({ backing }: HotMarket) => backing?.checked === true;
+    const faults = pair.markets
+      .filter((hot) => !isChecked(hot))
+      .map(({ venue, market }) => ({
+        venue: venue.id,
+        market: market.address.toString(),
+        reason: "not checked on the deployed program yet",
+        isWithheld: true,
+      }));
+    kept = { ...pair, markets: pair.markets.filter(isChecked), faults: [...pair.faults, ...faults] };
+    checkedOf.set(pair, kept);
+  }
+  return kept;
+}

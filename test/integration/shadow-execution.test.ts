@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Tradewire } from "../../src/client/tradewire.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { binaryPath } from "../../src/sandbox/programs/manifest.ts";
+import type { WorldToken } from "../../src/sandbox/world/tokens/token.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const CPMM = readFileSync(binaryPath("raydium_cpmm"));
+const ANOTHER_PROGRAM = readFileSync(binaryPath("pump_fun"));
+
+let service: TestService;
+let client: Tradewire;
+const logged: { readonly facts: Record<string, unknown>; readonly message: string }[] = [];
+
+beforeAll(async () => {
+  const log = (facts: object, message: string) =>
+    void logged.push({ facts: facts as Record<string, unknown>, message });
+  service = await startTestService({ SHADOW_EXECUTION: "guard" }, { logger: { info: log, warn: log, error: log } });
+  client = await service.newClient(1_000);
+});
+afterAll(() => service?.close());
+
+/** The same program with another denominator of its fees: a fee lower by a ten-thousandth. */
+function withOtherFees(code: Uint8Array): Uint8Array {
+  const changed = Buffer.from(code);
+  const denominator = Buffer.alloc(4);
+  denominator.writeUInt32LE(1_000_000);
+  let found = 0;
+  for (let at = changed.indexOf(denominator); at !== -1; at = changed.indexOf(denominator, at + 4)) {
+    changed.writeUInt32LE(1_000_100, at);
+    found += 1;
+  }
+  expect(found).toBeGreaterThan(0);
+  return changed;
+}
+
+const tokensOn = (venue: string) =>
+  service.sandbox.world.tokens.filter((token) => token.venue === venue && token.quoteMint === SOL_MINT);
+
+/** A quote of the token for SOL, on its venue alone if it has one. */
+async function quote({ mint }: WorldToken, more: object = {}) {
+  const { status, body } = await service.call(
+    "/v1/tx/quote",
+    { inputMint: "SOL", outputMint: mint.toString(), amount: 0.01, swapMode: "exactIn", slippage: 0.01, ...more },
+    client.apiKey,
+  );
+  return { status, data: body.data as Quoted | undefined, error: body.error };
+}
+
+interface Quoted {
+  readonly platform: string;
+  readonly proof: { readonly checked: boolean; readonly programSlot?: number; readonly shadowSlot?: number };
+  readonly faults: readonly { readonly venue: string; readonly market: string; readonly reason: string }[];
+}
+
+/** Waits until the market of a token is offered and checked. */
+const checked = (token: WorldToken) =>
+  eventually(async () => {
+    const { data } = await quote(token);
+    expect(data?.proof.checked).toBe(true);
+    return data!;
+  });
+
+const programOf = (venue: string): Address => service.sandbox.world.programs.find(({ name }) => name === venue)!.id;
+
+test("each market of the embedded chain is checked on its program, and quotes and builds say so", async () => {
+  for (const venue of new Set(service.sandbox.world.tokens.map((token) => token.venue))) {
+    const [token] = tokensOn(venue);
+    const { proof } = await checked(token!);
+    expect(proof.programSlot).toBeGreaterThan(0);
+    expect(proof.shadowSlot).toBeGreaterThanOrEqual(proof.programSlot!);
+    const order = {
+      mint: token!.mint.toString(),
+      solAmount: 0.01,
+      slippage: 0.01,
+      priority: "fast",
+      requireChecked: true,
+    };
+    const built = await service.call("/v1/tx/buy", order, client.apiKey);
+    expect(built).toMatchObject({ status: 200, body: { data: { proof: { checked: true } } } });
+  }
+  const status = (await (await fetch(`${service.url}/status.json`)).json()) as Status;
+  expect(status.shadow).toMatchObject({ mode: "guard", state: "up", differences: 0 });
+  expect(status.shadow.checks).toBeGreaterThan(0);
+});
+
+interface Status {
+  readonly shadow: { readonly checks: number; readonly differences: number };
+  readonly venues: readonly { readonly id: string; readonly withheld: number; readonly checked: number }[];
+}
+
+test("a program with another fee is found out: its markets are withheld, others stay, and they come back with the program", async () => {
+  const [token] = tokensOn("raydium_cpmm");
+  const [other] = tokensOn("pump_swap");
+  await checked(token!);
+  await checked(other!);
+  const before = service.sandbox.slot();
+  await service.sandbox.setProgram(programOf("raydium_cpmm"), withOtherFees(CPMM));
+  const refused = await eventually(async () => {
+    const answer = await quote(token!);
+    expect(answer.error?.code).toBe("VENUE_DEGRADED");
+    return { ...answer, slot: service.sandbox.slot() };
+  });
+  // Seen from outside, through a request of its own: two slots and the time of the request.
+  expect(refused.slot - before).toBeLessThanOrEqual(4);
+  const differing = await eventually(() => {
+    const found = logged.find(({ message }) => message.includes("a market differs"));
+    expect(found).toBeDefined();
+    return found!;
+  });
+  expect(differing.facts).toMatchObject({ venue: "raydium_cpmm" });
+  expect(differing.facts.reason).toMatch(/we quote \d+ for \d+, the program moves \d+ for \d+/);
+  expect((await quote(other!)).data?.proof.checked).toBe(true);
+
+  await service.sandbox.setProgram(programOf("raydium_cpmm"), CPMM);
+  const { platform, proof } = await checked(token!);
+  expect(platform).toBe("raydium_cpmm");
+  expect(proof.programSlot).toBeGreaterThan(before);
+});
+
+test("a program that cannot do the trade at all is found out, and never fails a request otherwise", async () => {
+  const [token] = tokensOn("raydium_launchlab");
+  await checked(token!);
+  await service.sandbox.setProgram(programOf("raydium_launchlab"), ANOTHER_PROGRAM);
+  await eventually(async () => expect((await quote(token!)).error?.code).toBe("VENUE_DEGRADED"));
+  await eventually(() => expect(logged.some(({ facts }) => /the program fails/.test(`${facts.reason}`))).toBe(true));
+  await service.sandbox.setProgram(programOf("raydium_launchlab"), readFileSync(binaryPath("raydium_launchlab")));
+  await checked(token!);
+});
+
+test("killing the shadow process costs trades nothing; it comes back by itself", async () => {
+  const [token] = tokensOn("pump_fun");
+  await checked(token!);
+  const { shadow } = service.app;
+  const first = shadow!.pid()!;
+  process.kill(first, "SIGKILL");
+  const built = await client.buy({ mint: token!.mint.toString(), solAmount: 0.01, slippage: 0.01, priority: "fast" });
+  expect(built.status).toMatch(/confirmed|finalized/);
+  await eventually(() => expect(shadow!.pid()).not.toBe(first));
+  await eventually(async () => {
+    const status = (await (await fetch(`${service.url}/status.json`)).json()) as Status;
+    expect(status.shadow).toMatchObject({ state: "up" });
+  });
+});

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DeployedProgram } from "../../chain/port.ts";
-import type { ProgramReader } from "../../chain/rpc/program-reader.ts";
-import type { ProgramWatch } from "../../chain/state/program-watch.ts";
+import type { ProgramReader } from "../../chain/programs/program-reader.ts";
+import type { ProgramWatch } from "../../chain/programs/program-watch.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { AppLogger } from "../context.ts";
 

@@ -1,5 +1,5 @@
-import { createProgramReader } from "../../chain/rpc/program-reader.ts";
-import { createProgramWatch } from "../../chain/state/program-watch.ts";
+import { createProgramReader } from "../../chain/programs/program-reader.ts";
+import { createProgramWatch } from "../../chain/programs/program-watch.ts";
 import type { Config } from "../../process/config/settings.ts";
 import { MarketChecks } from "../../shadow/market-checks.ts";
 import { ShadowLink } from "../../shadow/shadow-link.ts";

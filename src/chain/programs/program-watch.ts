@@ -1,8 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 import type { DeployedProgram } from "../port.ts";
-import { CODE_HEADER_BYTES, deploySlotOf, type ProgramReader } from "../rpc/program-reader.ts";
 import { asAccount, asContext } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import { CODE_HEADER_BYTES, deploySlotOf, type ProgramReader } from "./program-reader.ts";
 
 interface ProgramWatchOptions {
   readonly reader: ProgramReader;

@@ -3,9 +3,9 @@ import { readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { LEGACY_LOADER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { AccountReader, DeployedProgram } from "../port.ts";
-import { NodeError } from "./node-error.ts";
-import type { RpcPool } from "./rpc-pool.ts";
-import { asAccount, asContext, asList } from "./rpc-values.ts";
+import { NodeError } from "../rpc/node-error.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
 
 /** The account of a program's code begins with its kind, the slot of the deployment and who may replace it. */
 export const CODE_HEADER_BYTES = 45;

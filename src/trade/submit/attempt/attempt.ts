@@ -174,8 +174,6 @@ export class Attempt {
       if (end === undefined) return undefined;
       const { signature, outcome } = end;
       progress.endStage("receipt");
-      if (landing.kind === "landed" && !isAsQuoted(this.sealed, outcome))
-        this.#ports.onSurprise?.(this.sealed.route.map(({ market }) => market));
       code = outcome.kind === "failed" ? outcome.code : "OK";
       return await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
     } finally {
@@ -192,8 +190,11 @@ export class Attempt {
       this.#reportLanding(landed);
       const { signature, landing } = landed;
       if (landing.kind === "pending") return undefined;
-      if (landing.kind === "landed")
-        return { signature, outcome: readOutcome(this.#ports.venues, this.sealed, signature, landing) };
+      if (landing.kind === "landed") {
+        const outcome = readOutcome(this.#ports.venues, this.sealed, signature, landing);
+        if (!isAsQuoted(this.sealed, outcome)) this.#ports.onSurprise?.(this.sealed.route.map(({ market }) => market));
+        return { signature, outcome };
+      }
       const outcome = (await this.#followStored()) ? undefined : await this.#ruleExpired(signature);
       if (outcome !== undefined) return { signature, outcome };
     }

@@ -184,12 +184,15 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
 }
 
 /**
- * Compute units, measured on the program: an upper bound for the trade. The terms are profit still unlocking in a vault,
- * and for stable pools each round of approximation and the calculation with staked SOL's worth.
+ * Compute units, measured on builds of 2025 and 2026, of which the older one uses about 11,000 more: an upper bound for the
+ * trade. The terms are profit still unlocking in a vault, and for stable pools each round of approximation and the
+ * calculation with staked SOL's worth.
  */
+const SWAP_UNITS = 93_500;
+
 function unitsOf({ trade, stable }: DammV1Bench, { rounds }: DammV1Fill): number {
   const locked = [trade.source, trade.target].filter(({ vault }) => vault.lockedProfit > 0n).length;
-  const flat = 82_000 + 2_100 * locked;
+  const flat = SWAP_UNITS + 2_100 * locked;
   if (stable === undefined || trade.pool.stable === undefined) return flat;
   const depeg = trade.pool.stable.depeg === "none" ? 0 : 19_000;
   return flat + 3_000 + 5_700 * stable.d.rounds + 2_550 * rounds + depeg;

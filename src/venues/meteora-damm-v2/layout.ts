@@ -54,6 +54,8 @@ export interface DammV2Pool {
   /** True: points are Unix seconds. False: slots. */
   readonly countsSeconds: boolean;
   readonly enabled: boolean;
+  /** False if no trade since the layout changed has touched the pool: the next one migrates it. */
+  readonly migrated: boolean;
 }
 
 /** Decodes a pool account; undefined if it is none. @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, account Pool */
@@ -96,6 +98,7 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
     countsSeconds: data[480] === 1,
     enabled: data[481] === 0,
     reserves: [readU64(data, 680), readU64(data, 688)],
+    migrated: data[696] !== 0,
   };
 }
 

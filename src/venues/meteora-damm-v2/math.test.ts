@@ -28,6 +28,7 @@ const pool: DammV2Pool = {
   activationPoint: 0n,
   countsSeconds: true,
   enabled: true,
+  migrated: true,
 };
 const compounding: DammV2Pool = {
   ...pool,

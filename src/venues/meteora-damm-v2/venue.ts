@@ -49,7 +49,7 @@ const ACCOUNTS = {
 /**
  * Meteora DAMM v2 (cp-amm): one range of constant liquidity or a compounding constant product, exact in and exact out,
  * Token-2022 with transfer fees; fee schedules by time and market cap, rate limiters, volatility fees.
- * From the interface and maths of the MIT SDK 1.5.0; proven by execution on the program's build of March 2026.
+ * From the interface and maths of the MIT SDK 1.5.0; proven by execution on the program's builds from December 2025 to March 2026.
  * Uncertain: SDK 1.5.0 knows four instructions and the errors above 6069 that this build does not; swap maths is believed
  * the same. Pools under private configurations are found only by the filter search. While a rate limiter watches, the
  * program refuses transactions that hold another instruction touching the pool before the swap.
@@ -159,6 +159,7 @@ function unitsOf(
   const work = baseFeeWork(pool.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
   return (
     (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
+    (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? 15_000 : 0) +
     (pool.followsVolatility ? 4_700 : 0) +
     (work.powers ? 2_300 : 0) +
@@ -168,6 +169,9 @@ function unitsOf(
     mintUnits(mints[1], extensions[1], exactIn)
   );
 }
+
+/** The first trade's migration of a pool. Builds before it, which leave pools unmigrated, use up to 4,200 more than later ones. */
+const MIGRATION_UNITS = 5_400;
 
 /** Addition for the transfer of a token; an exact-out trade computes its fee twice. */
 function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {

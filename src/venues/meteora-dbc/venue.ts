@@ -176,6 +176,7 @@ function unitsOf(
   const work = baseFeeWork(config.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
   const limited = config.baseFee.kind === "rateLimiter" && !selling;
   return (
+    OLDER_BUILD_UNITS +
     (selling ? sellUnits(exactIn, fill) : (exactIn ? 37_500 : 38_400) + 4_000 * fill.crossed) +
     30 * config.segments.length +
     (config.eagerFirstSwap ? (pool.hasSwapped ? 500 : 3_500) : 0) +
@@ -188,6 +189,9 @@ function unitsOf(
     mintUnits(mints[1], extensions[1])
   );
 }
+
+/** What builds before March 2026 use beyond it: their swap2 goes through the program's older entry. */
+const OLDER_BUILD_UNITS = 4_400;
 
 function sellUnits(exactIn: boolean, { crossed, endsLow }: DbcFill): number {
   return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 2_950 * crossed;

@@ -101,6 +101,8 @@ export interface WhirlpoolFill {
   readonly steps: number;
   /** Initialised ticks crossed. */
   readonly crossed: number;
+  /** Set bits of the ticks whose prices the fee's volatility asked for, at or above tick 0 and below it: one multiplication each. */
+  readonly borderBits: readonly [above: number, below: number];
 }
 
 /** First ticks of the arrays a swap may use, in its direction. For a rising price the search starts one spacing higher. */
@@ -185,7 +187,17 @@ export function swapWhirlpool(
   }
   const input = exactIn ? amount : calculated;
   const output = exactIn ? calculated : amount;
-  return { input, output, netIn: input - fees, sqrtPrice, searchedTo, steps, crossed };
+  const borderBits = meter?.borderBits() ?? NO_BITS;
+  return { input, output, netIn: input - fees, sqrtPrice, searchedTo, steps, crossed, borderBits };
+}
+
+const NO_BITS = [0, 0] as const;
+
+/** Set bits of a tick: its price takes a multiplication for each. */
+export function tickBits(tick: number): number {
+  let bits = 0;
+  for (let rest = Math.abs(tick); rest > 0; rest &= rest - 1) bits++;
+  return bits;
 }
 
 /**
@@ -209,6 +221,8 @@ class VolatilityMeter {
   #boundTick: number | undefined;
   #boundPrice = 0n;
   #skipped = false;
+  #bitsAbove = 0;
+  #bitsBelow = 0;
 
   constructor(curve: WhirlpoolCurve, oracle: WhirlpoolOracle, aToB: boolean, unixTimestamp: bigint) {
     this.#curve = curve;
@@ -228,6 +242,10 @@ class VolatilityMeter {
   feeRate(): bigint {
     const { groupSize, controlFactor } = this.#oracle;
     return feeRateWithVolatility(this.#curve.feeRate, this.#volatility, groupSize, controlFactor);
+  }
+
+  borderBits(): readonly [above: number, below: number] {
+    return [this.#bitsAbove, this.#bitsBelow];
   }
 
   /** The price at which the next step stops: `target` or the border of the group before it. */
@@ -262,6 +280,8 @@ class VolatilityMeter {
 
   #stopAt(tick: number, target: bigint): bigint {
     const price = whirlpoolSqrtPrice(tick);
+    if (tick >= 0) this.#bitsAbove += tickBits(tick);
+    else this.#bitsBelow += tickBits(tick);
     this.#boundTick = tick;
     this.#boundPrice = price;
     return (this.#aToB ? target > price : target < price) ? target : price;

@@ -31,7 +31,14 @@ import {
   whirlpoolArrayStart,
   whirlpoolTickArrayOf,
 } from "./layout.ts";
-import { swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, type WhirlpoolFill, whirlpoolSqrtPrice } from "./math.ts";
+import {
+  swapArrayStarts,
+  swapWhirlpool,
+  tickBits,
+  type WhirlpoolCurve,
+  type WhirlpoolFill,
+  whirlpoolSqrtPrice,
+} from "./math.ts";
 
 const ID = "orca_whirlpool";
 /** The parts of a tick array that an instruction and its cost depend on. */
@@ -75,10 +82,8 @@ const ACCOUNTS = {
 /**
  * Orca Whirlpools: concentrated liquidity, exact in and exact out, Token-2022 with transfer fees, fixed and dynamic tick
  * arrays, and fees that follow volatility.
- * Proven by execution on the mainnet program of October 2024, on pools it created and on a mainnet SOL/USDC pool. That
- * build has neither fees that follow volatility nor dynamic tick arrays: these follow the published account layouts and the
- * documented fee formula, are tested against worked examples only, and their rounding is uncertain. Newer builds take the
- * oracle as writable, older ones do not mind. A swap reaches three arrays of 88 ticks; more is refused as too little
+ * Proven by execution on the builds deployed on mainnet from September 2024 to September 2025, on pools they created and on a
+ * mainnet SOL/USDC pool; fees that follow volatility on those since May 2025, dynamic tick arrays on those since July 2025. A swap reaches three arrays of 88 ticks; more is refused as too little
  * liquidity, as the program does, and so is a trade through more ticks than one transaction has compute units for. Pools of adaptive fee tiers and other configurations are found by the filter search.
  */
 export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuoteFill> = {
@@ -170,7 +175,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
     baseUnits:
       SWAP_UNITS +
       pool.rewards * REWARD_UNITS +
-      (market.adaptive ? VOLATILITY_UNITS : 0) +
+      (market.adaptive ? VOLATILITY_UNITS + ABOVE_BIT_UNITS * (pool.tick > 0 ? tickBits(pool.tick) : 0) : 0) +
       mintUnits(mints[0]) +
       mintUnits(mints[1]),
     routes: [route(slots, pool.tick, tickSpacing, true), route(slots, pool.tick, tickSpacing, false)],
@@ -249,6 +254,7 @@ function plan(state: WhirlpoolState, fill: WhirlpoolFill, aToB: boolean, exactIn
     fill.crossed * CROSSING_UNITS +
     (fill.steps - 1 - fill.crossed) * STEP_UNITS +
     Math.ceil(slots) * SLOT_UNITS +
+    volatilityUnits(state, fill) +
     (aToB === exactIn ? TOKEN_A_PRICE_UNITS : 0);
   for (const array of arrays) {
     const passed = array === first || array === second || array === third;
@@ -259,21 +265,30 @@ function plan(state: WhirlpoolState, fill: WhirlpoolFill, aToB: boolean, exactIn
   return { aToB, tickArrays: [first.address, second.address, third.address], computeUnits: units };
 }
 
+/** What following volatility adds to the steps of a swap. */
+function volatilityUnits({ market }: WhirlpoolState, { steps, borderBits: [above, below] }: WhirlpoolFill): number {
+  return market.adaptive ? (steps - 1) * VOLATILE_STEP_UNITS + above * ABOVE_BIT_UNITS + below * BELOW_BIT_UNITS : 0;
+}
+
 /**
- * Compute units, measured on the program of October 2024 and rounded up; a program that knows fees that follow volatility
- * is not publicly available, so their share is an estimate. An array the program needs and does not find initialised
- * costs a search for its address, one attempt after another.
+ * Compute units, measured on the program's builds from September 2024 to September 2025 and rounded up. An array the program
+ * needs and does not find initialised costs a search for its address, one attempt after another. If the fee follows
+ * volatility, each step computes the price of a border of ticks: a multiplication for each set bit of the tick, in wider
+ * numbers above tick 0.
  */
-const SWAP_UNITS = 48_300;
-const CROSSING_UNITS = 7_360;
+const SWAP_UNITS = 48_700;
+const CROSSING_UNITS = 7_620;
 const STEP_UNITS = 7_700;
 const SLOT_UNITS = 10;
 const TOKEN_A_PRICE_UNITS = 3_900;
 const DERIVATION_UNITS = 1_530;
 const REWARD_UNITS = 600;
-const VOLATILITY_UNITS = 6_000;
+const VOLATILITY_UNITS = 13_600;
+const VOLATILE_STEP_UNITS = 400;
+const ABOVE_BIT_UNITS = 300;
+const BELOW_BIT_UNITS = 80;
 const TOKEN_2022_UNITS = 6_300;
-const TRANSFER_FEE_UNITS = 8_300;
+const TRANSFER_FEE_UNITS = 9_650;
 /** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
 const MAX_SWAP_UNITS = 1_250_000;
 

@@ -161,8 +161,8 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
   };
 }
 
-/** Compute units, measured on the program: the swap itself, then what each mint's transfer adds. */
-const SWAP_UNITS = 36_000;
+/** Compute units, measured on builds of 2024 and 2025: the swap itself, then what each mint's transfer adds. */
+const SWAP_UNITS = 36_700;
 
 function mintUnits(mint: Mint): number {
   if (mint.program === TOKEN_PROGRAM) return 0;

@@ -32,6 +32,21 @@ export interface NewWhirlpool {
   /** Millionths. */
   readonly feeRate: number;
   readonly sqrtPrice: bigint;
+  /** Absent: the fee does not follow volatility. */
+  readonly adaptive?: AdaptiveFee;
+  /** Liquidity paid with so many rewards: each costs units where a tick is crossed. */
+  readonly rewards?: number;
+}
+
+/** How a fee follows volatility. */
+export interface AdaptiveFee {
+  readonly filterPeriod: number;
+  readonly decayPeriod: number;
+  readonly reductionFactor: number;
+  readonly controlFactor: number;
+  readonly maximumVolatility: number;
+  readonly groupSize: number;
+  readonly majorSwapTicks: number;
 }
 
 /** A pool with what is needed to add to it. */
@@ -45,7 +60,7 @@ export interface TestWhirlpool {
 /** Creates a pool through the program. Its configuration and fee tier are written: creating them is the admin's. */
 export function createWhirlpool(
   svm: Svm,
-  { creator, mints, tickSpacing, feeRate, sqrtPrice }: NewWhirlpool,
+  { creator, mints, tickSpacing, feeRate, sqrtPrice, adaptive, rewards = 0 }: NewWhirlpool,
 ): TestWhirlpool {
   const config = svm.setAccount({
     address: svm.newAddress(),
@@ -85,19 +100,79 @@ export function createWhirlpool(
       le(sqrtPrice, 16),
     ),
   ]);
-  return { address: pool, mints: sorted, vaults, tickSpacing };
+  for (let index = 0; index < rewards; index++) writeReward(svm, pool, index);
+  const made = { address: pool, mints: sorted, vaults, tickSpacing };
+  return adaptive === undefined ? made : makeAdaptive(svm, config, made, adaptive);
 }
 
-/** Initialises the tick array beginning at `start` through the program, if it is not there yet. */
-export function createTickArray(svm: Svm, creator: Address, pool: TestWhirlpool, start: number): Address {
+/** Gives a pool a reward that is being paid: its mint, vault and emission. Setting one up is its owner's. */
+function writeReward(svm: Svm, pool: Address, index: number): void {
+  const account = svm.get(pool)!;
+  const at = 269 + 128 * index;
+  for (let part = 0; part < 2; part++) account.data.set(svm.newAddress().bytes, at + 32 * part);
+  account.data.set(le((1n << 64n) * 1_000n, 16), at + 96);
+  account.data.set(le(svm.clock().unixTimestamp - 5_000n, 8), 261);
+  svm.setAccount(account);
+}
+
+/** Index of the adaptive fee tier: any that is not the tick spacing. */
+const ADAPTIVE_TIER = 1_027;
+
+/**
+ * Moves a new pool to where its tier's index belongs and writes its oracle: the program that traded adaptive fees first made
+ * them by an instruction whose configuration only an admin can create.
+ */
+function makeAdaptive(svm: Svm, config: Address, pool: TestWhirlpool, fee: AdaptiveFee): TestWhirlpool {
+  const [mintA, mintB] = pool.mints;
+  const index = le(ADAPTIVE_TIER, 2);
+  const seeds = [textBytes("whirlpool"), config.bytes, mintA.bytes, mintB.bytes, index];
+  const { address, bump } = findPda(seeds, WHIRLPOOL_PROGRAM);
+  const data = svm.get(pool.address)!.data;
+  data[40] = bump;
+  data.set(index, 43);
+  svm.setAccount({ address, owner: WHIRLPOOL_PROGRAM, data });
+  for (const vault of pool.vaults) {
+    const account = svm.get(vault)!;
+    account.data.set(address.bytes, 32);
+    svm.setAccount(account);
+  }
+  svm.setAccount({
+    address: derive(WHIRLPOOL_PROGRAM, "oracle", address),
+    owner: WHIRLPOOL_PROGRAM,
+    data: concatBytes(
+      discriminator("account", "Oracle"),
+      address.bytes,
+      new Uint8Array(8),
+      le(fee.filterPeriod, 2),
+      le(fee.decayPeriod, 2),
+      le(fee.reductionFactor, 2),
+      le(fee.controlFactor, 4),
+      le(fee.maximumVolatility, 4),
+      le(fee.groupSize, 2),
+      le(fee.majorSwapTicks, 2),
+      new Uint8Array(16 + 44 + 128),
+    ),
+  });
+  return { ...pool, address };
+}
+
+/** Initialises the tick array beginning at `start` through the program, if it is not there yet: fixed, or as small as its ticks. */
+export function createTickArray(
+  svm: Svm,
+  creator: Address,
+  pool: TestWhirlpool,
+  start: number,
+  isDynamic = false,
+): Address {
   const { address } = whirlpoolTickArrayOf(pool.address, start);
   if (svm.get(address) === null) {
     run(svm, creator, [
       anchorInstruction(
         WHIRLPOOL_PROGRAM,
-        "initialize_tick_array",
+        isDynamic ? "initialize_dynamic_tick_array" : "initialize_tick_array",
         [readonly(pool.address), writableSigner(creator), writable(address), readonly(SYSTEM_PROGRAM)],
         le(start, 4),
+        ...(isDynamic ? [Uint8Array.of(0)] : []),
       ),
     ]);
   }
@@ -112,9 +187,10 @@ export function addLiquidity(
   lower: number,
   upper: number,
   liquidity: bigint,
+  isDynamic = false,
 ): void {
   const arrays = [lower, upper].map((tick) =>
-    createTickArray(svm, owner, pool, whirlpoolArrayStart(tick, pool.tickSpacing)),
+    createTickArray(svm, owner, pool, whirlpoolArrayStart(tick, pool.tickSpacing), isDynamic),
   );
   const mint = svm.newAddress();
   const position = findPda([textBytes("position"), mint.bytes], WHIRLPOOL_PROGRAM);

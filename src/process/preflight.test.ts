@@ -88,10 +88,10 @@ test.each<[string, Record<string, string>, number | undefined, string | undefine
     "SANDBOX_PORT + 1, its WebSocket, is 8900, as PORT is: give them different ports.",
   ],
   ["which is not there with nodes", { PORT: "8900", SOLANA_RPC_URL: "http://node" }, 1, undefined],
-  ["other interfaces", { PORT: "9090", HOST: "10.0.0.1" }, 1, undefined],
+  ["other interfaces", { PORT: "9090", HOST: "10.0.0.1", EMBEDDED_CHAIN: "on" }, 1, undefined],
   [
     "all interfaces",
-    { PORT: "9090", HOST: "0.0.0.0" },
+    { PORT: "9090", HOST: "0.0.0.0", EMBEDDED_CHAIN: "on" },
     1,
     "ADMIN_PORT is 9090, as PORT is: give them different ports.",
   ],

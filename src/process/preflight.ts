@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from "nod
 import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config/settings.ts";
+import { checkProduction } from "./embedded-chain-rule.ts";
 
 /** What is about to start: the service with this many processes, or the embedded chain alone. */
 interface StartPlan {
@@ -18,6 +19,7 @@ interface StartPlan {
 export function runPreflight(config: Config, { workers = 1, chainAlone = false }: StartPlan = {}): readonly string[] {
   if (chainAlone) return checkPrograms(config);
   return [
+    ...checkProduction(config),
     ...checkCertificate(config),
     ...checkDataDir(config),
     ...checkPrograms(config),

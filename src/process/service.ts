@@ -9,7 +9,7 @@ import { ConfigError, parseConfig } from "./config/config.ts";
 import { describeSettings } from "./config/describe-settings.ts";
 import type { Config } from "./config/settings.ts";
 import { runPreflight } from "./preflight.ts";
-import { createDemoWallet, describeStart } from "./start-page.ts";
+import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
 import { startWorkers, WORKER_READY, type Workers } from "./workers.ts";
 
 const HELP = `Tradewire: builds unsigned Solana trade transactions.
@@ -78,11 +78,18 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     },
   });
   if (!cluster.isWorker) {
-    process.stdout.write(describeStart(app, await createDemoWallet(app)));
+    process.stdout.write(await startPage(config, app));
     return;
   }
-  if (process.env[DESCRIBE_VARIABLE] !== undefined) process.send!(describeStart(app, await createDemoWallet(app)));
+  if (process.env[DESCRIBE_VARIABLE] !== undefined) process.send!(await startPage(config, app));
   process.send!(WORKER_READY);
+}
+
+/** The start page with a demo wallet, if there is an embedded chain. Its secrets go to a terminal or to a file, never to a log. */
+async function startPage(config: Config, app: App): Promise<string> {
+  const demo = await createDemoWallet(app);
+  const toFile = demo !== undefined && !process.stdout.isTTY;
+  return describeStart(app, demo, toFile ? writeDemoFile(config.dataDir, app, demo) : undefined);
 }
 
 /** The primary runs the embedded chain, if there is one, and supervises the workers; it serves no requests itself. */

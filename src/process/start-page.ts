@@ -1,4 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import bs58 from "bs58";
 import type { App } from "../app/app.ts";
 import { Address } from "../primitives/address.ts";
@@ -49,8 +51,33 @@ async function requestAirdrop(rpcUrl: string, wallet: Address): Promise<void> {
   }
 }
 
-/** What `npm start` prints once the service is ready: its addresses, and commands to copy. */
-export function describeStart({ url, chain, admin }: App, demo: DemoWallet | undefined): string {
+/**
+ * Writes the line that sets the demo's variables to a file that only this user can read.
+ *
+ * @returns its path
+ * @throws Error if the folder cannot be written to
+ */
+export function writeDemoFile(dataDir: string, app: App, demo: DemoWallet): string {
+  const path = resolve(join(dataDir, "demo.env"));
+  mkdirSync(dataDir, { recursive: true });
+  // A file that is there already would keep its mode.
+  rmSync(path, { force: true });
+  writeFileSync(path, `${exportLine(app, demo)}\n`, { mode: 0o600, flag: "wx" });
+  return path;
+}
+
+function exportLine({ url, chain }: App, demo: DemoWallet): string {
+  const mint = chain?.tokens[0]?.mint ?? "";
+  return `export TRADEWIRE_URL=${url} API_KEY=${demo.apiKey} KEY=${demo.secretKey} MINT=${mint}`;
+}
+
+/**
+ * What `npm start` prints once the service is ready: its addresses, and commands to copy.
+ *
+ * @param demoFile where the demo's secrets are; absent: they are printed, which only a terminal may receive
+ */
+export function describeStart(app: App, demo: DemoWallet | undefined, demoFile?: string): string {
+  const { url, chain, admin } = app;
   const token = chain?.tokens[0];
   const lines = [
     "",
@@ -76,21 +103,24 @@ export function describeStart({ url, chain, admin }: App, demo: DemoWallet | und
   }
   if (demo !== undefined && token !== undefined) {
     const body = `{"mint":"${token.mint}","solAmount":0.1,"slippage":0.05,"priority":"fast"}`;
+    const authorization =
+      demoFile === undefined ? `'Authorization: Bearer ${demo.apiKey}'` : '"Authorization: Bearer $API_KEY"';
     const { host, protocol } = new URL(url);
     const grpcurl = protocol === "https:" ? "grpcurl" : "grpcurl -plaintext";
     lines.push(
       "",
       "  Demo wallet, worth nothing outside this chain",
       `    address     ${demo.address}`,
-      `    secret key  ${demo.secretKey}`,
-      `    API key     ${demo.apiKey}`,
+      ...(demoFile === undefined
+        ? [`    secret key  ${demo.secretKey}`, `    API key     ${demo.apiKey}`]
+        : [`    secrets     ${demoFile}`]),
       "",
       "  Try it: copy this line into another terminal, and any snippet of README.md and docs/guide.md runs there",
-      `    export TRADEWIRE_URL=${url} API_KEY=${demo.apiKey} KEY=${demo.secretKey} MINT=${token.mint}`,
+      demoFile === undefined ? `    ${exportLine(app, demo)}` : `    . '${demoFile.replaceAll("'", "'\\''")}'`,
       "",
-      `    curl -s ${url}/v1/tx/buy -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '${body}'`,
+      `    curl -s ${url}/v1/tx/buy -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`,
       `    ${grpcurl} ${host} list`,
-      `    ${grpcurl} -H 'Authorization: Bearer ${demo.apiKey}' -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${host} tradewire.v1.TradeService/Buy`,
+      `    ${grpcurl} -H ${authorization} -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${host} tradewire.v1.TradeService/Buy`,
     );
   }
   return `${lines.join("\n")}\n\n`;

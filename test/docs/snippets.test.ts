@@ -77,14 +77,14 @@ beforeAll(async () => {
   const untilMs = Date.now() + START_MS;
   for await (const chunk of service.stdout!) {
     page += chunk;
-    const line = /^ +(export TRADEWIRE_URL=.*)$/m.exec(page);
+    const line = /^ +(\. '.*demo\.env')$/m.exec(page);
     if (line !== null) {
       exported = line[1]!;
       break;
     }
     if (Date.now() > untilMs) break;
   }
-  expect(page).toContain("export TRADEWIRE_URL=");
+  expect(exported).toContain("demo.env");
 }, START_MS);
 
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,6 +31,15 @@ test.concurrent("--check accepts the settings or reports every problem, and so d
     expect(status).toBe(1);
     for (const name of ["TLS_CERT", "TLS_KEY", "SANDBOX_PROGRAMS", "ADMIN_PORT"]) expect(stderr).toContain(name);
     expect(stderr).not.toContain("    at ");
+  }
+});
+
+test.concurrent("a start that looks like production needs a node, or to be told otherwise (row 49)", async () => {
+  for (const env of [{ NODE_ENV: "production" }, { HOST: "0.0.0.0" }, { PUBLIC_URL: "https://trade.example" }]) {
+    for (const { status, stdout, stderr } of await Promise.all([run([], env), run(["--check"], env)])) {
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toMatch(/SOLANA_RPC_URLS.*EMBEDDED_CHAIN=on/);
+    }
   }
 });
 
@@ -79,13 +88,18 @@ async function startPage(argv: readonly string[], port: number): Promise<{ page:
   try {
     await expect.poll(() => page, { timeout: START_MS }).toContain("Try it");
     const { tokens } = await (await fetch(`http://127.0.0.1:${port}/status.json`)).json();
-    const apiKey = /api_\w+/.exec(page)![0];
+    const path = /secrets +(\S+)/.exec(page)![1]!;
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const secrets = readFileSync(path, "utf8");
+    expect(page).not.toMatch(/api_\w/);
+    for (const [, secret] of secrets.matchAll(/KEY=(\w+)/g)) expect(page).not.toContain(secret);
+    const apiKey = /api_\w+/.exec(secrets)![0];
     const profile = await fetch(`http://127.0.0.1:${port}/v1/auth/profile`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
     expect(profile.status).toBe(200);
     return {
-      page: page.replaceAll(/api_\w+/g, "KEY").replaceAll(/(address|secret key) +\w+|KEY=\w+/g, "$1"),
+      page: page.replaceAll(/(address) +\w+/g, "$1"),
       tokens,
     };
   } finally {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -17,7 +17,7 @@ export interface Answer {
   readonly body: Json;
 }
 
-/** A service started with `npm start`, and what its start page prints. Nothing else is known of it. */
+/** A service started with `npm start`, and what its start page prints and names. Nothing else is known of it. */
 export interface StartedService {
   readonly url: string;
   readonly chainUrl: string;
@@ -93,11 +93,12 @@ export async function startService(settings: Readonly<Record<string, string>> = 
     throw error;
   }
   const url = `http://127.0.0.1:${PORT}`;
-  const apiKey = /API key +(api_\w+)/.exec(page)![1]!;
+  const secrets = readFileSync(/secrets +(\S+)/.exec(page)![1]!, "utf8");
+  const apiKey = / API_KEY=(api_\w+)/.exec(secrets)![1]!;
   return {
     url,
     chainUrl: /JSON-RPC +(http:\S+)/.exec(page)![1]!,
-    secretKey: /secret key +(\w+)/.exec(page)![1]!,
+    secretKey: / KEY=(\w+)/.exec(secrets)![1]!,
     apiKey,
     mints: new Map([...page.matchAll(/^ {4}([A-Z]+) +([1-9A-HJ-NP-Za-km-z]{32,44}) /gm)].map((m) => [m[1]!, m[2]!])),
     get: (path, headers = {}) => answerOf(fetch(`${url}${path}`, { headers })),

@@ -83,6 +83,11 @@ export const CHAIN_SETTINGS = {
 
 /** The chain that runs without a node. */
 export const SANDBOX_SETTINGS = {
+  EMBEDDED_CHAIN: choice(
+    "Whether the service may run on the embedded chain without a node. auto: only as an experiment, which it is not if NODE_ENV is production or if HOST or PUBLIC_URL lies beyond loopback",
+    "auto",
+    ["auto", "on", "off"],
+  ),
   SANDBOX_PROGRAMS: optional(text("Folder of real programs that replace the embedded chain's stand-ins")),
   SANDBOX_HOST: text("Address the embedded chain listens on; everyone who reaches it can use its faucet", "127.0.0.1"),
   SANDBOX_SEED: integer("Seed of the embedded chain's world", "number", 1, 0, 4_294_967_295),

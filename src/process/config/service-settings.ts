@@ -12,6 +12,7 @@ export const LISTENING_SETTINGS = {
   PUBLIC_URL: optional(origin("Where clients reach the service; absent: made from HOST and PORT")),
   TLS_CERT: optional(text("File of the certificate chain, PEM; absent: no TLS")),
   TLS_KEY: optional(text("File of the certificate's private key, PEM")),
+  NODE_ENV: text("production: no start on the embedded chain or with missing secrets; any other value is ignored"),
   LOG_LEVEL: choice("Lowest severity that is logged", "info", ["fatal", "error", "warn", "info", "debug", "trace"]),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -1,11 +1,20 @@
 import type { Transport } from "@connectrpc/connect";
 import type { BuyResponse, SellResponse, SwapResponse } from "../../gen/tradewire/v1/trade_pb.ts";
 import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
+import type { PriceReference, ReferenceOptions } from "./proof/reference.ts";
+import type { TradeReview } from "./proof/review.ts";
+import type { TradeNode } from "./proof/trade-node.ts";
 import type { LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
 import type { WalletLike } from "./wallet.ts";
 
+/** Whether a trade that only the service's word supports is refused. */
+export interface ProofOptions {
+  /** Refuses, before signing, what nobody but the service says of a trade, and names what would prove it. Default: false. */
+  readonly requireProof?: boolean | undefined;
+}
+
 /** How to reach the service, and the wallet that trades. */
-export interface ConnectOptions {
+export interface ConnectOptions extends ProofOptions {
   /** URL of the service, such as https://trade.example. */
   readonly baseUrl: string;
   /** A base58 private key of 32 or 64 bytes, or anything that can sign. */
@@ -30,6 +39,13 @@ export interface ConnectOptions {
    * lookup tables. Never take them from the service itself: it could lie about them.
    */
   readonly lookupTables?: LookupTables | LookupTableReader | undefined;
+  /**
+   * Your own RPC node, from `rpcNode(url)` of `tradewire/node`. It reads decimals, balances and lookup tables, simulates each
+   * transaction before it is signed, measures price impact, and decides whether an expired transaction may be replaced.
+   */
+  readonly node?: TradeNode | undefined;
+  /** A second opinion on price: a function, the URL of another Tradewire, or either with its options. */
+  readonly reference?: PriceReference | string | ReferenceOptions | undefined;
   /** Idle time before a keep-alive ping; 0 disables pings. Milliseconds. */
   readonly keepAliveMs?: number | undefined;
 }
@@ -53,14 +69,16 @@ export interface RebuildPolicy {
   /** How much worse the price may be than in the first build: 0.01 is 1 %. */
   readonly maxPriceMove: number;
   /**
-   * Proves from your own node that the transaction can no longer land. Without it the service's word counts: one that lies can
-   * land every rebuild, up to `times` more trades.
+   * Proves that the transaction can no longer land, beside the client's `node`. Without either the service's word counts: one
+   * that lies can land every rebuild, up to `times` more trades.
    */
   readonly proveExpiry?: ((signature: string, built: BuiltResponse) => Promise<boolean>) | undefined;
 }
 
 /** Limits, cancellation and progress of a whole trade. */
-export interface TradeOptions extends TradeLimits, CallControl {
+export interface TradeOptions extends TradeLimits, CallControl, ProofOptions {
+  /** Called with the verified trade before it is signed; anything but true declines it. */
+  readonly confirm?: ((review: TradeReview) => boolean | Promise<boolean>) | undefined;
   readonly rebuild?: RebuildPolicy | undefined;
   /** Called after each step. */
   readonly onProgress?: ((step: TradeStep) => void) | undefined;
@@ -86,6 +104,9 @@ export const CONNECT_KEYS = {
   timeoutMs: true,
   verify: true,
   lookupTables: true,
+  node: true,
+  reference: true,
+  requireProof: true,
   keepAliveMs: true,
 } as const satisfies Record<keyof ConnectOptions, true>;
 
@@ -97,6 +118,8 @@ export const CONTROL_KEYS = { signal: true, timeoutMs: true, patienceMs: true } 
 export const TRADE_KEYS = {
   ...LIMIT_KEYS,
   ...CONTROL_KEYS,
+  requireProof: true,
+  confirm: true,
   rebuild: true,
   onProgress: true,
 } as const satisfies Record<keyof TradeOptions, true>;

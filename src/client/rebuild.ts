@@ -1,4 +1,6 @@
 import type { BuiltResponse } from "./options.ts";
+import { rest } from "./proof/pause.ts";
+import type { TradeNode } from "./proof/trade-node.ts";
 import { TradeError } from "./trade-error.ts";
 
 /**
@@ -19,4 +21,37 @@ export function checkPriceMove(
     `The service reports that the transaction ${signature} expired, and the price is now worse by more than ${maxPriceMove}. The rebuilt transaction was not signed.`,
     { safeToRebuild: true, signature },
   );
+}
+
+/** How long to wait for the node to see the transaction expire, and between two questions. Milliseconds. */
+const EXPIRY_PATIENCE_MS = 60_000;
+const EXPIRY_PAUSE_MS = 500;
+
+/**
+ * Waits until the caller's node has seen the transaction expire; without a node, the service's word counts.
+ * @param sinceSlot the slot of the node's check of this transaction
+ * @throws TradeError with the signature, if it landed after all or the node has not seen it expire in time
+ */
+export async function awaitExpiry(
+  node: TradeNode | undefined,
+  signed: Uint8Array,
+  signature: string,
+  sinceSlot: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (node === undefined || sinceSlot === undefined) return;
+  const until = performance.now() + EXPIRY_PATIENCE_MS;
+  for (;;) {
+    const verdict = await node.verdict(signed, signature, sinceSlot, signal);
+    if (verdict === "expired") return;
+    if (verdict === "landed" || performance.now() > until) {
+      const seen = verdict === "landed" ? "has it on the chain" : "has not seen it expire";
+      throw new TradeError(
+        "UNEXPECTED_ANSWER",
+        `The service says that ${signature} expired, but your node ${seen}. It was not built again.`,
+        { signature },
+      );
+    }
+    await rest(EXPIRY_PAUSE_MS, signal);
+  }
 }

@@ -25,6 +25,7 @@ import {
   CONTROL_KEYS,
   type ConnectOptions,
   type LookupTableReader,
+  type ProofOptions,
   REBUILD_KEYS,
   TRADE_KEYS,
   type TradeOptions,
@@ -42,27 +43,36 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "./order.ts";
-import { checkPriceMove } from "./rebuild.ts";
+import type { TradeProof, Witnesses } from "./proof/prove-trade.ts";
+import { quoteReference } from "./proof/quote-reference.ts";
+import { referenceOptions } from "./proof/reference.ts";
+import { isNoWorse, type TradeReview, unverified } from "./proof/review.ts";
+import { type VerifiedBuild, verifyBuild } from "./proof/verify-build.ts";
+import { awaitExpiry, checkPriceMove } from "./rebuild.ts";
 import { checkChallenge } from "./registration.ts";
 import { signatureBytes } from "./signature/wire-layout.ts";
 import { signTransaction } from "./signing.ts";
 import { afterSigning, answerWithin, submitUntilDecided } from "./submission.ts";
 import { checkTrade, type Trade, toTrade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
-import { type LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
-import { expectTrade, type TradeExpectation, type TradeOrder } from "./verify/trade-expectation.ts";
-import { verifyTransaction } from "./verify/verify-transaction.ts";
+import type { LookupTables } from "./verify/read-transaction.ts";
+import type { TradeExpectation, TradeOrder } from "./verify/trade-expectation.ts";
 import { toWallet, type Wallet } from "./wallet.ts";
 
 interface KnownBuild {
   readonly order: TradeOrder;
-  readonly limits: TradeLimits;
+  readonly limits: TradeLimits & ProofOptions;
 }
+
+/** A finished trade, and what of it only the service's word supports. */
+export interface ProvenTrade extends Trade, TradeProof {}
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_KEEP_ALIVE_MS = 60_000;
 /** How long to repeat a submit that is pending or lost its connection. The chain decides well within it. */
 const SUBMIT_PATIENCE_MS = 120_000;
+/** A build that took longer than this to confirm is made anew: transactions live about half a minute. Milliseconds. */
+const LONGEST_CONFIRMATION_MS = 15_000;
 /** Signed transactions whose meaning is remembered, to hold answers against. */
 const MOST_REMEMBERED = 1_000;
 
@@ -80,6 +90,7 @@ export class Tradewire {
   readonly #signed = new Map<string, TradeExpectation>();
   readonly #decimals: Readonly<Record<string, number>>;
   readonly #domain: string | undefined;
+  readonly #witnesses: Witnesses;
   #apiKey: string | undefined;
 
   private constructor(options: ConnectOptions) {
@@ -95,6 +106,7 @@ export class Tradewire {
     const idleMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
     this.#keepAlive = idleMs > 0 ? createKeepAlive(() => this.ping(), idleMs) : undefined;
     this.#transport = options.transport ?? createBinaryTransport(this.#baseUrl);
+    this.#witnesses = witnessesOf(options, this.wallet, this.#baseUrl);
     if (!this.#verifies) {
       console.warn(
         "Tradewire: verification is OFF. This client signs whatever the service builds, even a transaction that empties this wallet.",
@@ -149,29 +161,29 @@ export class Tradewire {
   }
 
   /** Builds, verifies, signs and submits a buy. @throws TradeError */
-  buy(order: BuyOrder, options: TradeOptions = {}): Promise<Trade> {
+  buy(order: BuyOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
     return this.#trade(() => this.buildBuy(order, options), options);
   }
 
   /** Builds, verifies, signs and submits a sale. @throws TradeError */
-  sell(order: SellOrder, options: TradeOptions = {}): Promise<Trade> {
+  sell(order: SellOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
     return this.#trade(() => this.buildSell(order, options), options);
   }
 
   /** Builds, verifies, signs and submits a swap. @throws TradeError */
-  swap(order: SwapOrder, options: TradeOptions = {}): Promise<Trade> {
+  swap(order: SwapOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
     return this.#trade(() => this.buildSwap(order, options), options);
   }
 
   /** Builds a buy; nothing is signed. @throws TradeError */
-  async buildBuy(order: BuyOrder, options: TradeLimits & CallControl = {}): Promise<BuyResponse> {
+  async buildBuy(order: BuyOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuyResponse> {
     refuseUnknownKeys(order, BUY_KEYS, "the order");
     const request = { ...order, ...serverLimits(options), priority: PRIORITIES[order.priority] };
     return this.#build(buyAsTrade(order), options, TradeService.method.buy, request);
   }
 
   /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
-  async buildSell(order: SellOrder, options: TradeLimits & CallControl = {}): Promise<SellResponse> {
+  async buildSell(order: SellOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<SellResponse> {
     refuseUnknownKeys(order, SELL_KEYS, "the order");
     const trade = saleAsTrade(order);
     const request = {
@@ -186,7 +198,7 @@ export class Tradewire {
   }
 
   /** Builds a swap; nothing is signed. @throws TradeError */
-  async buildSwap(order: SwapOrder, options: TradeLimits & CallControl = {}): Promise<SwapResponse> {
+  async buildSwap(order: SwapOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<SwapResponse> {
     refuseUnknownKeys(order, SWAP_KEYS, "the order");
     const { priority, swapMode, ...rest } = order;
     const request = {
@@ -216,27 +228,19 @@ export class Tradewire {
    * @throws TradeError UNEXPECTED_TRANSACTION, UNREADABLE_TRANSACTION, DECIMALS_REQUIRED, PRICE_IMPACT_TOO_HIGH,
    * PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED; TypeError for an unknown or malformed limit
    */
-  sign(built: BuiltResponse, limits?: TradeLimits): Promise<Uint8Array> {
-    return this.#sign(built, limits);
-  }
-
-  async #sign(built: BuiltResponse, limits?: TradeLimits, onVerified?: () => void): Promise<Uint8Array> {
+  async sign(built: BuiltResponse, limits?: TradeLimits & ProofOptions): Promise<Uint8Array> {
     // What is verified is what is signed, whatever happens to the response in between.
     const wire = built.unsignedTransaction.slice();
-    const expected = this.#verifies ? await this.#verify(built, wire, limits) : undefined;
-    onVerified?.();
-    const signed = await signTransaction(this.wallet, wire);
-    if (expected !== undefined) this.#remember(bs58.encode(signatureBytes(signed)), expected);
-    return signed;
+    const verified = this.#verifies ? await this.#verify(built, wire, limits) : undefined;
+    return this.#signVerified(wire, verified?.expected);
   }
 
   /**
-   * Verifies, without signing, that the transaction is the trade that was ordered and that everything the response says of it
-   * is so, except the price and the price impact, which only the chain knows.
-   * @throws TradeError as `sign`
+   * Verifies a build as `sign` does, and signs nothing.
+   * @returns what the bytes allow, and what of the trade only the service's word supports @throws TradeError as `sign`
    */
-  async verify(built: BuiltResponse, limits?: TradeLimits): Promise<void> {
-    await this.#verify(built, built.unsignedTransaction.slice(), limits);
+  async verify(built: BuiltResponse, limits?: TradeLimits & ProofOptions): Promise<TradeReview> {
+    return (await this.#verify(built, built.unsignedTransaction.slice(), limits)).review;
   }
 
   /**
@@ -317,7 +321,7 @@ export class Tradewire {
     O extends typeof BuyResponseSchema | typeof SellResponseSchema | typeof SwapResponseSchema,
   >(
     order: TradeOrder,
-    options: TradeLimits & CallControl,
+    options: TradeLimits & ProofOptions & CallControl,
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
   ): Promise<MessageShape<O>> {
@@ -327,7 +331,12 @@ export class Tradewire {
     return built;
   }
 
-  async #verify(built: BuiltResponse, wire: Uint8Array, given: TradeLimits | undefined): Promise<TradeExpectation> {
+  async #verify(
+    built: BuiltResponse,
+    wire: Uint8Array,
+    given: (TradeLimits & ProofOptions) | undefined,
+    signal: AbortSignal = this.#closing.signal,
+  ): Promise<VerifiedBuild> {
     const known = this.#builds.get(built);
     if (known === undefined) {
       throw new TradeError(
@@ -335,25 +344,20 @@ export class Tradewire {
         "This client did not make this build, so it has no order to compare it with. Nothing was signed.",
       );
     }
-    const { order } = known;
-    const limits = given ?? known.limits;
-    const decimals = {
-      ...limits.decimals,
-      input: limits.decimals?.input ?? this.#decimalsOf(order.inputMint),
-      output: limits.decimals?.output ?? this.#decimalsOf(order.outputMint),
+    const { requireProof = this.#witnesses.requireProof, ...limits } = given ?? known.limits;
+    const verifier = {
+      wallet: this.wallet,
+      witnesses: { ...this.#witnesses, requireProof },
+      decimals: this.#decimals,
+      lookupTables: this.#lookupTables,
     };
-    const expectation = expectTrade(this.wallet.publicKey, order, built, { ...limits, decimals });
-    const tables = lookupTablesOf(wire);
-    const reader = this.#lookupTables;
-    const lookupTables = tables.length > 0 && typeof reader === "function" ? await reader(tables) : reader;
-    verifyTransaction(wire, expectation, {
-      lookupTables: typeof lookupTables === "function" ? undefined : lookupTables,
-    });
-    return expectation;
+    return verifyBuild(verifier, known.order, built, wire, limits, signal);
   }
 
-  #decimalsOf(mint: string): number | undefined {
-    return Object.hasOwn(this.#decimals, mint) ? this.#decimals[mint] : undefined;
+  async #signVerified(wire: Uint8Array, expected: TradeExpectation | undefined): Promise<Uint8Array> {
+    const signed = await signTransaction(this.wallet, wire);
+    if (expected !== undefined) this.#remember(bs58.encode(signatureBytes(signed)), expected);
+    return signed;
   }
 
   #remember(signature: string, expected: TradeExpectation): void {
@@ -362,40 +366,84 @@ export class Tradewire {
     if (this.#signed.size > MOST_REMEMBERED && oldest !== undefined) this.#signed.delete(oldest);
   }
 
-  async #trade(build: () => Promise<BuiltResponse>, options: TradeOptions): Promise<Trade> {
+  async #trade(build: () => Promise<BuiltResponse>, options: TradeOptions): Promise<ProvenTrade> {
     refuseUnknownKeys(options.rebuild, REBUILD_KEYS, "rebuild");
     const first = await build();
     let built = first;
     let previous: string | undefined;
     for (let rebuilds = 0; ; rebuilds++) {
-      const signed = await this.#signAnother(built, previous, options);
+      const { review, signed } = await this.#signAnother(built, build, previous, options);
       const signature = bs58.encode(signatureBytes(signed));
       previous = signature;
       options.onProgress?.({ step: "signed", signature });
       options.onProgress?.({ step: "waiting", signature });
       try {
-        return await this.submit(built.submissionToken, signed, options);
+        const trade = await this.submit(review.built.submissionToken, signed, options);
+        return { ...trade, unproven: review.unproven, findings: review.findings };
       } catch (error) {
         const expired = error instanceof TradeError && error.code === "TX_EXPIRED" && error.safeToRebuild === true;
         const { rebuild } = options;
         if (!expired || rebuild === undefined || !(rebuilds < rebuild.times)) throw error;
-        if (rebuild.proveExpiry !== undefined && !(await rebuild.proveExpiry(signature, built))) throw error;
-        options.onProgress?.({ step: "expired", signature });
-        built = await build().catch((failure) => {
-          throw afterSigning(toTradeError(failure), signature);
-        });
+        if (rebuild.proveExpiry !== undefined && !(await rebuild.proveExpiry(signature, review.built))) throw error;
+        built = await this.#buildAgain(build, review, signed, options);
         checkPriceMove(first, built, rebuild.maxPriceMove, signature);
       }
     }
   }
 
-  /** Verifies, reports and signs a build. After an earlier signature, a failure names it: something was signed. */
-  async #signAnother(built: BuiltResponse, previous: string | undefined, options: TradeOptions): Promise<Uint8Array> {
+  /** Builds again once the caller's node, if there is one, has seen the signed transaction expire. */
+  async #buildAgain(
+    build: () => Promise<BuiltResponse>,
+    { findings }: TradeReview,
+    signed: Uint8Array,
+    options: TradeOptions,
+  ): Promise<BuiltResponse> {
+    const signature = bs58.encode(signatureBytes(signed));
     try {
-      return await this.#sign(built, limitsOf(options), () => options.onProgress?.({ step: "built", built }));
+      await awaitExpiry(this.#witnesses.node, signed, signature, findings?.slot, this.#signal(options));
+      options.onProgress?.({ step: "expired", signature });
+      return await build();
+    } catch (error) {
+      throw afterSigning(toTradeError(error), signature);
+    }
+  }
+
+  /** Verifies, reports, confirms and signs a build. After an earlier signature, a failure names it: something was signed. */
+  async #signAnother(
+    built: BuiltResponse,
+    build: () => Promise<BuiltResponse>,
+    previous: string | undefined,
+    options: TradeOptions,
+  ) {
+    try {
+      return await this.#confirmAndSign(built, build, options);
     } catch (error) {
       if (previous === undefined || !(error instanceof TradeError)) throw error;
       throw afterSigning(error, previous);
+    }
+  }
+
+  /** A build that took long to confirm is made anew, and confirmed again unless its terms are as good. */
+  async #confirmAndSign(first: BuiltResponse, build: () => Promise<BuiltResponse>, options: TradeOptions) {
+    let built = first;
+    let accepted: TradeReview | undefined;
+    for (;;) {
+      const wire = built.unsignedTransaction.slice();
+      const verified = this.#verifies
+        ? await this.#verify(built, wire, limitsOf(options), this.#signal(options))
+        : { expected: undefined, review: unverified(built, this.#builds.get(built)?.order) };
+      const { review, expected } = verified;
+      options.onProgress?.({ step: "built", built });
+      const askedAt = performance.now();
+      const isAccepted = accepted !== undefined && isNoWorse(review, accepted);
+      if (!isAccepted && options.confirm !== undefined && (await options.confirm(review)) !== true) {
+        throw new TradeError("DECLINED", "The trade was declined. Nothing was signed.");
+      }
+      if (performance.now() - askedAt < LONGEST_CONFIRMATION_MS) {
+        return { review, signed: await this.#signVerified(wire, expected) };
+      }
+      accepted = review;
+      built = await build();
     }
   }
 
@@ -431,8 +479,9 @@ export class Tradewire {
 }
 
 /** The limits among the options of a trade. */
-function limitsOf(options: TradeOptions): TradeLimits {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(LIMIT_KEYS, name)));
+function limitsOf(options: TradeOptions): TradeLimits & ProofOptions {
+  const isLimit = (name: string) => Object.hasOwn(LIMIT_KEYS, name) || name === "requireProof";
+  return Object.fromEntries(Object.entries(options).filter(([name]) => isLimit(name)));
 }
 
 /** The limits that the service checks too, so that it refuses before it builds. */
@@ -441,4 +490,21 @@ function serverLimits({ maxPriceImpact, maxPriorityCost }: TradeLimits) {
     ...(maxPriceImpact === undefined ? {} : { maxPriceImpact }),
     ...(maxPriorityCost === undefined ? {} : { maxPriorityCost }),
   };
+}
+
+/** What a client has to prove trades with. @throws TypeError for a malformed option */
+function witnessesOf(options: ConnectOptions, wallet: Wallet, baseUrl: string): Witnesses {
+  const { node, reference, requireProof = false } = options;
+  if (node !== undefined && typeof node?.check !== "function") {
+    throw new TypeError('node is what rpcNode(url) of "tradewire/node" returns.');
+  }
+  if (reference === undefined) return { node, reference, tolerance: undefined, requireProof };
+  const { source, apiKey, tolerance } = referenceOptions(reference);
+  if (typeof source === "function") return { node, reference: source, tolerance, requireProof };
+  const url = source.replace(/\/+$/, "");
+  if (new URL(url).origin === new URL(baseUrl).origin) {
+    throw new TypeError("The reference is the service itself, which is no second opinion.");
+  }
+  const other = Tradewire.connect({ baseUrl: url, wallet, apiKey, keepAliveMs: 0 });
+  return { node, reference: quoteReference(other), tolerance, requireProof };
 }

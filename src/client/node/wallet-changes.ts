@@ -1,0 +1,141 @@
+import type { Address } from "../../primitives/address.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import { inSol } from "../verify/message-checks.ts";
+import type { Problem } from "../verify/problem.ts";
+import type { TradeExpectation } from "../verify/trade-expectation.ts";
+import { isPlain, type NodeAccount, type NodeTokenAccount, tokenAccountIn } from "./node-accounts.ts";
+
+type Accounts = ReadonlyMap<Address, NodeAccount | undefined>;
+
+/** What a simulated transaction does to a wallet. */
+export interface WalletChanges {
+  /** Change of all lamports in the wallet and its token accounts: liquid, wrapped and rent. */
+  readonly lamports: bigint;
+  /** Change of the balance by mint, over all of the wallet's token accounts. Base units; without wrapped SOL. */
+  readonly tokens: ReadonlyMap<Address, bigint>;
+  /** Rent of new accounts that are not the wallet's. Lamports. */
+  readonly rentElsewhere: bigint;
+  /** Changes that no trade makes: a new delegate, another owner. */
+  readonly problems: readonly Problem[];
+}
+
+/** Costs that leave the wallet beside the trade. Lamports. */
+export interface TradeCharges {
+  /** The network's fee, priority included. */
+  readonly fee: bigint;
+  readonly tip: bigint;
+}
+
+/** What a simulated trade moves, costs apart. Base units. */
+export interface Moved {
+  readonly inAmount: bigint;
+  readonly outAmount: bigint;
+  /** Over two markets: what stays of the mint between them. */
+  readonly rest: bigint;
+}
+
+/** More than the records of any two venues cost. Lamports. */
+const MOST_RENT_ELSEWHERE = 25_000_000n;
+
+/** Bytes that each account pays rent for beside its data. */
+const RENT_OVERHEAD = 128n;
+
+const problem = (reason: string, account?: Address): Problem => ({ instruction: undefined, account, reason });
+
+/**
+ * Compares the accounts that a transaction may write before and after it.
+ * @param emptyRent the rent of an account without data. Lamports
+ */
+export function walletChanges(
+  wallet: Address,
+  addresses: readonly Address[],
+  before: Accounts,
+  after: Accounts,
+  emptyRent: bigint,
+): WalletChanges {
+  let lamports = 0n;
+  let rentElsewhere = 0n;
+  const tokens = new Map<Address, bigint>();
+  const problems: Problem[] = [];
+  for (const address of addresses) {
+    const [was, is] = [before.get(address), after.get(address)];
+    const [held, holds] = [tokenAccountOf(wallet, was), tokenAccountOf(wallet, is)];
+    if (address === wallet || held !== undefined || holds !== undefined) {
+      lamports += (is?.lamports ?? 0n) - (was?.lamports ?? 0n);
+    } else if (was === undefined && is !== undefined) rentElsewhere += rentOf(is, emptyRent);
+    if (address === wallet && is !== undefined && !isPlain(is)) {
+      problems.push(problem("the wallet itself ends as another program's account", address));
+    }
+    if (held !== undefined && is !== undefined && holds === undefined) {
+      problems.push(problem("a token account of the wallet ends as another owner's", address));
+    }
+    if (holds !== undefined && !keepsRights(held, holds)) {
+      problems.push(problem("somebody else gets a right over a token account of the wallet", address));
+    }
+    for (const [account, sign] of [
+      [held, -1n],
+      [holds, 1n],
+    ] as const) {
+      if (account === undefined || account.mint === SOL_MINT) continue;
+      tokens.set(account.mint, (tokens.get(account.mint) ?? 0n) + sign * account.amount);
+    }
+  }
+  return { lamports, tokens, rentElsewhere, problems };
+}
+
+function tokenAccountOf(wallet: Address, account: NodeAccount | undefined): NodeTokenAccount | undefined {
+  const found = tokenAccountIn(account);
+  return found?.owner === wallet ? found : undefined;
+}
+
+function keepsRights(held: NodeTokenAccount | undefined, holds: NodeTokenAccount): boolean {
+  return held === undefined ? holds.isFree : held.mint === holds.mint && equalBytes(held.rights, holds.rights);
+}
+
+/** Rent of a new account, which may hold more: wrapped SOL, or a fee of the trade. Lamports. */
+function rentOf({ lamports, data }: NodeAccount, emptyRent: bigint): bigint {
+  const rent = (emptyRent * (RENT_OVERHEAD + BigInt(data.length))) / RENT_OVERHEAD;
+  return lamports < rent ? lamports : rent;
+}
+
+/** What the trade moves: the changes without what they cost. */
+export function movedBy(
+  { lamports, tokens, rentElsewhere }: WalletChanges,
+  { inMint, outMint, legs }: TradeExpectation,
+  { fee, tip }: TradeCharges,
+): Moved {
+  const sol = lamports + fee + tip + rentElsewhere;
+  const change = (mint: Address) => (mint === SOL_MINT ? sol : (tokens.get(mint) ?? 0n));
+  const rest = legs.length > 1 ? change(legs[0]!.outMint) : 0n;
+  return { inAmount: -change(inMint), outAmount: change(outMint), rest };
+}
+
+/**
+ * Everything in the changes that the order does not explain.
+ * @param announcedRent what the service says the trade pays in rent. Lamports
+ */
+export function changeProblems(
+  changes: WalletChanges,
+  expected: TradeExpectation,
+  charges: TradeCharges,
+  announcedRent: bigint | undefined,
+): Problem[] {
+  const { mode, amount, threshold, inMint, outMint } = expected;
+  const { inAmount, outAmount } = movedBy(changes, expected, charges);
+  const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
+  const problems = [...changes.problems];
+  const refuse = (reason: string, account?: Address) => problems.push(problem(reason, account));
+  if (inAmount > mostIn) refuse(`${inAmount} base units leave the wallet, but the order allows ${mostIn}`, inMint);
+  if (outAmount < leastOut) refuse(`${outAmount} base units arrive, but the order requires ${leastOut}`, outMint);
+  for (const [mint, change] of changes.tokens) {
+    if (mint !== inMint && change < 0n) refuse(`${-change} base units of a token outside the order leave`, mint);
+  }
+  const { rentElsewhere } = changes;
+  const sol = changes.lamports + charges.fee + charges.tip + rentElsewhere;
+  if (inMint !== SOL_MINT && sol < 0n) refuse(`${inSol(-sol)} SOL leave the wallet, which the order does not explain`);
+  if (rentElsewhere > MOST_RENT_ELSEWHERE || rentElsewhere > (announcedRent ?? MOST_RENT_ELSEWHERE)) {
+    refuse(`it pays ${inSol(rentElsewhere)} SOL of rent for accounts of others, which the service did not announce`);
+  }
+  return problems;
+}

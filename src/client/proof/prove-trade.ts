@@ -1,0 +1,116 @@
+import type { TradeLimits } from "../limits.ts";
+import { TradeError } from "../trade-error.ts";
+import type { TradeOrder } from "../verify/trade-expectation.ts";
+import { checkReference, DEFAULT_TOLERANCE, type PriceReference } from "./reference.ts";
+import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
+
+/**
+ * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of.
+ * "transaction" stands for everything, with verification off.
+ */
+export type Unproven = "price" | "priceImpact" | "balance" | "transaction";
+
+/** What a client has besides the transaction to prove a trade with. */
+export interface Witnesses {
+  readonly node: TradeNode | undefined;
+  readonly reference: PriceReference | undefined;
+  readonly tolerance: number | undefined;
+  readonly requireProof: boolean;
+}
+
+/** What was proven of a trade before it is signed. */
+export interface TradeProof {
+  readonly unproven: readonly Unproven[];
+  /** What the caller's node found; undefined without a node. */
+  readonly findings: NodeFindings | undefined;
+}
+
+/** A trade to prove, and what the service said of it. */
+export interface ClaimedTrade extends NodeTrade {
+  readonly order: TradeOrder;
+  readonly limits: TradeLimits;
+  /** The service's estimates. Base units. */
+  readonly estimates: { readonly inputAmountRaw: string; readonly outputAmountRaw: string };
+}
+
+/** How to prove each fact. */
+const REMEDIES: Readonly<Record<Unproven, string>> = {
+  price: "give minOutputAmount (or minOutputRaw), or a reference",
+  priceImpact: "give a node",
+  balance: "give a node, or the exact amount",
+  transaction: 'leave verify "on"',
+};
+
+/**
+ * Refuses an order that could cost more than its caller typed, unless a bound says how much.
+ * @throws TradeError BOUND_REQUIRED
+ */
+export function requireBounds(order: TradeOrder, limits: ClaimedTrade["limits"], hasNode: boolean): void {
+  if (limits.maxInputAmount !== undefined || limits.maxInputRaw !== undefined) return;
+  if (order.swapMode === "exactOut") {
+    throw new TradeError(
+      "BOUND_REQUIRED",
+      "An exact output costs what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw). Nothing was signed.",
+    );
+  }
+  if (order.amount === undefined && !hasNode) {
+    throw new TradeError(
+      "BOUND_REQUIRED",
+      "A share of the balance is what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw), or a node that reads the balance. Nothing was signed.",
+    );
+  }
+}
+
+/**
+ * Proves what the transaction alone cannot show, as far as the caller's witnesses allow.
+ * @throws TradeError PRICE_IMPACT_TOO_HIGH, PRICE_CONTRADICTED, UNPROVEN if proof is required and something is not proven,
+ * and what the node and the reference throw
+ */
+export async function proveTrade(
+  trade: ClaimedTrade,
+  { node, reference, tolerance, requireProof }: Witnesses,
+  signal: AbortSignal | undefined,
+): Promise<TradeProof> {
+  // What no witness can prove is refused before any is asked.
+  if (requireProof) refuseUnproven(unprovenOf(trade, node !== undefined, node !== undefined, reference !== undefined));
+  const findings = await node?.check(trade, signal);
+  const { maxPriceImpact } = trade.limits;
+  if (maxPriceImpact !== undefined && (findings?.priceImpact ?? 0) > maxPriceImpact) {
+    throw new TradeError(
+      "PRICE_IMPACT_TOO_HIGH",
+      `Measured on your node, the trade moves the price by ${findings?.priceImpact?.toPrecision(4)}, more than ${maxPriceImpact}. Nothing was signed.`,
+    );
+  }
+  if (reference !== undefined) {
+    const { inputAmountRaw, outputAmountRaw } = trade.estimates;
+    const estimated = BigInt(trade.expected.mode === "exactIn" ? outputAmountRaw : inputAmountRaw);
+    await checkReference(reference, tolerance ?? DEFAULT_TOLERANCE, trade.expected, estimated, signal);
+  }
+  const isMeasured = findings?.priceImpact !== undefined;
+  const unproven = unprovenOf(trade, node !== undefined, isMeasured, reference !== undefined);
+  if (requireProof) refuseUnproven(unproven);
+  return { unproven, findings };
+}
+
+function unprovenOf(
+  { order, limits }: ClaimedTrade,
+  hasNode: boolean,
+  isMeasured: boolean,
+  hasReference: boolean,
+): Unproven[] {
+  const unproven: Unproven[] = [];
+  const isBounded =
+    order.swapMode === "exactOut" || (limits.minOutputAmount ?? 0) > 0 || BigInt(limits.minOutputRaw ?? 0) > 0n;
+  const isPriced = isBounded || hasReference;
+  if (!isPriced) unproven.push("price");
+  // A bounded price bounds what the impact can cost; a limit on the impact itself needs somebody who measures it.
+  if (!isMeasured && (!isPriced || limits.maxPriceImpact !== undefined)) unproven.push("priceImpact");
+  if (!hasNode && order.amount === undefined) unproven.push("balance");
+  return unproven;
+}
+
+function refuseUnproven(unproven: readonly Unproven[]): void {
+  if (unproven.length === 0) return;
+  const remedies = unproven.map((fact) => `${fact} (${REMEDIES[fact]})`);
+  throw new TradeError("UNPROVEN", `Only the service's word supports ${remedies.join(", ")}. Nothing was signed.`);
+}

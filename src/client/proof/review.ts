@@ -1,0 +1,47 @@
+import type { BuyResponse, SellResponse, SwapResponse } from "../../../gen/tradewire/v1/trade_pb.ts";
+import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
+import type { TradeProof } from "./prove-trade.ts";
+
+type Built = BuyResponse | SellResponse | SwapResponse;
+
+/** A verified trade, before it is signed: what the bytes allow, and what was proven of it. */
+export interface TradeReview extends TradeProof {
+  readonly built: Built;
+  /** The most that can leave the wallet and the least that can arrive, costs apart. Base units. */
+  readonly mostInputRaw: string;
+  readonly leastOutputRaw: string;
+  /** Decimals of the two mints, if the client knows them by itself. */
+  readonly inputDecimals: number | undefined;
+  readonly outputDecimals: number | undefined;
+}
+
+/** The bounds of a verified transaction. */
+export function boundsOf({ mode, amount, threshold }: TradeExpectation) {
+  const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
+  return { mostInputRaw: mostIn.toString(), leastOutputRaw: leastOut.toString() };
+}
+
+/** True if a trade accepted as `accepted` may be signed as `next` without asking again. */
+export function isNoWorse(next: TradeReview, accepted: TradeReview): boolean {
+  return (
+    BigInt(next.mostInputRaw) <= BigInt(accepted.mostInputRaw) &&
+    BigInt(next.leastOutputRaw) >= BigInt(accepted.leastOutputRaw) &&
+    next.built.priorityCost <= accepted.built.priorityCost &&
+    next.unproven.every((fact) => accepted.unproven.includes(fact))
+  );
+}
+
+/** What a client with verification off knows of a trade: what the service says. */
+export function unverified(built: Built, order: TradeOrder | undefined): TradeReview {
+  const { inputAmountRaw = "0", outputAmountRaw = "0" } = built.estimates ?? {};
+  const unproven = ["transaction", "price", "priceImpact"] as const;
+  return {
+    built,
+    mostInputRaw: inputAmountRaw,
+    leastOutputRaw: outputAmountRaw,
+    inputDecimals: undefined,
+    outputDecimals: undefined,
+    unproven: order?.amount === undefined ? [...unproven, "balance"] : unproven,
+    findings: undefined,
+  };
+}

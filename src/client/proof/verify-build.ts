@@ -1,0 +1,65 @@
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { TradeLimits } from "../limits.ts";
+import type { BuiltResponse, LookupTableReader } from "../options.ts";
+import { mintOf } from "../verify/build-answer.ts";
+import { type LookupTables, lookupTablesOf } from "../verify/read-transaction.ts";
+import { expectTrade, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
+import { verifyTransaction } from "../verify/verify-transaction.ts";
+import type { Wallet } from "../wallet.ts";
+import { proveTrade, requireBounds, type Witnesses } from "./prove-trade.ts";
+import { boundsOf, type TradeReview } from "./review.ts";
+
+/** What a build is verified with. */
+export interface Verifier {
+  readonly wallet: Wallet;
+  readonly witnesses: Witnesses;
+  /** Decimals that the caller gave to the client, by mint. */
+  readonly decimals: Readonly<Record<string, number>>;
+  readonly lookupTables: LookupTables | LookupTableReader | undefined;
+}
+
+/** A build that was verified: what the transaction must be, and what was proven of it. */
+export interface VerifiedBuild {
+  readonly expected: TradeExpectation;
+  readonly review: TradeReview;
+}
+
+/**
+ * Verifies that a build is the trade that was ordered, offline, and then with the caller's node and reference.
+ * @param wire the bytes that will be signed @throws TradeError, see `expectTrade`, `verifyTransaction` and `proveTrade`
+ */
+export async function verifyBuild(
+  { wallet, witnesses, decimals: given, lookupTables }: Verifier,
+  order: TradeOrder,
+  built: BuiltResponse,
+  wire: Uint8Array,
+  limits: TradeLimits,
+  signal: AbortSignal,
+): Promise<VerifiedBuild> {
+  const { node } = witnesses;
+  requireBounds(order, limits, node !== undefined);
+  const decimalsOf = async (mint: string): Promise<number | undefined> => {
+    if (Object.hasOwn(given, mint)) return given[mint];
+    const address = mintOf(mint);
+    return address === SOL_MINT ? undefined : node?.decimals(address, signal);
+  };
+  const [input, output] = await Promise.all([
+    limits.decimals?.input ?? decimalsOf(order.inputMint),
+    limits.decimals?.output ?? decimalsOf(order.outputMint),
+  ]);
+  const decimals = { ...limits.decimals, input, output };
+  const expected = expectTrade(wallet.publicKey, order, built, { ...limits, decimals });
+  const tables = lookupTablesOf(wire);
+  const reader = lookupTables ?? (node === undefined ? undefined : node.lookupTables);
+  const contents = tables.length > 0 && typeof reader === "function" ? await reader(tables) : reader;
+  const transaction = verifyTransaction(wire, expected, {
+    lookupTables: typeof contents === "function" ? undefined : contents,
+  });
+  const { slippage, sellPercent } = order;
+  const rentPaid = built.costs === undefined ? undefined : BigInt(built.costs.rentPaid);
+  const estimates = built.estimates!;
+  const claimed = { wire, transaction, expected, slippage, sellPercent, rentPaid, order, limits, estimates };
+  const proof = await proveTrade(claimed, witnesses, signal);
+  const { input: inputDecimals, output: outputDecimals } = expected.decimals ?? {};
+  return { expected, review: { built, ...boundsOf(expected), inputDecimals, outputDecimals, ...proof } };
+}

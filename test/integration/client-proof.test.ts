@@ -1,11 +1,18 @@
+import type { Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { Keypair } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BuyResponse } from "../../gen/tradewire/v1/trade_pb.ts";
 import { rpcNode } from "../../src/client/node/rpc-node.ts";
 import type { ConnectOptions } from "../../src/client/options.ts";
+import type { PriceAsk } from "../../src/client/proof/reference.ts";
 import type { TradeReview } from "../../src/client/proof/review.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
-import type { Tradewire } from "../../src/client/tradewire.ts";
+import { Tradewire } from "../../src/client/tradewire.ts";
+import { findSwapTable } from "../../src/client/verify/match-swap.ts";
+import { readTransaction } from "../../src/client/verify/read-transaction.ts";
+import { toWholeUnits } from "../../src/primitives/amount.ts";
+import { writeU64 } from "../../src/primitives/bytes.ts";
+import { minimumOut, parseSlippage } from "../../src/primitives/slippage.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -19,6 +26,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 const node = () => rpcNode(service.sandbox.rpcUrl);
+const buyOrder = () => ({ mint: ember, solAmount: 0.1, ...terms });
 
 const failureOf = (promise: Promise<unknown>): Promise<TradeError> =>
   promise.then(
@@ -29,30 +37,170 @@ const failureOf = (promise: Promise<unknown>): Promise<TradeError> =>
     },
   );
 
+/** A service in the middle that changes what it passes on. */
+function through(change: (message: BuyResponse) => void) {
+  const tampering: Interceptor = (next) => async (request) => {
+    const response = await next(request);
+    if (!response.stream && "unsignedTransaction" in response.message) change(response.message as never);
+    return response;
+  };
+  return createConnectTransport({ baseUrl: service.url, httpVersion: "1.1", interceptors: [tampering] });
+}
+
+/** Announces that the trade does not move the price. */
+function showNoImpact({ estimates }: BuyResponse): void {
+  estimates!.priceImpact = 0;
+}
+
+/** Announces half of the output, and lets the transaction accept half: the rest is for whoever trades around it. */
+function halveTheMinimum({ estimates, route, unsignedTransaction }: BuyResponse): void {
+  const half = BigInt(estimates!.outputAmountRaw) / 2n;
+  estimates!.outputAmountRaw = half.toString();
+  estimates!.outputAmount = toWholeUnits(half, 6);
+  route.at(-1)!.outputAmountRaw = half.toString();
+  for (const instruction of readTransaction(unsignedTransaction).instructions) {
+    const table = findSwapTable(instruction);
+    if (table !== undefined) writeU64(instruction.data, table.outAt, minimumOut(half, parseSlippage(0.05)!));
+  }
+}
+
 describe("with a node of the caller's own", () => {
-  test("every venue's trades are simulated before they are signed, and what lands is what was simulated", async () => {
-    const client = await service.newClient(1000, { node: node() });
+  test("what lands is what the node simulated, on every venue, and impact is measured there", async () => {
     const reviews: TradeReview[] = [];
-    const options = { confirm: (review: TradeReview) => reviews.push(review) > 0 };
-    const tokens = new Map(service.sandbox.world.tokens.map((token) => [`${token.venue} ${token.symbol}`, token]));
-    expect(new Set([...tokens.values()].map(({ venue }) => venue)).size).toBeGreaterThanOrEqual(4);
-    for (const [name, token] of tokens) {
+    const confirm = (review: TradeReview) => reviews.push(review) > 0;
+    const client = await service.newClient(1000, { node: node() });
+    const tokens = new Map(service.sandbox.world.tokens.map((token) => [token.venue, token]));
+    // DIME is priced in USDC: its route has two markets and, on this chain, a lookup table.
+    const dime = service.sandbox.world.tokens.find(({ symbol }) => symbol === "DIME")!;
+    for (const token of [...tokens.values(), dime]) {
       const mint = token.mint.toString();
       for (const trade of [
-        () => client.buy({ mint, solAmount: 0.5, ...terms }, options),
-        () => client.sell({ mint, sellPercent: 100, ...terms }, options),
+        () => client.buy({ mint, solAmount: 0.5, ...terms }, { confirm }),
+        () => client.sell({ mint, sellPercent: 100, ...terms }, { confirm }),
       ]) {
         const { unproven, findings, tradeResult } = await trade();
-        expect(unproven, name).toEqual(["price"]);
-        expect([findings?.inputAmountRaw, findings?.outputAmountRaw], name).toEqual([
+        expect(unproven, token.symbol).toEqual(["price"]);
+        expect([findings?.inputAmountRaw, findings?.outputAmountRaw], token.symbol).toEqual([
           tradeResult!.inputAmountRaw,
           tradeResult!.outputAmountRaw,
         ]);
         const said = reviews.at(-1)!.built.estimates!.priceImpact;
-        expect(Math.abs(findings!.priceImpact! - said), `${name}: ${findings!.priceImpact}, ${said}`).toBeLessThan(
-          0.001 + said / 10,
-        );
+        expect(Math.abs(findings!.priceImpact! - said), token.symbol).toBeLessThan(0.001 + said / 10);
       }
     }
+  });
+
+  test("a lie about the impact or the estimate is found on the node", async () => {
+    const client = await service.newClient(1000, { node: node() });
+    const order = { mint: ember, solAmount: 100, ...terms };
+    const limits = { maxPriceImpact: 0.001 };
+    expect((await failureOf(client.verify(await client.buildBuy(order), limits))).code).toBe("PRICE_IMPACT_TOO_HIGH");
+    const { wallet, apiKey } = client;
+    const lied = (change: Parameters<typeof through>[0], own: Partial<ConnectOptions>) =>
+      Tradewire.connect({ baseUrl: service.url, wallet, apiKey, transport: through(change), ...own });
+    const flat = lied(showNoImpact, { node: node() });
+    const measured = await failureOf(flat.verify(await flat.buildBuy(order), limits));
+    expect([measured.code, measured.message]).toEqual([
+      "PRICE_IMPACT_TOO_HIGH",
+      expect.stringContaining("on your node"),
+    ]);
+    const blind = lied(halveTheMinimum, {});
+    expect((await blind.verify(await blind.buildBuy(buyOrder()))).unproven).toContain("price");
+    const seeing = lied(halveTheMinimum, { node: node() });
+    const halved = await failureOf(seeing.verify(await seeing.buildBuy(buyOrder())));
+    expect([halved.code, halved.message]).toEqual(["UNEXPECTED_TRANSACTION", expect.stringContaining("too low")]);
+  });
+
+  test("a transaction that the node cannot run, or a node that is none, signs nothing", async () => {
+    const client = await service.newClient(1, { node: node() });
+    const { wallet, apiKey } = client;
+    const other = Tradewire.connect({ baseUrl: service.url, wallet, apiKey, node: rpcNode("http://127.0.0.1:9") });
+    expect((await failureOf(other.buy(buyOrder()))).code).toBe("NODE_UNAVAILABLE");
+    const web = Tradewire.connect({ baseUrl: service.url, wallet, apiKey, node: rpcNode(service.url) });
+    const failure = await failureOf(web.buy(buyOrder()));
+    expect([failure.code, failure.signature]).toEqual(["NODE_UNAVAILABLE", undefined]);
+    expect(() => Tradewire.connect({ baseUrl: service.url, wallet, node: service.sandbox.rpcUrl as never })).toThrow(
+      /rpcNode/,
+    );
+  });
+});
+
+describe("a second opinion on price", () => {
+  test("is asked for the exact amount, and a worse price than its tolerance is refused", async () => {
+    const asks: PriceAsk[] = [];
+    let factor = 1n;
+    const client = await service.newClient(100, {
+      reference: async (ask) => {
+        asks.push(ask);
+        const { estimates } = await client.quote({
+          inputMint: "SOL",
+          outputMint: ember,
+          amount: 0.1,
+          swapMode: "exactIn",
+          slippage: 0,
+        });
+        return (BigInt(estimates!.outputAmountRaw) * factor) / 1000n;
+      },
+    });
+    factor = 1009n;
+    expect((await client.buy(buyOrder())).unproven).toEqual([]);
+    expect(asks).toMatchObject([{ outputMint: ember, swapMode: "exactIn", amountRaw: "100000000", decimals: 9 }]);
+    factor = 1020n;
+    expect((await failureOf(client.buy(buyOrder()))).code).toBe("PRICE_CONTRADICTED");
+    factor = 0n;
+    expect((await failureOf(client.buy(buyOrder()))).code).toBe("REFERENCE_UNAVAILABLE");
+  });
+
+  test("may be another Tradewire, but not the service itself", async () => {
+    const client = await service.newClient(100);
+    const { wallet, apiKey } = client;
+    const reference = service.url.replace("127.0.0.1", "localhost");
+    const wary = Tradewire.connect({ baseUrl: service.url, wallet, apiKey, reference, requireProof: true });
+    expect((await wary.buy(buyOrder())).unproven).toEqual([]);
+    const same = { source: service.url, tolerance: 0.1 };
+    expect(() => Tradewire.connect({ baseUrl: service.url, wallet, reference: same })).toThrow(/no second opinion/);
+    const typo = { source: reference, tolerence: 0.1 };
+    expect(() => Tradewire.connect({ baseUrl: service.url, wallet, reference: typo })).toThrow(/tolerence/);
+  });
+});
+
+describe("without a witness", () => {
+  test("what is typed is what can be lost; anything that may cost more needs a bound", async () => {
+    const client = await service.newClient(100);
+    const bought = await client.buy(buyOrder());
+    expect(bought.unproven).toEqual(["price", "priceImpact"]);
+    expect((await client.buy(buyOrder(), { minOutputAmount: 1, decimals: { output: 6 } })).unproven).toEqual([]);
+    const share = { mint: ember, sellPercent: 50, ...terms };
+    expect((await failureOf(client.sell(share))).code).toBe("BOUND_REQUIRED");
+    const bounded = { maxInputAmount: 1e6, decimals: { input: 6 } };
+    expect((await client.sell(share, bounded)).unproven).toEqual(["price", "priceImpact", "balance"]);
+    const exact = { inputMint: "SOL", outputMint: ember, amount: 5, swapMode: "exactOut" as const, ...terms };
+    expect((await failureOf(client.swap(exact))).code).toBe("BOUND_REQUIRED");
+    const decimals = { output: 6 };
+    expect((await client.swap(exact, { maxInputAmount: 1, decimals })).unproven).toEqual([]);
+  });
+
+  test("proof, if required, names what would give it, and nothing is signed", async () => {
+    const client = await service.newClient(100, { requireProof: true });
+    const failure = await failureOf(client.buy(buyOrder()));
+    expect([failure.code, failure.message]).toEqual(["UNPROVEN", expect.stringContaining("minOutputAmount")]);
+    const measured = await failureOf(
+      client.buy(buyOrder(), { minOutputAmount: 1, decimals: { output: 6 }, maxPriceImpact: 0.5 }),
+    );
+    expect(measured.message).toMatch(/priceImpact \(give a node\)/);
+    expect((await client.buy(buyOrder(), { requireProof: false })).status).toBe("confirmed");
+  });
+
+  test("declining signs nothing, and a trade can be verified without signing", async () => {
+    const client = await service.newClient(100);
+    let seen: TradeReview | undefined;
+    const confirm = (review: TradeReview) => {
+      seen = review;
+      return false;
+    };
+    const failure = await failureOf(client.buy(buyOrder(), { confirm }));
+    expect([failure.code, failure.signature, seen?.mostInputRaw]).toEqual(["DECLINED", undefined, "100000000"]);
+    const review = await client.verify(await client.buildBuy(buyOrder()));
+    expect(BigInt(review.leastOutputRaw)).toBeGreaterThan(0n);
   });
 });

@@ -12,7 +12,7 @@ import { plainDefinition } from "./plain-definition.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 const PACKAGE = join(ROOT, "src/client");
 const OUT = join(PACKAGE, "dist");
-const ENTRIES = ["tradewire", "verify", "connect"] as const;
+const ENTRIES = ["tradewire", "verify", "node", "connect"] as const;
 /** What users share with us: transports and messages of theirs must be of the same libraries as ours. */
 const SHARED = ["@bufbuild/protobuf", "@connectrpc/connect"] as const;
 

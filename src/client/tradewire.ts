@@ -43,7 +43,7 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "./order.ts";
-import type { TradeProof, Witnesses } from "./proof/prove-trade.ts";
+import type { TradeProof, TradeWitnesses } from "./proof/prove-trade.ts";
 import { quoteReference } from "./proof/quote-reference.ts";
 import { referenceOptions } from "./proof/reference.ts";
 import { isNoWorse, type TradeReview, unverified } from "./proof/review.ts";
@@ -90,7 +90,7 @@ export class Tradewire {
   readonly #signed = new Map<string, TradeExpectation>();
   readonly #decimals: Readonly<Record<string, number>>;
   readonly #domain: string | undefined;
-  readonly #witnesses: Witnesses;
+  readonly #witnesses: TradeWitnesses;
   #apiKey: string | undefined;
 
   private constructor(options: ConnectOptions) {
@@ -493,7 +493,7 @@ function serverLimits({ maxPriceImpact, maxPriorityCost }: TradeLimits) {
 }
 
 /** What a client has to prove trades with. @throws TypeError for a malformed option */
-function witnessesOf(options: ConnectOptions, wallet: Wallet, baseUrl: string): Witnesses {
+function witnessesOf(options: ConnectOptions, wallet: Wallet, baseUrl: string): TradeWitnesses {
   const { node, reference, requireProof = false } = options;
   if (node !== undefined && typeof node?.check !== "function") {
     throw new TypeError('node is what rpcNode(url) of "tradewire/node" returns.');

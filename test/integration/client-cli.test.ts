@@ -73,7 +73,7 @@ describe("the command line", () => {
     const status = await run(`status ${trade.signature} --watch`, apiKey());
     expect([status.code, status.notes.at(-1)]).toEqual([EXIT.done, `finalized in slot ${trade.slot}`]);
 
-    const sold = await run(`sell ${mint} 100% --slippage 0.05`, {
+    const sold = await run(`sell ${mint} 100% --slippage 0.05 --max-input 1000000 --input-decimals 6`, {
       ...apiKey(),
       TRADEWIRE_KEY: bs58.encode(keypair.secretKey),
     });
@@ -81,7 +81,7 @@ describe("the command line", () => {
     expect(sold.out[0]).toContain(`${trade.tradeResult.outputAmount} → `);
 
     const swapped = await run(
-      `swap SOL ${mint} 5 --exact-out --slippage 0.05 --output-decimals 6`,
+      `swap SOL ${mint} 5 --exact-out --max-input 2 --slippage 0.05 --output-decimals 6`,
       apiKey(),
       bs58.encode(keypair.secretKey),
     );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rpcNode } from "../../src/client/node/rpc-node.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -28,6 +29,9 @@ async function heldBy({ wallet }: Tradewire, mint: string): Promise<bigint | und
   return value[0] === undefined ? undefined : BigInt(value[0].account.data.parsed.info.tokenAmount.amount);
 }
 
+/** A client whose own node reads the balance. */
+const newClient = (sol: number) => service.newClient(sol, { node: rpcNode(service.sandbox.rpcUrl) });
+
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => "accepted",
@@ -38,7 +42,7 @@ describe("selling a share of the balance", () => {
   test("sells exactly that share of the balance on the chain; 100 % also returns the rent", async () => {
     for (const symbol of ["EMBER", "QRTZ", "MINTS", "LUMEN"]) {
       const mint = service.mintOn("raydium_cpmm", symbol);
-      const client = await service.newClient(5);
+      const client = await newClient(5);
       const bought = BigInt((await client.buy({ mint, solAmount: 0.2, ...terms })).tradeResult!.outputAmountRaw);
 
       const part = await client.sell({ mint, sellPercent: 33.3, ...terms });
@@ -63,7 +67,7 @@ describe("selling a share of the balance", () => {
 
   test("a token account with withheld transfer fees stays open, and the sale is still exact", async () => {
     const mint = service.mintOn("raydium_cpmm", "TITHE");
-    const client = await service.newClient(5);
+    const client = await newClient(5);
     await client.buy({ mint, solAmount: 0.2, ...terms });
     const held = await heldBy(client, mint);
     const sold = await client.sell({ mint, sellPercent: 100, ...terms });
@@ -73,7 +77,7 @@ describe("selling a share of the balance", () => {
   });
 
   test("works on every venue of the world", async () => {
-    const client = await service.newClient(50);
+    const client = await newClient(50);
     for (const { mint, venue, quoteMint } of service.sandbox.world.tokens) {
       if (quoteMint.toString() !== "So11111111111111111111111111111111111111112") continue;
       const token = mint.toString();
@@ -86,7 +90,7 @@ describe("selling a share of the balance", () => {
 
   test("refusals name the field", async () => {
     const mint = service.mintOn("raydium_cpmm", "EMBER");
-    const client = await service.newClient(1);
+    const client = await newClient(1);
     expect(await codeOf(client.buildSell({ mint, sellPercent: 50, ...terms }))).toBe(
       "INSUFFICIENT_TOKEN_BALANCE sellPercent",
     );

@@ -37,7 +37,10 @@ type Built = Awaited<ReturnType<Tradewire["buildBuy"] | Tradewire["buildSell"]>>
 
 /** Everything the record says of lamports, against everything the build said. */
 async function problemsOf(what: string, wallet: Tradewire, built: Built): Promise<string[]> {
-  const trade = await wallet.submit(built.submissionToken, await wallet.sign(built, { tipAccounts: "any" }));
+  const trade = await wallet.submit(
+    built.submissionToken,
+    await wallet.sign(built, { tipAccounts: "any", maxInputRaw: `${10n ** 18n}` }),
+  );
   const { meta, transaction } = await service.rpc<ChainRecord>("getTransaction", [
     trade.signature,
     { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 },

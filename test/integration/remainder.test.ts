@@ -46,7 +46,7 @@ async function landWith(client: Tradewire, order: Order) {
     },
     client.apiKey,
   );
-  const trade = await client.submit(built.submissionToken, await client.sign(built));
+  const trade = await client.submit(built.submissionToken, await client.sign(built, { maxInputRaw: `${10n ** 18n}` }));
   return { built, estimates: built.estimates!, quoted: body.data!.estimates as never, trade, route: built.route };
 }
 

@@ -77,14 +77,17 @@ describe("a trade over the whole service", () => {
   });
 
   test("exactOut delivers exactly the amount asked for and takes the estimated input", async () => {
-    const trade = await client.swap({
-      inputMint: "SOL",
-      outputMint: mint,
-      amount: 12.5,
-      swapMode: "exactOut",
-      slippage: 0.01,
-      priority: "fastest",
-    });
+    const trade = await client.swap(
+      {
+        inputMint: "SOL",
+        outputMint: mint,
+        amount: 12.5,
+        swapMode: "exactOut",
+        slippage: 0.01,
+        priority: "fastest",
+      },
+      { maxInputAmount: 2 },
+    );
     expect(trade.tradeResult!.outputAmount).toBe(12.5);
     expect(trade.inputMint).toBe("So11111111111111111111111111111111111111112");
   });
@@ -111,7 +114,8 @@ describe("a trade over the whole service", () => {
         expect(built.platform).toBe("raydium_cpmm+raydium_cpmm");
         expect(built.unsignedTransaction.length).toBeLessThanOrEqual(1232);
         const { estimates } = built;
-        const trade = await wallet.submit(built.submissionToken, await wallet.sign(built));
+        const signed = await wallet.sign(built, { maxInputAmount: 500 });
+        const trade = await wallet.submit(built.submissionToken, signed);
         expect(trade.tradeResult).toMatchObject({
           inputAmountRaw: estimates!.inputAmountRaw,
           outputAmountRaw: estimates!.outputAmountRaw,

@@ -6,14 +6,19 @@ export type {
   CallControl,
   ConnectOptions,
   LookupTableReader,
+  ProofOptions,
   RebuildPolicy,
   TradeOptions,
   TradeStep,
 } from "../options.ts";
 export type { BuyOrder, PriorityName, SellOrder, SwapModeName, SwapOrder } from "../order.ts";
+export type { Unproven } from "../proof/prove-trade.ts";
+export type { PriceAsk, PriceReference, ReferenceOptions } from "../proof/reference.ts";
+export type { TradeReview } from "../proof/review.ts";
+export type { NodeFindings, TradeNode } from "../proof/trade-node.ts";
 export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeStatusName } from "../trade.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
-export { Tradewire } from "../tradewire.ts";
+export { type ProvenTrade, Tradewire } from "../tradewire.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
 export type { TradeOrder } from "../verify/trade-expectation.ts";
 export {

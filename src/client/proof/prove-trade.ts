@@ -11,7 +11,7 @@ import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
 export type Unproven = "price" | "priceImpact" | "balance" | "transaction";
 
 /** What a client has besides the transaction to prove a trade with. */
-export interface Witnesses {
+export interface TradeWitnesses {
   readonly node: TradeNode | undefined;
   readonly reference: PriceReference | undefined;
   readonly tolerance: number | undefined;
@@ -68,7 +68,7 @@ export function requireBounds(order: TradeOrder, limits: ClaimedTrade["limits"],
  */
 export async function proveTrade(
   trade: ClaimedTrade,
-  { node, reference, tolerance, requireProof }: Witnesses,
+  { node, reference, tolerance, requireProof }: TradeWitnesses,
   signal: AbortSignal | undefined,
 ): Promise<TradeProof> {
   // What no witness can prove is refused before any is asked.

@@ -6,13 +6,13 @@ import { type LookupTables, lookupTablesOf } from "../verify/read-transaction.ts
 import { expectTrade, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
 import { verifyTransaction } from "../verify/verify-transaction.ts";
 import type { Wallet } from "../wallet.ts";
-import { proveTrade, requireBounds, type Witnesses } from "./prove-trade.ts";
+import { proveTrade, requireBounds, type TradeWitnesses } from "./prove-trade.ts";
 import { boundsOf, type TradeReview } from "./review.ts";
 
 /** What a build is verified with. */
 export interface Verifier {
   readonly wallet: Wallet;
-  readonly witnesses: Witnesses;
+  readonly witnesses: TradeWitnesses;
   /** Decimals that the caller gave to the client, by mint. */
   readonly decimals: Readonly<Record<string, number>>;
   readonly lookupTables: LookupTables | LookupTableReader | undefined;

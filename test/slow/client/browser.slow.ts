@@ -84,7 +84,7 @@ describe.runIf(CHROMIUM !== undefined)(
         const bought = await client.buy({ ...terms, solAmount: 0.1 }, { maxPriceImpact: 0.1, maxPriorityCost: 0.01 });
         const seen = [];
         for await (const { status } of client.watchTrade(bought.signature)) seen.push(status);
-        const sold = await client.sell({ ...terms, sellPercent: 100 });
+        const sold = await client.sell({ ...terms, sellPercent: 100 }, { maxInputRaw: "1000000000000000000" });
         const refused = await client.buy({ ...terms, solAmount: 1000 }).catch((error) => error.code);
         await client.ping();
         client.close();

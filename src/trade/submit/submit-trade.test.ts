@@ -1,5 +1,3 @@
-import { hash } from "node:crypto";
-import { ed25519 } from "@noble/curves/ed25519.js";
 import bs58 from "bs58";
 import { describe, expect, it, vi } from "vitest";
 import {
@@ -14,22 +12,15 @@ import {
   startProcess,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
-import { createTestWallet } from "../../../test/support/wallet.ts";
+import { createTestWallet, signWithNonce } from "../../../test/support/wallet.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 
 const world = useSubmitWorld();
 
 /** Signed by a wallet that draws a new nonce each time: as valid as the first, in other bytes. */
 const resigned = (trade: ReturnType<typeof signedTrade>) => {
-  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(SEED);
-  const order = ed25519.Point.Fn.ORDER;
-  const nonce = 123_456_789n;
-  const commitment = ed25519.Point.BASE.multiply(nonce).toBytes();
   const message = trade.signedTransaction.subarray(65);
-  const digest = hash("sha512", concatBytes(commitment, pointBytes, message), "buffer").reverse();
-  const answer = (nonce + (BigInt(`0x${digest.toString("hex")}`) % order) * scalar) % order;
-  const last = Buffer.from(answer.toString(16).padStart(64, "0"), "hex").reverse();
-  const signature = concatBytes(commitment, last);
+  const signature = signWithNonce(SEED, message, 123_456_789n);
   return {
     ...trade,
     signedTransaction: concatBytes(Uint8Array.of(1), signature, message),

@@ -88,6 +88,21 @@ it("proves nothing while one of two nodes gives no answer", async () => {
   await expect(search([nodeWith([funding]), dead])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });
 
+it("is not misled by a node that shows another message in place of ours, or makes one up", async () => {
+  const bytesOf = (bytes: Uint8Array) => ({
+    slot: 1_390,
+    transaction: [Buffer.from(bytes).toString("base64"), "base64"],
+  });
+  const forged = ours.transaction.slice();
+  forged[5]! ^= 1;
+  for (const shown of [another.transaction, forged]) {
+    const liar = nodeWith([at(1_390), funding]);
+    liar.methods.getTransaction = () => bytesOf(shown);
+    expect(await search([liar, nodeWith([at(1_390), funding])])).toMatchObject({ kind: "found" });
+    expect(await search([liar, nodeWith([funding]), nodeWith([funding])])).toMatchObject({ kind: "absent" });
+  }
+});
+
 it("rests on one node if the other does not serve histories, and on none if none does", async () => {
   expect(await search([nodeWith([funding]), fakeEndpoint({})])).toMatchObject({ kind: "absent", witnesses: 1 });
   expect(await search([fakeEndpoint({}), fakeEndpoint({})])).toMatchObject({ kind: "unserved" });

@@ -1,10 +1,12 @@
 import { hash } from "node:crypto";
 import { equalBytes } from "../../../primitives/bytes.ts";
+import { verifySignature } from "../../../primitives/ed25519.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
-import { wireLayout } from "../../../solana/message.ts";
+import { SIGNATURE_SIZE, wireLayout } from "../../../solana/message.ts";
 import type { MessageFinding, MessageQuery } from "../../port.ts";
 import { NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-head.ts";
@@ -26,9 +28,8 @@ interface Entry {
 
 /** What one node shows of a wallet's finalized history. */
 interface View {
-  readonly endpoint: RpcEndpoint;
-  /** Signatures within the message's lifetime. */
-  readonly entries: readonly Entry[];
+  /** The transaction that has the message, under a signature that is not followed yet. */
+  readonly found: Uint8Array | undefined;
   /** True if it shows something from before the message was built: what it does not show since is not merely forgotten. */
   readonly reachesBack: boolean;
 }
@@ -61,7 +62,7 @@ export async function searchMessage(
     witnesses.endpoints.map((endpoint) => viewOf(witnesses, endpoint, query, range)),
   );
   const views = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const found = await findAmong(witnesses, query, views);
+  const found = views.find((view) => view.found !== undefined)?.found;
   if (found !== undefined) return { kind: "found", transaction: found, ...age };
   const serving = settled.filter((one, i) => !isUnserved(one) && !witnesses.isSilent(witnesses.endpoints[i]!)).length;
   if (serving === 0) return { kind: "unserved", ...age };
@@ -79,11 +80,13 @@ function failureAmong(settled: readonly PromiseSettledResult<View>[]): unknown {
 }
 
 async function viewOf(
-  { pool }: Witnesses,
+  witnesses: Witnesses,
   endpoint: RpcEndpoint,
-  { wallet, buildSlot }: MessageQuery,
+  query: MessageQuery,
   range: { readonly first: bigint; readonly last: bigint },
 ): Promise<View> {
+  const { pool } = witnesses;
+  const { wallet, buildSlot, known } = query;
   const entries: Entry[] = [];
   let before: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -101,32 +104,31 @@ async function viewOf(
     before = rows.at(-1)?.signature;
     if (rows.length < PAGE || rows.at(-1)!.slot < range.first) break;
   }
-  return {
-    endpoint,
-    entries: entries.filter(({ slot }) => slot >= range.first && slot <= range.last),
-    reachesBack: entries.some(({ slot }) => slot <= buildSlot),
-  };
-}
-
-/** The transaction among those the nodes show that has the message, under a signature that is not followed yet. */
-async function findAmong(
-  witnesses: Witnesses,
-  { messageHash, known }: MessageQuery,
-  views: readonly View[],
-): Promise<Uint8Array | undefined> {
-  const byNode = new Map<string, RpcEndpoint>();
-  for (const { endpoint, entries } of views)
-    for (const { signature } of entries)
-      if (!known.includes(signature) && !byNode.has(signature)) byNode.set(signature, endpoint);
-  if (byNode.size > MAX_COMPARED)
-    throw new NodeError("malformed", `A wallet has more than ${MAX_COMPARED} transactions in a message's lifetime.`);
-  const transactions = await Promise.all(
-    [...byNode].map(([signature, endpoint]) => fetchBytes(witnesses, endpoint, signature)),
+  const compared = entries.filter(
+    ({ signature, slot }) => slot >= range.first && slot <= range.last && !known.includes(signature),
   );
-  return transactions.find((bytes) => equalBytes(hash("sha256", wireLayout(bytes).message, "buffer"), messageHash));
+  if (compared.length > MAX_COMPARED)
+    throw new NodeError("malformed", `A wallet has more than ${MAX_COMPARED} transactions in a message's lifetime.`);
+  const transactions = await Promise.all(compared.map(({ signature }) => fetchBytes(pool, endpoint, signature)));
+  const found = transactions.find((bytes) => hasMessage(bytes, query));
+  if (found !== undefined && !isSigned(found, query)) {
+    witnesses.setAside(endpoint, "it shows a transaction that the wallet has not signed");
+    throw new NodeError("malformed", `The Solana node ${endpoint.name} has made up a transaction.`);
+  }
+  return { found, reachesBack: entries.some(({ slot }) => slot <= buildSlot) };
 }
 
-async function fetchBytes({ pool }: Witnesses, endpoint: RpcEndpoint, signature: string): Promise<Uint8Array> {
+function hasMessage(transaction: Uint8Array, { messageHash }: MessageQuery): boolean {
+  return equalBytes(hash("sha256", wireLayout(transaction).message, "buffer"), messageHash);
+}
+
+function isSigned(transaction: Uint8Array, { wallet }: MessageQuery): boolean {
+  const { message, signatureAt } = wireLayout(transaction);
+  return verifySignature(wallet.bytes, message, transaction.subarray(signatureAt, signatureAt + SIGNATURE_SIZE));
+}
+
+/** The bytes of a finalized transaction, as one node has them. */
+async function fetchBytes(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<Uint8Array> {
   const config = { encoding: "base64", commitment: "finalized", maxSupportedTransactionVersion: 1 };
   const answer = asRecord(await pool.ask(endpoint, "getTransaction", [signature, config], TIMEOUT_MS), WHAT);
   const [encoded] = asList(answer.transaction, WHAT);

@@ -195,30 +195,35 @@ export class Attempt {
         if (!isAsQuoted(this.sealed, outcome)) this.#ports.onSurprise?.(this.sealed.route.map(({ market }) => market));
         return { signature, outcome };
       }
-      const outcome = (await this.#followStored()) ? undefined : await this.#ruleExpired(signature);
-      if (outcome !== undefined) return { signature, outcome };
+      if (await this.#followStored()) continue;
+      const outcome = await this.#ruleExpired(signature);
+      if (outcome !== "followed") return outcome === undefined ? undefined : { signature, outcome };
     }
   }
 
-  /** Rules on a message whose followed signatures have expired; undefined if another one is found and followed. */
-  async #ruleExpired(signature: string): Promise<Outcome | undefined> {
+  /**
+   * Rules on a message whose followed signatures have expired, unless another one is found and followed. Undefined if another
+   * process is to take over meanwhile.
+   */
+  async #ruleExpired(signature: string): Promise<Outcome | "followed" | undefined> {
     const { landing, now, settings } = this.#ports;
     const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = this.sealed;
-    for (let tries = 1; ; tries++) {
+    const times = { expiresAtMs, historyMs: settings.historyMs };
+    for (let tries = 1; !this.#keeper.isReleased; tries++) {
       try {
         const known = this.signatures;
         const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known });
-        if (finding.kind !== "found")
-          return expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), historyMs: settings.historyMs });
-        // Throws if it is no valid signature: then a node has made it up.
-        this.#broadcast.add(verifySignedBytes(this.sealed, finding.transaction), finding.transaction);
-        return undefined;
+        if (finding.kind !== "found") return expiredOutcome(signature, finding, { ...times, nowMs: now() });
+        const { transaction } = finding;
+        if (this.#broadcast.add(verifySignedBytes(this.sealed, transaction), transaction)) return "followed";
       } catch {
-        if (now() - expiresAtMs > FOLLOW_MS && tries > MAX_SEARCHES)
-          return expiredOutcome(signature, UNSERVED, { expiresAtMs, nowMs: now(), historyMs: settings.historyMs });
-        await sleep(SEARCH_RETRY_MS);
+        // Too few nodes answer now, or one has made a transaction up.
       }
+      if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
+        return expiredOutcome(signature, UNSERVED, { ...times, nowMs: now() });
+      await sleep(SEARCH_RETRY_MS);
     }
+    return undefined;
   }
 
   /** "confirmed" even if it is finalized by now: only a written outcome is reported as finalized. */

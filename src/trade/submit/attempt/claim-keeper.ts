@@ -55,6 +55,11 @@ export class ClaimKeeper {
     return this.#isRecorded;
   }
 
+  /** True once another process may take over. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
   /** True while the lease has to be renewed. */
   get isHeld(): boolean {
     return this.#isRecorded && !this.#isReleased;

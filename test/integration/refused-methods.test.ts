@@ -19,6 +19,7 @@ const METHODS = [
   "getLatestBlockhash",
   "getEpochInfo",
   "isBlockhashValid",
+  "getSignaturesForAddress",
   "getMultipleAccounts",
   "getMinimumBalanceForRentExemption",
   "getGenesisHash",

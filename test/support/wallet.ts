@@ -1,4 +1,5 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { Address } from "../../src/primitives/address.ts";
 import { concatBytes, hex } from "../../src/primitives/bytes.ts";
 
@@ -8,6 +9,18 @@ const PKCS8_PREFIX = hex("302e020100300506032b657004220420");
 export interface TestWallet {
   readonly address: Address;
   sign(message: Uint8Array | string): Uint8Array;
+}
+
+/**
+ * Another valid signature of the wallet with this seed over a message, in other bytes for each nonce: wallets that draw a
+ * nonce for each signature make such ones.
+ */
+export function signWithNonce(seed: Uint8Array, message: Uint8Array, nonce: bigint): Uint8Array {
+  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(seed);
+  const commitment = ed25519.Point.BASE.multiply(nonce).toBytes();
+  const digest = hash("sha512", concatBytes(commitment, pointBytes, message), "buffer").reverse();
+  const answer = (nonce + BigInt(`0x${digest.toString("hex")}`) * scalar) % ed25519.Point.Fn.ORDER;
+  return concatBytes(commitment, Buffer.from(answer.toString(16).padStart(64, "0"), "hex").reverse());
 }
 
 /** A wallet that really signs: random, or always the same for the same 32-byte seed. */

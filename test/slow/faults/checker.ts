@@ -77,10 +77,10 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
   for (const hash of doubled) broken.push(`I1 message ${hash.slice(0, 12)} executed twice`);
 
   const builds = new Map(history.builds.map((build) => [build.messageHash, build]));
+  const signed = new Set(history.builds.map((build) => build.signed));
   for (const { sends } of rig.proxies) {
     for (const { transaction } of sends) {
-      if (builds.get(hashOf(Buffer.from(transaction, "base64")))?.signed !== transaction)
-        broken.push("I2 bytes were broadcast that no caller signed");
+      if (!signed.has(transaction)) broken.push("I2 bytes were broadcast that no caller signed");
     }
   }
 
@@ -130,6 +130,9 @@ function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: Led
     if (data !== undefined && terminal.some((one) => one.endedAtMs < startedAtMs))
       broken.push(`I4 ${short} had ended and was told ${data.status} later`);
   }
+  for (const { error } of answers)
+    if (error?.safeToRebuild === true && landed !== undefined && landed.meta.err === null)
+      broken.push(`I3 ${short} was called safe to rebuild (${error.code}) and succeeded in slot ${landed.slot}`);
   for (const { data, error } of terminal) {
     if (data !== undefined) {
       if (landed === undefined) broken.push(`I3 ${short} was told ${data.status} and is in no block`);

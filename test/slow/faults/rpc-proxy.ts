@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket, WebSocketServer } from "ws";
+import type { Mutator } from "./mutation.ts";
 
 /** What is wrong with a node. Everything at its first value: nothing. */
 export interface Faults {
@@ -16,8 +17,12 @@ export interface Faults {
   readonly balances: 1 | 0.5 | 2;
   /** Added to the last valid block height alone. */
   readonly lastValidShift: number;
-  /** The node knows of no transaction. */
+  /** The node knows of no transaction, by status, record or wallet. */
   readonly hidesStatuses: boolean;
+  /** Statuses of every transaction asked for, also of those in no block. */
+  readonly statuses: "true" | "failed" | "succeeded";
+  /** Changes answers and notices. */
+  readonly mutator: Mutator | undefined;
   /** Dropped and held sends are answered as if they were taken. */
   readonly sends: "forward" | "drop" | "hold";
   /** In place of the true samples of getRecentPrioritizationFees. */
@@ -41,6 +46,8 @@ const HEALTHY: Faults = {
   balances: 1,
   lastValidShift: 0,
   hidesStatuses: false,
+  statuses: "true",
+  mutator: undefined,
   sends: "forward",
   priorityFees: undefined,
   refusedMethods: [],
@@ -208,6 +215,24 @@ class LyingProxy implements RpcProxy {
     else response.end(text);
   }
 
+  #withStatuses(result: unknown): unknown {
+    const { statuses } = this.#faults;
+    if (statuses === "true") return result;
+    const { context, value } = result as { context: { slot: number }; value: unknown[] };
+    const err = statuses === "failed" ? { InstructionError: [2, { Custom: 6005 }] } : null;
+    const slot = context.slot - 2;
+    return { context, value: value.map(() => ({ slot, confirmations: 3, err, confirmationStatus: "confirmed" })) };
+  }
+
+  /** The text of a notice, changed or not. */
+  #mutated(text: string): string {
+    const { mutator } = this.#faults;
+    if (mutator?.changesNotices !== true || !text.includes('"params"')) return text;
+    const notice = JSON.parse(text) as { method: string; params: { result: unknown } };
+    notice.params.result = mutator.mutate(notice.method, notice.params.result);
+    return JSON.stringify(notice);
+  }
+
   #refuses(method: string): boolean {
     const { refusedMethods } = this.#faults;
     return refusedMethods === "all" || refusedMethods.includes(method);
@@ -222,7 +247,13 @@ class LyingProxy implements RpcProxy {
     }
     const text = withBalances(await this.#forward(body), this.#faults.balances);
     if (answers === "wrongId") return text.replace(/"id":\d+/, `"id":${id + 1_000_000}`);
-    const isTrue = answers === "true" && slotShift === 0 && lastValidShift === 0 && !hidesStatuses;
+    const isTrue =
+      answers === "true" &&
+      slotShift === 0 &&
+      lastValidShift === 0 &&
+      !hidesStatuses &&
+      this.#faults.mutator === undefined &&
+      this.#faults.statuses === "true";
     if (isTrue && priorityFees === undefined && !text.includes('"error"')) return text;
     const answer = JSON.parse(text) as { result?: unknown; error?: { code: number } };
     if (answer.error !== undefined) {
@@ -234,10 +265,14 @@ class LyingProxy implements RpcProxy {
       const { value } = answer.result as { value: unknown[] };
       (answer.result as { value: unknown[] }).value = value.map(() => null);
     }
+    if (method === "getSignatureStatuses") answer.result = this.#withStatuses(answer.result);
     if (hidesStatuses && method === "getTransaction") answer.result = null;
+    if (hidesStatuses && method === "getSignaturesForAddress") answer.result = [];
     if (priorityFees !== undefined && method === "getRecentPrioritizationFees") {
       answer.result = priorityFees.map((prioritizationFee, i) => ({ slot: i + 1, prioritizationFee }));
     }
+    const { mutator } = this.#faults;
+    if (mutator !== undefined) answer.result = mutator.mutate(method, answer.result);
     answer.result = shifted(answer.result, slotShift, lastValidShift);
     return JSON.stringify(answer);
   }
@@ -273,7 +308,7 @@ class LyingProxy implements RpcProxy {
     outside.on("message", (data) => {
       const { notices, slotShift, balances, connection } = this.#faults;
       if (notices === "silent" || connection === "blackhole" || inside.readyState !== WebSocket.OPEN) return;
-      const told = withBalances(String(data), balances);
+      const told = withBalances(this.#mutated(String(data)), balances);
       const text = slotShift === 0 ? told : JSON.stringify(shifted(JSON.parse(told), slotShift, 0));
       const isNotice = text.includes('"method"') && !text.includes("slotNotification");
       if (notices === "lossy" && isNotice) {

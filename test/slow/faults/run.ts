@@ -3,21 +3,24 @@
  *
  * Rows are those of docs/promises.md.
  *
- *   node test/slow/faults/run.ts [--rows 1,9,13] [--seed 7] [--scale 1 | --full] [--schedules N]
+ *   node test/slow/faults/run.ts [--rows 1,9,13] [--seed 7 | random] [--scale 1 | --full] [--schedules N]
  *
  * `--full` runs what has a promised size at that size; the rest at the scale given.
  * Prints a table of promise, target and measure. Exits 1 when a target is missed or an invariant is broken.
  */
+import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
+import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
 import { PRICE_SCENARIOS } from "./price-scenarios.ts";
 import type { Measure, Scenario } from "./scenario.ts";
 import { STATE_SCENARIOS } from "./state-scenarios.ts";
 import { SUBMIT_SCENARIOS } from "./submit-scenarios.ts";
 
 const SCENARIOS = [
+  ...OUTCOME_SCENARIOS,
   ...SUBMIT_SCENARIOS,
   ...NODE_SCENARIOS,
   ...STATE_SCENARIOS,
@@ -40,7 +43,7 @@ const { values } = parseArgs({
     schedules: { type: "string" },
   },
 });
-const seed = Number(values.seed);
+const seed = values.seed === "random" ? randomInt(1_000_000) : Number(values.seed);
 const scale = Number(values.scale);
 const rows = values.rows?.split(",").map(Number);
 const chosen = SCENARIOS.filter(({ row }) => rows === undefined || rows.includes(row));
@@ -49,6 +52,7 @@ if (chosen.length === 0 || !Number.isInteger(seed) || !(scale >= 1)) {
   process.exit(2);
 }
 
+process.stdout.write(`Seed ${seed}.\n`);
 const results: Result[] = [];
 if (values.schedules === undefined) {
   for (const scenario of chosen) {

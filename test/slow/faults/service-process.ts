@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../../src/process/main.ts", import.meta.url));
 const SKEWED_CLOCK = fileURLToPath(new URL("./skewed-clock.ts", import.meta.url));
-const START_MS = 30_000;
+const START_MS = 90_000;
 
 /** A service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { createRandom } from "../../../src/primitives/random.ts";
-import { createTestWallet, type TestWallet } from "../../support/wallet.ts";
+import { createTestWallet, signWithNonce, type TestWallet } from "../../support/wallet.ts";
 
 /** What a caller was answered, and when. */
 export interface SubmitEntry {
@@ -82,11 +82,13 @@ export interface TradeOrder {
 /** A wallet with an API key that trades over REST and writes down everything. */
 export class Trader {
   readonly wallet: TestWallet;
+  readonly #seed: Uint8Array;
   readonly history: History;
   #apiKey = "";
 
   constructor(seed: number, history: History) {
-    this.wallet = createTestWallet(createRandom(seed).bytes(32));
+    this.#seed = createRandom(seed).bytes(32);
+    this.wallet = createTestWallet(this.#seed);
     this.history = history;
   }
 
@@ -157,6 +159,16 @@ export class Trader {
     };
     this.history.builds.push(entry);
     return entry;
+  }
+
+  /** The same message under another signature of the wallet. */
+  signAgain(built: BuildEntry, nonce: bigint): BuildEntry {
+    const wire = Buffer.from(built.signed, "base64");
+    const signature = signWithNonce(this.#seed, wire.subarray(65), nonce);
+    wire.set(signature, 1);
+    const again = { ...built, signed: wire.toString("base64"), signature: bs58.encode(signature) };
+    this.history.builds.push(again);
+    return again;
   }
 
   /** Submits; whatever comes back is in the history too. */

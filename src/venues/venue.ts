@@ -116,6 +116,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed or not open yet, as the message says), VALIDATION_ERROR (too small to trade)
    */
   quote(state: State, ask: Ask): Quote<Fill>;
+  /**
+   * The state of another market of this venue once the trade of `quote` has been made on `state`: `other` itself if the two
+   * markets have nothing in common that prices depend on. Absent: no two markets have.
+   */
+  after?(state: State, quote: Quote<Fill>, other: State): State;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
   swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
   /** Meaning of the errors of this venue's programs: by Anchor error name, else by number. */

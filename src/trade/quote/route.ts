@@ -10,6 +10,7 @@ import type { Intent } from "../intent.ts";
 import type { BuiltTrade, RouteLeg } from "../trade.ts";
 import { noRoute } from "./no-route.ts";
 import { type Candidate, rankMarkets } from "./ranking.ts";
+import { quoteAfter, settlePair } from "./shared-state.ts";
 
 /** One market of a route, with the limit its program enforces. */
 export interface RouteStep {
@@ -150,18 +151,23 @@ function hubRoutes(
     const share = passingShare(slippagePpb, isBetweenHubs(inMint.address, hub));
     return rank(toHub, inMint.address, hub, amount).flatMap((first) => {
       const passed = minimumOut(first.quote.outAmount, share);
-      return rank(fromHub, hub, outMint.address, passed).map((second) => {
+      return rank(fromHub, hub, outMint.address, passed).flatMap((candidate) => {
+        const second = quoteAfter(first, candidate, passed, clock);
+        if (second === undefined) return [];
         const threshold = minimumOut(second.quote.outAmount, slippagePpb - share);
-        return joined({ ...first, threshold: passed }, { ...second, threshold }, threshold);
+        return [joined({ ...first, threshold: passed }, { ...second, threshold }, threshold)];
       });
     });
   }
   const share = passingShare(slippagePpb, isBetweenHubs(hub, outMint.address));
-  return rank(fromHub, hub, outMint.address, amount).flatMap((second) => {
-    const passed = maximumIn(second.quote.inAmount, share);
-    return rank(toHub, inMint.address, hub, passed).map((first) => {
+  return rank(fromHub, hub, outMint.address, amount).flatMap((candidate) => {
+    const passed = maximumIn(candidate.quote.inAmount, share);
+    return rank(toHub, inMint.address, hub, passed).flatMap((before) => {
+      const pair = settlePair(before, candidate, { share, passed, amount, clock });
+      if (pair === undefined) return [];
+      const { first, second } = pair;
       const threshold = maximumIn(first.quote.inAmount, slippagePpb - share);
-      return joined({ ...first, threshold }, { ...second, threshold: passed }, threshold);
+      return [joined({ ...first, threshold }, { ...second, threshold: pair.passed }, threshold)];
     });
   });
 }

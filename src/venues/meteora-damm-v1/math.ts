@@ -58,6 +58,26 @@ export interface DammV1Fill {
   readonly checkedOut: bigint;
   /** Rounds of approximation of the curve. */
   readonly rounds: number;
+  /** What the trade does to the vaults: tokens and shares that one gains and the other loses. */
+  readonly moved: VaultMoves;
+}
+
+/** Tokens and shares that the vault of the input gains, and that of the output loses. Base units. */
+export interface VaultMoves {
+  readonly deposited: bigint;
+  readonly minted: bigint;
+  readonly withdrawn: bigint;
+  readonly burnt: bigint;
+}
+
+/** A pool's stake in a vault after a trade of another pool moved tokens and shares in or out of it. */
+export function afterMove(share: VaultShare, tokens: bigint, shares: bigint): VaultShare {
+  return {
+    ...share,
+    vault: { ...share.vault, total: share.vault.total + tokens },
+    supply: share.supply + shares,
+    reserve: share.reserve + tokens,
+  };
 }
 
 /** The amount a vault can pay out: everything but the profit still locked. */
@@ -116,7 +136,8 @@ export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | u
   const output = (burnt * targetFree) / target.supply;
   if (output <= 0n || output >= minOf(targetHeld, target.reserve)) return undefined;
   const kept = ((target.shares - burnt) * (targetFree - output)) / (target.supply - burnt);
-  return { input, output, netIn, grossOut, checkedOut: targetHeld - kept, rounds };
+  const moved = { deposited, minted, withdrawn: output, burnt };
+  return { input, output, netIn, grossOut, checkedOut: targetHeld - kept, rounds, moved };
 }
 
 /**

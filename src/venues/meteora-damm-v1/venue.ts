@@ -24,12 +24,14 @@ import {
   VAULT_PROGRAM,
 } from "./layout.ts";
 import {
+  afterMove,
   type DammV1Bench,
   type DammV1Fill,
   dammV1Bench,
   dammV1ExactIn,
   dammV1ExactOut,
   dammV1Impact,
+  type VaultMoves,
   type VaultShare,
 } from "./math.ts";
 
@@ -49,6 +51,7 @@ interface DammV1QuoteFill {
   /** The amount the program checks against the bound: the decrease of the pool's stake, about a unit above what arrives. */
   readonly checkedOut: bigint;
   readonly computeUnits: number;
+  readonly moved: VaultMoves;
 }
 
 const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [DAMM_V1_MINT_A_OFFSET, DAMM_V1_MINT_B_OFFSET] } as const;
@@ -94,6 +97,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
 
   read: readState,
   quote,
+  after,
 
   swap({ accounts }, { mode, inAmount, outAmount, fill }, terms) {
     const exactIn = mode === "exactIn";
@@ -179,8 +183,23 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
     inAmount: fill.input,
     outAmount: fill.output,
     priceImpact: dammV1Impact(bench, fill),
-    fill: { from, checkedOut: fill.checkedOut, computeUnits: unitsOf(bench, fill) },
+    fill: { from, checkedOut: fill.checkedOut, computeUnits: unitsOf(bench, fill), moved: fill.moved },
   };
+}
+
+/** Vaults are shared: a trade changes what the shares of every other pool in its two vaults are worth. */
+function after(state: DammV1State, { fill }: Quote<DammV1QuoteFill>, other: DammV1State): DammV1State {
+  const { from, moved } = fill;
+  const source = state.market.vaults[from];
+  const target = state.market.vaults[from === 0 ? 1 : 0];
+  const { vaults } = other.market;
+  if (!vaults.includes(source) && !vaults.includes(target)) return other;
+  const share = (index: 0 | 1): VaultShare => {
+    const before = other.shares[index];
+    if (vaults[index] === source) return afterMove(before, moved.deposited, moved.minted);
+    return vaults[index] === target ? afterMove(before, -moved.withdrawn, -moved.burnt) : before;
+  };
+  return { ...other, shares: [share(0), share(1)] };
 }
 
 /**

@@ -1,0 +1,73 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { maximumIn } from "../../primitives/slippage.ts";
+import type { ChainClock } from "../../solana/account.ts";
+import type { Candidate } from "./ranking.ts";
+
+/**
+ * The second market of a pair, quoted on the state that the first one's trade leaves. A candidate itself if the first changes
+ * nothing that it depends on. Undefined if the two are one market, or the second cannot make the trade any more.
+ *
+ * @param amount of the exact side of the second market
+ */
+export function quoteAfter(
+  first: Candidate,
+  second: Candidate,
+  amount: bigint,
+  clock: ChainClock,
+): Candidate | undefined {
+  if (first.hot.market.address === second.hot.market.address) return undefined;
+  const { venue, state } = second.hot;
+  if (first.hot.venue !== venue || venue.after === undefined) return second;
+  const after = venue.after(first.hot.state, first.quote, state);
+  if (after === state) return second;
+  const { mode, inMint, outMint } = second.quote;
+  try {
+    return { hot: second.hot, quote: venue.quote(after, { mode, inMint, outMint, amount, clock }) };
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+}
+
+/** Rounds in which two markets that change each other may agree: each moves the amount between them by a few units at most. */
+const ROUNDS = 4;
+
+interface ExactOutPair {
+  /** Share of the amount between the markets by which it may grow. Billionths. */
+  readonly share: bigint;
+  /** The most the second market may take, and what the first one buys. */
+  readonly passed: bigint;
+  /** What the second market gives. */
+  readonly amount: bigint;
+  readonly clock: ChainClock;
+}
+
+/**
+ * A pair of markets for an exact output, such that the second, quoted on the state the first leaves, takes no more than the
+ * first buys. Undefined if they do not agree: the pair is not offered.
+ */
+export function settlePair(
+  first: Candidate,
+  second: Candidate,
+  { share, passed, amount, clock }: ExactOutPair,
+): { readonly first: Candidate; readonly second: Candidate; readonly passed: bigint } | undefined {
+  let bought = first;
+  let most = passed;
+  for (let round = 0; round < ROUNDS; round++) {
+    const sold = quoteAfter(bought, second, amount, clock);
+    if (sold === undefined) return undefined;
+    if (sold.quote.inAmount <= most) return { first: bought, second: sold, passed: most };
+    most = maximumIn(sold.quote.inAmount, share);
+    const { mode, inMint, outMint } = first.quote;
+    try {
+      bought = {
+        hot: first.hot,
+        quote: first.hot.venue.quote(first.hot.state, { mode, inMint, outMint, amount: most, clock }),
+      };
+    } catch (error) {
+      if (error instanceof TradewireError) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
+}

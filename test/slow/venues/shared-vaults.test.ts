@@ -1,0 +1,123 @@
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import type { HotMarket, PairMarkets } from "../../../src/market/port.ts";
+import { Address } from "../../../src/primitives/address.ts";
+import { createRandom } from "../../../src/primitives/random.ts";
+import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
+import { decodeMint } from "../../../src/solana/mint.ts";
+import { associatedTokenAddress } from "../../../src/solana/pda.ts";
+import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import type { Intent } from "../../../src/trade/intent.ts";
+import { chooseRoutes } from "../../../src/trade/quote/route.ts";
+import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
+import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
+import { readMarket } from "../../conformance/trades.ts";
+import { Svm } from "../../support/svm.ts";
+import { createDammV1Pool, METAPLEX_PROGRAM, reportProfit } from "./support/meteora-damm-v1.ts";
+
+/** Two legs on one program that share a vault: what the first does to it decides what the second gives. */
+const PROGRAM = ".venues/meteora_damm_v1.so";
+const VAULTS = ".venues/meteora_dynamic_vault.so";
+const METAPLEX = ".venues/metaplex_token_metadata.so";
+const missing = [PROGRAM, VAULTS, METAPLEX].filter((path) => !existsSync(path));
+if (missing.length > 0) console.log(`skipped: ${missing.join(", ")} absent, so shared vaults were not run`);
+
+const HELD = 10n ** 18n;
+const TRADES = 330;
+
+/** Pools A/hub and hub/B over three vaults, the hub's in common, with profit locked in each. */
+function open(profit: bigint) {
+  const svm = new Svm();
+  svm.addProgram(DAMM_V1_PROGRAM, PROGRAM);
+  svm.addProgram(VAULT_PROGRAM, VAULTS);
+  svm.addProgram(METAPLEX_PROGRAM, METAPLEX);
+  const wallet = svm.newWallet();
+  const random = createRandom(Number(profit) + 11);
+  const newMint = (decimals: number) =>
+    svm.newMint({ decimals, supply: HELD, address: Address.from(random.bytes(32)) });
+  const [a, hub, b] = [newMint(6), newMint(9), newMint(6)] as const;
+  const fund = () => {
+    for (const mint of [a, hub, b]) svm.setTokens(wallet, mint, HELD);
+  };
+  fund();
+  const amount = 3n * 10n ** 12n;
+  const fee = { tierBps: 25n };
+  const pools = [
+    createDammV1Pool(svm, wallet, { mintA: a, mintB: hub, amountA: amount, amountB: amount * 7n, fee }),
+    createDammV1Pool(svm, wallet, { mintA: hub, mintB: b, amountA: amount / 2n, amountB: amount * 5n, fee }),
+  ] as const;
+  for (const mint of [a, hub, b])
+    if (profit > 0n) reportProfit(svm, mint, (amount * profit) / 100n, 46_296_296n, svm.clock().unixTimestamp);
+  return { svm, wallet, random, a, hub, b, pools, fund };
+}
+
+describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PROGRAM})`, () => {
+  it.each([0n, 7n, 60n])("with %s percent of its tokens locked: quoted is executed", (profit) => {
+    const { svm, wallet, random, a, hub, b, pools, fund } = open(profit);
+    let { slot, epoch, unixTimestamp } = svm.clock();
+    let made = 0;
+    const faults: string[] = [];
+    for (let index = 0; index < TRADES; index++) {
+      const seconds = BigInt(random.pick([0, 1, 60, 400]));
+      unixTimestamp += seconds;
+      slot += seconds * 4n;
+      svm.setClock({ slot, epoch, unixTimestamp });
+      fund();
+      const mode = random.chance(0.5) ? "exactIn" : "exactOut";
+      const [inMint, outMint] = random.chance(0.5) ? [a, b] : [b, a];
+      const slippagePpb = BigInt(random.pick([0, 10_000_000, 50_000_000]));
+      const of = (mint: Address) => decodeMint(svm.get(mint)!);
+      const amount = random.magnitude(2n * 10n ** 12n);
+      const intent: Intent = {
+        inMint: of(inMint),
+        outMint: of(outMint),
+        mode,
+        amount,
+        slippagePpb,
+        emptied: undefined,
+      };
+      const live = (pool: Address): PairMarkets => {
+        const { market, state } = readMarket(svm, meteoraDammV1, pool);
+        const hot: HotMarket = { venue: meteoraDammV1, market, state, slot };
+        return { markets: [hot], faults: [], searched: [] };
+      };
+      const [toHub, fromHub] = inMint === a ? pools : [pools[1], pools[0]];
+      const none: PairMarkets = { markets: [], faults: [], searched: [] };
+      const routes = routesOrNone(intent, none, { hub, toHub: live(toHub), fromHub: live(fromHub) }, svm);
+      const route = routes?.[0];
+      if (route === undefined) continue;
+      const account = (mint: Address) => associatedTokenAddress(wallet, mint, TOKEN_PROGRAM);
+      const instructions = route.steps.flatMap(({ hot, quote, threshold }) => {
+        const terms = { wallet, source: account(quote.inMint), destination: account(quote.outMint), threshold };
+        return hot.venue.swap(hot.state, quote, { ...terms, salt: 0, exists: () => true }).instructions;
+      });
+      const held = () => [inMint, hub, outMint].map((mint) => svm.tokens(account(mint)));
+      const before = held();
+      const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...instructions]);
+      const moved = held().map((now, place) => now - before[place]!);
+      const quoted = [-route.inAmount, route.remainder, route.outAmount];
+      made++;
+      const what = `#${index} ${mode} ${amount} slippage ${slippagePpb}`;
+      if (!done.ok) faults.push(`${what}: ${done.logs.slice(-3).join(" ")}`);
+      else if (`${moved}` !== `${quoted}`) faults.push(`${what}: quoted ${quoted}, moved ${moved}`);
+    }
+    console.log(`shared vaults | ${profit} % locked | ${made} trades, ${faults.length} differ`);
+    expect(faults).toEqual([]);
+    expect(made).toBeGreaterThan(TRADES / 2);
+  });
+});
+
+function routesOrNone(
+  intent: Intent,
+  direct: PairMarkets,
+  through: Parameters<typeof chooseRoutes>[2][number],
+  svm: Svm,
+) {
+  try {
+    return chooseRoutes(intent, direct, [through], svm.clock()).routes;
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+}

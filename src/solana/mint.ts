@@ -20,6 +20,8 @@ const EXTENSION = {
   pausable: 26,
 } as const;
 
+/** The newest extension known here, PermissionedBurn: what a newer one does to transfers is unknown. */
+const NEWEST_EXTENSION = 28;
 const ACCOUNT_STATE_FROZEN = 2;
 
 /** The parts of a token's mint that trading depends on. */
@@ -69,6 +71,8 @@ export function decodeMint(account: Account): Mint {
       case EXTENSION.pausable:
         if (data[start + 32] === 1) unsupported = "its transfers are paused";
         break;
+      default:
+        if (type > NEWEST_EXTENSION) unsupported = `it has an extension of a kind unknown here (type ${type})`;
     }
   }
   return {

@@ -59,7 +59,7 @@ function readPool(pool: Pool): PumpSwapState {
   accounts.put(PUMP_SWAP_FEE_CONFIG, PUMP_FEE_PROGRAM, fullFeeConfig(setting.fees));
   for (const side of [0, 1] as const) {
     accounts.putMint(market.mints[side], pool.token2022[side], SUPPLY);
-    accounts.putVault(market.vaults[side], BigInt(pool.reserves[side]));
+    accounts.putVault(market.vaults[side], market.mints[side], BigInt(pool.reserves[side]));
   }
   return pumpSwap.read(market, accounts);
 }

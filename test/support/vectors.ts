@@ -38,8 +38,9 @@ export class VectorAccounts implements AccountView {
     this.put(address, token2022 ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM, data);
   }
 
-  putVault(address: Address, amount: bigint): void {
+  putVault(address: Address, mint: Address, amount: bigint): void {
     const data = new Uint8Array(165);
+    data.set(mint.bytes);
     writeU64(data, 64, amount);
     data[108] = 1;
     this.put(address, TOKEN_PROGRAM, data);

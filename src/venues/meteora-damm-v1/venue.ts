@@ -6,6 +6,7 @@ import { tokenBalance } from "../../solana/token-account.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, requireReserve } from "../shared/reserves.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { meteoraDammV1Errors } from "./errors.ts";
 import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
@@ -127,7 +128,7 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
       vault,
       shares: tokenBalance(requireAccount(have, market.shares[index], "meteora_damm_v1", "share account")),
       supply: readU64(requireAccount(have, vault.shareMint, "meteora_damm_v1", "share mint").data, SUPPLY_OFFSET),
-      reserve: tokenBalance(requireAccount(have, vault.tokenVault, "meteora_damm_v1", "token vault")),
+      reserve: requireReserve(have, vault.tokenVault, market.mints[index], "meteora_damm_v1"),
     };
   };
   const stake = market.stake === undefined ? undefined : have.get(market.stake);
@@ -164,6 +165,7 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
   rejectUnsupported(mints[1]);
   const from = ask.inMint === market.mints[0] ? 0 : 1;
   if (!shares[from].vault.enabled) throw notTrading(market, "takes no deposits of this token: its vault is disabled");
+  assertReserve(market, shares[from === 0 ? 1 : 0].reserve, 1n);
   const bench = dammV1Bench({
     pool,
     from,

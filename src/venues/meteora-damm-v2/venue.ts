@@ -7,6 +7,7 @@ import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { meteoraDammV2Errors } from "./errors.ts";
@@ -29,6 +30,7 @@ interface DammV2State {
   readonly market: DammV2Market;
   readonly pool: DammV2Pool;
   readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
   readonly accounts: DammV2Accounts;
@@ -66,7 +68,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   decode: decodeDammV2Market,
 
   needs(market, have) {
-    return unread(have, [market.address, ...market.mints]);
+    return unread(have, [market.address, ...market.mints, ...market.vaults]);
   },
 
   read: readState,
@@ -95,7 +97,8 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
     requireMint(have, market.mints[1], "meteora_damm_v2"),
   ] as const;
   const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
-  return { market, pool, mints, extensions, accounts: dammV2Accounts(market, mints) };
+  const reserves = requireReserves(have, market, market.vaults);
+  return { market, pool, mints, reserves, extensions, accounts: dammV2Accounts(market, mints) };
 }
 
 function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
@@ -129,6 +132,7 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
   }
   const outAmount = arriving(fill.output, feeOut);
   if (outAmount <= 0n) throw tooSmall();
+  assertReserve(market, state.reserves[aToB ? 1 : 0], fill.output);
   const [numerator, denominator] = dammV2Price(pool);
   const watched = pool.baseFee.kind === "rateLimiter" && !aToB;
   return {

@@ -7,6 +7,7 @@ import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
 import { meteoraDbcErrors } from "./errors.ts";
@@ -32,6 +33,7 @@ interface DbcState {
   readonly pool: DbcPool;
   readonly config: DbcConfig;
   readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
   readonly accounts: DbcAccounts;
@@ -58,7 +60,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   decode: decodeDbcMarket,
 
   needs(market, have) {
-    return unread(have, [market.address, market.config, ...market.mints]);
+    return unread(have, [market.address, market.config, ...market.mints, ...market.vaults]);
   },
 
   read: readState,
@@ -102,7 +104,18 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
     requireMint(have, market.mints[1], "meteora_dbc"),
   ] as const;
   const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
-  return { market, pool: decodeDbcPool(account), config, mints, extensions, accounts: dbcAccounts(market, mints) };
+  const pool = decodeDbcPool(account);
+  // After migration the vaults are empty, or gone.
+  const reserves: Reserves = pool.migrated ? [0n, 0n] : requireReserves(have, market, market.vaults);
+  return {
+    market,
+    pool,
+    config,
+    mints,
+    reserves,
+    extensions,
+    accounts: dbcAccounts(market, mints),
+  };
 }
 
 function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
@@ -124,6 +137,7 @@ function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
     );
   }
   if (fill.input <= 0n || fill.output <= 0n) throw tooSmall();
+  assertReserve(market, state.reserves[selling ? 1 : 0], fill.output);
   const mid = pool.sqrtPrice * pool.sqrtPrice;
   const one = 1n << 128n;
   return {

@@ -10,6 +10,7 @@ import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { meteoraDlmmErrors } from "./errors.ts";
@@ -52,6 +53,7 @@ interface DlmmState {
   readonly market: DlmmMarket;
   readonly pair: DlmmPair;
   readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
   readonly accounts: DlmmAccounts;
@@ -103,7 +105,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   /** First the pair, its mints and its bitmap; then the arrays around the active bin that the bitmap says hold liquidity. */
   needs(market, have) {
     const extension = bitmapExtensionOf(market.address).address;
-    const missing = unread(have, [market.address, extension, ...market.mints]);
+    const missing = unread(have, [market.address, extension, ...market.mints, ...market.reserves]);
     const account = have.get(market.address);
     const held = have.get(extension);
     if (account === undefined || account === null || held === undefined) return missing;
@@ -158,6 +160,7 @@ function readState(market: DlmmMarket, have: AccountView): DlmmState {
     market,
     pair,
     mints,
+    reserves: requireReserves(have, market, market.reserves),
     extensions: [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])],
     accounts: dlmmAccounts(market, mints, extended),
     extended,
@@ -210,6 +213,7 @@ function quote(state: DlmmState, ask: Ask): Quote<DlmmQuoteFill> {
   if (inAmount === undefined) throw tooLarge(market);
   const outAmount = arriving(fill.output, feeOut);
   if (outAmount <= 0n) throw tooSmall();
+  assertReserve(market, state.reserves[xToY ? 1 : 0], fill.output);
   const binArrays = metas.slice(0, fill.arrays + SPARE_ARRAYS);
   return {
     mode: ask.mode,

@@ -29,6 +29,7 @@ function state(changes: Partial<WhirlpoolState> = {}): WhirlpoolState {
       oracle: key(6),
       adaptive: false,
     },
+    reserves: [1n << 63n, 1n << 63n],
     curve: {
       ticks,
       sqrtPrices: ticks.map(whirlpoolSqrtPrice),

@@ -9,6 +9,7 @@ import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
@@ -60,6 +61,7 @@ export interface WhirlpoolState {
   readonly market: WhirlpoolMarket;
   readonly curve: WhirlpoolCurve;
   readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
   readonly tokenPrograms: readonly [Address, Address];
   /** Compute units of a swap that crosses nothing. */
   readonly baseUnits: number;
@@ -98,7 +100,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   decode: decodeWhirlpoolMarket,
 
   needs(market, have) {
-    const missing = unread(have, [market.address, ...market.mints]);
+    const missing = unread(have, [market.address, ...market.mints, ...market.vaults]);
     if (market.adaptive) missing.push(...unread(have, [market.oracle]));
     const account = have.get(market.address);
     if (account === undefined || account === null) return missing;
@@ -171,6 +173,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
       oracle: readOracle(market, have),
     },
     mints,
+    reserves: requireReserves(have, market, market.vaults),
     tokenPrograms: [mints[0].program, mints[1].program],
     baseUnits:
       SWAP_UNITS +
@@ -222,6 +225,7 @@ function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
   if (inAmount === undefined || inAmount > U64_MAX) throw outOfReach(market);
   const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
+  assertReserve(market, state.reserves[aToB ? 1 : 0], fill.output);
   const planned = plan(state, fill, aToB, exactIn);
   if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
   const [midNumerator, midDenominator] = midPrice(curve.sqrtPrice, aToB);

@@ -3,7 +3,6 @@ import type { AccountView } from "../../solana/account.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
@@ -12,6 +11,7 @@ import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shar
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { requireReserves } from "../shared/reserves.ts";
 import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { pumpSwapErrors } from "./errors.ts";
 import {
@@ -124,8 +124,7 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
   const pool = decodePumpPool(account);
   const [baseMint, quoteMint] = market.mints;
   const mints = [requireMint(have, baseMint, "pump_swap"), requireMint(have, quoteMint, "pump_swap")] as const;
-  const tokens = tokenBalance(requireAccount(have, market.vaults[0], "pump_swap", "vault"));
-  const vault = tokenBalance(requireAccount(have, market.vaults[1], "pump_swap", "vault"));
+  const [tokens, vault] = requireReserves(have, market, market.vaults);
   const effective = vault + pool.virtualQuote;
   const feeRecipients = pool.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
   if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {

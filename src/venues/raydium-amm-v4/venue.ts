@@ -1,11 +1,11 @@
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
-import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { requireReserve } from "../shared/reserves.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { raydiumAmmV4Errors } from "./errors.ts";
 import { ammV4Swap } from "./instruction.ts";
@@ -89,7 +89,7 @@ function readState(market: AmmV4Market, have: AccountView): AmmV4State {
   }
   const pool = decodeAmmV4Pool(account);
   const reserve = (index: 0 | 1): bigint =>
-    tokenBalance(requireAccount(have, market.vaults[index], ID, "vault")) - pool.owed[index];
+    requireReserve(have, market.vaults[index], market.mints[index], ID) - pool.owed[index];
   const reserves = [reserve(0), reserve(1)] as const;
   const side = (from: 0 | 1): AmmV4Side => ({
     reserveIn: reserves[from],

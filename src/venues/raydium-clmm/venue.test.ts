@@ -35,6 +35,7 @@ function state(changes: Partial<ClmmState> = {}): ClmmState {
       extension: { address: EXTENSION, bump: 255 },
       extended: true,
     },
+    reserves: [1n << 63n, 1n << 63n],
     curve: {
       ticks: TICKS,
       sqrtPrices: TICKS.map(clmmSqrtPrice),

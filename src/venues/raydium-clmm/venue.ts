@@ -8,6 +8,7 @@ import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
@@ -57,6 +58,7 @@ export interface ClmmState {
   readonly swapDisabled: boolean;
   readonly openTime: bigint;
   readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
   /** For token 0 in, and for token 1 in. */
   readonly paths: readonly [Path, Path];
   /** Address of the bitmap's extension; undefined if the pool has none. */
@@ -100,7 +102,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
 
   /** In the second round the arrays of the pool's own bitmap, in the third those that only its extension names. */
   needs(market, have) {
-    const missing = unread(have, [market.address, market.config, ...market.mints]);
+    const missing = unread(have, [market.address, market.config, ...market.mints, ...market.vaults]);
     if (market.extended) missing.push(...unread(have, [market.extension.address]));
     const account = have.get(market.address);
     if (account === undefined || account === null) return missing;
@@ -176,6 +178,7 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
     swapDisabled: pool.swapDisabled,
     openTime: pool.openTime,
     mints,
+    reserves: requireReserves(have, market, market.vaults),
     paths: [path(market, bitmaps, tick, true), path(market, bitmaps, tick, false)],
     extension: bitmaps.extension && market.extension.address,
     baseUnits:
@@ -215,6 +218,7 @@ function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
   if (inAmount === undefined || inAmount > U64_MAX) throw outOfReach(market);
   const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
+  assertReserve(market, state.reserves[zeroForOne ? 1 : 0], fill.output);
   const planned = plan(state, fill, zeroForOne, exactIn);
   if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
   const [midNumerator, midDenominator] = midPrice(curve.sqrtPrice, zeroForOne);

@@ -2,11 +2,11 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { tokenBalance } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { requireReserve } from "../shared/reserves.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
@@ -95,7 +95,7 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
     throw degraded("raydium_cpmm", `${market.config} is not a fee configuration`);
   }
   const reserve = (index: 0 | 1): bigint =>
-    tokenBalance(requireAccount(have, market.vaults[index], "raydium_cpmm", "vault")) - pool.owedFees[index];
+    requireReserve(have, market.vaults[index], market.mints[index], "raydium_cpmm") - pool.owedFees[index];
   const reserves = [reserve(0), reserve(1)] as const;
   const mints = [
     requireMint(have, market.mints[0], "raydium_cpmm"),

@@ -62,8 +62,18 @@ function chain(changes: { status?: number; transferFeeBps?: number; vaults?: boo
       changes.transferFeeBps === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM,
       mint(changes.transferFeeBps),
     ),
+    account(key(4), TOKEN_PROGRAM, tokens(COIN, 1_000n)),
+    account(key(5), TOKEN_PROGRAM, tokens(SOL_MINT, 1_000n)),
   ];
   return new Map(accounts.map((entry) => [entry.address, entry]));
+}
+
+function tokens(held: Address, amount: bigint): Uint8Array {
+  const data = new Uint8Array(165);
+  data.set(held.bytes);
+  writeU64(data, 64, amount);
+  data[108] = 1;
+  return data;
 }
 
 function mint(transferFeeBps?: number): Uint8Array {

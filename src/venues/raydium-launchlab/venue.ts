@@ -7,6 +7,7 @@ import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { degraded, notTrading, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, SwapLeg, Venue } from "../venue.ts";
 import { raydiumLaunchlabErrors } from "./errors.ts";
@@ -39,6 +40,7 @@ interface LaunchlabState {
   readonly status: LaunchlabStatus;
   readonly curve: LaunchCurve;
   readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
   readonly tokenPrograms: readonly [Address, Address];
   /** Fee vaults that a trade creates at the wallet's expense because they do not exist yet. */
   readonly creates: SwapLeg["creates"];
@@ -84,8 +86,8 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   decode: decodeLaunchlabMarket,
 
   needs(market, have) {
-    const { address, config, platform, mints, platformFeeVault, creatorFeeVault } = market;
-    return unread(have, [address, config, platform, ...mints, platformFeeVault, creatorFeeVault]);
+    const { address, config, platform, mints, vaults, platformFeeVault, creatorFeeVault } = market;
+    return unread(have, [address, config, platform, ...mints, ...vaults, platformFeeVault, creatorFeeVault]);
   },
 
   read: readState,
@@ -128,6 +130,8 @@ function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
     status,
     curve: { ...amounts, type, feeRate: config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate },
     mints,
+    // After migration the vaults are empty, or gone.
+    reserves: status === 0 ? requireReserves(have, market, market.vaults) : [0n, 0n],
     tokenPrograms: [mints[0].program, mints[1].program],
     creates: [market.platformFeeVault, market.creatorFeeVault]
       .filter((address) => !have.get(address))
@@ -135,7 +139,7 @@ function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   };
 }
 
-function quote({ market, status, curve, mints }: LaunchlabState, ask: Ask): Quote<LaunchlabQuoteFill> {
+function quote({ market, status, curve, mints, reserves }: LaunchlabState, ask: Ask): Quote<LaunchlabQuoteFill> {
   if (status === 1) {
     throw notTrading(market, "is sold out and waits to migrate to an AMM");
   }
@@ -155,6 +159,7 @@ function quote({ market, status, curve, mints }: LaunchlabState, ask: Ask): Quot
   if (inAmount === undefined) throw tooLittle(market, buying);
   const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
+  assertReserve(market, reserves[buying ? 0 : 1], fill.output);
   const [numerator, denominator] = launchPrice(curve);
   return {
     mode: ask.mode,

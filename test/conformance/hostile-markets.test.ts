@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { writeU64 } from "../../src/primitives/bytes.ts";
+import type { Account, AccountView } from "../../src/solana/account.ts";
+import { isMint } from "../../src/solana/mint.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../src/solana/programs.ts";
+import { isTokenAccount } from "../../src/solana/token-account.ts";
+import { venues } from "../../src/venues/registry.ts";
+import type { Venue } from "../../src/venues/venue.ts";
+import { readSampleMarkets, type SampleMarket } from "../support/sample-markets.ts";
+
+const { markets, mint, clock } = readSampleMarkets();
+const pair = { a: mint, b: SOL_MINT };
+const ATTACKER = Address.from(new Uint8Array(32).fill(66));
+const AMOUNT = 1_000_000n;
+const TOKEN = { mint: 0, amount: 64, state: 108, frozen: 2 } as const;
+/** Written where a Token-2022 mint has its account type and its extensions. */
+const MINT_EXTENSIONS = 165;
+
+/** Venues whose programs make the mint and hold no vault in a token account that a trade's price depends on. */
+const WITHOUT_VAULTS = ["pump_fun"];
+
+describe.each(venues)("a market of $id that was made to rob", (venue) => {
+  const sample = markets.find((one) => one.venue.id === venue.id)!;
+  const read = accountsOf(sample);
+  const vaults = read.filter(
+    (account) => isTokenAccount(account) && sample.hot.market.mints.some((one) => holds(account, one)),
+  );
+
+  test("is quoted while it is honest, both ways", () => {
+    expect(outcomes(sample, new Map())).toEqual(["quoted", "quoted"]);
+  });
+
+  test.skipIf(WITHOUT_VAULTS.includes(venue.id))("is refused with the reason if one of its vaults is frozen", () => {
+    expect(vaults.length).toBeGreaterThanOrEqual(2);
+    for (const vault of vaults) {
+      const frozen = changed(vault, (data) => {
+        data[TOKEN.state] = TOKEN.frozen;
+      });
+      for (const outcome of outcomes(sample, over(frozen))) expect(outcome).toContain("frozen");
+    }
+  });
+
+  test.skipIf(WITHOUT_VAULTS.includes(venue.id))("gives nothing out of a vault that was drained", () => {
+    for (const vault of vaults) {
+      const drained = changed(vault, (data) => writeU64(data, TOKEN.amount, 0n));
+      const [sell, buy] = outcomes(sample, over(drained));
+      // Selling the token takes SOL out, buying it takes the token out.
+      expect(holds(vault, SOL_MINT) ? sell : buy).toMatch(/INSUFFICIENT_LIQUIDITY|VENUE_DEGRADED/);
+    }
+  });
+
+  test.skipIf(WITHOUT_VAULTS.includes(venue.id))("never gives more than its vault holds", () => {
+    for (const vault of vaults) {
+      const held = AMOUNT / 2n;
+      const nearlyDrained = changed(vault, (data) => writeU64(data, TOKEN.amount, held));
+      for (const [index, quoted] of quotes(sample, over(nearlyDrained)).entries())
+        if (holds(vault, index === 0 ? SOL_MINT : mint) && quoted !== undefined)
+          expect(quoted.outAmount).toBeLessThanOrEqual(held);
+    }
+  });
+
+  test("is refused if a vault belongs to another program, holds another token, or is gone", () => {
+    for (const vault of vaults) {
+      const otherMint = changed(vault, (data) => data.set(ATTACKER.bytes, TOKEN.mint));
+      const spoofs = [over({ ...vault, owner: ATTACKER }), over(otherMint), new Map([[vault.address, null]])];
+      for (const spoof of spoofs)
+        for (const outcome of outcomes(sample, spoof)) expect(outcome).toContain("VENUE_DEGRADED");
+    }
+  });
+
+  test("is no market under another owner", () => {
+    const own = sample.accounts.get(sample.hot.market.address)!;
+    expect(venue.decode({ ...own, owner: ATTACKER }, pair)).toBeUndefined();
+    for (const outcome of outcomes(sample, over({ ...own, owner: ATTACKER }))) expect(outcome).not.toBe("quoted");
+  });
+
+  test("is never priced on accounts that pose as its program's", () => {
+    const honest = quotes(sample, new Map());
+    for (const account of read) {
+      if (isTokenAccount(account) || isMint(account)) continue;
+      const spoofed = quotes(sample, over({ ...account, owner: ATTACKER }));
+      const without = quotes(sample, new Map([[account.address, null]]));
+      // Refused, or priced as if there were no such account.
+      for (const [index, quoted] of spoofed.entries())
+        if (quoted !== undefined)
+          expect([account.address.toString(), quoted.outAmount, quoted.inAmount]).toEqual([
+            account.address.toString(),
+            without[index]?.outAmount,
+            without[index]?.inAmount,
+          ]);
+      expect(honest.every((quoted) => quoted !== undefined)).toBe(true);
+    }
+  });
+
+  const hostile = {
+    "an active transfer hook": extension(14, 64, (value) => value.set(ATTACKER.bytes, 32)),
+    "accounts that start frozen": extension(6, 1, (value) => value.set([2])),
+    "no transfers": extension(9, 0),
+    "paused transfers": extension(26, 33, (value) => value.set([1], 32)),
+    "an extension of the future": extension(999, 8),
+  };
+  test.each(Object.entries(hostile))("is refused if its token has %s", (_, tlv) => {
+    for (const outcome of outcomes(sample, over(withExtension(sample, tlv)))) {
+      expect(outcome).not.toBe("quoted");
+      expect(outcome).toMatch(/UNSUPPORTED_TOKEN_EXTENSION|VENUE_DEGRADED/);
+    }
+  });
+
+  test.skipIf(!tradesToken2022(venue))(
+    "is quoted if its token has a permanent delegate or an idle hook, as honest ones have",
+    () => {
+      const honest = [extension(12, 32, (value) => value.set(ATTACKER.bytes)), extension(14, 64)];
+      for (const tlv of honest)
+        expect(outcomes(sample, over(withExtension(sample, tlv)))).toEqual(["quoted", "quoted"]);
+    },
+  );
+});
+
+/** True if the venue trades mints of Token-2022, whichever program its other accounts are of. */
+function tradesToken2022({ supports }: Venue): boolean {
+  return supports.token2022;
+}
+
+/** The accounts that the market's state is read from. */
+function accountsOf({ venue, hot, accounts }: SampleMarket): readonly Account[] {
+  const seen = new Map<Address, Account>();
+  const view: AccountView = {
+    get(address) {
+      const account = accounts.get(address);
+      if (account != null) seen.set(address, account);
+      return account;
+    },
+  };
+  venue.read(hot.market, view);
+  return [...seen.values()];
+}
+
+type Overlay = ReadonlyMap<Address, Account | null>;
+
+const over = (account: Account): Overlay => new Map([[account.address, account]]);
+
+const holds = ({ data }: Account, held: Address) => Address.from(data, TOKEN.mint) === held;
+
+function changed(account: Account, change: (data: Uint8Array) => void): Account {
+  const data = account.data.slice();
+  change(data);
+  return { ...account, data };
+}
+
+function extension(type: number, length: number, fill: (value: Uint8Array) => void = () => {}): Uint8Array {
+  const tlv = new Uint8Array(4 + length);
+  new DataView(tlv.buffer).setUint16(0, type, true);
+  new DataView(tlv.buffer).setUint16(2, length, true);
+  fill(tlv.subarray(4));
+  return tlv;
+}
+
+/** The sample's token as a mint of Token-2022 with one extension. */
+function withExtension({ accounts }: SampleMarket, tlv: Uint8Array): Account {
+  const plain = accounts.get(mint)!;
+  const data = new Uint8Array(MINT_EXTENSIONS + 1 + tlv.length);
+  data.set(plain.data.subarray(0, 82));
+  data[MINT_EXTENSIONS] = 1;
+  data.set(tlv, MINT_EXTENSIONS + 1);
+  return { ...plain, owner: TOKEN_2022_PROGRAM, data };
+}
+
+/** What selling the token and buying it give, with some accounts replaced; undefined where refused. */
+function quotes(sample: SampleMarket, overlay: Overlay) {
+  return attempts(sample, overlay).map((attempt) => (attempt instanceof Error ? undefined : attempt));
+}
+
+/** "quoted", or the refusal's code and words. */
+function outcomes(sample: SampleMarket, overlay: Overlay): readonly string[] {
+  return attempts(sample, overlay).map((attempt) => {
+    if (!(attempt instanceof Error)) return "quoted";
+    expect(attempt).toBeInstanceOf(TradewireError);
+    return `${(attempt as TradewireError).code}: ${attempt.message}`;
+  });
+}
+
+function attempts({ venue, hot: { market }, accounts }: SampleMarket, overlay: Overlay) {
+  const view: AccountView = {
+    get: (address) => (overlay.has(address) ? (overlay.get(address) ?? null) : accounts.get(address)),
+  };
+  return [mint, SOL_MINT].map((inMint) => {
+    const outMint = inMint === mint ? SOL_MINT : mint;
+    try {
+      const state = venue.read(market, view);
+      return venue.quote(state, { mode: "exactIn", inMint, outMint, amount: AMOUNT, clock });
+    } catch (error) {
+      return error as Error;
+    }
+  });
+}

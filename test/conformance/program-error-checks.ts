@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { TransactionRecord } from "../../src/chain/port.ts";
 import { ERRORS } from "../../src/errors/error-codes.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
+import { Address } from "../../src/primitives/address.ts";
 import { failedOutcome } from "../../src/trade/submit/outcome/landed-failure.ts";
 import type { Venue } from "../../src/venues/venue.ts";
 
@@ -23,8 +24,9 @@ export function outcomeOf(
   venues: readonly Venue[],
   logs: readonly string[],
   error: unknown = { InstructionError: [3, { Custom: 1 }] },
+  programs: readonly Address[] = [],
 ) {
-  const outcome = failedOutcome("sig", { ...RECORD, error, logs }, 2, venues);
+  const outcome = failedOutcome("sig", { ...RECORD, error, logs, programs }, 2, venues);
   if (outcome.kind !== "failed") throw new Error("a failed transaction came out as landed");
   return outcome;
 }
@@ -78,6 +80,22 @@ export function testProgramErrors(venues: readonly Venue[], venue: Venue): void 
     expect(transfer(TOKEN).code).toBe("INSUFFICIENT_TOKEN_BALANCE");
     expect(transfer(TOKEN_2022).code).toBe("INSUFFICIENT_TOKEN_BALANCE");
     expect(transfer(TOKEN).facts.details).toMatchObject({ program: TOKEN, code: 1 });
+  });
+
+  it("attributes an error by instruction and number if the logs are cut before it", () => {
+    const cut = [invoke(program, 1), "Log truncated"];
+    const programs = [Address.of(SYSTEM), venue.programs[0]!];
+    const outcomeFor = (number: number) =>
+      outcomeOf(venues, cut, { InstructionError: [1, { Custom: number }] }, programs);
+    for (const [number, , code] of listed) {
+      if (number === null) continue;
+      const { code: answer, facts } = outcomeFor(number);
+      // A small number may be a token program's, called by the venue's.
+      expect(facts.details?.reason ?? answer).toBe(number < 20 ? "PROGRAM_ERROR" : code);
+    }
+    expect(outcomeFor(1).code).toBe("PROGRAM_ERROR");
+    expect(outcomeOf(venues, cut, { InstructionError: [0, { Custom: 1 }] }, programs).code).toBe("INSUFFICIENT_SOL");
+    expect(outcomeOf(venues, cut, { InstructionError: [9, { Custom: aNumber }] }, programs).code).toBe("PROGRAM_ERROR");
   });
 
   it("answers an unlisted error with the program, its number and its name", () => {

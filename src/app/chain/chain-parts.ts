@@ -1,7 +1,9 @@
 import { createPercentileFees, createStockFees } from "../../chain/fees/fee-sources.ts";
+import { FeeWindow } from "../../chain/fees/fee-window.ts";
+import { priceOf } from "../../chain/fees/own-price.ts";
 import { createPriorityFees } from "../../chain/fees/priority-fees.ts";
 import { createChainHead } from "../../chain/head/chain-head.ts";
-import { createLanding } from "../../chain/landing/landing.ts";
+import { createLanding, type LiveLanding } from "../../chain/landing/landing.ts";
 import { createNodeSender, createRelaySender } from "../../chain/landing/sender.ts";
 import { createSenderPlan } from "../../chain/landing/sender-plan.ts";
 import { createTipFloor } from "../../chain/landing/tip-floor.ts";
@@ -43,14 +45,32 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
       clockMaxAgeMs: config.stateMaxAgeMs,
     }),
   );
-  const fees = watchFees(context, pool);
+  const feeWindow = new FeeWindow(() => head.slot());
+  const fees = watchFees(context, pool, feeWindow);
   const { senders, senderPlan } = openSenders(context, pool);
   const witnesses = callWitnesses(context, pool);
   const landing = closers.keep(
-    createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn }),
+    withOwnFees(
+      createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn }),
+      feeWindow,
+    ),
   );
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
   return { pool, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
+}
+
+/** Notes what landed at which price, so that the service does not bid against its own trades. */
+function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
+  return {
+    async land(order) {
+      const outcome = await landing.land(order);
+      if (outcome.kind === "landed") window.noteOwn({ slot: outcome.record.slot, price: priceOf(order.transaction) });
+      return outcome;
+    },
+    fetchProgress: (...asked) => landing.fetchProgress(...asked),
+    counts: () => landing.counts(),
+    close: () => landing.close(),
+  };
 }
 
 /** The nodes as witnesses. Says in the log what rests on one node's word. */
@@ -74,7 +94,7 @@ function callWitnesses({ config, logger, now, warn }: AppContext, pool: Pool): W
 }
 
 /** Priority fees from the best source at hand: a stream, the percentiles of a node that has them, or the stock method. */
-function watchFees({ config, now, warn, closers }: AppContext, pool: Pool) {
+function watchFees({ config, now, warn, closers }: AppContext, pool: Pool, window: FeeWindow) {
   const trims = priorityTrims(config);
   const stream =
     config.yellowstoneUrl === undefined
@@ -86,8 +106,8 @@ function watchFees({ config, now, warn, closers }: AppContext, pool: Pool) {
     createPriorityFees({
       sources: [
         ...(stream === undefined ? [] : [stream]),
-        createPercentileFees(pool, { now, warn, trims }),
-        createStockFees(pool, trims),
+        createPercentileFees(pool, { now, warn, trims, window }),
+        createStockFees(pool, trims, window),
       ],
       ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM }),
       now,

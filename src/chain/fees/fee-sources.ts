@@ -5,6 +5,7 @@ import { NodeError } from "../rpc/node-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import { medianPrice, NO_PRICES, PERCENTILE, type Prices, pricesOf, type Samples, type Trims } from "./fee-samples.ts";
+import type { FeeWindow } from "./fee-window.ts";
 
 /** Recent prices of priority: of the whole chain (no accounts), or of transactions that write to the accounts. */
 export interface FeeReading {
@@ -21,6 +22,8 @@ interface PercentileFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly trims: Trims;
+  /** The slots that count; absent: what the node lists. */
+  readonly window?: FeeWindow;
 }
 
 const METHOD = "getRecentPrioritizationFees";
@@ -65,7 +68,8 @@ class PercentileFees implements FeeSource {
 
   /** @param percentile in basis points */
   async #ask(writable: readonly Address[], percentile: number): Promise<Samples> {
-    return decodeSamples(await this.#pool.read(METHOD, [writable.map(String), { percentile }], { isProbe: true }));
+    const result = await this.#pool.read(METHOD, [writable.map(String), { percentile }], { isProbe: true });
+    return decodeSamples(result, this.#options.window);
   }
 
   async #probe(): Promise<void> {
@@ -86,17 +90,19 @@ class PercentileFees implements FeeSource {
 }
 
 /** The method every node serves: the lowest price paid in each recent slot. */
-export function createStockFees(pool: RpcPool, trims: Trims): FeeSource {
+export function createStockFees(pool: RpcPool, trims: Trims, window?: FeeWindow): FeeSource {
   return {
     async read(writable) {
-      const samples = decodeSamples(await pool.read(METHOD, [writable.map(String)]));
+      const samples = decodeSamples(await pool.read(METHOD, [writable.map(String)]), window);
       return { prices: pricesOf(samples, trims), samples };
     },
   };
 }
 
-function decodeSamples(result: unknown): Samples {
-  return asList(result, "priority fees").map((sample) =>
-    asInteger(asRecord(sample, "priority fees").prioritizationFee, "priority fees"),
-  );
+function decodeSamples(result: unknown, window: FeeWindow | undefined): Samples {
+  const listed = asList(result, "priority fees").map((sample) => {
+    const { slot, prioritizationFee } = asRecord(sample, "priority fees");
+    return { slot: asInteger(slot, "priority fees"), price: asInteger(prioritizationFee, "priority fees") };
+  });
+  return window === undefined ? listed.map(({ price }) => price) : window.samples(listed);
 }

@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { Address } from "../../primitives/address.ts";
+import { compileMessage } from "../../solana/message.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "../../solana/programs.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { expectedSlots, medianPrice, pricesOf } from "./fee-samples.ts";
 import { createPercentileFees, createStockFees } from "./fee-sources.ts";
+import { FeeWindow } from "./fee-window.ts";
+import { priceOf } from "./own-price.ts";
 import { createPriorityFees, type LivePriorityFees } from "./priority-fees.ts";
 
 const bounds = {
@@ -127,3 +131,50 @@ test.each([
   expect(node.countOf("getRecentPrioritizationFees")).toBe(2);
   expect(warnings).toHaveLength(1);
 });
+
+test("on a quiet chain idle slots count, old ones do not, and own payments are left out", () => {
+  let newest = 1_000n;
+  const window = new FeeWindow(() => newest);
+  const listed = Array.from({ length: 14 }, (_, i) => ({ slot: 900n + BigInt(i), price: 4_000n }));
+  expect(pricesOf(window.samples(listed))).toEqual({ economy: 0n, fast: 0n, faster: 0n, fastest: 4_000n });
+  for (const own of listed.slice(0, 13)) window.noteOwn(own);
+  expect(window.samples(listed).filter((price) => price > 0n)).toHaveLength(1);
+  expect(
+    window.samples([
+      { slot: 900n, price: 3_999n },
+      { slot: 999_999n, price: 5n },
+    ])[0],
+  ).toBe(3_999n);
+  newest = 1_064n;
+  expect(window.samples(listed).every((price) => price === 0n)).toBe(true);
+});
+
+test("at rest the chain's fees are read every ten seconds, and no account's", async () => {
+  await start(() => [100]);
+  const count = () => endpoint.countOf("getRecentPrioritizationFees");
+  for (let i = 0; i < 5; i++) {
+    fees.priceMicroLamportsPerCu("fast", [hot]);
+    await vi.advanceTimersByTimeAsync(2_000);
+  }
+  expect(count()).toBe(1 + 2 * 5);
+  await vi.advanceTimersByTimeAsync(12_000);
+  const before = count();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(count() - before).toBeLessThanOrEqual(7);
+});
+
+test("the price of an own transaction is read from its bytes, in every version", () => {
+  const payer = Address.from(new Uint8Array(32).fill(3));
+  const blockhash = new Uint8Array(32).fill(9);
+  const instructions = [...budgetInstructionsOf(123_456n)];
+  const signed = (message: Uint8Array) => Uint8Array.of(1, ...new Uint8Array(64), ...message);
+  expect(priceOf(signed(compileMessage({ payer, instructions, blockhash, lookupTables: [] })))).toBe(123_456n);
+  expect(priceOf(signed(compileMessage({ payer, instructions: [], blockhash, lookupTables: [] })))).toBe(0n);
+});
+
+function budgetInstructionsOf(price: bigint) {
+  const data = new Uint8Array(9);
+  data[0] = 3;
+  new DataView(data.buffer).setBigUint64(1, price, true);
+  return [{ program: COMPUTE_BUDGET_PROGRAM, accounts: [], data }];
+}

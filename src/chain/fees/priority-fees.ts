@@ -37,6 +37,9 @@ interface AccountPrices {
 }
 
 const DEFAULT_REFRESH_MS = 2_000;
+/** Time without a question after which fees are at rest: an account's are forgotten, the chain's are read less often. */
+const REST_AFTER_MS = 10_000;
+const REST_REFRESH_MS = 10_000;
 const DEFAULT_MAX_ACCOUNTS = 256;
 const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
 const NO_READING: FeeReading = { prices: NO_PRICES, samples: [] };
@@ -59,6 +62,8 @@ class RecentPriorityFees implements LivePriorityFees {
   readonly #accounts = new Map<Address, AccountPrices>();
   readonly #timer: NodeJS.Timeout;
   #chain = NO_READING;
+  #askedAtMs: number;
+  #readAtMs = Number.NEGATIVE_INFINITY;
   #isRefreshing = false;
   #isFailing = false;
 
@@ -69,11 +74,13 @@ class RecentPriorityFees implements LivePriorityFees {
     this.#bounds = options.bounds;
     this.#maxAccounts = options.maxAccounts ?? DEFAULT_MAX_ACCOUNTS;
     this.#accountsPerRefresh = options.accountsPerRefresh ?? DEFAULT_ACCOUNTS_PER_REFRESH;
+    this.#askedAtMs = this.#now();
     void this.#refresh();
     this.#timer = setInterval(() => void this.#refresh(), options.refreshMs ?? DEFAULT_REFRESH_MS);
   }
 
   priceMicroLamportsPerCu(level: Priority, writable: readonly Address[]): bigint {
+    this.#askedAtMs = this.#now();
     let price = this.#chain.prices[level];
     for (const address of writable) {
       const account = this.#accounts.get(address);
@@ -105,16 +112,20 @@ class RecentPriorityFees implements LivePriorityFees {
     this.#accounts.set(address, { prices: undefined, askedAtMs: this.#now(), refreshedAtMs: 0 });
   }
 
-  /** Drops the accounts not asked about for longest. */
+  /** Drops the accounts that nobody asks about any more, and of too many those not asked about for longest. */
   #trim(): void {
+    for (const [address, { askedAtMs }] of this.#accounts)
+      if (this.#now() - askedAtMs > REST_AFTER_MS) this.#accounts.delete(address);
     if (this.#accounts.size <= this.#maxAccounts) return;
     const byAge = [...this.#accounts].sort(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
     for (const [address] of byAge.slice(0, this.#accounts.size - this.#maxAccounts)) this.#accounts.delete(address);
   }
 
   async #refresh(): Promise<void> {
-    if (this.#isRefreshing) return;
+    const isAtRest = this.#now() - this.#askedAtMs > REST_AFTER_MS;
+    if (this.#isRefreshing || (isAtRest && this.#now() - this.#readAtMs < REST_REFRESH_MS)) return;
     this.#isRefreshing = true;
+    this.#readAtMs = this.#now();
     this.#trim();
     const byRefresh = [...this.#accounts].sort(([, a], [, b]) => a.refreshedAtMs - b.refreshedAtMs);
     const due = byRefresh.slice(0, this.#accountsPerRefresh);

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { SLOTS_PER_EPOCH } from "../chain/bank.ts";
 import type { Chain } from "../chain/chain.ts";
-import type { Block, Commitment } from "../chain/ledger.ts";
+import type { Block, Commitment, LandedTransaction } from "../chain/ledger.ts";
 import { encodeTransaction, parseTransactionFormat } from "./encode-transaction.ts";
 import type { Method } from "./method.ts";
 import { parseAddressParams, parseCommitment, parseContext, parseOptionalInteger } from "./params.ts";
@@ -94,6 +94,8 @@ export const CLUSTER_METHODS: Readonly<Record<string, Method>> = {
     const fees: { slot: number; prioritizationFee: bigint }[] = [];
     for (const block of chain.ledger.backwards("processed")) {
       if (block === chain.ledger.tip) continue;
+      // As on a node: a slot without a paid transaction is not listed, however long ago the listed ones were.
+      if (!block.transactions.some(({ unitPriceMicroLamports }) => unitPriceMicroLamports > 0n)) continue;
       fees.push({ slot: block.slot, prioritizationFee: leastFee(block, accounts) });
       if (fees.length === FEE_BLOCKS) break;
     }
@@ -167,14 +169,24 @@ function encodeTransactions(block: Block, details: unknown, config: Readonly<Rec
   }
 }
 
-/** The least price per compute unit that got a transaction writing to any of these accounts into the block; 0 for an idle one. */
+/**
+ * The least price per compute unit that got a transaction into the block; for accounts, what writing to the dearest of them cost
+ * at least, if that is more.
+ *
+ * @see agave prioritization_fee_cache.rs `get_prioritization_fees`
+ */
 function leastFee(block: Block, accounts: readonly Address[]): bigint {
-  let least: bigint | undefined;
-  for (const landed of block.transactions) {
-    const price = landed.unitPriceMicroLamports;
-    if (least !== undefined && price >= least) continue;
-    if (accounts.length === 0 || accounts.some((address) => landed.writable.has(address))) least = price;
+  let fee = leastOf(block.transactions);
+  for (const address of accounts) {
+    const price = leastOf(block.transactions.filter(({ writable }) => writable.has(address)));
+    if (price > fee) fee = price;
   }
+  return fee;
+}
+
+function leastOf(transactions: readonly LandedTransaction[]): bigint {
+  let least: bigint | undefined;
+  for (const { unitPriceMicroLamports: price } of transactions) if (least === undefined || price < least) least = price;
   return least ?? 0n;
 }
 

@@ -2,7 +2,7 @@ import type { TransactionRecord } from "../../../chain/port.ts";
 import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { Outcome } from "./outcome.ts";
-import { classifyFailure, parseProgramFailure } from "./program-failure.ts";
+import { classifyFailure, failureOfInstruction, parseProgramFailure } from "./program-failure.ts";
 
 const MEANING: Partial<Record<ErrorCode, string>> = {
   SLIPPAGE_EXCEEDED: "The price moved beyond the slippage tolerance before the transaction landed",
@@ -15,19 +15,19 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * The outcome of a transaction that landed and failed, by the deepest failing program in its logs; without one, by the
- * chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes
+ * The outcome of a transaction that landed and failed, by the deepest failing program in its logs; if they are cut, by the
+ * program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes
  * nothing, costs nothing, and its message is used up like any other (SIMD-0290).
  *
  * @param witnesses nodes that agree on the record
  */
 export function failedOutcome(
   signature: string,
-  { slot, error, logs, feeLamports }: TransactionRecord,
+  { slot, error, logs, feeLamports, programs = [] }: TransactionRecord,
   witnesses: number,
   venues: readonly Venue[],
 ): Outcome {
-  const failure = parseProgramFailure(logs);
+  const failure = parseProgramFailure(logs) ?? failureOfInstruction(error, programs);
   const reason = failure === undefined ? codeOfRuntimeError(error) : classifyFailure(failure, venues);
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;

@@ -35,6 +35,27 @@ export function parseProgramFailure(logs: readonly string[]): ProgramFailure | u
   return undefined;
 }
 
+/** Numbers below this may be those of a token or system program that the instruction called. */
+const LEAST_OWN_NUMBER = 20;
+
+/**
+ * The failure by the chain's own error, for logs that are cut or absent: the program of the instruction that failed, in our own
+ * message, and its number. Undefined if the error names none, or if the number may be that of a program called by it.
+ *
+ * @param programs the program of each instruction
+ */
+export function failureOfInstruction(
+  error: unknown,
+  programs: readonly { toString(): string }[],
+): ProgramFailure | undefined {
+  const [index, cause] = (error as { InstructionError?: [number, { Custom?: unknown }] })?.InstructionError ?? [];
+  const program = index === undefined ? undefined : programs[index]?.toString();
+  const number = cause?.Custom;
+  if (program === undefined || typeof number !== "number") return undefined;
+  const isOwn = number >= LEAST_OWN_NUMBER || program === SYSTEM || TOKEN_PROGRAMS.has(program);
+  return isOwn ? { program, number, name: undefined } : undefined;
+}
+
 const TOKEN_PROGRAMS = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",

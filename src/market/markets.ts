@@ -7,6 +7,7 @@ import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
 import { PairSearch, type SearchOutcome } from "./pair-search.ts";
 import type { Markets } from "./port.ts";
+import { watchSearchOutages } from "./search-outage.ts";
 import { SingleAccounts } from "./single-accounts.ts";
 import { WatchedPairs } from "./watched-pairs.ts";
 
@@ -98,21 +99,22 @@ export function createMarkets({
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
   const singles = new SingleAccounts({ live, now, maxAgeMs, idleMs, negativeMs, maxSingles });
   let closed = false;
+  const outage = watchSearchOutages(reader, warn);
   const search = new PairSearch({
-    reader,
+    reader: outage.reader,
     live,
     judge,
     head,
     venues,
     now,
-    warn,
+    warn: outage.warn,
     isWanted: (pair) => !closed && pairs.has(pair),
     maxAgeMs,
     reexamineMs,
     maxMarketsPerPair,
     maxFound,
   });
-  const livePairs = new LivePairs({ pairs, search, now, warn, researchMs, researchPaceMs });
+  const livePairs = new LivePairs({ pairs, search, now, warn: outage.warn, researchMs, researchPaceMs });
 
   const sweeper = setInterval(() => {
     const atMs = now();

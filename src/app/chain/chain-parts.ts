@@ -7,6 +7,7 @@ import { createLanding, type LiveLanding } from "../../chain/landing/landing.ts"
 import { createNodeSender, createRelaySender } from "../../chain/landing/sender.ts";
 import { createSenderPlan } from "../../chain/landing/sender-plan.ts";
 import { createTipFloor } from "../../chain/landing/tip-floor.ts";
+import type { LandingOrder, LandingOutcome } from "../../chain/port.ts";
 import { createAccountReader } from "../../chain/rpc/account-reader.ts";
 import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
@@ -61,16 +62,14 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
 
 /** Notes what landed at which price, so that the service does not bid against its own trades. */
 function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
-  return {
-    async land(order) {
-      const outcome = await landing.land(order);
+  const land = landing.land.bind(landing);
+  return Object.assign(landing, {
+    async land(order: LandingOrder): Promise<LandingOutcome> {
+      const outcome = await land(order);
       if (outcome.kind === "landed") window.noteOwn({ slot: outcome.record.slot, price: priceOf(order.transaction) });
       return outcome;
     },
-    fetchProgress: (...asked) => landing.fetchProgress(...asked),
-    counts: () => landing.counts(),
-    close: () => landing.close(),
-  };
+  });
 }
 
 /** The nodes as witnesses. Says in the log what rests on one node's word. */

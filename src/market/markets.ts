@@ -2,12 +2,12 @@ import type { AccountReader, StateSource } from "../chain/port.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
+import { watchSearchOutages } from "./discovery.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
 import { PairSearch, type SearchOutcome } from "./pair-search.ts";
 import type { Markets } from "./port.ts";
-import { watchSearchOutages } from "./search-outage.ts";
 import { SingleAccounts } from "./single-accounts.ts";
 import { WatchedPairs } from "./watched-pairs.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AccountReader, ProgramFilter } from "../chain/port.ts";
-import { watchSearchOutages } from "./search-outage.ts";
+import { watchSearchOutages } from "./discovery.ts";
 
 test("an outage of searches is one line, and the next outage another", async () => {
   let isDown = true;

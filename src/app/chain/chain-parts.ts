@@ -1,6 +1,6 @@
 import { createPercentileFees, createStockFees } from "../../chain/fees/fee-sources.ts";
 import { FeeWindow } from "../../chain/fees/fee-window.ts";
-import { priceOf } from "../../chain/fees/own-price.ts";
+import { ownPriceOf } from "../../chain/fees/own-price.ts";
 import { createPriorityFees } from "../../chain/fees/priority-fees.ts";
 import { createChainHead } from "../../chain/head/chain-head.ts";
 import { createLanding, type LiveLanding } from "../../chain/landing/landing.ts";
@@ -66,7 +66,8 @@ function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
   return Object.assign(landing, {
     async land(order: LandingOrder): Promise<LandingOutcome> {
       const outcome = await land(order);
-      if (outcome.kind === "landed") window.noteOwn({ slot: outcome.record.slot, price: priceOf(order.transaction) });
+      if (outcome.kind === "landed")
+        window.noteOwn({ slot: outcome.record.slot, price: ownPriceOf(order.transaction) });
       return outcome;
     },
   });

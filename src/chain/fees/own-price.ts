@@ -13,7 +13,7 @@ const MICRO_LAMPORTS = 1_000_000n;
  * @param transaction signed bytes, as built here
  * @throws RangeError if they are cut
  */
-export function priceOf(transaction: Uint8Array): bigint {
+export function ownPriceOf(transaction: Uint8Array): bigint {
   return transaction[0] === VERSION_1 ? priceOfVersion1(transaction) : priceOfInstructions(transaction);
 }
 

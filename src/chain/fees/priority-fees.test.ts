@@ -8,7 +8,7 @@ import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { expectedSlots, medianPrice, pricesOf } from "./fee-samples.ts";
 import { createPercentileFees, createStockFees } from "./fee-sources.ts";
 import { FeeWindow } from "./fee-window.ts";
-import { priceOf } from "./own-price.ts";
+import { ownPriceOf } from "./own-price.ts";
 import { createPriorityFees, type LivePriorityFees } from "./priority-fees.ts";
 
 const bounds = {
@@ -168,8 +168,8 @@ test("the price of an own transaction is read from its bytes, in every version",
   const blockhash = new Uint8Array(32).fill(9);
   const instructions = [...budgetInstructionsOf(123_456n)];
   const signed = (message: Uint8Array) => Uint8Array.of(1, ...new Uint8Array(64), ...message);
-  expect(priceOf(signed(compileMessage({ payer, instructions, blockhash, lookupTables: [] })))).toBe(123_456n);
-  expect(priceOf(signed(compileMessage({ payer, instructions: [], blockhash, lookupTables: [] })))).toBe(0n);
+  expect(ownPriceOf(signed(compileMessage({ payer, instructions, blockhash, lookupTables: [] })))).toBe(123_456n);
+  expect(ownPriceOf(signed(compileMessage({ payer, instructions: [], blockhash, lookupTables: [] })))).toBe(0n);
 });
 
 function budgetInstructionsOf(price: bigint) {

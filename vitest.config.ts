@@ -12,7 +12,11 @@ const tests: TestProjectInlineConfiguration = {
     name: "tests",
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/temp-folder.ts"],
-    exclude: ["test/slow/{browser,edge,operations,upgrade,venues}/**", "test/oracles/**", "**/node_modules/**"],
+    exclude: [
+      "test/slow/{browser,edge,operations,upgrade,validator,venues}/**",
+      "test/oracles/**",
+      "**/node_modules/**",
+    ],
     ...PATIENCE,
     maxWorkers: WORKERS,
     maxConcurrency: 3,
@@ -29,6 +33,7 @@ const slowSuites = [
   slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),
   slow("operations", 3),
   slow("upgrade", 2),
+  slow("validator", 10),
   slow("venues", 3, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
 ];
 

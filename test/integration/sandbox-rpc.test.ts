@@ -370,7 +370,7 @@ describe("the embedded chain, through web3.js", () => {
       method: "simulateTransaction",
       params: [encoded, { encoding: "base64", sigVerify: true }],
     });
-    expect(signed.answer).toMatchObject({ error: { code: -32003 } });
+    expect(signed.answer).toMatchObject({ result: { value: { err: "SignatureFailure" } } });
     expect(await connection.getBalance(to, "processed")).toBe(0);
   });
 
@@ -397,7 +397,7 @@ describe("the embedded chain, through web3.js", () => {
     const good = (await sign(wallet, transfer(wallet, Keypair.generate().publicKey, SOL))).serialize();
     const flipped = Uint8Array.from(good);
     flipped[10] = flipped[10]! ^ 1;
-    expect(await send(flipped)).toMatchObject({ error: { code: -32003 } });
+    expect(await send(flipped)).toMatchObject({ error: { code: -32002, data: { err: "SignatureFailure" } } });
     expect(await send(new Uint8Array(1_233).fill(1))).toMatchObject({
       error: { code: -32602, message: expect.stringContaining("too large") },
     });

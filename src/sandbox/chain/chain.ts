@@ -4,6 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Account } from "../../solana/account.ts";
 import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
+import { CLOCK_SYSVAR } from "../../solana/programs.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { loadAddresses } from "../transaction/lookup-table.ts";
 import type { TransactionErrorJson } from "../transaction/transaction-error.ts";
@@ -160,6 +161,7 @@ export class Chain {
     const finalizedBefore = ledger.slot("finalized");
     const opened = this.#nextBlock(slot, ledger.tip);
     ledger.open(opened);
+    ledger.keepBefore(CLOCK_SYSVAR, this.bank.account(CLOCK_SYSVAR));
     this.#setBankClock();
     this.#setSlotHashes();
     const advance: SlotAdvance = {

@@ -6,7 +6,6 @@ export const RPC_ERROR = {
   invalidParams: -32602,
   internal: -32603,
   preflightFailure: -32002,
-  signatureVerification: -32003,
   blockNotAvailable: -32004,
   slotSkipped: -32007,
   unsupportedTransactionVersion: -32015,

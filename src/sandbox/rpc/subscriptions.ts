@@ -109,16 +109,25 @@ export const FEEDS: Readonly<Record<string, OpenFeed>> = {
   }),
 };
 
-/** Emits each change of an account: at `processed` as it happens, above that once per block, as the block left it. */
+/** Emits changed accounts once per block, as the block left them: at `processed` when it is sealed, as nodes do at its freeze. */
 function followAccounts(
   chain: Chain,
   commitment: Commitment,
   emit: (slot: number, account: Account) => void,
 ): ChainListener {
   if (commitment === "processed") {
+    const changed = new Set<Address>();
     return {
       changed: (accounts) => {
-        for (const account of accounts) emit(chain.ledger.tip.slot, account);
+        for (const { address } of accounts) changed.add(address);
+      },
+      advanced: ({ sealed }) => {
+        // After a fork: what it reverted is emitted with the first block of the new branch.
+        if (sealed === undefined) return;
+        const { slot } = sealed;
+        for (const address of changed)
+          emit(slot, chain.accountAtEndOf(slot, address) ?? goneAccount(address, BigInt(slot)));
+        changed.clear();
       },
     };
   }

@@ -32,6 +32,16 @@ import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
 
+/** What nodes answer since Agave 3.1 where they once had an error of its own. */
+const BADLY_SIGNED: Simulation = {
+  error: "SignatureFailure",
+  logs: [],
+  innerInstructions: [],
+  unitsConsumed: 0,
+  returnData: undefined,
+  accountsAfter: new Map(),
+};
+
 /** Methods that send, try and look up transactions. */
 export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
   sendTransaction: ({ chain }, params) => {
@@ -39,10 +49,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
     const wire = parseTransaction(params.parseText(0, "transaction"), config.encoding);
     requireContextSlot(chain.ledger.slot(parseCommitment(config.preflightCommitment)), config);
     if (config.skipPreflight !== true) {
-      if (!verifySignatures(wire)) {
-        throw new RpcError(RPC_ERROR.signatureVerification, "Transaction signature verification failure");
-      }
-      const simulation = chain.simulate(wire, { checkBlockhash: true });
+      const simulation = verifySignatures(wire) ? chain.simulate(wire, { checkBlockhash: true }) : BADLY_SIGNED;
       if (simulation.error !== null) throw preflightFailure(simulation);
     }
     // A node forwards the transaction and answers at once; the chain decides whether it lands.
@@ -58,10 +65,8 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
     if (replaces && config.sigVerify === true) {
       throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
     }
-    if (config.sigVerify === true && !verifySignatures(wire)) {
-      throw new RpcError(RPC_ERROR.signatureVerification, "Transaction signature verification failure");
-    }
-    const simulation = chain.simulate(wire, { checkBlockhash: !replaces });
+    const isBadlySigned = config.sigVerify === true && !verifySignatures(wire);
+    const simulation = isBadlySigned ? BADLY_SIGNED : chain.simulate(wire, { checkBlockhash: !replaces });
     return {
       context: { slot: chain.ledger.slot("processed") },
       value: {

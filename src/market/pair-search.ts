@@ -1,6 +1,6 @@
 import type { AccountReader } from "../chain/port.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { AccountView, ChainClock } from "../solana/account.ts";
+import type { ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
 import { discoverMarkets, type FoundMarket } from "./discovery.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
@@ -107,18 +107,16 @@ export class PairSearch {
 
   /** Reads the markets without following them, and watches those among the best of these and the ones watched already. */
   async #addBest(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {
-    const { reader, live, head, now, maxMarketsPerPair } = this.#options;
+    const { reader, head, now, maxMarketsPerPair } = this.#options;
     const { examined, known } = await examineMarkets(found, { reader, now });
     const hot = pair.watches.flatMap((watch) => {
       const reading = watch.read();
       return reading.kind === "hot" ? [{ ...reading.hot, watch }] : [];
     });
-    const view: AccountView = { get: (address) => known.get(address)?.account ?? live.get(address) };
     const chosen = await chooseBest<Examined | (typeof hot)[number]>([...hot, ...examined], {
       pair: pair.pair,
       limit: maxMarketsPerPair,
       clock: head.clock(),
-      view,
     });
     const atMs = now();
     for (const { account, venue } of found) pair.passedOver.add(account.address, venue.id, atMs);

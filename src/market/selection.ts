@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AccountReader, KnownAccount } from "../chain/port.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
+import { maxOf } from "../primitives/integer.ts";
 import type { AccountView, ChainClock } from "../solana/account.ts";
-import { decodeMint, isMint } from "../solana/mint.ts";
 import { SOL_MINT } from "../solana/programs.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 import { type FoundMarket, ROUNDS_AFTER_SEARCH } from "./discovery.ts";
@@ -33,9 +34,15 @@ interface ExaminationOptions {
 
 /** Markets read or priced before others get a turn. */
 const MARKETS_PER_TURN = 32;
-/** The two sizes markets are compared at: a small trade and a large one. Lamports, and whole tokens of other mints. */
-const SOL_SIZES = [100_000_000n, 20_000_000_000n] as const;
-const TOKEN_SIZES = [10n, 10_000n] as const;
+/** The sizes markets of SOL are compared at: a large trade and a small one. Lamports. */
+const SOL_SIZES = [20_000_000_000n, 100_000_000n] as const;
+/** The impact up to which a trade counts for a market's depth. */
+const DEPTH_IMPACT = 0.1;
+/** Depths are told apart by steps of four; the last step is within 64 bits. */
+const DEPTH_STEP_BITS = 2;
+const DEPTH_STEPS = 31;
+/** Parts of the deepest market's depth that markets are compared at, as powers of two: a large trade, a common one, a small one. */
+const DEPTH_SHARES = [0n, 7n, 14n] as const;
 
 /**
  * Reads what each market needs, all markets together in each round. Leaves out markets that cannot be read or need more rounds.
@@ -92,17 +99,18 @@ export function neededBy({ venue, market }: Examined, known: ReadonlyMap<Address
 }
 
 /**
- * The best `limit` markets of a pair, ranked by what they give for a small and for a large amount in both directions. The four
- * rankings take turns in naming their best market that is not chosen yet; a market that refuses an ask is not in its ranking.
+ * The best `limit` markets of a pair, ranked by what they give for large and small amounts in both directions. The amounts
+ * follow the deepest market's depth, whatever its mint is worth. The rankings take turns in naming their best market that is
+ * not chosen yet, the largest amount first; a market that refuses an ask is not in its ranking.
  */
 export async function chooseBest<T extends Contender>(
   contenders: readonly T[],
-  { pair, limit, clock, view }: { pair: MintPair; limit: number; clock: ChainClock; view: AccountView },
+  { pair, limit, clock }: { pair: MintPair; limit: number; clock: ChainClock },
 ): Promise<ReadonlySet<T>> {
   if (contenders.length <= limit) return new Set(contenders);
   const [base, quote] = pair.b === SOL_MINT ? [pair.b, pair.a] : [pair.a, pair.b];
   const rankings: (readonly T[])[] = [];
-  for (const size of sizesOf(base, view)) {
+  for (const size of await sizesOf(contenders, base, quote, clock)) {
     const there = await rank(contenders, base, quote, size, clock);
     rankings.push(there.ranked);
     // The way back trades what the best market gives on the way there.
@@ -118,11 +126,39 @@ export async function chooseBest<T extends Contender>(
   return chosen;
 }
 
-function sizesOf(mint: Address, view: AccountView): readonly bigint[] {
-  if (mint === SOL_MINT) return SOL_SIZES;
-  const account = view.get(mint);
-  const decimals = account !== null && account !== undefined && isMint(account) ? decodeMint(account).decimals : 6;
-  return TOKEN_SIZES.map((size) => size * 10n ** BigInt(decimals));
+async function sizesOf(
+  contenders: readonly Contender[],
+  base: Address,
+  quote: Address,
+  clock: ChainClock,
+): Promise<readonly bigint[]> {
+  let deepest = 0n;
+  for (let index = 0; index < contenders.length; index++) {
+    if (index % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+    deepest = maxOf(deepest, depthOf(contenders[index]!, base, quote, clock));
+  }
+  const sizes = DEPTH_SHARES.map((share) => deepest >> share).filter((size) => size > 0n);
+  return base === SOL_MINT ? [...sizes, ...SOL_SIZES] : sizes;
+}
+
+/** The most of the input, in steps, that a market takes at a moderate price impact; 0 if none. Base units. */
+function depthOf({ venue, state }: Contender, inMint: Address, outMint: Address, clock: ChainClock): bigint {
+  const takes = (step: number): boolean => {
+    const amount = 1n << BigInt(step * DEPTH_STEP_BITS);
+    try {
+      return venue.quote(state, { mode: "exactIn", inMint, outMint, amount, clock }).priceImpact <= DEPTH_IMPACT;
+    } catch (error) {
+      // Too small says nothing against larger amounts.
+      return error instanceof TradewireError && error.code === "VALIDATION_ERROR";
+    }
+  };
+  let low = -1;
+  for (let high = DEPTH_STEPS; low < high; ) {
+    const middle = Math.ceil((low + high) / 2);
+    if (takes(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low < 0 || low === DEPTH_STEPS ? 0n : 1n << BigInt(low * DEPTH_STEP_BITS);
 }
 
 async function rank<T extends Contender>(

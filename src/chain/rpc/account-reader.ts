@@ -21,6 +21,8 @@ const MAX_PER_CALL = 100;
 const MAX_CONCURRENT_CALLS = 16;
 /** Upper bound of concurrent searches, over all reads: a cold token takes a few dozen, and many may be asked for at once. */
 const MAX_CONCURRENT_SEARCHES = 64;
+/** Accounts decoded in one turn of the event loop. */
+const DECODED_AT_ONCE = 256;
 const WHAT_PROGRAM_ACCOUNTS = "a program's accounts";
 
 /** Reads accounts by getMultipleAccounts and getProgramAccounts. */
@@ -68,7 +70,7 @@ class RpcAccountReader implements AccountReader {
       const result = await this.#searches.run(() =>
         this.#pool.read("getProgramAccounts", [program.toString(), config], this.#optionsOfNext()),
       );
-      return decodeProgramAccounts(result);
+      return await decodeProgramAccounts(result);
     } catch (error) {
       if (isRefusal(error)) return "refused";
       throw error;
@@ -93,10 +95,12 @@ class RpcAccountReader implements AccountReader {
   }
 }
 
-function decodeProgramAccounts(result: unknown): readonly Account[] {
+/** Decodes many accounts in turns of the event loop, so that none of them is long. */
+async function decodeProgramAccounts(result: unknown): Promise<readonly Account[]> {
   const { slot, value } = asContext(result, WHAT_PROGRAM_ACCOUNTS);
   const found: Account[] = [];
-  for (const entry of asList(value, WHAT_PROGRAM_ACCOUNTS)) {
+  for (const [i, entry] of asList(value, WHAT_PROGRAM_ACCOUNTS).entries()) {
+    if (i % DECODED_AT_ONCE === DECODED_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
     const { pubkey, account } = asRecord(entry, WHAT_PROGRAM_ACCOUNTS);
     const decoded = asAccount(asAddress(pubkey, WHAT_PROGRAM_ACCOUNTS), account, slot);
     if (decoded !== null) found.push(decoded);

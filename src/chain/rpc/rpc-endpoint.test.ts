@@ -1,15 +1,19 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { answer, type FakeCall, type FakeNode, fail, startFakeNode } from "../../../test/support/fake-node.ts";
 import { createRpcEndpoint } from "./rpc-endpoint.ts";
+import { parseRpcJson } from "./rpc-values.ts";
 
 let node: FakeNode | undefined;
 afterEach(() => node?.close());
 
-async function call(reply: FakeCall, options: { timeoutMs?: number; maxResponseBytes?: number } = {}) {
-  node = await startFakeNode({ ask: reply });
+async function call(
+  reply: FakeCall,
+  { method = "ask", ...options }: { method?: string; timeoutMs?: number; maxResponseBytes?: number } = {},
+) {
+  node = await startFakeNode({ [method]: reply });
   const endpoint = createRpcEndpoint({ url: `${node.url}/?api-key=secret`, now: Date.now, ...options });
-  const outcome = await endpoint.call("ask", [1]).catch((error) => error);
+  const outcome = await endpoint.call(method, [1]).catch((error) => error);
   return { endpoint, outcome };
 }
 
@@ -48,7 +52,7 @@ test.each<[string, FakeCall, string]>([
   const { outcome, endpoint } = await call(reply);
   expect(outcome).toMatchObject({ code: "UPSTREAM_ERROR", kind, retryable: true });
   expect(String(outcome)).not.toContain("secret");
-  expect(endpoint.isCooling()).toBe(kind === "unreachable");
+  expect(endpoint.isCooling()).toBe(kind === "unreachable" || kind === "malformed");
 });
 
 test("a connection that is refused, or whose host is unknown, is reported as that, with the host and without the key", async () => {
@@ -136,4 +140,30 @@ test("a silent node goes last long before its calls time out, until it answers a
   held[0]!();
   await waiting;
   expect(endpoint.isCooling()).toBe(false);
+});
+
+describe("answers made to stall the process (row 46)", () => {
+  const SIZE = 3_900_000;
+  const accounts = `"${"A".repeat(SIZE)}"`;
+  const hostile: readonly (readonly [string, string])[] = [
+    ["nested lists", `${"[".repeat(SIZE / 2)}${"]".repeat(SIZE / 2)}`],
+    ["nested objects", `${'{"a":'.repeat(SIZE / 6)}1${"}".repeat(SIZE / 6)}`],
+    ["17-digit numbers", `[${"12345678901234567,".repeat(SIZE / 18)}1]`],
+    ["17-digit numbers, fewer", `[${"12345678901234567,".repeat(25_000)}1]`],
+    ["names", `{${Array.from({ length: 100_000 }, (_, i) => `"name${i}":1`).join(",")}}`],
+    ["blanks", `${" ".repeat(SIZE)}1`],
+    ["escapes", `"${'\\"'.repeat(SIZE / 2)}"`],
+  ];
+
+  test.each(hostile)("%s are refused before they are parsed, and the node cools", async (_, result) => {
+    const text = `{"jsonrpc":"2.0","id":1,"result":${result}}`;
+    expect(() => parseRpcJson(text)).toThrow(SyntaxError);
+    const { endpoint, outcome } = await call((_, response) => response.end(text), { method: "getProgramAccounts" });
+    expect(outcome).toMatchObject({ kind: "malformed" });
+    expect(endpoint.isCooling()).toBe(true);
+  });
+
+  test("one long string is what accounts look like, and passes", () => {
+    expect(parseRpcJson(`{"result":[${accounts},"base64"]}`)).toHaveProperty("result");
+  });
 });

@@ -34,7 +34,10 @@ interface RpcEndpointOptions {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const DEFAULT_TIMEOUT_MS = 4_000;
-const DEFAULT_MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** Largest answers: accounts are many and large, everything else is not. */
+const ACCOUNTS_BYTES = 4 * 1024 * 1024;
+const OTHER_BYTES = 1024 * 1024;
+const ACCOUNT_METHODS: ReadonlySet<string> = new Set(["getMultipleAccounts", "getProgramAccounts"]);
 const FIRST_BACKOFF_MS = 125;
 const MAX_BACKOFF_MS = 4_000;
 const DOUBT_MS = 2_000;
@@ -78,16 +81,15 @@ class HttpEndpoint implements RpcEndpoint {
     this.#now = options.now;
     this.#headers = options.headers ?? {};
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    this.#maxResponseBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+    this.#maxResponseBytes = options.maxResponseBytes ?? ACCOUNTS_BYTES;
   }
 
   async call(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<unknown> {
     const id = ++this.#lastId;
-    const { status, text } = await this.#post(id, method, params, timeoutMs);
+    const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
+    const { status, text } = await this.#post(id, method, params, timeoutMs, maxBytes);
     if (text === undefined)
-      throw this.#malformed(
-        `The Solana node ${this.name} answered ${method} with more than ${this.#maxResponseBytes} bytes.`,
-      );
+      throw this.#malformed(`The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`);
     if (status === 429 || status >= 500)
       throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`);
     const answer = this.#parse(method, status, text);
@@ -127,7 +129,7 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   /** The response, its text undefined if it was too large. */
-  async #post(id: number, method: string, params: readonly unknown[], timeoutMs: number) {
+  async #post(id: number, method: string, params: readonly unknown[], timeoutMs: number, maxBytes: number) {
     this.#unanswered.set(id, this.#now());
     this.#waitingSinceMs ??= this.#now();
     try {
@@ -138,7 +140,7 @@ class HttpEndpoint implements RpcEndpoint {
         redirect: "error",
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const text = await readText(response, this.#maxResponseBytes);
+      const text = await readText(response, maxBytes);
       this.#answeredAtMs = this.#now();
       return { status: response.status, text };
     } catch (cause) {
@@ -161,7 +163,9 @@ class HttpEndpoint implements RpcEndpoint {
     }
   }
 
+  /** A node whose answers cannot be read is asked last for a while. */
   #malformed(message: string, cause?: unknown): NodeError {
+    this.doubt();
     return new NodeError("malformed", message, { cause });
   }
 

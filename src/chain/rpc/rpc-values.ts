@@ -1,24 +1,64 @@
 import { Address } from "../../primitives/address.ts";
+import { scanJson } from "../../primitives/json-bounds.ts";
 import type { Account } from "../../solana/account.ts";
 import { NodeError } from "./node-error.ts";
 
 /** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 
+/** Shorter texts cannot stall the process, whatever they hold. */
+const HARMLESS_LENGTH = 4_096;
+/** Digits of the largest integers that a double holds, and more. */
+const LARGE_DIGITS = 16;
+/** Integers that large in one answer; balances of nine million SOL are few. */
+const MAX_LARGE = 1_000;
+/** No balance, and in every account. */
+const RENT_EPOCH = '"rentEpoch":';
+/** Stands before the digits of a large integer while it is parsed as text. */
+const MARK = "integer:";
+
 /**
- * Parses a node's JSON. Balances too large for a double become bigint; they are rare, so the slow exact parse runs only if
- * the text holds one.
+ * Parses a node's JSON, which nothing is known of: what could stall the process is refused before it is parsed. Balances too
+ * large for a double become bigint; they are rare, so the slower exact parse runs only if the text holds one.
  *
- * @throws SyntaxError if the text is not JSON
+ * @throws SyntaxError if the text is not JSON, is nested too deeply or holds too many values
  */
 export function parseRpcJson(text: string): unknown {
-  return LARGE_BALANCE.test(text) ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);
+  const large: [start: number, end: number][] = [];
+  if (text.length > HARMLESS_LENGTH) scanJson(text, () => {});
+  if (!LARGE_BALANCE.test(text)) return JSON.parse(text);
+  scanJson(text, (start, end) => {
+    if (end - start < LARGE_DIGITS || text.startsWith(RENT_EPOCH, start - RENT_EPOCH.length)) return;
+    if (/^-?\d+$/.test(text.slice(start, end))) large.push([start, end]);
+    if (large.length > MAX_LARGE) throw new SyntaxError(`JSON has more than ${MAX_LARGE} large integers`);
+  });
+  return restoreIntegers(JSON.parse(markIntegers(text, large)));
 }
 
-function keepLargeIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-  const source = context?.source;
-  return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
+function markIntegers(text: string, large: readonly (readonly [start: number, end: number])[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const [start, end] of large) {
+    parts.push(text.slice(from, start), `"${MARK}`, text.slice(start, end), '"');
+    from = end;
+  }
+  parts.push(text.slice(from));
+  return parts.join("");
+}
+
+/** Puts integers in place of their marked texts, in the value itself. Its depth is bounded. */
+function restoreIntegers(value: unknown): unknown {
+  if (typeof value === "string") return value.startsWith(MARK) ? integerOf(value.slice(MARK.length)) : value;
+  if (typeof value !== "object" || value === null) return value;
+  const holder = value as Record<string, unknown>;
+  for (const key of Object.keys(holder)) holder[key] = restoreIntegers(holder[key]);
+  return value;
+}
+
+function integerOf(digits: string): number | bigint | string {
+  if (!/^-?\d{1,64}$/.test(digits)) return digits;
+  const rounded = Number(digits);
+  return Number.isSafeInteger(rounded) ? rounded : BigInt(digits);
 }
 
 function malformed(what: string): NodeError {

@@ -31,8 +31,8 @@ interface ConnectionOptions {
 /** Handles the node's number for a new subscription; undefined if it refused. */
 type OnAnswer = (subscriptionId: number | undefined) => void;
 
-/** The largest account is 10 MiB, about 14 MiB in base64. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** As much as a call may answer: larger accounts could not be read anyway. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** One WebSocket to one node, with the notices of new slots subscribed to. */
 export class SubscriptionConnection {

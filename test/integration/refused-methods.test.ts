@@ -127,7 +127,7 @@ describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
     const known = logged.length;
     for (let i = 0; i < TRADES; i++) await trade();
     expect(logged.slice(known)).toEqual([]);
-    expect(new Set(logged).size).toBe(logged.length);
+    expect(new Set(logged).size, logged.join("\n")).toBe(logged.length);
     for (const method of METHODS.filter((one) => one !== "isBlockhashValid" && one !== "getGenesisHash"))
       expect(logged.filter((line) => line.includes(method)).length, method).toBeLessThanOrEqual(1);
   });

@@ -26,7 +26,7 @@ export const OUTCOME_SCENARIOS: readonly Scenario[] = [
     row: 41,
     promise: "one of three nodes lies in any field of any answer and notice",
     target: "0 false ends, amounts, finality; ≥ 99 % end within 35 s",
-    promised: { scale: 7, runs: 10 },
+    promised: { scale: 4, runs: 20 },
     run: ({ seed, scale }) =>
       underLies({ seed, trades: 16 * scale, endpoints: 3, plan: { share: 0.3, methods: "all" }, isEnding: true }),
   },
@@ -34,7 +34,7 @@ export const OUTCOME_SCENARIOS: readonly Scenario[] = [
     row: 41,
     promise: "one of two nodes lies about outcomes",
     target: "0 false ends, amounts, finality",
-    promised: { scale: 7, runs: 10 },
+    promised: { scale: 4, runs: 20 },
     run: ({ seed, scale }) =>
       underLies({
         seed,

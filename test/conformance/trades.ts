@@ -9,6 +9,7 @@ import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/submit/outcome/program-failure.ts";
 import type { Ask, Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
+import { checkOnSvm } from "../support/shadow-check.ts";
 import type { Executed, Svm } from "../support/svm.ts";
 import { recordRun } from "./run-record.ts";
 
@@ -45,6 +46,8 @@ export interface TradePlan {
   readonly limit: (mint: Address, mode: SwapMode) => bigint;
   /** Called before each trade, to move clocks or refill the wallet. */
   readonly before?: (index: number) => void;
+  /** Check the market by shadow execution after the trades (default true). */
+  readonly shadow?: boolean;
   /** Try a bound one unit too tight before each trade (default true). */
   readonly guards?: boolean;
 }
@@ -96,7 +99,17 @@ export function runTrades(plan: TradePlan): TradeOutcome[] {
     worstUnitRatio,
     maxBytes,
   });
+  if (plan.shadow !== false) requireShadowAgrees(plan);
   return outcomes;
+}
+
+/** Shadow execution of the market as the trades left it must find nothing: it withholds what differs. @throws Error if it does */
+function requireShadowAgrees({ svm, venue, market: address, pair = NO_PAIR, random }: TradePlan): void {
+  const { mints } = readMarket(svm, venue, address, pair).market;
+  const answer = checkOnSvm({ svm, venue, market: address, pair: { a: mints[0], b: mints[1] }, turn: random.u32() });
+  if (answer.kind === "checked" && answer.differences.length > 0)
+    throw new Error(`shadow execution of ${venue.id} ${address} differs: ${answer.differences.join(" | ")}`);
+  if (answer.kind !== "checked") console.log(`shadow execution of ${venue.id} ${address}: ${JSON.stringify(answer)}`);
 }
 
 function runTrade({

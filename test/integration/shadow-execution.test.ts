@@ -37,6 +37,9 @@ function withOtherFees(code: Uint8Array): Uint8Array {
   return changed;
 }
 
+/** A variant of a stand-in program. */
+const variant = (name: string) => readFileSync(new URL(`../fixtures/programs/${name}.so`, import.meta.url));
+
 const tokensOn = (venue: string) =>
   service.sandbox.world.tokens.filter((token) => token.venue === venue && token.quoteMint === SOL_MINT);
 
@@ -128,6 +131,26 @@ test("a program that cannot do the trade at all is found out, and never fails a 
   await eventually(async () => expect((await quote(token!)).error?.code).toBe("VENUE_DEGRADED"));
   await eventually(() => expect(logged.some(({ facts }) => /the program fails/.test(`${facts.reason}`))).toBe(true));
   await service.sandbox.setProgram(programOf("raydium_launchlab"), readFileSync(binaryPath("raydium_launchlab")));
+  await checked(token!);
+});
+
+test("a build that takes more compute is offered with a limit that follows, and trades on it land", async () => {
+  const [token] = tokensOn("raydium_cpmm");
+  const order = { mint: token!.mint.toString(), solAmount: 0.01, slippage: 0.01, priority: "fast" } as const;
+  await checked(token!);
+  const before = service.sandbox.slot();
+  await service.sandbox.setProgram(programOf("raydium_cpmm"), variant("cpmm_more_compute"));
+  await eventually(async () => expect((await checked(token!)).proof.programSlot).toBeGreaterThanOrEqual(before));
+  expect((await client.buy(order)).status).toMatch(/confirmed|finalized/);
+});
+
+test("a build that wants an account more is withheld until the old one is back", async () => {
+  const [token] = tokensOn("raydium_cpmm");
+  await service.sandbox.setProgram(programOf("raydium_cpmm"), variant("cpmm_more_accounts"));
+  await eventually(async () => expect((await quote(token!)).error?.code).toBe("VENUE_DEGRADED"));
+  await eventually(() => expect(logged.some(({ facts }) => /0xbbd/.test(`${facts.reason}`))).toBe(true));
+  expect((await quote(token!, { requireChecked: true })).error?.code).toBe("VENUE_DEGRADED");
+  await service.sandbox.setProgram(programOf("raydium_cpmm"), CPMM);
   await checked(token!);
 });
 

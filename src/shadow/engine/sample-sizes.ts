@@ -56,7 +56,7 @@ function samplesOf(offer: Offer, inMint: Address, outMint: Address, turn: number
   };
   const outAt = (bits: number) => quoteOf("exactIn", 1n << BigInt(bits))?.quote.outAmount;
   const accepts = (bits: number) => outAt(bits) !== undefined;
-  const middle = PROBES.find(accepts);
+  const middle = PROBES.find(accepts) ?? Array.from({ length: BITS }, (_, bits) => bits).find(accepts);
   if (middle === undefined) return [];
   const least = firstBit(0, middle, accepts);
   const refusedFrom = firstBit(middle, BITS + 1, (bits) => !accepts(bits));

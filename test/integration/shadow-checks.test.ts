@@ -1,0 +1,165 @@
+import { afterEach, expect, test } from "vitest";
+import type { Address } from "../../src/primitives/address.ts";
+import { ShadowEngine } from "../../src/shadow/engine/shadow-engine.ts";
+import { type LiveMarket, MarketChecks } from "../../src/shadow/market-checks.ts";
+import type { ShadowOrder } from "../../src/shadow/protocol.ts";
+import { venues } from "../../src/venues/registry.ts";
+import type { Quote, Venue } from "../../src/venues/venue.ts";
+import { eventually } from "../support/eventually.ts";
+import { codeOf } from "../support/shadow-check.ts";
+import { worldOnSvm } from "../support/world.ts";
+
+const open: { close(): void }[] = [];
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+
+/** A venue of the registry with parts of it replaced. */
+const altered = (id: string, parts: Partial<Venue>): readonly Venue[] =>
+  venues.map((venue) => (venue.id === id ? { ...venue, ...parts } : venue));
+
+/** Checks of markets of the embedded chain's world, on an engine in this process. */
+function startChecks(ours: readonly Venue[]) {
+  const { world, svm } = worldOnSvm(1);
+  const engine = new ShadowEngine({ venues: ours, cpuMs: () => 0, nowMs: () => 0, cpuPercent: 0 });
+  const logged: string[] = [];
+  let slot = 1n;
+  let isDown = false;
+  const checks = new MarketChecks({
+    isGuarding: true,
+    isUp: () => !isDown,
+    now: Date.now,
+    log: (facts, message) => logged.push(`${message} ${JSON.stringify(facts)}`),
+    head: { clock: () => svm.clock(), rentExemption: (space) => svm.rent(space) },
+    send: async (order: ShadowOrder) => (isDown ? undefined : engine.perform(order)),
+    fetchAccounts: async (addresses) => ({ accounts: addresses.map((address) => svm.get(address)) }),
+    programs: {
+      follow: async () => {},
+      get: (id) => (svm.get(id) === null ? null : { id, isUpgradeable: true, slot }),
+      fetchCode: async (id) => {
+        const { isUpgradeable, code } = codeOf(svm, id);
+        return { build: { id, isUpgradeable, slot }, code };
+      },
+    },
+  });
+  open.push(checks);
+  /** Every market of a venue, as the market room would keep it. */
+  const liveOn = (venueId: string): LiveMarket[] =>
+    world.tokens
+      .filter(({ venue }) => venue === venueId)
+      .map(({ market, mint, quoteMint }) => {
+        const venue = ours.find(({ id }) => id === venueId)!;
+        const pair = { a: mint, b: quoteMint };
+        const held = new Set<Address>([market]);
+        const view = { get: (address: Address) => (held.has(address) ? svm.get(address) : undefined) };
+        const decoded = venue.decode(svm.get(market)!, pair)!;
+        for (const address of venue.needs(decoded, view)) held.add(address);
+        for (const address of venue.needs(decoded, view)) held.add(address);
+        return { venue, address: market, pair, held, view, judged: () => {} };
+      });
+  const begin = async (lives: readonly LiveMarket[]) => {
+    for (const live of lives) checks.begin(live);
+    await checks.settled(lives, 60_000);
+  };
+  const upgrade = (id: Address) => {
+    slot += 1n;
+    checks.noteReplaced({ id, isUpgradeable: true, slot });
+  };
+  return {
+    checks,
+    liveOn,
+    begin,
+    upgrade,
+    logged,
+    setDown: (value: boolean) => {
+      isDown = value;
+    },
+  };
+}
+
+const launchlab = venues.find(({ id }) => id === "raydium_launchlab")!;
+const isLinear = (state: unknown) => (state as { curve: { type: number } }).curve.type === 2;
+
+test("a wrong rounding of LaunchLab's linear curve is withheld by itself, other curves are not", async () => {
+  let isWrong = true;
+  const { checks, liveOn, begin, logged } = startChecks(
+    altered(launchlab.id, {
+      quote(state, ask): Quote {
+        const quote = launchlab.quote(state, ask);
+        return isWrong && isLinear(state) ? { ...quote, outAmount: quote.outAmount - 1n } : quote;
+      },
+    }),
+  );
+  const lives = liveOn(launchlab.id);
+  await begin(lives);
+  const linear = lives.filter(({ venue, address, view, pair }) =>
+    isLinear(venue.read(venue.decode(view.get(address)!, pair)!, view)),
+  );
+  expect(linear.length).toBeGreaterThan(0);
+  expect(linear.length).toBeLessThan(lives.length);
+  for (const live of lives) {
+    const { withheld, backing } = checks.standingOf(live);
+    if (linear.includes(live)) expect(withheld).toMatch(/differs from the deployed program: .*we quote \d+ for \d+/);
+    else expect([withheld, backing.checked]).toEqual([undefined, true]);
+  }
+  expect(logged.join()).toContain("a market differs; withheld");
+
+  isWrong = false;
+  for (const { address } of linear) checks.noteLanded(address);
+  await eventually(() => {
+    for (const live of lives) expect(checks.standingOf(live).withheld).toBeUndefined();
+  });
+});
+
+test("a layout read wrongly throws nothing: its markets are withheld, and then the venue as a whole", async () => {
+  const { checks, liveOn, begin } = startChecks(
+    altered("raydium_cpmm", {
+      read() {
+        throw new RangeError("outside the bytes");
+      },
+    }),
+  );
+  const lives = liveOn("raydium_cpmm");
+  const others = liveOn("pump_fun");
+  await begin([...lives, ...others]);
+  for (const live of lives)
+    expect(checks.standingOf(live).withheld).toContain("our code fails: RangeError: outside the bytes");
+  for (const live of others) expect(checks.standingOf(live).withheld).toBeUndefined();
+  const found = checks.report().find(({ id }) => id === "raydium_cpmm")!;
+  expect(found).toMatchObject({ agrees: 0, withheld: lives.length });
+  expect(found.reason).toMatch(/\d+ of the \d+ checked markets/);
+});
+
+test("a replaced program withholds exactly what runs on it, at once, and until it was checked", async () => {
+  const { checks, liveOn, begin, upgrade, setDown } = startChecks(venues);
+  const touched = liveOn("raydium_cpmm");
+  const untouched = liveOn("raydium_launchlab");
+  await begin([...touched, ...untouched]);
+  setDown(true);
+  upgrade(touched[0]!.venue.programs[0]!);
+  for (const live of touched) expect(checks.standingOf(live).withheld).toMatch(/was replaced at slot 2/);
+  for (const live of untouched) expect(checks.standingOf(live).withheld).toBeUndefined();
+  setDown(false);
+  for (const { address } of touched) checks.noteLanded(address);
+  await eventually(() => {
+    for (const live of touched) {
+      const { withheld, backing } = checks.standingOf(live);
+      expect([withheld, backing.checked, backing.programSlot]).toEqual([undefined, true, 2n]);
+    }
+  });
+});
+
+test("a process that is down takes nothing back", async () => {
+  const { checks, liveOn, begin, setDown } = startChecks(venues);
+  const lives = liveOn("pump_swap");
+  await begin(lives);
+  setDown(true);
+  for (const { address } of lives) checks.noteLanded(address);
+  const [fresh] = liveOn("raydium_cpmm");
+  checks.begin(fresh!);
+  await eventually(() =>
+    expect(checks.standingOf(fresh!)).toMatchObject({ withheld: undefined, backing: { checked: false } }),
+  );
+  for (const live of lives)
+    expect(checks.standingOf(live)).toMatchObject({ withheld: undefined, backing: { checked: true } });
+});

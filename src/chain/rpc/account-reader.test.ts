@@ -74,6 +74,39 @@ test("a program's accounts are searched by size and bytes", async () => {
   });
 });
 
+test("a search whose answer is too large is made in parts, and loses nothing", async () => {
+  const found = addresses.slice(0, 250);
+  const account = { ...value, owner: TOKEN_PROGRAM.toString() };
+  const { endpoint, reader } = readerOf({
+    getProgramAccounts: (_program: string, { dataSlice }: { readonly dataSlice?: object }) => {
+      if (dataSlice === undefined) throw new NodeError("malformed", "too large");
+      const slim = { ...account, data: ["", "base64"] };
+      return { context: { slot: 3 }, value: found.map((address) => ({ pubkey: address.toString(), account: slim })) };
+    },
+    getMultipleAccounts: (keys: readonly string[]) => ({ context: { slot: 4 }, value: keys.map(() => account) }),
+  });
+  const accounts = await reader.fetchProgramAccounts({ program: TOKEN_PROGRAM, memcmp: [] });
+  if (accounts === "refused") throw new Error("refused");
+  expect(accounts.map(({ address, slot, data }) => [address, slot, ...data])).toEqual(
+    found.map((address) => [address, 4n, 1, 2]),
+  );
+  expect(endpoint.calls.map(({ method }) => method)).toEqual([
+    "getProgramAccounts",
+    "getProgramAccounts",
+    ...Array.from({ length: 3 }, () => "getMultipleAccounts"),
+  ]);
+});
+
+test("a search that cannot be made in parts either fails as the whole did", async () => {
+  const { reader } = readerOf({
+    getProgramAccounts: () => {
+      throw new NodeError("malformed", "too large");
+    },
+  });
+  const search = reader.fetchProgramAccounts({ program: TOKEN_PROGRAM, memcmp: [] });
+  await expect(search).rejects.toMatchObject({ code: "UPSTREAM_ERROR", kind: "malformed" });
+});
+
 test("a node that does not serve searches says refused; one that is down throws", async () => {
   const filter = { program: TOKEN_PROGRAM, memcmp: [] };
   expect(await readerOf({}).reader.fetchProgramAccounts(filter)).toBe("refused");

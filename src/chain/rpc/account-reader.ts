@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../port.ts";
-import { isRefusal } from "./node-error.ts";
+import { isRefusal, isUnusable } from "./node-error.ts";
 import type { ReadOptions, RpcPool } from "./rpc-pool.ts";
 import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
 import { WorkQueue } from "./work-queue.ts";
@@ -67,14 +67,32 @@ class RpcAccountReader implements AccountReader {
     ];
     const config = { encoding: "base64", commitment: this.#commitment, withContext: true, filters };
     try {
-      const result = await this.#searches.run(() =>
-        this.#pool.read("getProgramAccounts", [program.toString(), config], this.#optionsOfNext()),
-      );
-      return await decodeProgramAccounts(result);
+      return await decodeProgramAccounts(await this.#search(program, config));
     } catch (error) {
       if (isRefusal(error)) return "refused";
-      throw error;
+      if (!isUnusable(error)) throw error;
+      return await this.#searchInParts(program, config, error);
     }
+  }
+
+  #search(program: Address, config: object): Promise<unknown> {
+    return this.#searches.run(() =>
+      this.#pool.read("getProgramAccounts", [program.toString(), config], this.#optionsOfNext()),
+    );
+  }
+
+  /**
+   * A search whose answer is larger than one may be: the addresses alone, a sixth of it or less, then the accounts, a hundred
+   * to a call.
+   * @throws what the whole search threw, if the addresses cannot be had either
+   */
+  async #searchInParts(program: Address, config: object, whole: unknown): Promise<readonly Account[]> {
+    const slim = await this.#search(program, { ...config, dataSlice: { offset: 0, length: 0 } }).catch(() => {
+      throw whole;
+    });
+    const addresses = (await decodeProgramAccounts(slim)).map(({ address }) => address);
+    const { accounts } = await this.fetchAccounts(addresses);
+    return accounts.filter((account) => account?.owner === program).map((account) => account!);
   }
 
   #optionsOfNext(): ReadOptions {

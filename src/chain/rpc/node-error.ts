@@ -49,6 +49,11 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof NodeError && error.kind === "refused";
 }
 
+/** True if the answer cannot be used, such as one that is too large. */
+export function isUnusable(error: unknown): boolean {
+  return error instanceof NodeError && error.kind === "malformed";
+}
+
 /** What is said of each error code that a connection can fail with. */
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refused the connection",

@@ -57,8 +57,11 @@ const header = [
   "bytes, most",
   "proven on",
 ];
+const BUILD_HEADER = ["venue", "build", "trades", "mismatches", "bound/used, worst"];
 const rows = venues.map(({ id }) => rowOf(id));
 process.stdout.write(`${table([header, ...rows])}\n`);
+const byBuild = venues.flatMap(({ id }) => buildRowsOf(id));
+process.stdout.write(`\nBy build:\n${table([BUILD_HEADER, ...byBuild])}\n`);
 
 const notes = venues.flatMap(({ id }) => {
   if (WITHOUT_PROGRAM.includes(id)) return [];
@@ -88,6 +91,22 @@ function readRuns(): RunRecord[] {
     .flatMap((name) => readFileSync(join(RUNS, name), "utf8").trimEnd().split("\n"))
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as RunRecord);
+}
+
+/** A row for each copy of a venue's program that its runs name. */
+function buildRowsOf(venue: string): string[][] {
+  const own = runs.filter((run) => run.venue === venue);
+  const buildOf = ({ test }: RunRecord): string => test.match(PROVEN_ON)?.find((path) => path.endsWith(".so")) ?? "";
+  return [...new Set(own.map(buildOf))].sort().map((build) => {
+    const made = own.filter((run) => buildOf(run) === build);
+    return [
+      venue,
+      build,
+      String(sum(made, ({ executed }) => executed)),
+      String(sum(made, ({ mismatches }) => mismatches)),
+      Math.max(0, ...made.map(({ worstUnitRatio }) => worstUnitRatio)).toFixed(2),
+    ];
+  });
 }
 
 function rowOf(venue: string): string[] {

@@ -180,3 +180,25 @@ describe("documents", () => {
     expect(refused.headers.get("ratelimit-policy")).toContain("address-page");
   });
 });
+
+describe("a reflection stream", () => {
+  it("carries no more messages than calls are allowed", async () => {
+    edge = await startEdge({ limits: { ...DEFAULT_API_SETTINGS.limits, addressOpen: 1, burstSeconds: 3 } });
+    const session = http2.connect(`http://${edge.host}:${edge.port}`);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+      "content-type": "application/grpc",
+    });
+    let trailers: http2.IncomingHttpHeaders = {};
+    stream.on("trailers", (received) => {
+      trailers = received;
+    });
+    // list_services, ten times.
+    for (let i = 0; i < 10; i++) stream.write(Buffer.from([0, 0, 0, 0, 2, 0x3a, 0]));
+    stream.resume();
+    await once(stream, "close");
+    expect(trailers["grpc-status"]).toBe("8");
+    session.destroy();
+  });
+});

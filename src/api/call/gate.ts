@@ -117,6 +117,14 @@ export class Gate {
     call.state.stages.mark("validate");
   }
 
+  /**
+   * Counts a message of a stream that needs no key: one stream may carry any number of them.
+   * @throws TradewireError RATE_LIMIT_EXCEEDED
+   */
+  receive({ method, state }: GatedCall): void {
+    if (!this.#accessOf(method).needsKey) this.#parts.limits.takeAddress("open", state.peer, []);
+  }
+
   /** Ends a call: releases its place and reports it to the observer. `error` is what it failed with, if it did. */
   leave(call: GatedCall, error?: unknown): void {
     const { method, state } = call;

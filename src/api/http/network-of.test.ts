@@ -14,4 +14,6 @@ it("distinguishes clients by IPv4 address and by /64 network of IPv6", () => {
   ]) {
     expect(networkOf(address!), address).toBe(network);
   }
+  // A connection that was reset has no address any more.
+  expect(networkOf(undefined)).toBe("");
 });

@@ -5,8 +5,12 @@ const REMEMBERED = 10_000;
 
 const known = new Map<string, string>();
 
-/** The part of the address space that one client owns: an IPv4 address (also if mapped into IPv6) or a /64 network of IPv6. */
-export function networkOf(address: string): string {
+/**
+ * The part of the address space that one client owns: an IPv4 address (also if mapped into IPv6) or a /64 network of IPv6.
+ * Empty if the address is unknown, as it is once a connection was reset.
+ */
+export function networkOf(address: string | undefined): string {
+  if (address === undefined) return "";
   if (!address.includes(":")) return address;
   let network = known.get(address);
   if (network === undefined) {

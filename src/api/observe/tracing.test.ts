@@ -51,8 +51,16 @@ function call(traceparent?: string): CallRecord {
   const stages = new StageClock(() => nowMs.shift()!);
   stages.mark("auth");
   stages.mark("route");
-  return { method: "Buy", requestId: "req_1", code: "OK", durationMs: 6, stages, keyId: undefined, traceparent };
+  return { method: "Buy", requestId: "req_1", code: "OK", durationMs: 6, stages, keyId: "key", traceparent };
 }
+
+it("takes no order to trace from a caller without a key", async () => {
+  const tracing = start(0);
+  const order = `00-${"ab".repeat(16)}-${"cd".repeat(8)}-01`;
+  tracing.record({ ...call(order), keyId: undefined });
+  await tracing.close();
+  expect(spans).toEqual([]);
+});
 
 it("makes a span of each call with a child per stage, without gaps", async () => {
   const tracing = start(100);

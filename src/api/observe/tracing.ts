@@ -50,7 +50,9 @@ export class Tracing {
   /** Queues the spans of a finished call, if it is sampled and the queue has room. */
   record(call: CallRecord): void {
     const [, traceId, parentSpanId, flags] = TRACEPARENT.exec(call.traceparent ?? "") ?? [];
-    const isSampled = flags === undefined ? this.#samples() : (Number.parseInt(flags, 16) & 1) === 1;
+    const asks = flags === undefined ? undefined : (Number.parseInt(flags, 16) & 1) === 1;
+    // Anyone may ask for no trace; only callers with a key may ask for one.
+    const isSampled = asks === false || (asks && call.keyId !== undefined) ? asks : this.#samples();
     if (!isSampled || this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push(...this.#spansOf(call, traceId ?? this.#randomId(TRACE_ID_BYTES), parentSpanId));
   }

@@ -29,7 +29,9 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
     };
     try {
       await gate.enter(call);
-      const response = await next(request.stream ? { ...request, message: checked(request) } : request);
+      const response = await next(
+        request.stream ? { ...request, message: checked(request, () => gate.receive(call)) } : request,
+      );
       if (!response.stream) gate.leave(call);
       forEachHeader(responseHeaders(state), (name, value) => response.header.set(name, value));
       if (!response.stream) return response;
@@ -43,8 +45,10 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
   };
 }
 
-async function* checked(request: StreamRequest): StreamRequest["message"] {
+/** Validates each message. @param receive counts it */
+async function* checked(request: StreamRequest, receive: () => void): StreamRequest["message"] {
   for await (const message of request.message) {
+    receive();
     checkRequest(request.method.input, message);
     yield message;
   }

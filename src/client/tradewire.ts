@@ -150,6 +150,12 @@ export class Tradewire {
     return { apiKey, keyId };
   }
 
+  /** The account that the API key belongs to. @throws TradeError */
+  async profile(control: CallControl = {}): Promise<{ accountId: string; walletAddress: string; createdAt: string }> {
+    const { accountId, walletAddress, createdAt } = await this.#unary(AccountService.method.getProfile, {}, control);
+    return { accountId, walletAddress, createdAt };
+  }
+
   /** The API keys of this account, without their secrets. @throws TradeError */
   async keys(control: CallControl = {}): Promise<ListKeysResponse["keys"]> {
     return (await this.#unary(AccountService.method.listKeys, {}, control)).keys;

@@ -7,10 +7,9 @@ import { describeStartFailure } from "./start-failure.ts";
 
 const sandbox: Command = {
   name: "sandbox",
-  usage: "sandbox [--port PORT]",
+  usage: "sandbox",
   summary: "runs the embedded chain alone",
   flags: ["port"],
-  words: [0, 0],
   help: "A private chain with every venue, for experiments. Its tokens are worth nothing. Ctrl-C stops it.",
   async run(line, io) {
     const { startSandbox } = await import("../sandbox/sandbox.ts");
@@ -33,7 +32,6 @@ const serve: Command = {
   usage: "serve",
   summary: "runs the service; its settings are environment variables",
   flags: [],
-  words: [0, 0],
   help: "The same as npm start; npm start -- --help lists the settings. Ctrl-C stops it.",
   async run(_line, io) {
     const { runService } = await import("./service.ts");

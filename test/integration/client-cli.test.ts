@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Keypair } from "@solana/web3.js";
@@ -7,6 +7,7 @@ import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CliIo, EXIT } from "../../src/client/cli/command.ts";
 import { CLIENT_COMMANDS } from "../../src/client/cli/commands.ts";
+import { processIo } from "../../src/client/cli/process-io.ts";
 import { runCli } from "../../src/client/cli/run-cli.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tradewire-cli-"));
   writeFileSync(join(folder, "wallet.json"), JSON.stringify([...keypair.secretKey]));
   writeFileSync(join(folder, "wallet.key"), `${bs58.encode(keypair.secretKey)}\n`);
-  await service.rpc("requestAirdrop", [keypair.publicKey.toBase58(), 5e9]);
+  await service.rpc("requestAirdrop", [keypair.publicKey.toBase58(), 50e9]);
 });
 afterAll(async () => {
   await service?.close();
@@ -34,64 +35,118 @@ interface Ran {
   readonly notes: readonly string[];
 }
 
-/** Runs a command line as a user would, in this process. */
-async function run(line: string, env: Record<string, string> = {}, answer?: string): Promise<Ran> {
+/** Runs a command line as a user would, in this process. With an `answer` somebody is at the terminal. */
+async function run(line: string, env: Record<string, string> = {}, answer?: string | boolean): Promise<Ran> {
   const out: string[] = [];
   const notes: string[] = [];
   const io: CliIo = {
     out: (text) => out.push(text),
     note: (text) => notes.push(text),
-    env: { TRADEWIRE_URL: service.url, ...env },
+    env: { TRADEWIRE_URL: service.url, HOME: folder, ...env },
     readFile: async (path) => readFileSync(path, "utf8"),
     writeSecret: async (path, text) => writeFileSync(path, text, { mode: 0o600 }),
-    askSecret: async () => answer,
+    createSecret: async (path, text) => writeFileSync(path, text, { mode: 0o600, flag: "wx" }),
+    askSecret: async () => (typeof answer === "string" ? answer : undefined),
+    confirm: async () => (typeof answer === "boolean" ? answer : undefined),
+    isInteractive: answer !== undefined,
     signal: new AbortController().signal,
   };
   return { code: await runCli(CLIENT_COMMANDS, line.split(" "), io), out, notes };
 }
 
-describe("the command line", () => {
-  const keyFile = () => `--key-file ${join(folder, "wallet.json")}`;
-  const apiKey = () => ({ TRADEWIRE_API_KEY: readFileSync(join(folder, "api.key"), "utf8").trim() });
+const keyFile = () => `--key-file ${join(folder, "wallet.json")}`;
+const apiKey = () => ({ TRADEWIRE_API_KEY: readFileSync(join(folder, "api.key"), "utf8").trim() });
+const withNode = () => `${keyFile()} --node ${service.sandbox.rpcUrl}`;
+const errorOf = ({ out }: Ran) => JSON.parse(out.at(-1)!).error;
 
+describe("the command line", () => {
   test("registers, buys, looks and sells everything; its output matches the chain", async () => {
     const registered = await run(`register ${keyFile()} --save ${join(folder, "api.key")} --label cli`);
     expect([registered.code, registered.notes]).toEqual([EXIT.done, []]);
     expect(statSync(join(folder, "api.key")).mode & 0o777).toBe(0o600);
     expect(registered.out.join()).not.toContain(apiKey().TRADEWIRE_API_KEY);
 
-    const bought = await run(`buy ${mint} 0.1 --slippage 0.05 --max-priority-cost 0.01 ${keyFile()} --json`, apiKey());
+    const terms = "--slippage 0.05 --max-priority-cost 0.01";
+    const bought = await run(`buy ${mint} 0.1 ${terms} ${withNode()} --json --yes`, apiKey());
     expect(bought.code).toBe(EXIT.done);
     const trade = JSON.parse(bought.out.join("\n"));
     expect(trade).toMatchObject({
       status: "confirmed",
       platform: "raydium_cpmm",
       tradeResult: { inputAmountRaw: "100000000" },
+      unproven: ["price"],
+      explorer: expect.stringContaining("cluster=custom"),
     });
-    expect(bought.notes.map((note) => note.split(" ")[0])).toEqual(["Built", "Verified", "Sent;"]);
 
     const status = await run(`status ${trade.signature} --watch`, apiKey());
     expect([status.code, status.notes.at(-1)]).toEqual([EXIT.done, `finalized in slot ${trade.slot}`]);
+    expect((await run(`watch ${trade.signature}`, apiKey())).code).toBe(EXIT.done);
 
-    const sold = await run(`sell ${mint} 100% --slippage 0.05 --max-input 1000000 --input-decimals 6`, {
-      ...apiKey(),
-      TRADEWIRE_KEY: bs58.encode(keypair.secretKey),
-    });
-    expect(sold.code).toBe(EXIT.done);
-    expect(sold.out[0]).toContain(`${trade.tradeResult.outputAmount} → `);
+    const key = { TRADEWIRE_KEY: bs58.encode(keypair.secretKey), TRADEWIRE_NODE: service.sandbox.rpcUrl };
+    const sold = await run(`sell ${mint} 100% --slippage 0.05 --yes`, { ...apiKey(), ...key });
+    expect([sold.code, sold.out[0]]).toEqual([
+      EXIT.done,
+      expect.stringContaining(`${trade.tradeResult.outputAmount} → `),
+    ]);
 
-    const swapped = await run(
-      `swap SOL ${mint} 5 --exact-out --max-input 2 --slippage 0.05 --output-decimals 6`,
-      apiKey(),
-      bs58.encode(keypair.secretKey),
-    );
-    expect(swapped.code).toBe(EXIT.done);
-    expect(swapped.out[0]).toContain("→ 5 on raydium_cpmm: confirmed");
+    const exact = `swap SOL ${mint} 5 --exact-out --max-input 2 --slippage 0.05 --output-decimals 6 --yes`;
+    const swapped = await run(exact, apiKey(), bs58.encode(keypair.secretKey));
+    expect([swapped.code, swapped.out[0]]).toEqual([EXIT.done, expect.stringContaining("→ 5 on raydium_cpmm")]);
     const quoted = await run(`quote SOL ${mint} 1`, apiKey());
     expect([quoted.code, quoted.out[0]]).toEqual([EXIT.done, expect.stringMatching(/^1 → [\d.]+ on raydium_cpmm/)]);
+    expect((await run("priorities")).out.join()).toMatch(/^economy +[\d.]+ SOL.*fastest +0\.\d+ SOL/);
 
     const keys = await run("keys", apiKey());
     expect(keys.out.join("\n")).toMatch(/^\S+ {2}issued .* {2}in use {2}cli$/m);
+  });
+
+  test("asks before it spends, and a dry run or a no signs nothing", async () => {
+    const dry = await run(`buy ${mint} 0.1 --dry-run ${withNode()}`, apiKey());
+    expect([dry.code, dry.out]).toEqual([
+      EXIT.done,
+      [
+        expect.stringMatching(/^Leaves +at most 0\.1 SOL/),
+        expect.stringMatching(/^Arrives +at least [\d.]+ \S+ \(simulated on your node [\d.]+ /),
+        expect.stringMatching(/^Impact +0\.\d\d % \(measured on your node\)/),
+        expect.stringMatching(/^Costs +network 0\.000005 SOL, priority 0\.\d+ SOL/),
+        "Through   raydium_cpmm",
+        expect.stringMatching(/^Unproven +the price/),
+        "Dry run: nothing was signed.",
+      ],
+    ]);
+    expect(JSON.parse((await run(`buy ${mint} 0.1 --dry-run --json ${keyFile()}`, apiKey())).out[0]!)).toMatchObject({
+      signed: false,
+      mostInputRaw: "100000000",
+      priceImpactFrom: "service",
+    });
+    const no = await run(`buy ${mint} 0.1 ${keyFile()} --json`, apiKey(), false);
+    expect([no.code, errorOf(no).code, errorOf(no).signature]).toEqual([EXIT.failed, "DECLINED", undefined]);
+    expect((await run(`buy ${mint} 0.1 ${keyFile()}`, apiKey(), true)).code).toBe(EXIT.done);
+    const nobody = await run(`buy ${mint} 0.1 ${keyFile()} --json`, apiKey());
+    expect([nobody.code, errorOf(nobody)]).toEqual([
+      EXIT.usage,
+      { code: "USAGE", message: expect.stringContaining("--yes") },
+    ]);
+  });
+
+  test("refuses what a careful person would not sign", async () => {
+    const large = await run(`buy ${mint} 2 ${keyFile()} --json --yes`, apiKey());
+    expect([large.code, errorOf(large).code, errorOf(large).message]).toEqual([
+      EXIT.distrusted,
+      "UNPROVEN",
+      expect.stringContaining("--min-output or --reference"),
+    ]);
+    const proven = `buy ${mint} 2 ${keyFile()} --min-output 10 --output-decimals 6 --yes`;
+    expect((await run(proven, apiKey())).code).toBe(EXIT.done);
+    const blind = await run(`sell ${mint} 5 --input-decimals 6 ${keyFile()} --json --yes`, apiKey());
+    expect(errorOf(blind).message).toContain("whose worth in SOL only the service states");
+    const coin = service.mintOn("pump_fun", "SPROUT");
+    const high = await run(`buy ${coin} 3 --min-output 1 ${withNode()} --json --yes`, apiKey());
+    expect([high.code, errorOf(high).code, errorOf(high).message]).toEqual([
+      EXIT.refused,
+      "PRICE_IMPACT_TOO_HIGH",
+      expect.stringContaining("--max-price-impact"),
+    ]);
   });
 
   test("explains a transaction line by line", async () => {
@@ -111,25 +166,91 @@ describe("the command line", () => {
   test("ends with a code that scripts can use", async () => {
     expect((await run("buy")).code).toBe(EXIT.usage);
     expect((await run("dance")).code).toBe(EXIT.usage);
-    expect((await run(`buy ${mint} x ${keyFile()}`)).code).toBe(EXIT.usage);
+    expect(errorOf(await run("buy --json")).code).toBe("USAGE");
+    expect((await run(`buy ${mint} x ${keyFile()} --yes`)).code).toBe(EXIT.usage);
+    expect((await run(`buy ${mint} 1e-3 ${keyFile()} --yes`)).code).toBe(EXIT.usage);
     expect((await run(`buy ${mint} 0.1 --key secret`)).code).toBe(EXIT.usage);
-    expect((await run(`buy ${mint} 0.1`)).code).toBe(EXIT.usage);
-    const refused = await run(`buy ${mint} 100000 ${keyFile()} --json`, apiKey());
-    expect([refused.code, JSON.parse(refused.out[0]!).error.code]).toEqual([EXIT.refused, "INSUFFICIENT_SOL"]);
-    expect((await run(`buy ${mint} 0.1 --min-output 100000000 ${keyFile()}`, apiKey())).code).toBe(EXIT.distrusted);
-    expect((await run(`buy ${mint} 0.1 ${keyFile()} --url http://127.0.0.1:9`, apiKey())).code).toBe(EXIT.unreachable);
-    const secretless = await run(`buy ${mint} 0.1`, { ...apiKey(), TRADEWIRE_KEY: "not-a-key" });
+    expect((await run(`buy ${mint} 0.1 --yes`)).code).toBe(EXIT.usage);
+    const refused = await run(`buy ${mint} 1000 ${keyFile()} --json --yes`, apiKey());
+    expect([refused.code, errorOf(refused).code]).toEqual([EXIT.refused, "INSUFFICIENT_SOL"]);
+    const least = `buy ${mint} 0.1 --min-output 100000000 --output-decimals 6 ${keyFile()} --yes`;
+    expect((await run(least, apiKey())).code).toBe(EXIT.distrusted);
+    const secretless = await run(`buy ${mint} 0.1 --yes`, { ...apiKey(), TRADEWIRE_KEY: "not-a-key" });
     expect([secretless.code, secretless.notes.join()]).toEqual([EXIT.usage, expect.not.stringContaining("not-a-key")]);
+    const slip = bs58.encode(keypair.secretKey);
+    const echoed = await run(`buy ${mint} 0.1 --key-file ${slip} --yes`, apiKey());
+    expect([echoed.code, echoed.notes.join()]).toEqual([EXIT.usage, expect.not.stringContaining(slip)]);
   });
 
-  test("every command has help with an example", async () => {
+  test("says what it reached instead of the service, and whose key it was given", async () => {
+    const order = `buy ${mint} 0.1 ${keyFile()} --yes`;
+    const nowhere = await run(`${order} --url http://127.0.0.1:9`, apiKey());
+    expect([nowhere.code, nowhere.notes.join("\n")]).toEqual([
+      EXIT.unreachable,
+      expect.stringContaining("Nothing answers at http://127.0.0.1:9."),
+    ]);
+    const admin = await run(`${order} --url ${service.app.admin.url}`, apiKey());
+    expect([admin.code, admin.notes.join("\n")]).toEqual([EXIT.unreachable, expect.stringContaining("admin port")]);
+    const chain = await run(`${order} --url ${service.sandbox.rpcUrl}`, apiKey());
+    expect(chain.notes.join("\n")).toContain("Solana RPC node");
+    const other = await service.newClient(5);
+    const mixed = await run(order, { TRADEWIRE_API_KEY: other.apiKey! });
+    expect([mixed.code, mixed.notes.join("\n")]).toEqual([
+      EXIT.usage,
+      `This API key belongs to ${other.wallet.publicKey}; your key file is ${keypair.publicKey}. Nothing was signed.`,
+    ]);
+  });
+
+  test("no text of a service, a file or an argument reaches the terminal as a command to it", async () => {
+    const osc = "\u001b]52;c;ZXZpbA==\u0007";
+    const notes = (await run(`quote SOL ${osc}\u202e 1`, apiKey())).notes.join("");
+    expect(notes).toContain("\\u001b]52");
+    expect(notes).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+
+  test("profiles, symbols and wallets come from files", async () => {
+    const home = mkdtempSync(join(folder, "home-"));
+    const env = { HOME: home, XDG_CONFIG_HOME: home, TRADEWIRE_NODE: service.sandbox.rpcUrl };
+    const made = await run(`wallet new ${join(home, "id.json")} --json`, env);
+    const { address } = JSON.parse(made.out[0]!);
+    expect(statSync(join(home, "id.json")).mode & 0o777).toBe(0o600);
+    expect((await run(`wallet new ${join(home, "id.json")}`, env)).code).toBe(EXIT.usage);
+    mkdirSync(join(home, "tradewire"));
+    const configure = (text: string) => writeFileSync(join(home, "tradewire/config.toml"), text);
+    const url = `url = "${service.url}"\nkey_file = "~/id.json"\napi_key_file = "~/api.key"`;
+    configure(`profile = "here"\n[profiles.here]\n${url}\n[tokens]\nEMBER = "${mint}"\nBONK = "${mint}"\n`);
+    const plain = { ...env, TRADEWIRE_URL: undefined as never };
+    expect((await run("wallet show", plain)).out).toEqual([address]);
+    expect((await run("airdrop 2.5", plain)).code).toBe(EXIT.done);
+    expect((await run("wallet balance", plain)).out).toEqual(["2.5 SOL"]);
+    expect((await run(`register --save ${join(home, "api.key")}`, plain)).code).toBe(EXIT.done);
+    expect((await run("buy ember 0.1 --yes", plain)).code).toBe(EXIT.done);
+    expect((await run("wallet balance", plain)).out[1]).toMatch(/^[\d.]+ EMBER {2}/);
+    expect((await run("buy BONK 0.1 --yes", plain)).notes.join()).toContain("several mints");
+    expect((await run("buy NOSUCH 0.1 --yes", plain)).notes.join()).toContain("known symbol");
+    configure(`[profiles.here]\nurll = "x"\n`);
+    expect((await run("wallet show --profile here", plain)).notes.join()).toContain('Did you mean "url"');
+    expect((await run("wallet show --profile there", plain)).notes.join()).toContain('no profile "there"');
+  });
+
+  test("every command has help with an example, and the program a version", async () => {
     const overview = (await run("--help")).out.join("\n");
     for (const { name } of CLIENT_COMMANDS) {
       expect(overview).toContain(`  ${name}`);
       const help = (await run(`help ${name}`)).out.join("\n");
       expect(help).toContain(`tradewire ${name}`);
-      expect((await run(`${name} --help`)).out.join("\n")).toBe(help);
+      expect((await run(`${name} -h`)).out.join("\n")).toBe(help);
     }
+    const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, "../../src/client/package.json"), "utf8"));
+    expect((await run("--version")).out).toEqual([version]);
+    expect((await run(`buyy ${mint} 1`)).notes.join()).toContain("Did you mean buy");
+  });
+
+  test("a file that others could read is closed to them before a key is written", async () => {
+    const path = join(folder, "open.key");
+    writeFileSync(path, "old", { mode: 0o644 });
+    await processIo(process).writeSecret(path, "secret");
+    expect([statSync(path).mode & 0o777, readFileSync(path, "utf8")]).toEqual([0o600, "secret"]);
   });
 
   test("runs as a process, with the embedded chain and the service among its commands", async () => {

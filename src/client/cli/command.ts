@@ -7,10 +7,16 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** @throws Error if it cannot be read */
   readFile(path: string): Promise<string>;
-  /** Writes a file that only its owner can read. */
+  /** Writes a file that only its owner can read, whoever could read it before. */
   writeSecret(path: string, text: string): Promise<void>;
+  /** Creates such a file. @throws Error if the path exists */
+  createSecret(path: string, text: string): Promise<void>;
   /** Prompts for a line without echoing it; undefined if there is no terminal. */
   askSecret(question: string): Promise<string | undefined>;
+  /** Asks a yes-or-no question; undefined if there is no terminal. */
+  confirm(question: string): Promise<boolean | undefined>;
+  /** True if somebody at a terminal can answer. */
+  readonly isInteractive: boolean;
   /** Aborts when the command is interrupted. */
   readonly signal: AbortSignal;
 }
@@ -41,14 +47,12 @@ export interface CommandLine {
 
 export interface Command {
   readonly name: string;
-  /** Arguments, as the help shows them. */
+  /** The name and its arguments: <REQUIRED>, [OPTIONAL]. */
   readonly usage: string;
   /** One line. */
   readonly summary: string;
   /** Names of flags besides the common ones. */
   readonly flags: readonly string[];
-  /** Minimum and maximum number of words. */
-  readonly words: readonly [number, number];
   /** Further help, with an example. */
   readonly help: string;
   run(line: CommandLine, io: CliIo): Promise<number>;
@@ -66,24 +70,30 @@ interface Flag {
 }
 
 export const FLAGS: Readonly<Record<string, Flag>> = {
-  url: { value: "URL", help: "URL of the service (or TRADEWIRE_URL; default http://127.0.0.1:8080)" },
+  url: { value: "URL", help: "the service (or TRADEWIRE_URL; default http://127.0.0.1:8080)" },
+  profile: { value: "NAME", help: "profile of the configuration file (or TRADEWIRE_PROFILE)" },
   "key-file": {
     value: "FILE",
-    help: "file with the wallet's private key in base58 or as JSON bytes (or TRADEWIRE_KEY)",
+    help: "private key in base58 or as JSON bytes (or TRADEWIRE_KEY; default ~/.config/solana/id.json)",
   },
   "api-key-file": { value: "FILE", help: "file with the API key (or TRADEWIRE_API_KEY)" },
-  json: { value: undefined, help: "print one JSON object, for scripts" },
-  help: { value: undefined, help: "this text" },
+  json: { value: undefined, help: "print one JSON object, for scripts; errors too" },
+  node: { value: "URL", help: "your own RPC node: simulates before signing, reads decimals (or TRADEWIRE_NODE)" },
+  reference: { value: "URL", help: "another Tradewire as a second opinion on price (or TRADEWIRE_REFERENCE)" },
+  tolerance: { value: "FRACTION", help: "how much worse than the reference the price may be; default 0.01" },
+  network: { value: "NAME", help: "mainnet, devnet, testnet or custom, for explorer links; default: as the node says" },
   slippage: { value: "FRACTION", help: "how much worse than quoted the trade may be; default 0.01, which is 1 %" },
   priority: { value: "LEVEL", help: "economy, fast (the default), faster or fastest" },
-  "max-price-impact": { value: "FRACTION", help: "maximum price impact" },
+  "max-price-impact": { value: "FRACTION", help: "maximum price impact; default 0.05, which is 5 %" },
   "max-priority-cost": { value: "SOL", help: "maximum cost of priority" },
   "min-output": { value: "AMOUNT", help: "minimum output, whatever the service estimates" },
   "max-input": { value: "AMOUNT", help: "maximum input, whatever the service estimates" },
-  "input-decimals": { value: "N", help: "decimals of the input mint, instead of those the service implies" },
-  "output-decimals": { value: "N", help: "decimals of the output mint, instead of those the service implies" },
-  "exact-out": { value: undefined, help: "AMOUNT is the output" },
+  "input-decimals": { value: "N", help: "decimals of the input mint, where no node reads them" },
+  "output-decimals": { value: "N", help: "decimals of the output mint, where no node reads them" },
+  "exact-out": { value: undefined, help: "AMOUNT is the output; needs --max-input" },
   rebuild: { value: "TIMES", help: "rebuild an expired transaction up to this many times, at most 1 % worse" },
+  "dry-run": { value: undefined, help: "build, verify and explain; sign nothing" },
+  yes: { value: undefined, help: "trade without asking, for scripts" },
   watch: { value: undefined, help: "follow the trade until it is final" },
   label: { value: "TEXT", help: "a name for the API key" },
   save: { value: "FILE", help: "write the API key to this file instead of showing it" },
@@ -91,8 +101,10 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   port: { value: "PORT", help: "listen on this port" },
 };
 
-export const COMMON_FLAGS = ["url", "key-file", "api-key-file", "json", "help"] as const;
+export const COMMON_FLAGS = ["url", "profile", "key-file", "api-key-file", "json"] as const;
+const PROOF_FLAGS = ["node", "reference", "tolerance", "network"] as const;
 export const TRADE_FLAGS = [
+  ...PROOF_FLAGS,
   "slippage",
   "priority",
   "max-price-impact",
@@ -102,45 +114,24 @@ export const TRADE_FLAGS = [
   "input-decimals",
   "output-decimals",
   "rebuild",
+  "dry-run",
+  "yes",
 ] as const;
 
-/** Words and flags of an argument list. @throws UsageError for an unknown flag */
-export function parseCommandLine(args: readonly string[], allowed: readonly string[]): CommandLine {
-  const words: string[] = [];
-  const flags = new Map<string, string | true>();
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at]!;
-    if (!arg.startsWith("--")) {
-      words.push(arg);
-      continue;
-    }
-    const [name = "", inline] = splitOnce(arg.slice(2), "=");
-    const flag = FLAGS[name];
-    if (flag === undefined || !allowed.includes(name)) throw new UsageError(`Unknown flag --${name}.`);
-    if (flag.value === undefined) flags.set(name, true);
-    else {
-      const value = inline ?? args[++at];
-      if (value === undefined) throw new UsageError(`--${name} needs a value: ${flag.value}.`);
-      flags.set(name, value);
-    }
-  }
-  return { words, flags };
+/** The text of a flag with a value; undefined if absent. */
+export function textFlag({ flags }: CommandLine, name: string): string | undefined {
+  const text = flags.get(name);
+  return typeof text === "string" ? text : undefined;
 }
 
 /** The number of a flag; undefined if absent. @throws UsageError if it is not a number */
-export function numberFlag({ flags }: CommandLine, name: string): number | undefined {
-  const text = flags.get(name);
-  return typeof text === "string" ? parseNumber(text, `--${name}`) : undefined;
+export function numberFlag(line: CommandLine, name: string): number | undefined {
+  const text = textFlag(line, name);
+  return text === undefined ? undefined : parseNumber(text, `--${name}`);
 }
 
-/** A number in an argument. @throws UsageError if it is not a number */
+/** A number in plain decimals, such as 0.25. @throws UsageError for anything else */
 export function parseNumber(text: string, what: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new UsageError(`${what} must be a number, not "${text}".`);
-  return value;
-}
-
-function splitOnce(text: string, separator: string): readonly [string, string | undefined] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${what} is a plain decimal number, such as 0.25.`);
+  return Number(text);
 }

@@ -13,7 +13,6 @@ const ELSEWHERE: readonly Command[] = (["sandbox", "serve"] as const).map((name)
       ? "runs the service (from its own repository)"
       : "runs the embedded chain (from the service's repository)",
   flags: [],
-  words: [0, 0],
   help: "The service is not part of this package. In its repository, run npm start or npm run cli -- sandbox.",
   async run(_line, io) {
     io.note(`${name} runs from the service's own repository: npm start, or npm run cli -- ${name}.`);

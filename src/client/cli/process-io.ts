@@ -1,4 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { CliIo } from "./command.ts";
@@ -23,10 +24,37 @@ export function processIo(running: CliProcess): CliIo {
     note: (line) => void running.stderr.write(`${line}\n`),
     env: running.env,
     readFile: (path) => readFile(path, "utf8"),
-    writeSecret: (path, text) => writeFile(path, text, { mode: OWNER_ONLY }),
+    writeSecret: (path, text) => writeOwned(path, text, "w"),
+    createSecret: (path, text) => writeOwned(path, text, "wx"),
+    isInteractive: running.stdin.isTTY === true,
+    confirm: (question) => confirm(running, question),
     askSecret: (question) => askSecret(running, question),
     signal: interrupted.signal,
   };
+}
+
+/** The mode of `open` holds for new files only: one that others could read is closed to them before anything is written. */
+async function writeOwned(path: string, text: string, flag: "w" | "wx"): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, flag, OWNER_ONLY);
+  try {
+    await file.chmod(OWNER_ONLY);
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+}
+
+function confirm({ stdin, stderr }: CliProcess, question: string): Promise<boolean | undefined> {
+  if (stdin.isTTY !== true) return Promise.resolve(undefined);
+  const lines = createInterface({ input: stdin, output: stderr });
+  return new Promise((resolve) => {
+    lines.question(question, (answer) => {
+      resolve(/^y(es)?$/i.test(answer.trim()));
+      lines.close();
+    });
+    lines.once("close", () => resolve(false));
+  });
 }
 
 /** Discards the echo of what is typed. */

@@ -118,6 +118,6 @@ describe("the packed package", () => {
 
   test("brings the command", () => {
     const help = run(join(project, "node_modules/.bin/tradewire"), ["--help"], project);
-    expect(help).toContain("tradewire register --key-file");
+    expect(help).toContain("tradewire register --save");
   });
 });

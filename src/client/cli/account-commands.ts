@@ -1,0 +1,64 @@
+import { type Command, EXIT, textFlag, UsageError } from "./command.ts";
+import { plain, print } from "./print.ts";
+import { openReadOnlySession, openRegistration } from "./settings/session.ts";
+
+const register: Command = {
+  name: "register",
+  usage: "register",
+  summary: "registers a wallet by signing a challenge, and prints its API key",
+  flags: ["label", "save", "revoke-others"],
+  help: `The key is shown once. Keep it, and set TRADEWIRE_API_KEY to it:
+
+  tradewire register --key-file wallet.json --save tradewire.key
+  export TRADEWIRE_API_KEY=$(cat tradewire.key)`,
+  async run(line, io) {
+    const { client } = await openRegistration(line, io);
+    const { apiKey, keyId } = await client.register({
+      label: textFlag(line, "label"),
+      revokeOthers: line.flags.has("revoke-others"),
+      signal: io.signal,
+    });
+    const file = textFlag(line, "save");
+    if (file !== undefined) await io.writeSecret(file, `${apiKey}\n`);
+    const walletAddress = client.wallet.publicKey.toString();
+    const shown = file !== undefined ? { keyId, walletAddress, savedTo: file } : { keyId, walletAddress, apiKey };
+    print(line, io, shown, [
+      `Registered ${walletAddress} with the key ${keyId}.`,
+      file !== undefined ? `The API key was written to ${file}.` : `API key, shown only now: ${apiKey}`,
+    ]);
+    return EXIT.done;
+  },
+};
+
+const keys: Command = {
+  name: "keys",
+  usage: "keys [revoke] [KEY_ID]",
+  summary: "lists the API keys of this account, or revokes one",
+  flags: [],
+  help: `  tradewire keys
+  tradewire keys revoke key_2b7…`,
+  async run(line, io) {
+    const { client } = await openReadOnlySession(line, io);
+    const [action, keyId] = line.words;
+    if (action !== undefined) {
+      if (action !== "revoke" || keyId === undefined) throw new UsageError("Usage: tradewire keys revoke KEY_ID");
+      await client.revokeKey(keyId, { signal: io.signal });
+      print(line, io, { revoked: keyId }, [`${keyId} no longer works.`]);
+      return EXIT.done;
+    }
+    const list = (await client.keys({ signal: io.signal })).map(plain);
+    print(
+      line,
+      io,
+      { keys: list },
+      list.map(({ keyId, label, createdAt, revokedAt }) =>
+        [keyId, `issued ${createdAt}`, revokedAt === undefined ? "in use" : `revoked ${revokedAt}`, label]
+          .join("  ")
+          .trimEnd(),
+      ),
+    );
+    return EXIT.done;
+  },
+};
+
+export const ACCOUNT_COMMANDS: readonly Command[] = [register, keys];

@@ -1,0 +1,132 @@
+import type { QuoteResponse } from "../../../gen/tradewire/v1/trade_pb.ts";
+import { PRIORITIES } from "../order.ts";
+import type { Trade } from "../trade.ts";
+import type { Tradewire } from "../tradewire.ts";
+import { explainTransaction } from "../verify/explain-transaction.ts";
+import { type CliIo, type Command, type CommandLine, EXIT, numberFlag } from "./command.ts";
+import { base64Bytes, decimal, percent, plain, print } from "./print.ts";
+import { explorerLink } from "./settings/network.ts";
+import { openReadOnlySession } from "./settings/session.ts";
+import { DEFAULT_SLIPPAGE, swapOf } from "./trade-terms.ts";
+
+const quote: Command = {
+  name: "quote",
+  usage: "quote <INPUT> <OUTPUT> <AMOUNT>",
+  summary: "prices a swap without building it",
+  flags: ["slippage", "exact-out"],
+  help: `  tradewire quote SOL USDC 1`,
+  async run(line, io) {
+    const { client, config } = await openReadOnlySession(line, io);
+    const answer = await client.quote(
+      { ...swapOf(line, config), slippage: numberFlag(line, "slippage") ?? DEFAULT_SLIPPAGE },
+      { signal: io.signal },
+    );
+    print(line, io, plain(answer), quoteLines(answer));
+    return EXIT.done;
+  },
+};
+
+const status: Command = {
+  name: "status",
+  usage: "status <SIGNATURE>",
+  summary: "shows the state of a trade",
+  flags: ["watch", "node", "network"],
+  help: `  tradewire status 5h3…kQ --watch`,
+  run: (line, io) => showStatus(line, io, line.flags.has("watch")),
+};
+
+const watch: Command = {
+  name: "watch",
+  usage: "watch <SIGNATURE>",
+  summary: "follows a trade until it is final",
+  flags: ["node", "network"],
+  help: "  tradewire watch 5h3…kQ",
+  run: (line, io) => showStatus(line, io, true),
+};
+
+const priorities: Command = {
+  name: "priorities",
+  usage: "priorities",
+  summary: "shows what each priority level costs now",
+  flags: [],
+  help: "  tradewire priorities",
+  async run(line, io) {
+    const { client } = await openReadOnlySession(line, io);
+    const answer = plain(await client.priorities({ signal: io.signal }));
+    print(line, io, answer, priorityLines(answer));
+    return EXIT.done;
+  },
+};
+
+const verify: Command = {
+  name: "verify",
+  usage: "verify <BASE64>",
+  summary: "explains any transaction line by line",
+  flags: [],
+  help: `Says what each instruction does, whom it touches and what it costs. Ends with exit code 6 when an instruction is none
+that trades of this service contain.
+
+  tradewire verify AQAAAA…`,
+  async run(line, io) {
+    const { lines, unknown } = explainTransaction(base64Bytes(line.words[0]!));
+    print(line, io, { lines, unknown }, [
+      ...lines,
+      unknown.length === 0
+        ? "Every instruction is of a kind that trades contain."
+        : `Not part of any trade of this service: ${unknown.length === 1 ? "this instruction" : "these instructions"}: ${unknown.map((text) => text.split(".")[0]).join(", ")}.`,
+    ]);
+    return unknown.length === 0 ? EXIT.done : EXIT.distrusted;
+  },
+};
+
+/** Commands that sign nothing. */
+export const LOOK_COMMANDS: readonly Command[] = [quote, status, watch, priorities, verify];
+
+async function showStatus(line: CommandLine, io: CliIo, follows: boolean): Promise<number> {
+  const { client, node, network } = await openReadOnlySession(line, io);
+  const [signature = ""] = line.words;
+  let last: Trade | undefined;
+  if (follows) {
+    for await (const next of client.watchTrade(signature, { signal: io.signal })) {
+      io.note(`${next.status}${next.slot === undefined ? "" : ` in slot ${next.slot}`}`);
+      last = next;
+    }
+  }
+  const found = last ?? (await client.getTrade(signature, { signal: io.signal }));
+  const explorer = await explorerLink(found.signature, network, node);
+  print(line, io, { ...found, explorer }, tradeLines(found, explorer));
+  return found.status === "pending" ? EXIT.undecided : EXIT.done;
+}
+
+/** A trade in lines for a reader. */
+export function tradeLines(done: Trade, explorer: string | undefined): string[] {
+  const { tradeResult, platform, status, slot, signature, priorityCost } = done;
+  const moved =
+    tradeResult === undefined
+      ? "Amounts are unknown yet"
+      : `${decimal(tradeResult.inputAmount)} → ${decimal(tradeResult.outputAmount)}`;
+  return [
+    `${moved} on ${platform}: ${status}${slot === undefined ? "" : ` in slot ${slot}`}. Priority cost ${decimal(priorityCost)} SOL.`,
+    signature,
+    ...(explorer === undefined ? [] : [explorer]),
+  ];
+}
+
+function quoteLines(answer: QuoteResponse): string[] {
+  const { estimates, platform, alternatives, faults } = answer;
+  const pair = (one: { readonly inputAmount: number; readonly outputAmount: number } | undefined) =>
+    `${decimal(one?.inputAmount ?? 0)} → ${decimal(one?.outputAmount ?? 0)}`;
+  return [
+    `${pair(estimates)} on ${platform}; moves the price by ${percent(estimates?.priceImpact ?? 0)}.`,
+    ...alternatives.map((other) => `  also ${pair(other)} on ${other.platform}`),
+    ...faults.map(({ venue, reason }) => `  not ${venue}: ${reason}`),
+  ];
+}
+
+function priorityLines({ levels }: Awaited<ReturnType<Tradewire["priorities"]>>): string[] {
+  const names = Object.entries(PRIORITIES);
+  return levels.map(({ priority, expectedCost, expectedSlots }) => {
+    const name = names.find(([, value]) => value === priority)?.[0] ?? String(priority);
+    return `${name.padEnd(8)} ${decimal(expectedCost)} SOL, about ${expectedSlots.toFixed(1)} slots`;
+  });
+}

@@ -1,0 +1,116 @@
+import { formatAmount, LAMPORTS_PER_SOL } from "../../primitives/amount.ts";
+import type { Unproven } from "../proof/prove-trade.ts";
+import type { TradeReview } from "../proof/review.ts";
+import { TradeError } from "../trade-error.ts";
+import { decimal, percent, plain } from "./print.ts";
+
+/** How to name the two sides of a trade. */
+export interface SideNames {
+  readonly input: string;
+  readonly output: string;
+}
+
+/** Price impact above which a trade needs --max-price-impact. */
+const MOST_IMPACT = 0.05;
+/** Worth of a trade above which it needs proof. Lamports. */
+const MOST_UNPROVEN = LAMPORTS_PER_SOL;
+
+const REMEDIES: Readonly<Record<Unproven, string>> = {
+  price: "--min-output or --reference",
+  priceImpact: "--node",
+  balance: "--node",
+  transaction: "verification",
+};
+const FACTS: Readonly<Record<Unproven, string>> = {
+  price: "the price",
+  priceImpact: "the price impact",
+  balance: "the balance",
+  transaction: "the transaction",
+};
+
+/** The impact of a trade, and who says so. */
+function impactOf({ findings, built }: TradeReview): { readonly impact: number; readonly isMeasured: boolean } {
+  const measured = findings?.priceImpact;
+  return measured === undefined
+    ? { impact: built.estimates?.priceImpact ?? 1, isMeasured: false }
+    : { impact: measured, isMeasured: true };
+}
+
+/** What a trade is about to do, line by line: what leaves, what arrives, what it costs, and who says so. */
+export function describeReview(review: TradeReview, { input, output }: SideNames): string[] {
+  const { built, mostInputRaw, leastOutputRaw, inputDecimals, outputDecimals, findings, unproven } = review;
+  const { estimates, costs, priorityCost, platform } = built;
+  const { impact, isMeasured } = impactOf(review);
+  const by = findings === undefined ? "the service estimates" : "simulated on your node";
+  const expectedIn = amount(findings?.inputAmountRaw ?? estimates?.inputAmountRaw, inputDecimals, input);
+  const expectedOut = amount(findings?.outputAmountRaw ?? estimates?.outputAmountRaw, outputDecimals, output);
+  const sol = (lamports: string | undefined) => `${formatAmount(BigInt(lamports ?? "0"), 9)} SOL`;
+  return [
+    `Leaves    at most ${amount(mostInputRaw, inputDecimals, input)} (${by} ${expectedIn})`,
+    `Arrives   at least ${amount(leastOutputRaw, outputDecimals, output)} (${by} ${expectedOut})`,
+    `Impact    ${percent(impact)} (${isMeasured ? "measured on your node" : "the service's word"})`,
+    `Costs     network ${sol(costs?.baseFee)}, priority ${decimal(priorityCost)} SOL, rent ${sol(costs?.rentPaid)}, rent returned ${sol(costs?.rentReturned)}`,
+    `Through   ${platform}`,
+    unproven.length === 0
+      ? "Proven    the transaction, and the price by your limit or reference"
+      : `Unproven  ${unproven.map((fact) => `${FACTS[fact]} (${REMEDIES[fact]} proves it)`).join(", ")}`,
+  ];
+}
+
+/** An amount in whole units if the decimals are known, or else in base units: the service's scale would be its word. */
+function amount(raw: string | undefined, decimals: number | undefined, symbol: string): string {
+  if (raw === undefined) return `? ${symbol}`;
+  return decimals === undefined ? `${raw} base units of ${symbol}` : `${formatAmount(BigInt(raw), decimals)} ${symbol}`;
+}
+
+/**
+ * Refuses a trade that a careful person would not make: a high impact that was not asked for, and above 1 SOL whatever only
+ * the service's word supports. A sale's worth is what the caller's node simulates; without a node nobody knows it.
+ *
+ * @throws TradeError PRICE_IMPACT_TOO_HIGH, UNPROVEN
+ */
+export function refuseCareless(review: TradeReview, { input, output }: SideNames, own: number | undefined): void {
+  const { impact } = impactOf(review);
+  if (own === undefined && !(impact <= MOST_IMPACT)) {
+    throw new TradeError(
+      "PRICE_IMPACT_TOO_HIGH",
+      `The trade moves the price by ${percent(impact)}. Above ${percent(MOST_IMPACT)} say so: --max-price-impact ${impact.toFixed(2)} or more. Nothing was signed.`,
+    );
+  }
+  const { unproven, mostInputRaw, findings } = review;
+  const worth =
+    input === "SOL"
+      ? BigInt(mostInputRaw)
+      : output === "SOL" && findings
+        ? BigInt(findings.outputAmountRaw)
+        : undefined;
+  if (unproven.length === 0 || (worth !== undefined && worth <= MOST_UNPROVEN)) return;
+  const what = worth === undefined ? "A trade whose worth in SOL only the service states" : "A trade above 1 SOL";
+  const remedies = unproven.map((fact) => `${FACTS[fact]} (${REMEDIES[fact]})`).join(", ");
+  throw new TradeError(
+    "UNPROVEN",
+    `${what} needs proof, and only the service's word supports ${remedies}. Nothing was signed.`,
+  );
+}
+
+/** The review of a dry run as one object. */
+export function reviewAsJson(review: TradeReview): object {
+  const { built, findings, unproven, mostInputRaw, leastOutputRaw } = review;
+  const { estimates, costs, priorityCost, platform, route } = built;
+  const { impact, isMeasured } = impactOf(review);
+  return plain({
+    dryRun: true,
+    signed: false,
+    platform,
+    mostInputRaw,
+    leastOutputRaw,
+    estimates,
+    priceImpact: impact,
+    priceImpactFrom: isMeasured ? "node" : "service",
+    priorityCost,
+    costs,
+    route,
+    unproven,
+    findings,
+  });
+}

@@ -1,0 +1,32 @@
+import type { PriorityName } from "../order.ts";
+import { PRIORITIES } from "../order.ts";
+import { type CommandLine, numberFlag, parseNumber, textFlag, UsageError } from "./command.ts";
+import type { CliConfig } from "./settings/config.ts";
+import { findToken } from "./settings/tokens.ts";
+
+export const DEFAULT_SLIPPAGE = 0.01;
+
+/** The slippage and priority of a command line, or of its profile. @throws UsageError */
+export function termsOf(
+  line: CommandLine,
+  { profile }: CliConfig,
+): { readonly slippage: number; readonly priority: PriorityName } {
+  const priority = textFlag(line, "priority") ?? profile.priority ?? "fast";
+  if (!Object.hasOwn(PRIORITIES, priority)) {
+    throw new UsageError(`--priority is one of ${Object.keys(PRIORITIES).join(", ")}.`);
+  }
+  const own = profile.slippage === undefined ? DEFAULT_SLIPPAGE : parseNumber(profile.slippage, "slippage");
+  return { slippage: numberFlag(line, "slippage") ?? own, priority: priority as PriorityName };
+}
+
+/** The two mints, the amount and the mode of a swap or quote. @throws UsageError */
+export function swapOf({ words, flags }: CommandLine, { tokens }: CliConfig) {
+  const [input = "", output = "", amount = ""] = words;
+  const swapMode = flags.has("exact-out") ? ("exactOut" as const) : ("exactIn" as const);
+  return {
+    inputMint: findToken(input, tokens).mint,
+    outputMint: findToken(output, tokens).mint,
+    amount: parseNumber(amount, "AMOUNT"),
+    swapMode,
+  };
+}

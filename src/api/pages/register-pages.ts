@@ -21,6 +21,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/assets/docs.js": "docs.js",
   "/assets/register.js": "register.js",
   "/assets/wallets.js": "wallets.js",
+  "/assets/challenge.js": "challenge.js",
 };
 
 /** Pages load nothing from other hosts, run no inline code and cannot be framed. Wallet icons are data URLs. */

@@ -1,3 +1,4 @@
+import { checkChallenge } from "./challenge.js";
 import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "./page.js";
 import { base58, connect, findWallets, signMemo, signText } from "./wallets.js";
 
@@ -57,6 +58,7 @@ byId("sign").addEventListener("click", async () => {
   say(`Waiting for ${wallet.name} to sign`);
   try {
     const { message } = await call("POST", "/v1/auth/challenge", { body: { walletAddress: account.address } });
+    checkChallenge(message, account.address, location, Date.now());
     const sign = byId("hardware").checked ? signMemo : signText;
     const signature = await sign(wallet, account, message, status.network);
     const { apiKey } = await call("POST", "/v1/auth/register", {

@@ -2,20 +2,18 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { isLibraryCode, TradeError } from "../trade-error.ts";
 
-/** Any failure of a call as a TradeError. */
+/** Any failure of a call as a TradeError, without a signature: which one there is, the caller knows. */
 export function toTradeError(error: unknown): TradeError {
   if (error instanceof TradeError) return error;
   const failure = ConnectError.from(error);
   const [detail] = failure.findDetails(ErrorDetailSchema);
   if (detail === undefined) return withoutDetail(failure, error);
-  const signature = detail.details?.signature;
   // What this library finds by itself, such as that nothing was signed, no service can say.
   const code = isLibraryCode(detail.code) ? "UNEXPECTED_ANSWER" : printable(detail.code);
   return new TradeError(code, printable(detail.message), {
     retryable: detail.retryable,
     safeToRebuild: detail.safeToRebuild,
     field: detail.field,
-    signature: typeof signature === "string" ? signature : undefined,
     requestId: detail.requestId,
     retryAfterMs: detail.retryAfterMs,
     cause: error,

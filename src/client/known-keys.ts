@@ -10,8 +10,10 @@ export function refuseUnknownKeys(
 ): void {
   for (const key of Object.keys(given ?? {})) {
     if (Object.hasOwn(known, key)) continue;
-    const close = Object.keys(known).find((name) => distance(key.toLowerCase(), name.toLowerCase()) < 4);
-    throw new TypeError(`Unknown key "${key}" in ${what}.${close === undefined ? "" : ` Did you mean "${close}"?`}`);
+    const words = Object.keys(known).map((name) => [distance(key.toLowerCase(), name.toLowerCase()), name] as const);
+    const [close] = words.sort(([a], [b]) => a - b);
+    const hint = close === undefined || close[0] > 3 ? "" : ` Did you mean "${close[1]}"?`;
+    throw new TypeError(`Unknown key "${key}" in ${what}.${hint}`);
   }
 }
 

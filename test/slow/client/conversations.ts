@@ -232,6 +232,8 @@ export async function converse(
       patienceMs,
       timeoutMs,
       decimals: build.decimals,
+      // What may cost more than was typed needs a bound of the caller's own.
+      ...(build.order.swapMode === "exactOut" ? { maxInputRaw: `${2n ** 64n - 1n}` } : {}),
       ...(rebuilds === 0 ? {} : { rebuild: { times: rebuilds, maxPriceMove: 0.5 } }),
     })
     .then(

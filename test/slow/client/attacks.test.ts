@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
+import { verifyTransaction } from "../../../src/client/verify/verify-transaction.ts";
+import { Address } from "../../../src/primitives/address.ts";
+import { createRandom } from "../../../src/primitives/random.ts";
+import { SOL_MINT } from "../../../src/solana/programs.ts";
+import { type Attack, liesAboutBuy, thefts } from "./attacks.ts";
+import { execute, worseThan } from "./execution.ts";
+import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
+import { hostileForms } from "./mutations.ts";
+
+let builder: Builder;
+let buy: HonestBuild;
+beforeAll(async () => {
+  builder = await startBuilder();
+  const random = createRandom(20261122);
+  for (let tries = 0; buy === undefined && tries < 2_000; tries++) {
+    const build = await builder.build(random);
+    if (build === undefined || build.venue !== "raydium_cpmm") continue;
+    const { order, answer } = build;
+    const isSmall = order.amount! > 0.001 && order.amount! < 0.5 && order.slippage > 0 && order.slippage < 0.9;
+    const isBuy = order.swapMode === "exactIn" && order.inputMint === SOL_MINT.toString();
+    if (isBuy && isSmall && answer.priorityCost > 0 && BigInt(answer.estimates!.outputAmountRaw) > 10n ** 6n)
+      buy = build;
+  }
+  expect(buy).toBeDefined();
+});
+afterAll(() => builder?.close());
+
+/** What a client with the attack's limits says to it; undefined if it would sign. */
+function refusal(build: HonestBuild, attack: Pick<Attack, "order" | "answer" | "limits" | "wire">): string | undefined {
+  const { wallet, order, answer, decimals, lookupTables } = build;
+  // An attack on limits brings the decimals itself; all others meet a caller who knows them.
+  const limits = attack.limits ?? { decimals };
+  try {
+    const expected = expectTrade(wallet, { ...order, ...attack.order }, { ...answer, ...attack.answer }, limits);
+    verifyTransaction(attack.wire ?? build.wire, expected, { lookupTables });
+    return undefined;
+  } catch (error) {
+    const problems = (error as { problems?: readonly { reason: string }[] }).problems ?? [];
+    return [(error as Error).message, ...problems.map(({ reason }) => reason)].join("; ");
+  }
+}
+
+test("every named lie about an honest transaction is refused, by the check that is meant to", () => {
+  expect(refusal(buy, {})).toBeUndefined();
+  const attacks = liesAboutBuy(buy);
+  expect(new Set(attacks.map(({ name }) => name)).size).toBeGreaterThanOrEqual(60);
+  for (const attack of attacks) expect(refusal(buy, attack), attack.name).toMatch(attack.stopped);
+});
+
+test("every named theft is refused, and those that the chain executes are what they say", async () => {
+  const mints = [buy.order.inputMint, buy.order.outputMint].map((mint) => Address.of(mint));
+  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals });
+  const honest = await execute(builder.service.rpc, buy.wire, buy.wallet, mints);
+  expect([honest.error, worseThan(expected, honest)]).toEqual([undefined, undefined]);
+  const executed: string[] = [];
+  for (const attack of thefts(buy)) {
+    expect(refusal(buy, attack), attack.name).toMatch(attack.stopped);
+    const taken = await execute(builder.service.rpc, attack.wire!, buy.wallet, mints);
+    if (worseThan(expected, taken) !== undefined) executed.push(attack.name);
+  }
+  expect(executed).toContain("a second wrapped-SOL account, filled and left");
+  expect(executed).toContain("SOL to a stranger");
+  process.stdout.write(`${executed.length} of the thefts would have executed: ${executed.join("; ")}\n`);
+});
+
+test("every form of a changed transaction is refused; what the chain would have executed is counted", async () => {
+  const mints = [buy.order.inputMint, buy.order.outputMint].map((mint) => Address.of(mint));
+  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals });
+  const names = new Set<string>();
+  let executable = 0;
+  for (const { name, wire, lookupTables } of hostileForms(buy)) {
+    names.add(name);
+    const known = lookupTables === undefined ? buy : { ...buy, lookupTables };
+    expect(refusal(known, { wire }), name).toMatch(/./);
+    if (lookupTables !== undefined) continue;
+    const taken = await execute(builder.service.rpc, wire, buy.wallet, mints).catch(() => undefined);
+    if (taken !== undefined && worseThan(expected, taken) !== undefined) executable += 1;
+  }
+  expect(names.size).toBeGreaterThanOrEqual(100);
+  expect(executable).toBeGreaterThan(0);
+  process.stdout.write(`${names.size} forms refused; ${executable} would have executed and left the wallet worse\n`);
+});

@@ -1,0 +1,185 @@
+import { findSwapTable } from "../../../src/client/verify/match-swap.ts";
+import { describeProblem } from "../../../src/client/verify/problem.ts";
+import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
+import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
+import { findProblems } from "../../../src/client/verify/verification.ts";
+import { Address } from "../../../src/primitives/address.ts";
+import { writeU64 } from "../../../src/primitives/bytes.ts";
+import type { Random } from "../../../src/primitives/random.ts";
+import type { Instruction } from "../../../src/solana/instruction.ts";
+import { COMPUTE_BUDGET_PROGRAM, SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import type { HonestBuild } from "./honest-builds.ts";
+import { type Plan, planOf, wireOf } from "./mutations.ts";
+
+const STRANGER = Address.from(new Uint8Array(32).fill(0x66));
+const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
+
+/** A random change of an honest build: of its bytes, of its instructions, or of the answer that announces it. */
+export function mutate(random: Random, build: HonestBuild): HonestBuild {
+  const kind = random.pick(["bytes", "bytes", "plan", "plan", "plan", "answer"] as const);
+  if (kind === "answer") return { ...build, answer: changedAnswer(random, build.answer) };
+  try {
+    const wire = kind === "bytes" ? changedBytes(random, build.wire) : wireOf(changedPlan(random, planOf(build.wire)));
+    return { ...build, wire };
+  } catch {
+    // Versions and tables that the compiler of plans does not write are changed byte by byte.
+    return { ...build, wire: changedBytes(random, build.wire) };
+  }
+}
+
+function changedBytes(random: Random, wire: Uint8Array): Uint8Array {
+  const bytes = wire.slice();
+  for (let changes = Number(random.between(1n, 3n)); changes > 0; changes--) {
+    const at = Number(random.below(BigInt(bytes.length)));
+    if (random.chance(0.5)) bytes[at]! ^= 1 << Number(random.below(8n));
+    else bytes[at] = random.chance(0.5) ? Number(random.below(256n)) : random.pick([0, 1, 2, 0x80, 0xff]);
+  }
+  return bytes;
+}
+
+function changedPlan(random: Random, plan: Plan): Plan {
+  const instructions = [...plan.instructions];
+  const accounts = instructions.flatMap((one) => one.accounts);
+  for (let changes = Number(random.between(1n, 3n)); changes > 0; changes--) {
+    const at = Number(random.below(BigInt(instructions.length)));
+    const one = instructions[at]!;
+    const kind = random.pick([
+      "account",
+      "account",
+      "rights",
+      "number",
+      "number",
+      "data",
+      "repeat",
+      "drop",
+      "move",
+      "transfer",
+      "program",
+    ] as const);
+    if (kind === "repeat") instructions.splice(Number(random.below(BigInt(instructions.length + 1))), 0, one);
+    else if (kind === "drop" && instructions.length > 1) instructions.splice(at, 1);
+    else if (kind === "move")
+      instructions.splice(Number(random.below(BigInt(instructions.length))), 0, ...instructions.splice(at, 1));
+    else if (kind === "transfer") instructions.splice(at, 0, transferOf(random, plan.payer));
+    else if (kind === "program")
+      instructions[at] = {
+        ...one,
+        program: random.pick([TOKEN_PROGRAM, SYSTEM_PROGRAM, STRANGER, ...instructions.map(({ program }) => program)]),
+      };
+    else if (kind === "data")
+      instructions[at] = { ...one, data: one.data.length === 0 ? Uint8Array.of(1) : changedBytes(random, one.data) };
+    else if (kind === "number") instructions[at] = withNumber(random, one);
+    else if (one.accounts.length > 0) {
+      const place = Number(random.below(BigInt(one.accounts.length)));
+      const old = one.accounts[place]!;
+      const other = random.chance(0.2)
+        ? { ...old, address: random.pick([STRANGER, SOL_MINT, plan.payer]) }
+        : { ...old, address: random.pick(accounts).address };
+      const next =
+        kind === "rights"
+          ? { ...old, writable: !old.writable }
+          : { ...other, signer: other.address === plan.payer && old.signer };
+      instructions[at] = { ...one, accounts: one.accounts.toSpliced(place, 1, next) };
+    }
+  }
+  return { ...plan, instructions };
+}
+
+function transferOf(random: Random, payer: Address): Instruction {
+  const data = new Uint8Array(12);
+  data[0] = 2;
+  writeU64(data, 4, random.magnitude(10n ** 12n));
+  const to = random.pick([STRANGER, TIP_ACCOUNT, payer]);
+  return {
+    program: SYSTEM_PROGRAM,
+    accounts: [
+      { address: payer, signer: true, writable: true },
+      { address: to, signer: to === payer, writable: true },
+    ],
+    data,
+  };
+}
+
+/** An amount of an instruction, a little or far away from what it was. */
+function withNumber(random: Random, one: Instruction): Instruction {
+  if (one.data.length < 8) return one;
+  const data = one.data.slice();
+  const at = Number(random.below(BigInt(data.length - 7)));
+  const value = new DataView(data.buffer, data.byteOffset).getBigUint64(at, true);
+  const next = random.pick([
+    value + 1n,
+    value - 1n,
+    value * 2n,
+    value / 2n,
+    0n,
+    2n ** 64n - 1n,
+    random.magnitude(10n ** 15n),
+  ]);
+  writeU64(data, at, BigInt.asUintN(64, next));
+  return { ...one, data };
+}
+
+function changedAnswer(random: Random, answer: HonestBuild["answer"]): HonestBuild["answer"] {
+  const estimates = answer.estimates!;
+  const factor = random.pick([0, 0.1, 0.5, 0.999, 1.001, 2, 10, 1e3, 1e9]);
+  const raw = (text: string) => `${(BigInt(text) * BigInt(Math.round(factor * 1e6))) / 1_000_000n}`;
+  const [first, ...rest] = answer.route;
+  return random.pick<HonestBuild["answer"]>([
+    { ...answer, priorityCost: answer.priorityCost * factor },
+    { ...answer, estimates: { ...estimates, outputAmount: estimates.outputAmount * factor } },
+    { ...answer, estimates: { ...estimates, inputAmount: estimates.inputAmount * factor } },
+    {
+      ...answer,
+      estimates: {
+        ...estimates,
+        outputAmountRaw: raw(estimates.outputAmountRaw),
+        outputAmount: estimates.outputAmount * factor,
+      },
+    },
+    {
+      ...answer,
+      estimates: {
+        ...estimates,
+        inputAmountRaw: raw(estimates.inputAmountRaw),
+        inputAmount: estimates.inputAmount * factor,
+      },
+    },
+    { ...answer, costs: { ...answer.costs!, tip: random.magnitude(10n ** 9n).toString() } },
+    { ...answer, costs: { ...answer.costs!, rentPaid: random.magnitude(10n ** 10n).toString() } },
+    { ...answer, route: [{ ...first!, market: STRANGER.toString() }, ...rest] },
+    { ...answer, platform: `${answer.platform}+`, route: [...answer.route, ...answer.route] },
+    { ...answer, outputMint: answer.inputMint },
+  ]);
+}
+
+/** What the client refuses; undefined if it would sign. */
+export function refusalOf({ wallet, order, answer, decimals, wire, lookupTables }: HonestBuild): string | undefined {
+  try {
+    const expected = expectTrade(wallet, order, answer, { decimals });
+    const problems = findProblems(readTransaction(wire, lookupTables), expected);
+    return problems.length === 0 ? undefined : describeProblem(problems[0]!);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/**
+ * What a transaction means, without what may differ between two signings of one trade: blockhash, order of accounts in the
+ * message, bytes it may load, and the venue's own accounts, which only its program can check.
+ */
+export function meaningOf(wire: Uint8Array, tables: HonestBuild["lookupTables"]): string {
+  const read: ReadTransaction = readTransaction(wire, tables);
+  const lines = read.instructions.map((instruction) => {
+    const { program, accounts, data } = instruction;
+    if (program === COMPUTE_BUDGET_PROGRAM && data[0] === 4) return "loads";
+    const places = findSwapTable(instruction)?.accounts ?? [];
+    const named = accounts.map(({ address }, index) => {
+      const kind = places[index]?.rule.kind;
+      const isFree = kind === "venue" || kind === "tokenProgram" || (places.length > 0 && index >= places.length);
+      return isFree ? "*" : address.toString();
+    });
+    return `${program} ${named.join(" ")} ${Buffer.from(data).toString("hex")}`;
+  });
+  const { priorityFeeLamports, computeUnitLimit, heapSize } = read.config ?? {};
+  return [read.requiredSignatures, priorityFeeLamports, computeUnitLimit, heapSize, ...lines].join("\n");
+}

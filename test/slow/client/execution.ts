@@ -46,10 +46,18 @@ export async function execute(
     lamports: BigInt(account?.lamports ?? 0),
     data: Buffer.from(account?.data[0] ?? "", "base64"),
   });
-  const { value: held } = await rpc<{ value: Account[] }>("getMultipleAccounts", [addresses, { encoding: "base64" }]);
+  const { value: held } = await rpc<{ value: Account[] }>("getMultipleAccounts", [
+    addresses,
+    { encoding: "base64", commitment: "processed" },
+  ]);
   const { value } = await rpc<{ value: { err: unknown; accounts: Account[] | null } }>("simulateTransaction", [
     Buffer.from(wire).toString("base64"),
-    { encoding: "base64", replaceRecentBlockhash: true, accounts: { encoding: "base64", addresses } },
+    {
+      encoding: "base64",
+      commitment: "processed",
+      replaceRecentBlockhash: true,
+      accounts: { encoding: "base64", addresses },
+    },
   ]);
   const before = held.map(read);
   const failed = value.err !== null || value.accounts === null;

@@ -3,9 +3,8 @@ import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { execute, worseThan } from "./execution.ts";
-import { meaningOf, mutate, refusalOf } from "./fuzz.ts";
+import { mutate, refusalOf } from "./fuzz.ts";
 import { type HonestBuild, startBuilder } from "./honest-builds.ts";
-import { buildSample, sampleVenues } from "./sample-builds.ts";
 
 /**
  * How many mutants there are; the whole measure is 1 000 000, run by `npm run slow:client`. Shards of it run side by side:
@@ -39,21 +38,6 @@ async function fuzz(
   return { accepted, bad };
 }
 
-test("no mutant of any venue's builds is accepted with another meaning", { timeout: 7_200_000 }, async () => {
-  const random = createRandom(SEED + 1_000);
-  let turn = 0;
-  const { accepted, bad } = await fuzz(
-    COUNT / 2,
-    () => buildSample(random, sampleVenues[turn++ % sampleVenues.length]!),
-    async (build, mutant) =>
-      meaningOf(mutant.wire, build.lookupTables) === meaningOf(build.wire, build.lookupTables)
-        ? undefined
-        : "another meaning",
-  );
-  expect(bad.slice(0, 3)).toEqual([]);
-  process.stdout.write(`${COUNT / 2} mutants over ${sampleVenues.length} venues, ${accepted} the same trade\n`);
-});
-
 test("no accepted mutant, executed, leaves the wallet worse than the order promised", {
   timeout: 7_200_000,
 }, async () => {
@@ -62,7 +46,7 @@ test("no accepted mutant, executed, leaves the wallet worse than the order promi
     const random = createRandom(SEED + 2_000);
     let executed = 0;
     const { accepted, bad } = await fuzz(
-      COUNT / 2,
+      COUNT,
       () => builder.build(random),
       async (_, mutant) => {
         const { wallet, order, answer, decimals, wire } = mutant;
@@ -78,7 +62,7 @@ test("no accepted mutant, executed, leaves the wallet worse than the order promi
       },
     );
     expect(bad.slice(0, 3)).toEqual([]);
-    process.stdout.write(`${COUNT / 2} mutants, ${accepted} accepted, ${executed} of them executed\n`);
+    process.stdout.write(`${COUNT} mutants, ${accepted} accepted, ${executed} of them executed\n`);
   } finally {
     await builder.close();
   }

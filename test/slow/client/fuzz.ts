@@ -1,13 +1,12 @@
-import { findSwapTable } from "../../../src/client/verify/match-swap.ts";
 import { describeProblem } from "../../../src/client/verify/problem.ts";
-import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
+import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
 import { findProblems } from "../../../src/client/verify/verification.ts";
 import { Address } from "../../../src/primitives/address.ts";
-import { readU64, writeU64 } from "../../../src/primitives/bytes.ts";
+import { writeU64 } from "../../../src/primitives/bytes.ts";
 import type { Random } from "../../../src/primitives/random.ts";
 import type { Instruction } from "../../../src/solana/instruction.ts";
-import { COMPUTE_BUDGET_PROGRAM, SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { HonestBuild } from "./honest-builds.ts";
 import { type Plan, planOf, wireOf } from "./mutations.ts";
 
@@ -161,32 +160,4 @@ export function refusalOf({ wallet, order, answer, decimals, wire, lookupTables 
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-/**
- * What a transaction means, without what may differ between two signings of one trade: blockhash, order of accounts in the
- * message, the budget beside its price, and the venue's own accounts, which only its program can check.
- */
-export function meaningOf(wire: Uint8Array, tables: HonestBuild["lookupTables"]): string {
-  const read: ReadTransaction = readTransaction(wire, tables);
-  let [units, price] = [0, 0n];
-  for (const { program, data } of read.instructions) {
-    if (program === COMPUTE_BUDGET_PROGRAM && data[0] === 2)
-      units = new DataView(data.buffer, data.byteOffset).getUint32(1, true);
-    if (program === COMPUTE_BUDGET_PROGRAM && data[0] === 3) price = readU64(data, 1);
-  }
-  const fee = (BigInt(units) * price + 999_999n) / 1_000_000n;
-  const others = read.instructions.filter(({ program }) => program !== COMPUTE_BUDGET_PROGRAM);
-  const lines = others.map((instruction) => {
-    const { program, accounts, data } = instruction;
-    const places = findSwapTable(instruction)?.accounts ?? [];
-    const named = accounts.map(({ address }, index) => {
-      const kind = places[index]?.rule.kind;
-      const isFree = kind === "venue" || kind === "tokenProgram" || (places.length > 0 && index >= places.length);
-      return isFree ? "*" : address.toString();
-    });
-    return `${program} ${named.join(" ")} ${Buffer.from(data).toString("hex")}`;
-  });
-  const { priorityFeeLamports, heapSize } = read.config ?? {};
-  return [read.requiredSignatures, priorityFeeLamports ?? fee, heapSize, ...lines].join("\n");
 }

@@ -81,7 +81,10 @@ async function buildCommand(): Promise<void> {
     entryPoints: ["src/client/cli/main.ts"],
     format: "esm",
     platform: "node",
-    banner: { js: "#!/usr/bin/env node" },
+    // commander is CommonJS, and requires Node's own modules by name.
+    banner: {
+      js: '#!/usr/bin/env node\nimport { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
+    },
     outfile: join(OUT, "bin/tradewire.js"),
   });
   writeFileSync(join(OUT, "bin/package.json"), '{ "type": "module" }\n');

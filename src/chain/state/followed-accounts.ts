@@ -25,6 +25,9 @@ export interface FollowedAccount extends AccountHistory {
   readAtMs: number;
 }
 
+/** Accounts pruned before other work gets a turn: a few milliseconds' worth. */
+const PRUNED_PER_TURN = 8_000;
+
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
   /** Receives each account's newest state on the chain whenever it changes. */
@@ -36,6 +39,10 @@ export class FollowedAccounts {
   readonly #unstreamed = new Set<FollowedAccount>();
   /** The accounts with a version in each unrooted slot. */
   readonly #touched = new Map<bigint, FollowedAccount[]>();
+  /** Accounts of rooted slots with versions to drop. */
+  readonly #unpruned: FollowedAccount[][] = [];
+  #pruneUpTo = 0n;
+  #isPruning = false;
   #distrustUntilMs = 0;
 
   constructor(tree: SlotTree, now: Now) {
@@ -50,6 +57,20 @@ export class FollowedAccounts {
   /** Accounts that the stream does not suffice for. */
   get unstreamed(): ReadonlySet<FollowedAccount> {
     return this.#unstreamed;
+  }
+
+  /** Up to `limit` accounts that the stream does not suffice for; the next call goes on with others. */
+  nextUnstreamed(limit: number): readonly FollowedAccount[] {
+    if (this.#unstreamed.size <= limit) return [...this.#unstreamed];
+    const next: FollowedAccount[] = [];
+    for (const entry of this.#unstreamed) {
+      if (next.push(entry) === limit) break;
+    }
+    for (const entry of next) {
+      this.#unstreamed.delete(entry);
+      this.#unstreamed.add(entry);
+    }
+    return next;
   }
 
   get(address: Address): FollowedAccount | undefined {
@@ -91,6 +112,7 @@ export class FollowedAccounts {
     this.#byAddress.clear();
     this.#unstreamed.clear();
     this.#touched.clear();
+    this.#unpruned.length = 0;
   }
 
   /** Adds a version, and delivers it if it is the newest on the chain. */
@@ -168,13 +190,27 @@ export class FollowedAccounts {
 
   /** A slot is final: drops versions that can no longer matter. To be called while the tree still knows which earlier slots were on the chain. */
   settle(root: bigint): void {
-    const settled: FollowedAccount[] = [];
     for (const [slot, entries] of this.#touched) {
       if (slot > root) continue;
-      settled.push(...entries);
       this.#touched.delete(slot);
+      // Versions off the chain go now: the tree forgets that they are. The rest is older than another, and can wait.
+      if (this.#tree.isOnChain(slot)) this.#unpruned.push(entries);
+      else for (const entry of entries) pruneVersions(entry, root, this.#tree);
     }
-    for (const entry of settled) pruneVersions(entry, root, this.#tree);
+    this.#pruneUpTo = root;
+    if (!this.#isPruning) this.#prune();
+  }
+
+  /** Prunes some accounts, and leaves the rest to the next turns of the loop. */
+  #prune(): void {
+    const root = this.#pruneUpTo;
+    let left = PRUNED_PER_TURN;
+    for (let entries = this.#unpruned.at(-1); entries !== undefined && left > 0; entries = this.#unpruned.at(-1)) {
+      for (; entries.length > 0 && left > 0; left--) pruneVersions(entries.pop()!, root, this.#tree);
+      if (entries.length === 0) this.#unpruned.pop();
+    }
+    this.#isPruning = this.#unpruned.length > 0;
+    if (this.#isPruning) setImmediate(() => this.#prune());
   }
 
   /** Versions held besides the newest of each account; walks all of them. */

@@ -19,6 +19,9 @@ interface ReadPlanOptions {
 const IN_USE_MS = 4_000;
 /** Upper bound of accounts in use re-read per poll; the rest take turns. */
 const VERIFIED_PER_POLL = 400;
+/** Upper bound of accounts in use that a poll looks at, and of others that it reads: either takes about a millisecond. */
+const SCANNED_PER_POLL = 2_000;
+const MAX_PER_POLL = 5_000;
 
 /**
  * Plans which followed accounts a poll reads alongside the stream: those the stream does not cover or is quiet about, every
@@ -43,7 +46,7 @@ export class ReadPlan {
   /** What a poll reads now. */
   due(): readonly FollowedAccount[] {
     const atMs = this.#options.now();
-    const due = new Set(this.#options.followed.unstreamed);
+    const due = new Set(this.#options.followed.nextUnstreamed(MAX_PER_POLL));
     this.#addQuietAndOld(due, atMs);
     this.#addInUse(due, atMs);
     return [...due];
@@ -59,7 +62,10 @@ export class ReadPlan {
     const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
     // Spread over the whole refresh time, however many were first read together.
     let toHeal = Math.ceil((followed.size * pollMs) / refreshMs) + 1;
+    // Those read longest ago come first, so what this poll leaves is first in the next.
+    let toScan = MAX_PER_POLL;
     for (const entry of followed.values()) {
+      if (--toScan < 0) return;
       const isOld = entry.readAtMs <= atMs - refreshMs && toHeal > 0;
       if (!isOld && !isSomeQuiet) return;
       if (!entry.streamed) continue;
@@ -71,15 +77,16 @@ export class ReadPlan {
   #addInUse(due: Set<FollowedAccount>, atMs: number): void {
     const { followed, verifyMs } = this.#options;
     let toVerify = VERIFIED_PER_POLL;
+    let toScan = Math.min(this.#inUse.size, SCANNED_PER_POLL);
     for (const [entry, usedAtMs] of this.#inUse) {
-      if (usedAtMs <= atMs - IN_USE_MS || !followed.has(entry)) this.#inUse.delete(entry);
-      else if (entry.streamed && entry.readAtMs <= atMs - verifyMs && toVerify > 0 && !due.has(entry)) {
-        toVerify -= 1;
-        due.add(entry);
-        // To the end of the line: accounts not verified in this poll go first in the next.
-        this.#inUse.delete(entry);
-        this.#inUse.set(entry, usedAtMs);
-      }
+      if (--toScan < 0) return;
+      // To the end of the line: accounts not looked at in this poll go first in the next.
+      this.#inUse.delete(entry);
+      if (usedAtMs <= atMs - IN_USE_MS || !followed.has(entry)) continue;
+      this.#inUse.set(entry, usedAtMs);
+      if (!entry.streamed || entry.readAtMs > atMs - verifyMs || toVerify === 0 || due.has(entry)) continue;
+      toVerify -= 1;
+      due.add(entry);
     }
   }
 }

@@ -27,6 +27,8 @@ interface StreamAuditOptions {
 
 /** Slots a stream may take to deliver every change of the slot that is compared. */
 const PATIENCE_SLOTS = 3n;
+/** Accounts looked at for one sample. */
+const MAX_SCANNED = 5_000;
 const NONE: ReadonlySet<FollowedAccount> = new Set();
 
 /** Compares reads with what the stream delivered for the same slots. */
@@ -34,7 +36,7 @@ export class StreamAudit {
   readonly #options: StreamAuditOptions;
   #reads: AuditedRead[] = [];
   #isSampling = false;
-  #sampledUpTo = 0;
+  #turn: Iterator<FollowedAccount> | undefined;
 
   constructor(options: StreamAuditOptions) {
     this.#options = options;
@@ -47,13 +49,10 @@ export class StreamAudit {
 
   /** Reads a rolling sample for comparison alone. Never rejects. */
   async takeSample(): Promise<void> {
-    const { reader, followed, sampleSize } = this.#options;
+    const { reader, sampleSize } = this.#options;
     if (this.#isSampling) return;
-    const streamed = [...followed.values()].filter((entry) => entry.streamed);
-    if (streamed.length === 0) return;
-    const first = this.#sampledUpTo % streamed.length;
-    const entries = [...streamed.slice(first), ...streamed.slice(0, first)].slice(0, sampleSize);
-    this.#sampledUpTo = first + entries.length;
+    const entries = this.#nextStreamed(sampleSize);
+    if (entries.length === 0) return;
     this.#isSampling = true;
     try {
       const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
@@ -66,6 +65,21 @@ export class StreamAudit {
     } finally {
       this.#isSampling = false;
     }
+  }
+
+  /** The next streamed accounts in turn; those read in the meantime come again at the end. */
+  #nextStreamed(limit: number): readonly FollowedAccount[] {
+    const next: FollowedAccount[] = [];
+    this.#turn ??= this.#options.followed.values()[Symbol.iterator]();
+    for (let scanned = 0; next.length < limit && scanned < MAX_SCANNED; scanned++) {
+      const { value: entry, done } = this.#turn.next();
+      if (done === true) {
+        this.#turn = undefined;
+        break;
+      }
+      if (entry.streamed) next.push(entry);
+    }
+    return next;
   }
 
   /** Compares the reads whose slots the stream has had time to deliver. @returns the accounts that differ */

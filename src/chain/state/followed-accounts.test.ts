@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { FollowedAccounts } from "./followed-accounts.ts";
+import { SlotTree } from "./slot-tree.ts";
+
+const CHANGES = 150_000;
+
+test("150,000 changes in one slot settle at its root without a throw, and every older version goes", async () => {
+  const tree = new SlotTree();
+  const followed = new FollowedAccounts(tree, () => 0);
+  const entries = Array.from({ length: CHANGES }, (_, i) => {
+    const bytes = new Uint8Array(32);
+    new DataView(bytes.buffer).setUint32(0, i + 1);
+    return followed.start(Address.from(bytes));
+  });
+  for (const slot of [11n, 12n, 13n]) {
+    tree.begin(slot, slot - 1n);
+    for (const entry of entries) {
+      const account = { address: entry.address, owner: SYSTEM_PROGRAM, lamports: slot };
+      followed.add(entry, {
+        ...{ slot, epoch: 0, order: 0 },
+        account: { ...account, data: new Uint8Array(0), executable: false, slot },
+      });
+    }
+  }
+  expect(followed.spareVersions()).toBe(2 * CHANGES);
+  followed.settle(13n);
+  tree.rootAt(13n);
+  // The rest of it takes turns with other work.
+  await expect.poll(() => followed.spareVersions()).toBe(0);
+  expect(entries.every(({ delivered }) => delivered?.slot === 13n)).toBe(true);
+});

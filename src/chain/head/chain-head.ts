@@ -147,7 +147,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#idleRefreshMs = options.idleRefreshMs ?? DEFAULT_IDLE_REFRESH_MS;
     this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
     this.#newest = new NewestSlot(options.now);
-    this.#features = new FeatureGates(options.pool.endpoints);
+    this.#features = new FeatureGates(options.pool);
     this.#genesis = new GenesisWatch(options);
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { FeatureGates } from "./feature-gates.ts";
 
 const featureAccount = (data: readonly number[], owner = FEATURE_PROGRAM.toString()) => ({
@@ -16,6 +17,9 @@ const serving = (account: unknown) =>
   fakeEndpoint({ getMultipleAccounts: () => ({ context: { slot: 9 }, value: [account] }) });
 const down = () => fakeEndpoint({});
 
+const gatesOf = (endpoints: ReturnType<typeof fakeEndpoint>[]) =>
+  new FeatureGates(createRpcPool({ endpoints, now: () => 0, warn: () => {} }));
+
 test.each([
   ["active", [serving(ACTIVE)], true],
   ["announced, but not activated", [serving(PENDING)], false],
@@ -25,14 +29,14 @@ test.each([
   ["active on the node that answers", [down(), serving(ACTIVE)], true],
   ["unknown", [down()], false],
 ])("version 1 counts as active only where the feature account says so: %s", async (_name, endpoints, expected) => {
-  const gates = new FeatureGates(endpoints);
+  const gates = gatesOf(endpoints);
   await gates.refresh();
   expect(gates.isActive(TRANSACTION_V1_FEATURE)).toBe(expected);
 });
 
 test("what is known stays while no node answers", async () => {
   const endpoint = serving(ACTIVE);
-  const gates = new FeatureGates([endpoint]);
+  const gates = gatesOf([endpoint]);
   await gates.refresh();
   delete endpoint.methods.getMultipleAccounts;
   await gates.refresh();

@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
 
 /** The features that decide what is built. */
@@ -12,11 +13,11 @@ const ACTIVATED = 1;
  * drops it without a word, so a feature counts only while every node that answers shows it; unknown is inactive.
  */
 export class FeatureGates {
-  readonly #endpoints: readonly RpcEndpoint[];
+  readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
   #active: ReadonlySet<Address> = new Set();
 
-  constructor(endpoints: readonly RpcEndpoint[]) {
-    this.#endpoints = endpoints;
+  constructor(pool: Pick<RpcPool, "endpoints" | "ask">) {
+    this.#pool = pool;
   }
 
   isActive(feature: Address): boolean {
@@ -25,16 +26,16 @@ export class FeatureGates {
 
   /** Asks every node. What is known stays if none answers. Never rejects. */
   async refresh(): Promise<void> {
-    const settled = await Promise.allSettled(this.#endpoints.map(fetchActive));
+    const settled = await Promise.allSettled(this.#pool.endpoints.map((endpoint) => fetchActive(this.#pool, endpoint)));
     const [first, ...others] = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (first === undefined) return;
     this.#active = new Set([...first].filter((feature) => others.every((active) => active.has(feature))));
   }
 }
 
-async function fetchActive(endpoint: RpcEndpoint): Promise<ReadonlySet<Address>> {
+async function fetchActive(pool: Pick<RpcPool, "ask">, endpoint: RpcEndpoint): Promise<ReadonlySet<Address>> {
   const params = [FEATURES.map(String), { encoding: "base64", commitment: "confirmed" }];
-  const { slot, value } = asContext(await endpoint.call("getMultipleAccounts", params), "feature accounts");
+  const { slot, value } = asContext(await pool.ask(endpoint, "getMultipleAccounts", params), "feature accounts");
   const accounts = asList(value, "feature accounts");
   return new Set(
     FEATURES.filter((feature, i) => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
 
 function watch(...genesis: (string | undefined)[]) {
@@ -11,7 +12,7 @@ function watch(...genesis: (string | undefined)[]) {
     doubt: () => void doubts++,
   }));
   const watched = new GenesisWatch({
-    pool: { endpoints },
+    pool: createRpcPool({ endpoints, now: () => 0, warn: () => {} }),
     warn: (message) => void warnings.push(message),
     onForeignChain: (message) => void stops.push(message),
   });

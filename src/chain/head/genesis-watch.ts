@@ -1,8 +1,9 @@
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asText } from "../rpc/rpc-values.ts";
 
 interface GenesisWatchOptions {
-  readonly pool: { readonly endpoints: readonly RpcEndpoint[] };
+  readonly pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly warn: (message: string) => void;
   readonly onForeignChain?: ((message: string) => void) | undefined;
 }
@@ -16,26 +17,26 @@ const CHECKS = 2;
  * anew: tokens, markets and heights are another chain's.
  */
 export class GenesisWatch {
-  readonly #endpoints: readonly RpcEndpoint[];
+  readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly #warn: (message: string) => void;
   readonly #onForeignChain: ((message: string) => void) | undefined;
   readonly #foreign = new Set<RpcEndpoint>();
   #foreignChecks = 0;
 
   constructor({ pool, warn, onForeignChain }: GenesisWatchOptions) {
-    this.#endpoints = pool.endpoints;
+    this.#pool = pool;
     this.#warn = warn;
     this.#onForeignChain = onForeignChain;
   }
 
   /** Asks every node for its genesis hash. Never rejects: a node that does not answer says nothing. */
   async check(expected: string): Promise<void> {
-    const answers = await Promise.all(this.#endpoints.map(fetchGenesis));
+    const answers = await Promise.all(this.#pool.endpoints.map((endpoint) => this.#fetchGenesis(endpoint)));
     const known = answers.filter((genesis) => genesis !== undefined);
     const isForeign = known.length > 0 && known.every((genesis) => genesis !== expected);
     if (isForeign) return this.#noteForeign(expected, known[0]!);
     this.#foreignChecks = 0;
-    this.#endpoints.forEach((endpoint, i) => void this.#note(endpoint, answers[i], expected));
+    this.#pool.endpoints.forEach((endpoint, i) => void this.#note(endpoint, answers[i], expected));
   }
 
   #note(endpoint: RpcEndpoint, genesis: string | undefined, expected: string): void {
@@ -59,12 +60,12 @@ export class GenesisWatch {
     if (this.#onForeignChain === undefined) this.#warn(message);
     else this.#onForeignChain(message);
   }
-}
 
-async function fetchGenesis(endpoint: RpcEndpoint): Promise<string | undefined> {
-  try {
-    return asText(await endpoint.call("getGenesisHash", []), "a genesis hash");
-  } catch {
-    return undefined;
+  async #fetchGenesis(endpoint: RpcEndpoint): Promise<string | undefined> {
+    try {
+      return asText(await this.#pool.ask(endpoint, "getGenesisHash", []), "a genesis hash");
+    } catch {
+      return undefined;
+    }
   }
 }

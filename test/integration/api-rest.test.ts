@@ -62,6 +62,7 @@ describe("REST", () => {
           },
         ],
         lastValidBlockHeight: 300_000_150,
+        proof: { checked: false, programSlot: null, shadowSlot: null },
       },
     });
   });

@@ -54,8 +54,9 @@ async function openStateSource(
   { config, now, random, warn }: AppContext,
   { pool, witnesses: nodes, reader, subscriptions, head }: ChainParts,
 ): Promise<LiveStateSource> {
-  const witnesses = stateWitnesses(pool.endpoints, {
-    ...{ now, warn, trusted: nodes.trusted, isCredible: (slot) => head.isCredible(slot) },
+  const witnesses = stateWitnesses(pool, {
+    trusted: nodes.trusted,
+    isCredible: (slot) => head.isCredible(slot),
   });
   const { comparisonsPerSecond } = config;
   const parts = { reader, subscriptions, witnesses, comparisonsPerSecond, now, warn, headSlot: () => head.slot() };

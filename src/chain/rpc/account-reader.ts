@@ -4,12 +4,15 @@ import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../port.ts";
 import { isRefusal, isUnusable } from "./node-error.ts";
+import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "./rpc-pool.ts";
 import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 interface AccountReaderOptions {
   readonly pool: RpcPool;
+  /** The one endpoint to read from; undefined: any of the pool. */
+  readonly only?: RpcEndpoint | undefined;
   /** Commitment of the state read. Prices are taken from "processed". */
   readonly commitment: "processed" | "confirmed";
   /** False for a slot the chain cannot be at: such state is discarded, and another node is asked. */
@@ -33,15 +36,15 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
 class RpcAccountReader implements AccountReader {
   readonly #pool: RpcPool;
   readonly #commitment: "processed" | "confirmed";
-  readonly #readOptions: { readonly isWrong: (result: unknown) => boolean };
+  readonly #readOptions: Pick<ReadOptions, "isWrong" | "only">;
   readonly #searches = new WorkQueue(MAX_CONCURRENT_SEARCHES);
   /** Calls so far: each begins at another node, so that no node alone says what everything is. */
   #calls = 0;
 
-  constructor({ pool, commitment, isCredible = () => true }: AccountReaderOptions) {
+  constructor({ pool, only, commitment, isCredible = () => true }: AccountReaderOptions) {
     this.#pool = pool;
     this.#commitment = commitment;
-    this.#readOptions = { isWrong: (result) => !isCredible(asContext(result, "accounts").slot) };
+    this.#readOptions = { only, isWrong: (result) => !isCredible(asContext(result, "accounts").slot) };
   }
 
   async fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot> {

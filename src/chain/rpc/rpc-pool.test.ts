@@ -39,6 +39,19 @@ test("a refused method is not called again for a while, with one warning", async
   expect(only.calls.length).toBe(2);
 });
 
+test("a read of one endpoint asks no other, and shares what is known of its refusals", async () => {
+  const warnings: string[] = [];
+  const endpoints = [fakeEndpoint({}), fakeEndpoint({ ask: () => "second" })] as const;
+  const pool = createRpcPool({ endpoints, now: () => 0, warn: (text) => warnings.push(text) });
+  await expect(pool.read("ask", [], { only: endpoints[0] })).rejects.toMatchObject({ kind: "refused" });
+  await expect(pool.read("ask", [], { only: endpoints[0], startAt: 1 })).rejects.toMatchObject({ kind: "refused" });
+  await expect(pool.ask(endpoints[0], "ask", [])).rejects.toMatchObject({ kind: "refused" });
+  expect(await pool.read("ask", [])).toBe("second");
+  expect(endpoints.map(({ calls }) => calls.length)).toEqual([1, 1]);
+  expect(warnings).toHaveLength(1);
+  expect(await pool.read("ask", [], { only: endpoints[1] })).toBe("second");
+});
+
 test("an endpoint that is slow is not waited for alone", async () => {
   const mute = fakeEndpoint({ ask: () => new Promise(() => {}) });
   const second = fakeEndpoint({ ask: () => "second" });

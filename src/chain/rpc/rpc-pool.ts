@@ -6,6 +6,8 @@ export interface ReadOptions {
   readonly timeoutMs?: number;
   /** Index of the endpoint asked first, wrapped. Spreads repeated requests over all of them. */
   readonly startAt?: number;
+  /** The one endpoint that may answer; undefined: any of them. */
+  readonly only?: RpcEndpoint | undefined;
   /** True of an answer that another endpoint may improve on, such as null from a node that lags. */
   readonly isLacking?: (result: unknown) => boolean;
   /** True: the request may be refused for its form, which says nothing about the method. */
@@ -73,7 +75,7 @@ class FailoverPool implements RpcPool {
       method,
       params,
       options,
-      endpoints: this.#order(method, options.startAt ?? 0),
+      endpoints: this.#order(method, options),
       hedgeMs: this.#hedgeMs,
       onRefusal: (endpoint) => this.#noteRefusal(endpoint, method),
     });
@@ -95,13 +97,13 @@ class FailoverPool implements RpcPool {
     return (this.#refusedUntilMs[this.endpoints.indexOf(endpoint)]!.get(method) ?? 0) > this.#now();
   }
 
-  #order(method: string, startAt: number): readonly RpcEndpoint[] {
+  #order(method: string, { startAt = 0, only }: ReadOptions): readonly RpcEndpoint[] {
     const ready: RpcEndpoint[] = [];
     const cooling: RpcEndpoint[] = [];
     const aside: RpcEndpoint[] = [];
     for (let i = 0; i < this.endpoints.length; i++) {
       const endpoint = this.endpoints[(startAt + i) % this.endpoints.length]!;
-      if (this.#isRefused(endpoint, method)) continue;
+      if ((only !== undefined && endpoint !== only) || this.#isRefused(endpoint, method)) continue;
       if (endpoint.isAside()) aside.push(endpoint);
       else (endpoint.isCooling() ? cooling : ready).push(endpoint);
     }

@@ -263,7 +263,7 @@ class FollowedChainHead implements LiveChainHead {
   /** Finds the head from all endpoints together: the median of their answers. */
   async #locate(): Promise<void> {
     const settled = await Promise.allSettled(
-      this.#pool.endpoints.map((endpoint) => fetchConsistentLifetime(endpoint, this.#blockhashBlocks)),
+      this.#pool.endpoints.map((endpoint) => fetchConsistentLifetime(this.#pool, endpoint, this.#blockhashBlocks)),
     );
     const found = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (found.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
@@ -388,10 +388,10 @@ class FollowedChainHead implements LiveChainHead {
  * @param knownBlocks what that number is known to be; 0 if it is not
  * @throws TradewireError UPSTREAM_ERROR
  */
-async function fetchConsistentLifetime(endpoint: RpcEndpoint, knownBlocks: bigint) {
+async function fetchConsistentLifetime(pool: RpcPool, endpoint: RpcEndpoint, knownBlocks: bigint) {
   const [blockhash, info] = await Promise.all([
-    endpoint.call("getLatestBlockhash", [CONFIRMED]),
-    endpoint.call("getEpochInfo", [CONFIRMED]),
+    pool.ask(endpoint, "getLatestBlockhash", [CONFIRMED]),
+    pool.ask(endpoint, "getEpochInfo", [CONFIRMED]),
   ]);
   const lifetime = decodeLifetime(blockhash);
   const height = decodeHeight(info);

@@ -92,7 +92,6 @@ class BroadcastLanding implements LiveLanding {
       pending,
       head,
       now,
-      warn,
       onExpired: (transaction) => this.#settle(transaction, { kind: "expired" }),
       onSeen: onStatus,
     });

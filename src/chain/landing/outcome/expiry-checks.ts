@@ -12,7 +12,6 @@ interface ExpiryChecksOptions {
   readonly pending: ReadonlyMap<string, PendingTransaction>;
   readonly head: LandingHead;
   readonly now: Now;
-  readonly warn: (message: string) => void;
   readonly onExpired: (transaction: PendingTransaction) => void;
   /** An endpoint has seen the transaction in a block after all. */
   readonly onSeen: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
@@ -24,7 +23,6 @@ const CHECK_SLOTS = 4;
 /** Looks for proof that overdue transactions have expired, every few slots. */
 export class ExpiryChecks {
   readonly #options: ExpiryChecksOptions;
-  readonly #reportedRefusals = new Set<string>();
   #isChecking = false;
   #nextAtMs = 0;
 
@@ -42,22 +40,12 @@ export class ExpiryChecks {
     if (this.#isChecking || overdue.length === 0) return;
     this.#isChecking = true;
     this.#nextAtMs = now() + CHECK_SLOTS * head.slotMs();
-    const findings = await proveExpiry(witnesses, overdue, (endpoint, method) => this.#reportRefusal(endpoint, method));
+    const findings = await proveExpiry(witnesses, overdue);
     this.#isChecking = false;
     for (const transaction of overdue) {
       const finding = findings.get(transaction.signature);
       if (finding?.kind === "seen") onSeen(transaction, finding.by, finding.status);
       else if (finding?.kind === "expired") onExpired(transaction);
     }
-  }
-
-  /** Once per endpoint and method. */
-  #reportRefusal(endpoint: string, method: string): void {
-    const key = `${endpoint} ${method}`;
-    if (this.#reportedRefusals.has(key)) return;
-    this.#reportedRefusals.add(key);
-    this.#options.warn(
-      `The Solana node ${endpoint} does not serve ${method}, so it cannot help prove that a transaction has expired.`,
-    );
   }
 }

@@ -1,6 +1,6 @@
 import { minOf } from "../../../primitives/integer.ts";
-import { isRefusal } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asContext, asInteger, asList, asRecord } from "../../rpc/rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
@@ -16,9 +16,6 @@ interface ExpiryCase {
 type ExpiryFinding =
   | { readonly kind: "expired" }
   | { readonly kind: "seen"; readonly by: RpcEndpoint; readonly status: SignatureStatus };
-
-/** Receives the methods that an endpoint does not serve. */
-type OnRefusal = (endpoint: string, method: string) => void;
 
 /** One endpoint's observation: its finalized slot and height and, read after them, the status of each signature. */
 interface Observation {
@@ -51,9 +48,9 @@ export const STATUS_CACHE_BLOCKS = 149n;
 export async function proveExpiry(
   witnesses: Witnesses,
   cases: readonly ExpiryCase[],
-  onRefusal: OnRefusal = () => {},
 ): Promise<ReadonlyMap<string, ExpiryFinding>> {
-  const settled = await Promise.allSettled(witnesses.endpoints.map((endpoint) => observe(endpoint, cases, onRefusal)));
+  const { pool, endpoints } = witnesses;
+  const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(pool, endpoint, cases)));
   const observations = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const findings = new Map<string, ExpiryFinding>();
   const finished: { readonly one: ExpiryCase; readonly agreeing: readonly Observation[] }[] = [];
@@ -71,7 +68,7 @@ export async function proveExpiry(
   });
   await Promise.all(
     finished.map(async ({ one, agreeing }) => {
-      if (!(await isStillAccepted(witnesses, one.blockhash, agreeing, onRefusal)))
+      if (!(await isStillAccepted(witnesses, one.blockhash, agreeing)))
         findings.set(one.signature, { kind: "expired" });
     }),
   );
@@ -87,10 +84,9 @@ function outvotes(agreeing: readonly Observation[], seers: readonly Observation[
 
 /** True if a node that has come as far as those that agree still accepts the blockhash, unless two others outvote it. */
 async function isStillAccepted(
-  { endpoints }: Witnesses,
+  { pool, endpoints }: Witnesses,
   blockhash: string | undefined,
   agreeing: readonly Observation[],
-  onRefusal: OnRefusal,
 ): Promise<boolean> {
   if (blockhash === undefined) return false;
   const reached = agreeing.reduce(
@@ -100,7 +96,7 @@ async function isStillAccepted(
   let [valid, invalid] = [0, 0];
   const ask = async (endpoint: RpcEndpoint): Promise<void> => {
     try {
-      const answer = await call(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }], onRefusal);
+      const answer = await pool.ask(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }]);
       const { slot, value } = asContext(answer, "a blockhash's validity");
       if (slot < reached) return;
       if (value === true) valid += 1;
@@ -113,30 +109,14 @@ async function isStillAccepted(
   return valid > 0 && !(invalid >= 2 && invalid > valid);
 }
 
-/** A call that reports refusals. */
-async function call(endpoint: RpcEndpoint, method: string, params: readonly unknown[], onRefusal: OnRefusal) {
-  try {
-    return await endpoint.call(method, params);
-  } catch (error) {
-    if (isRefusal(error)) onRefusal(endpoint.name, method);
-    throw error;
-  }
-}
-
-async function observe(
-  endpoint: RpcEndpoint,
-  cases: readonly ExpiryCase[],
-  onRefusal: OnRefusal,
-): Promise<Observation> {
-  const info = asRecord(await call(endpoint, "getEpochInfo", [{ commitment: "finalized" }], onRefusal), "epoch info");
+async function observe(pool: RpcPool, endpoint: RpcEndpoint, cases: readonly ExpiryCase[]): Promise<Observation> {
+  const info = asRecord(await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }]), "epoch info");
   const finalizedSlot = asInteger(info.absoluteSlot, "epoch info");
   const { slot, value } = asContext(
-    await call(
-      endpoint,
-      "getSignatureStatuses",
-      [cases.map(({ signature }) => signature), { searchTransactionHistory: true }],
-      onRefusal,
-    ),
+    await pool.ask(endpoint, "getSignatureStatuses", [
+      cases.map(({ signature }) => signature),
+      { searchTransactionHistory: true },
+    ]),
     "signature statuses",
   );
   const statuses = asList(value, "signature statuses");

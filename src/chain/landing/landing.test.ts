@@ -502,15 +502,18 @@ describe("two nodes", () => {
     clearInterval(moving);
   });
 
-  it("one that does not serve records leaves the other's to decide, unless its status contradicts", async () => {
+  it.each([
+    [0, 1],
+    [1, 0],
+  ])("node %i, without records, leaves the other's to decide, unless its status contradicts", async (bare, full) => {
     start(2);
-    delete endpoints[0]!.methods.getTransaction;
+    delete endpoints[bare]!.methods.getTransaction;
     const box = land();
-    views[0]!.status = confirmed(1_101, "AccountInUse");
-    views[1]!.status = confirmed(1_101);
+    views[bare]!.status = confirmed(1_101, "AccountInUse");
+    views[full]!.status = confirmed(1_101);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(box.outcome).toBeUndefined();
-    views[0]!.status = confirmed(1_101);
+    views[bare]!.status = confirmed(1_101);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
   });

@@ -48,7 +48,15 @@ export async function fetchProgress(
   return agreed(witnesses, votes) ?? { slot: seen.slot, commitment: "processed", error: null };
 }
 
-async function fetchStatus(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<SignatureStatus | null> {
+/**
+ * Reads one node's status of a transaction, its whole history searched; null if the node does not know the signature.
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+export async function fetchStatus(
+  pool: RpcPool,
+  endpoint: RpcEndpoint,
+  signature: string,
+): Promise<SignatureStatus | null> {
   const params = [[signature], { searchTransactionHistory: true }];
   const answer = await pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
   return decodeStatus(asList(asContext(answer, "signature statuses").value, "signature statuses")[0]);

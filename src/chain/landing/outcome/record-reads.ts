@@ -6,6 +6,7 @@ import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { isCredible, type LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
+import { fetchStatus } from "./progress-votes.ts";
 import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
 
 interface RecordReadsOptions {
@@ -67,6 +68,7 @@ export class RecordReads {
     transaction.recordAskedAtMs.set(endpoint, monotonicMs());
     transaction.unansweredReads.add(endpoint);
     const answer = await this.#fetch(transaction, endpoint);
+    if (answer === "unserved") await this.#readStatus(transaction, endpoint);
     transaction.unansweredReads.delete(endpoint);
     if (transaction.isSettled) return;
     transaction.votes.receiveRecord(endpoint, answer, now());
@@ -81,6 +83,18 @@ export class RecordReads {
     } catch (error) {
       const kind = error instanceof NodeError ? error.kind : "malformed";
       return kind === "refused" || kind === "answered" ? "unserved" : "unusable";
+    }
+  }
+
+  /** A node without the record still has a say by its status, before another node's word alone decides. */
+  async #readStatus(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<void> {
+    const { witnesses, head } = this.#options;
+    try {
+      const status = await fetchStatus(witnesses.pool, endpoint, transaction.signature);
+      if (status !== null && isCredible(status, transaction.lastValidBlockHeight, head))
+        transaction.votes.receiveStatus(endpoint, status);
+    } catch {
+      // Without record and status it has no say.
     }
   }
 

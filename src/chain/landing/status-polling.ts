@@ -29,6 +29,7 @@ export class StatusPolling {
   #isReading = false;
   /** True if a round was asked for while another ran. */
   #isAskedAgain = false;
+  /** Rounds so far: each begins at the next endpoint, the first at the preferred one. */
   #rounds = 0;
   #isFailing = false;
 
@@ -46,12 +47,12 @@ export class StatusPolling {
     this.stop();
     this.#isReading = true;
     this.#isAskedAgain = false;
-    this.#rounds += 1;
     const all = [...pending.values()];
     const chunks: PendingTransaction[][] = [];
     for (let at = 0; at < all.length; at += MAX_SIGNATURES_PER_CALL)
       chunks.push(all.slice(at, at + MAX_SIGNATURES_PER_CALL));
     await Promise.all(chunks.map((chunk) => this.#read(chunk)));
+    this.#rounds += 1;
     this.#isReading = false;
     onRound();
     if (pending.size === 0) return;

@@ -113,20 +113,20 @@ describe("clients that do not read", () => {
 });
 
 describe("clients that pipeline", () => {
-  it("are answered in order, and refused beyond 16 waiting requests", async () => {
+  it("get every answer in order, however many requests stand in one write", async () => {
     edge = await startEdge();
     const socket = net.connect(edge.port, edge.host);
     let text = "";
     socket.on("data", (chunk) => {
       text += chunk;
     });
-    socket.write("GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000));
-    await once(socket, "close");
-    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-    expect(statuses).toEqual([...Array.from({ length: 17 }, () => "200"), "429"]);
-    expect(text).toContain("RATE_LIMIT_EXCEEDED");
-    // Node's parsers are used again: the next connection must find its own as it was.
-    for (let i = 0; i < 5; i++) expect((await fetch(`http://${edge.host}:${edge.port}/v1/ping`)).status).toBe(200);
+    const requests = Array.from(
+      { length: 5_000 },
+      (_, i) => `GET /v1/ping HTTP/1.1\r\nHost: x\r\nX-Request-Id: n${i}\r\n\r\n`,
+    );
+    socket.write(requests.join(""));
+    await expect.poll(() => text.match(/HTTP\/1\.1 200/g)?.length, { timeout: 20_000 }).toBe(5_000);
+    socket.destroy();
   });
 
   it("get every answer to a few requests sent together", async () => {

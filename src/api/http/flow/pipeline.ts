@@ -3,12 +3,17 @@ import type { Socket } from "node:net";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
 
-/** Requests that may wait behind the one being served. */
-const MAX_WAITING = 16;
+/** Requests waiting behind the one being served, from which nothing more is read, and below which reading goes on. */
+const PAUSE_AT = 16;
+const RESUME_AT = 4;
+/** Requests that may wait on one connection: one read of 64 KiB holds at most about 2,600. */
+const MAX_WAITING = 4_096;
+/** Requests that may wait on all connections together. */
+const MAX_WAITING_IN_ALL = 16_384;
 
 const refusal = new TradewireError(
   "RATE_LIMIT_EXCEEDED",
-  `More than ${MAX_WAITING} requests wait on this connection. Read the answers before sending more.`,
+  "Too many requests wait on this connection. Read the answers before sending more.",
   { retryAfterMs: 1_000 },
 );
 
@@ -17,18 +22,26 @@ interface Line {
   /** The response begun last. */
   current: ServerResponse | undefined;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
+  isPaused: boolean;
   isRefused: boolean;
 }
 
 /**
  * Serves the requests of each HTTP/1.1 connection one after another, each in a turn of the event loop of its own: a client
- * that pipelines gets no more of the service's time than one that waits for its answers. Beyond 16 waiting requests one is
- * refused, and the connection closes after it.
+ * that pipelines gets no more of the service's time than one that waits for its answers. With 16 requests waiting, nothing more
+ * is read until they are served. Beyond the bounds of a connection, or of all together, one is refused, and the connection
+ * closes after it.
  *
  * @param requestIds makes the id of a refusal
+ * @param mostWaiting requests that may wait on all connections together
  */
-export function serveInTurn(handler: RequestListener, requestIds: () => string): RequestListener {
+export function serveInTurn(
+  handler: RequestListener,
+  requestIds: () => string,
+  mostWaiting: number = MAX_WAITING_IN_ALL,
+): RequestListener {
   const lines = new WeakMap<Socket, Line>();
+  let waitingInAll = 0;
   const serve = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
     line.current = response;
     handler(request, response);
@@ -37,7 +50,17 @@ export function serveInTurn(handler: RequestListener, requestIds: () => string):
     response.once("close", () =>
       setImmediate(() => {
         const next = line.waiting.shift();
-        if (next === undefined || next.request.socket.destroyed) return;
+        if (next === undefined) return;
+        waitingInAll -= 1;
+        if (next.request.socket.destroyed) {
+          waitingInAll -= line.waiting.length;
+          line.waiting.length = 0;
+          return;
+        }
+        if (line.isPaused && !line.isRefused && line.waiting.length < RESUME_AT) {
+          line.isPaused = false;
+          resumeReading(next.request.socket);
+        }
         serve(line, next.request, next.response);
         if (line.waiting.length > 0) serveNextAfter(line, next.response);
       }),
@@ -47,23 +70,47 @@ export function serveInTurn(handler: RequestListener, requestIds: () => string):
     const { socket } = request;
     let line = lines.get(socket);
     if (line === undefined) {
-      line = { current: undefined, waiting: [], isRefused: false };
+      line = { current: undefined, waiting: [], isPaused: false, isRefused: false };
       lines.set(socket, line);
     }
     const { current, waiting } = line;
     if (waiting.length === 0 && (current === undefined || hasEnded(current))) serve(line, request, response);
     else if (line.isRefused) return;
-    else if (waiting.length >= MAX_WAITING) {
+    else if (waiting.length >= MAX_WAITING || waitingInAll >= mostWaiting) {
       line.isRefused = true;
       refuse(socket, response, requestIds());
     } else {
       waiting.push({ request, response });
+      waitingInAll += 1;
+      if (waiting.length >= PAUSE_AT && !line.isPaused) {
+        line.isPaused = true;
+        pauseReading(socket);
+      }
       if (waiting.length === 1) serveNextAfter(line, current!);
     }
   };
 }
 
 const hasEnded = (response: ServerResponse): boolean => response.writableFinished || response.destroyed;
+
+/** What Node's HTTP server keeps on a socket to hold its parser back; internal to Node, so it may be missing. */
+interface HeldSocket {
+  _paused?: boolean;
+  readonly parser?: { resume?(): void } | null;
+}
+
+/** Reads no more of a connection once what has been read is parsed. */
+function pauseReading(socket: Socket): void {
+  (socket as HeldSocket)._paused = true;
+  socket.pause();
+}
+
+function resumeReading(socket: Socket): void {
+  const held = socket as HeldSocket;
+  held._paused = false;
+  held.parser?.resume?.();
+  socket.resume();
+}
 
 /** Refuses a request in its turn, closes the connection after it, and reads nothing more. */
 function refuse(socket: Socket, response: ServerResponse, requestId: string): void {

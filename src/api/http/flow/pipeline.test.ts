@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { serveInTurn } from "./pipeline.ts";
+
+let server: http.Server;
+afterEach(() => server.close());
+
+/** Starts a server that answers every request at once. */
+async function start(mostWaiting: number): Promise<number> {
+  server = http.createServer(
+    serveInTurn(
+      (_, response) => response.end("ok"),
+      () => "id",
+      mostWaiting,
+    ),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+/** Sends this many requests in one write. @returns the statuses received until the connection closed */
+async function pipeline(port: number, requests: number): Promise<string[]> {
+  const socket = net.connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  const ordinary = "GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(requests - 1);
+  socket.write(`${ordinary}GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  await once(socket, "close");
+  return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status!);
+}
+
+test("requests beyond what may wait in all are refused, and the connection closes", async () => {
+  const port = await start(16);
+  expect(await pipeline(port, 1_000)).toEqual([...Array.from({ length: 17 }, () => "200"), "429"]);
+  // Node's parsers are used again: the next connection must find its own as it was.
+  for (let i = 0; i < 5; i++) expect(await pipeline(port, 3)).toEqual(["200", "200", "200"]);
+});
+
+test("a connection that pipelines without end is held back, not refused", async () => {
+  const port = await start(4_096);
+  const statuses = await pipeline(port, 20_000);
+  expect(statuses).toHaveLength(20_000);
+  expect(new Set(statuses)).toEqual(new Set(["200"]));
+});

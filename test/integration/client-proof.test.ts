@@ -52,7 +52,7 @@ function showNoImpact({ estimates }: BuyResponse): void {
   estimates!.priceImpact = 0;
 }
 
-/** Announces half of the output, and lets the transaction accept half: the rest is for whoever trades around it. */
+/** Announces half of the output, and lets the transaction accept half: a trader around it can take the rest. */
 function halveTheMinimum({ estimates, route, unsignedTransaction }: BuyResponse): void {
   const half = BigInt(estimates!.outputAmountRaw) / 2n;
   estimates!.outputAmountRaw = half.toString();

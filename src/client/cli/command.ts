@@ -7,7 +7,7 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** @throws Error if it cannot be read */
   readFile(path: string): Promise<string>;
-  /** Writes a file that only its owner can read, whoever could read it before. */
+  /** Writes a file that only its owner can read, also if others could read it before. */
   writeSecret(path: string, text: string): Promise<void>;
   /** Creates such a file. @throws Error if the path exists */
   createSecret(path: string, text: string): Promise<void>;

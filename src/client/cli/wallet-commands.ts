@@ -75,7 +75,7 @@ async function createWallet(line: CommandLine, io: CliIo, path: string): Promise
   const address = Address.from(key).toString();
   print(line, io, { address, savedTo: path }, [
     address,
-    `The private key is in ${path}. Whoever reads that file owns the wallet; without it, its money is lost.`,
+    `The private key is in ${path}. Anyone who reads that file controls the wallet; if the file is lost, so is the money.`,
   ]);
   return EXIT.done;
 }

@@ -51,12 +51,13 @@ afterAll(async () => {
 });
 
 test("a process that does not own a trade reports its progress, step by step", async () => {
+  const mint = sandbox.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!.mint.toString();
+  const built = (await trader.build(holder.url, { path: "buy", body: { mint, solAmount: 0.01 } }))!;
+  // After the build: a chain whose confirmed head stands still for twenty slots prices nothing meanwhile.
   await sandbox.setDelays({
     confirmedAfterSlots: CONFIRMED_AFTER_SLOTS,
     finalizedAfterSlots: 2 * CONFIRMED_AFTER_SLOTS,
   });
-  const mint = sandbox.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!.mint.toString();
-  const built = (await trader.build(holder.url, { path: "buy", body: { mint, solAmount: 0.01 } }))!;
   const submitted = trader.submit({ name: "holder", url: holder.url }, built);
   const told = new Map<string, { slot: unknown; tradeResult?: unknown }>();
   await eventually(async () => {

@@ -13,8 +13,8 @@ import {
   type SwapResponseSchema,
   TradeService,
 } from "../../gen/tradewire/v1/trade_pb.ts";
-import { createBinaryTransport } from "./connect-transport.ts";
 import { toTradeError } from "./connection/connect-error.ts";
+import { createBinaryTransport } from "./connection/connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./connection/keep-alive.ts";
 import { refuseUnknownKeys } from "./known-keys.ts";
 import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
@@ -50,8 +50,8 @@ import { isNoWorse, type TradeReview, unverified } from "./proof/review.ts";
 import { type VerifiedBuild, verifyBuild } from "./proof/verify-build.ts";
 import { awaitExpiry, checkPriceMove } from "./rebuild.ts";
 import { checkChallenge } from "./registration.ts";
+import { signTransaction } from "./signature/signing.ts";
 import { signatureBytes } from "./signature/wire-layout.ts";
-import { signTransaction } from "./signing.ts";
 import { afterSigning, answerWithin, submitUntilDecided } from "./submission.ts";
 import { checkTrade, type Trade, toTrade } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Account } from "../solana/account.ts";
-import type { Mint } from "../solana/mint.ts";
+import type { Mint } from "../solana/token/mint.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 
 /** A market with its decoded state, fresh enough to build on. */

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
-import { decodeMint, isMint, type Mint } from "../solana/mint.ts";
+import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
 import { leastUsed } from "./least-used.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { Markets } from "./port.ts";

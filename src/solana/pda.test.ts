@@ -5,7 +5,7 @@ import { createRandom } from "../primitives/random.ts";
 import { associatedTokenAccount } from "./derived-address.ts";
 import { associatedTokenAddress, derive, findPda, isOnCurve } from "./pda.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
-import { seededAddress } from "./wrapped-sol.ts";
+import { seededAddress } from "./token/wrapped-sol.ts";
 
 test("derived addresses and bumps equal web3.js's, over random seeds", () => {
   const random = createRandom(3);

@@ -2,8 +2,8 @@ import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import { parseAmount, toWholeUnits } from "../primitives/amount.ts";
 import { parseSlippage } from "../primitives/slippage.ts";
-import type { Mint } from "../solana/mint.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../solana/programs.ts";
+import type { Mint } from "../solana/token/mint.ts";
 import type { SwapMode } from "../venues/venue.ts";
 import type { TradeRequest } from "./trade.ts";
 

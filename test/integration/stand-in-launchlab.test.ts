@@ -4,7 +4,7 @@ import { hex, writeU64 } from "../../src/primitives/bytes.ts";
 import { ceilDiv, U64_MAX } from "../../src/primitives/integer.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
-import { decodeTokenAccount } from "../../src/solana/token-account.ts";
+import { decodeTokenAccount } from "../../src/solana/token/token-account.ts";
 import { raydiumLaunchlab } from "../../src/venues/raydium-launchlab/venue.ts";
 import { readMarket } from "../conformance/trades.ts";
 import { type Launch, type LaunchTrade, launchInstruction, readLaunch } from "../support/launchlab-instruction.ts";

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { readU64 } from "../../src/primitives/bytes.ts";
 import { createWorld, type World } from "../../src/sandbox/world/world.ts";
-import { decodeMint, extensionsOf, isMint } from "../../src/solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
-import { decodeTokenAccount, isTokenAccount } from "../../src/solana/token-account.ts";
+import { decodeMint, extensionsOf, isMint } from "../../src/solana/token/mint.ts";
+import { decodeTokenAccount, isTokenAccount } from "../../src/solana/token/token-account.ts";
 
 const RENT_PER_BYTE = 5_080n;
 const at = { slot: 450_000_000n, unixTimestamp: 1_795_000_000n };

@@ -1,6 +1,6 @@
 import { VersionedTransaction } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { signTransaction } from "../../src/client/signing.ts";
+import { signTransaction } from "../../src/client/signature/signing.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";

@@ -115,7 +115,7 @@ const SDKS = {
     const amm = sdk.PUMP_AMM_SDK;
     const { market, state } = sample.hot;
     const { PUMP_SWAP_GLOBAL, PUMP_SWAP_FEE_CONFIG } = await import("../../src/venues/pump-swap/layout.ts");
-    const { tokenBalance } = await import("../../src/solana/token-account.ts");
+    const { tokenBalance } = await import("../../src/solana/token/token-account.ts");
     const [base, quote] = market.vaults.map((vault) => new BN(tokenBalance(sample.accounts.get(vault)).toString()));
     const pool = amm.decodePool(account(sample, market.address));
     const supply = state.mints[0].supply;

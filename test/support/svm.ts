@@ -8,7 +8,7 @@ import type { Instruction } from "../../src/solana/instruction.ts";
 import { compileMessage, type LookupTable, SIGNATURE_SIZE } from "../../src/solana/message.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
-import { TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../src/solana/token-account.ts";
+import { TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../src/solana/token/token-account.ts";
 
 /** Lamports per byte of rent since the third step of SIMD-0437. */
 const LAMPORTS_PER_BYTE = 5080n;

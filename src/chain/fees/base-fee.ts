@@ -1,6 +1,6 @@
 import { compileMessage } from "../../solana/message.ts";
 import { INCINERATOR } from "../../solana/programs.ts";
-import { transferLamports } from "../../solana/token-instructions.ts";
+import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { ChainHead } from "../port.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asInteger } from "../rpc/rpc-values.ts";

@@ -4,7 +4,7 @@ import { signTransfer } from "../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import { compileMessageV1 } from "../../solana/message.ts";
-import { transferLamports } from "../../solana/token-instructions.ts";
+import { transferLamports } from "../../solana/token/token-instructions.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
 
 const blockhash = new Uint8Array(32).map((_, i) => i + 1);

@@ -1,7 +1,7 @@
-import { equalBytes } from "../primitives/bytes.ts";
-import { layoutOf, VERSION_1, withSignature } from "./signature/wire-layout.ts";
-import { TradeError } from "./trade-error.ts";
-import type { Wallet } from "./wallet.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
+import { TradeError } from "../trade-error.ts";
+import type { Wallet } from "../wallet.ts";
+import { layoutOf, VERSION_1, withSignature } from "./wire-layout.ts";
 
 /**
  * The wire transaction with the wallet's signature in its one slot; no other byte changes.

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, hex, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { transferLamports } from "../../solana/token-instructions.ts";
+import { transferLamports } from "../../solana/token/token-instructions.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from "../transaction/transaction-error.ts";
 import { decodeMessage, decodeTransaction, MalformedTransaction } from "../transaction/wire-transaction.ts";

@@ -3,7 +3,7 @@ import { Address } from "../../primitives/address.ts";
 import { concatBytes, hex, textBytes, writeU32 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { transferLamports } from "../../solana/token-instructions.ts";
+import { transferLamports } from "../../solana/token/token-instructions.ts";
 import { decodeTransaction, type WireTransaction } from "../transaction/wire-transaction.ts";
 
 /** 500 million SOL. */

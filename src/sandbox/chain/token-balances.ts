@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { decodeMint, isMint } from "../../solana/mint.ts";
-import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
+import { decodeMint, isMint } from "../../solana/token/mint.ts";
+import { decodeTokenAccount, isTokenAccount } from "../../solana/token/token-account.ts";
 import type { TokenBalance } from "./ledger.ts";
 
 /** Token balances of a transaction's accounts, in message order. Accounts that hold no tokens are left out. */

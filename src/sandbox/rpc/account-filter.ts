@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import { hasBytesAt } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { isTokenAccount } from "../../solana/token-account.ts";
+import { isTokenAccount } from "../../solana/token/token-account.ts";
 import { parseBytes, parseInteger, type RpcConfig } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 

@@ -1,8 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { decodeMint, isMint } from "../../solana/mint.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
+import { decodeMint, isMint } from "../../solana/token/mint.ts";
+import { decodeTokenAccount, isTokenAccount } from "../../solana/token/token-account.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Commitment } from "../chain/ledger.ts";
 import { parseAccountFilter } from "./account-filter.ts";

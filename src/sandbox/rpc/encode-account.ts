@@ -4,9 +4,9 @@ import { Address } from "../../primitives/address.ts";
 import { formatAmount } from "../../primitives/amount.ts";
 import { viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { decodeMint, isMint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../solana/programs.ts";
-import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
+import { decodeMint, isMint } from "../../solana/token/mint.ts";
+import { decodeTokenAccount, isTokenAccount } from "../../solana/token/token-account.ts";
 import { parseInteger, type RpcConfig } from "./params.ts";
 import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 

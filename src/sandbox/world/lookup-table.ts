@@ -1,7 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { concatBytes, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { LOOKUP_TABLE_PROGRAM } from "../../solana/lookup-table.ts";
-import { isMint } from "../../solana/mint.ts";
 import { derive, findPda } from "../../solana/pda.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -10,7 +9,8 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../solana/programs.ts";
-import { decodeTokenAccount, isTokenAccount } from "../../solana/token-account.ts";
+import { isMint } from "../../solana/token/mint.ts";
+import { decodeTokenAccount, isTokenAccount } from "../../solana/token/token-account.ts";
 import type { WorldAccount, WorldLedger } from "./genesis-ledger.ts";
 import { BUYBACK_FEE_RECIPIENTS, FEE_PROGRAM, FEE_RECIPIENTS, MAYHEM_FEE_RECIPIENTS } from "./pump-fees.ts";
 

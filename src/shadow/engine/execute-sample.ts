@@ -3,7 +3,7 @@ import type { Account } from "../../solana/account.ts";
 import { MAX_COMPUTE_UNITS, setComputeUnitLimit } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
-import { TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token-account.ts";
+import { TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token/token-account.ts";
 import type { Market, SwapLeg, Venue } from "../../venues/venue.ts";
 import type { Sample } from "./sample-sizes.ts";
 import type { ShadowRun, ShadowSvm } from "./shadow-svm.ts";

@@ -1,9 +1,9 @@
 import { Address } from "../../primitives/address.ts";
 import { textBytes, writeU64 } from "../../primitives/bytes.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
-import { decodeMint } from "../../solana/mint.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { createTokenAccount } from "../../solana/token-instructions.ts";
+import { decodeMint } from "../../solana/token/mint.ts";
+import { createTokenAccount } from "../../solana/token/token-instructions.ts";
 import type { ShadowSvm } from "./shadow-svm.ts";
 
 /** The wallet of all checks. Nobody has its key. */

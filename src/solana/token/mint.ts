@@ -1,7 +1,7 @@
-import type { Address } from "../primitives/address.ts";
-import { readU64, viewOf } from "../primitives/bytes.ts";
-import type { Account } from "./account.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import type { Address } from "../../primitives/address.ts";
+import { readU64, viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../account.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { decodeTransferFees, type TransferFees } from "./transfer-fee.ts";
 
 const MINT_SIZE = 82;

@@ -1,7 +1,7 @@
-import { Address } from "../primitives/address.ts";
-import { readU64 } from "../primitives/bytes.ts";
-import type { Account } from "./account.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { Address } from "../../primitives/address.ts";
+import { readU64 } from "../../primitives/bytes.ts";
+import type { Account } from "../account.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 
 /** Bytes of a token account without extensions. */
 export const TOKEN_ACCOUNT_SIZE = 165;

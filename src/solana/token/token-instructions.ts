@@ -1,7 +1,7 @@
-import type { Address } from "../primitives/address.ts";
-import { writeU32, writeU64 } from "../primitives/bytes.ts";
-import { type Instruction, readonly, readonlySigner, writable, writableSigner } from "./instruction.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./programs.ts";
+import type { Address } from "../../primitives/address.ts";
+import { writeU32, writeU64 } from "../../primitives/bytes.ts";
+import { type Instruction, readonly, readonlySigner, writable, writableSigner } from "../instruction.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../programs.ts";
 
 const systemProgram = readonly(SYSTEM_PROGRAM);
 const CREATE_IDEMPOTENT = Uint8Array.of(1);

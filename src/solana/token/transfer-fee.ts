@@ -1,5 +1,5 @@
-import { readU64, viewOf } from "../primitives/bytes.ts";
-import { ceilDiv, minOf } from "../primitives/integer.ts";
+import { readU64, viewOf } from "../../primitives/bytes.ts";
+import { ceilDiv, minOf } from "../../primitives/integer.ts";
 
 const ONE_IN_BPS = 10_000n;
 

@@ -1,8 +1,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { Address } from "../primitives/address.ts";
-import { pooledBytes, textBytes, writeU32, writeU64 } from "../primitives/bytes.ts";
-import { type Instruction, readonly, writable, writableSigner } from "./instruction.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { Address } from "../../primitives/address.ts";
+import { pooledBytes, textBytes, writeU32, writeU64 } from "../../primitives/bytes.ts";
+import { type Instruction, readonly, writable, writableSigner } from "../instruction.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
 import { createTokenAccount, syncNative, transferLamports } from "./token-instructions.ts";
 

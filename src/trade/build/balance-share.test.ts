@@ -3,8 +3,8 @@ import { Address } from "../../primitives/address.ts";
 import { viewOf } from "../../primitives/bytes.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import { readBalanceShare } from "./balance-share.ts";
 import { walletTokenAccount } from "./wallet-accounts.ts";
 

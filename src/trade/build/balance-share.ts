@@ -3,8 +3,8 @@ import type { Markets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { extensionsOf, type Mint } from "../../solana/mint.ts";
-import { isTokenAccount, TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token-account.ts";
+import { extensionsOf, type Mint } from "../../solana/token/mint.ts";
+import { isTokenAccount, TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token/token-account.ts";
 import type { BalanceShare } from "../intent.ts";
 import { walletTokenAccount } from "./wallet-accounts.ts";
 

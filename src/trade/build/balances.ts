@@ -1,8 +1,8 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
-import type { Mint } from "../../solana/mint.ts";
-import { isTokenAccount, tokenBalance } from "../../solana/token-account.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";

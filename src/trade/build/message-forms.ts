@@ -10,7 +10,7 @@ import {
   MAX_TRANSACTION_SIZE_V1,
   SIGNATURE_SIZE,
 } from "../../solana/message.ts";
-import { transferLamports } from "../../solana/token-instructions.ts";
+import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";

@@ -2,8 +2,8 @@ import type { Principal } from "../../accounts/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 
 /** A token account of the wallet. */
 interface WalletTokenAccount extends DerivedAddress {

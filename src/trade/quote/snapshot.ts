@@ -3,7 +3,7 @@ import type { Markets, PairMarkets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
-import type { Mint } from "../../solana/mint.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
 import { onlyChecked } from "./route-proof.ts";

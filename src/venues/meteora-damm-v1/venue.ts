@@ -1,8 +1,8 @@
 import { readU64 } from "../../primitives/bytes.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
-import type { Mint } from "../../solana/mint.ts";
-import { tokenBalance } from "../../solana/token-account.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { tokenBalance } from "../../solana/token/token-account.ts";
 import { filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";

@@ -1,7 +1,7 @@
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { DBC_AUTHORITY, DBC_EVENT_AUTHORITY, DBC_PROGRAM, type DbcMarket } from "./layout.ts";
 

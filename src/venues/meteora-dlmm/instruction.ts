@@ -1,7 +1,7 @@
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { MEMO_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { bitmapExtensionOf, DLMM_EVENT_AUTHORITY, DLMM_PROGRAM, type DlmmMarket } from "./layout.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import { whirlpoolSqrtPrice } from "./math.ts";
 import { orcaWhirlpool, type WhirlpoolState } from "./venue.ts";
 

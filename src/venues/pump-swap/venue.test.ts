@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
-import type { Mint } from "../../solana/mint.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import type { Ask } from "../venue.ts";
 import { paidByVault } from "./math.ts";
 import { type PumpSwapState, pumpSwap } from "./venue.ts";

@@ -1,8 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";

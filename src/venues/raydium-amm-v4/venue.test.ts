@@ -3,8 +3,8 @@ import { Address } from "../../primitives/address.ts";
 import { writeU64 } from "../../primitives/bytes.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import { AMM_V4_PROGRAM, decodeAmmV4Market, decodeAmmV4Pool } from "./layout.ts";
 import { type AmmV4State, raydiumAmmV4 } from "./venue.ts";
 

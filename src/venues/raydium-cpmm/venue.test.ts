@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import { createRandom } from "../../primitives/random.ts";
-import type { Mint } from "../../solana/mint.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
 import type { Ask } from "../venue.ts";
 import { raydiumCpmm } from "./venue.ts";
 

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
-import { extensionsOf } from "../../solana/mint.ts";
+import { extensionsOf } from "../../solana/token/mint.ts";
 
 /** Number of a mint's Token-2022 extensions: programs scan all of them, which costs compute units. */
 export function extensionCount(have: AccountView, mint: Address): number {

@@ -3,7 +3,7 @@ import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/byt
 import { ceilDiv } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
-import { TOKEN_ACCOUNT_SIZE } from "../../solana/token-account.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
 
 /** The program that holds the fee schedules of the Pump curve and of PumpSwap. */
 export const PUMP_FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");

@@ -1,7 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
-import { decodeMint, isMint, type Mint } from "../../solana/mint.ts";
+import { decodeMint, isMint, type Mint } from "../../solana/token/mint.ts";
 import type { VenueId } from "../venue.ts";
 import { degraded } from "./refusals.ts";
 

@@ -2,7 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hasBytesAt } from "../../primitives/bytes.ts";
 import type { AccountView } from "../../solana/account.ts";
-import { isTokenAccount, tokenBalance } from "../../solana/token-account.ts";
+import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
 import type { Market, VenueId } from "../venue.ts";
 import { degraded } from "./refusals.ts";
 import { requireAccount } from "./required.ts";

@@ -1,6 +1,6 @@
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { Mint } from "../../solana/mint.ts";
-import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/transfer-fee.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { amountBeforeFee, type TransferFee, transferFeeAt, transferFeeOn } from "../../solana/token/transfer-fee.ts";
 
 /** The transfer fee of a mint in `epoch`; undefined if transfers are free. */
 export function transferFeeOf({ transferFees }: Mint, epoch: bigint): TransferFee | undefined {

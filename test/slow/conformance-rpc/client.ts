@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Any, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
-import { createBinaryTransport } from "../../../src/client/connect-transport.ts";
+import { createBinaryTransport } from "../../../src/client/connection/connect-transport.ts";
 import { type Field, messageOf, registry, service, toFields } from "./definition.ts";
 import { readMessage, writeMessage } from "./frames.ts";
 

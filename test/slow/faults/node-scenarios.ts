@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { compileMessageV1 } from "../../../src/solana/message.ts";
-import { transferLamports } from "../../../src/solana/token-instructions.ts";
+import { transferLamports } from "../../../src/solana/token/token-instructions.ts";
 import type { Rig } from "./rig.ts";
 import type { Faults, RpcProxy } from "./rpc-proxy.ts";
 import {

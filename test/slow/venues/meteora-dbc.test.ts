@@ -8,7 +8,7 @@ import { createRandom } from "../../../src/primitives/random.ts";
 import type { Instruction } from "../../../src/solana/instruction.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
-import { createTokenAccount } from "../../../src/solana/token-instructions.ts";
+import { createTokenAccount } from "../../../src/solana/token/token-instructions.ts";
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DBC_PROGRAM } from "../../../src/venues/meteora-dbc/layout.ts";
 import { meteoraDbc } from "../../../src/venues/meteora-dbc/venue.ts";

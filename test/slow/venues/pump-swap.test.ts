@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
-import { tokenBalance } from "../../../src/solana/token-account.ts";
+import { tokenBalance } from "../../../src/solana/token/token-account.ts";
 import { decodePumpSwapMarket, PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
 import { pumpSwap } from "../../../src/venues/pump-swap/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";

@@ -4,7 +4,7 @@ import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
-import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/solana/transfer-fee.ts";
+import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/solana/token/transfer-fee.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
 import { CLMM_PROGRAM, clmmArraySpan } from "../../../src/venues/raydium-clmm/layout.ts";
 import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/math.ts";

@@ -4,7 +4,7 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { minOf, U64_MAX } from "../../../src/primitives/integer.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
-import { tokenBalance } from "../../../src/solana/token-account.ts";
+import { tokenBalance } from "../../../src/solana/token/token-account.ts";
 import { CPMM_PROGRAM, decodeCpmmMarket } from "../../../src/venues/raydium-cpmm/layout.ts";
 import { raydiumCpmm } from "../../../src/venues/raydium-cpmm/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";

@@ -1,57 +1,120 @@
 import { readFileSync } from "node:fs";
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { resolve } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { protoCamelCase } from "@bufbuild/protobuf/reflect";
 import { base64Decode } from "@bufbuild/protobuf/wire";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type DescriptorProto,
+  type EnumDescriptorProto,
+  type FieldDescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  file_google_protobuf_struct,
+  type ServiceDescriptorProto,
+} from "@bufbuild/protobuf/wkt";
 import type { Plugin } from "esbuild";
+import type { PlainFile, PlainPart } from "../src/client/connection/embedded-file.ts";
 
 /** Files that only the service reads: validation rules and REST routes. Clients need neither, and they are half of the size. */
-const SERVER_ONLY = ["buf/validate/validate.proto", "google/api/annotations.proto"];
+const SERVER_ONLY = ["file_buf_validate_validate", "file_google_api_annotations"];
+const EMBEDDED_FILE = resolve(import.meta.dirname, "../src/client/connection/embedded-file.ts");
+const STRUCT = "file_google_protobuf_struct";
+/** Label of a field that is not repeated. */
+const SINGLE = 1;
 
 const EMBEDDED = /fileDesc\("([^"]+)"(?:, \[([^\]]*)\])?\)/;
 const FILE_DESC_IMPORT = /^import \{[^}]*\bfileDesc\b[^}]*\} from .*;$/m;
 const SERVER_ONLY_IMPORT = /^import \{ (file_buf_validate_validate|file_google_api_annotations) \} from .*;\n/gm;
+const STRUCT_IMPORT = /^import \{ file_google_protobuf_struct \} from .*;$/m;
 
 /**
- * Bundles the generated definition without the options that only the service reads. The descriptors stay whole: every
- * service, message and field is present, and nothing in them refers to a missing file.
+ * Bundles the generated definition as plain objects, without the options that only the service reads and without the library's
+ * definition of definitions. The descriptors stay whole: every service, message and field is present, and nothing in them
+ * refers to a missing file.
  */
 export const plainDefinition: Plugin = {
   name: "plain-definition",
   setup(build) {
     build.onLoad({ filter: /[\\/]gen[\\/]tradewire[\\/].*_pb\.ts$/ }, ({ path }) => ({
-      contents: withoutServerOptions(readFileSync(path, "utf8")),
+      contents: withPlainFile(readFileSync(path, "utf8")),
       loader: "ts",
     }));
   },
 };
 
-/** The source of a generated file with its embedded descriptor stripped of server-only options and imports. */
-export function withoutServerOptions(source: string): string {
+/** The source of a generated file with its embedded descriptor as a plain object. */
+function withPlainFile(source: string): string {
   return source
     .replace(SERVER_ONLY_IMPORT, "")
+    .replace(STRUCT_IMPORT, `const ${STRUCT} = ${call(file_google_protobuf_struct.proto, [])};`)
     .replace(EMBEDDED, (_, embedded: string, dependencies: string | undefined) => {
-      const kept = (dependencies ?? "")
-        .split(",")
-        .map((name) => name.trim())
-        .filter(
-          (name) => name !== "" && name !== "file_buf_validate_validate" && name !== "file_google_api_annotations",
-        );
-      const text = JSON.stringify(String.fromCharCode(...strip(embedded)));
-      return `fileDesc(/*@__PURE__*/ asBase64(/*@__PURE__*/ Uint8Array.from(${text}, (c) => c.charCodeAt(0)))${kept.length === 0 ? "" : `, [${kept.join(", ")}]`})`;
+      const names = (dependencies ?? "").split(",").map((name) => name.trim());
+      const kept = names.filter((name) => name !== "" && !SERVER_ONLY.includes(name));
+      return call(fromBinary(FileDescriptorProtoSchema, base64Decode(embedded)), kept);
     })
-    .replace(
-      FILE_DESC_IMPORT,
-      (line) => `${line}\nimport { base64Encode as asBase64 } from "@bufbuild/protobuf/wire";`,
-    );
+    .replace(FILE_DESC_IMPORT, (line) => `${line}\nimport { embeddedFile } from ${JSON.stringify(EMBEDDED_FILE)};`);
 }
 
-function strip(embedded: string): Uint8Array {
-  const file = fromBinary(FileDescriptorProtoSchema, base64Decode(embedded));
-  file.dependency = file.dependency.filter((name) => !SERVER_ONLY.includes(name));
-  for (const message of file.messageType) {
-    delete message.options;
-    for (const field of message.field) delete field.options;
-  }
-  for (const service of file.service) for (const method of service.method) delete method.options;
-  return toBinary(FileDescriptorProtoSchema, file);
+function call(file: FileDescriptorProto, imports: readonly string[]): string {
+  return `/*@__PURE__*/ embeddedFile(${JSON.stringify(plainFile(file))}, [${imports.join(", ")}])`;
+}
+
+function plainFile(file: FileDescriptorProto): PlainFile {
+  if (file.syntax !== "proto3" || file.extension.length > 0) throw new Error(`${file.name} is not plain proto3`);
+  return {
+    name: file.name,
+    package: file.package,
+    messageType: file.messageType.map(plainMessage),
+    enumType: file.enumType.map(plainEnum),
+    service: file.service.map(plainService),
+  };
+}
+
+function plainMessage(message: DescriptorProto): PlainPart {
+  return {
+    name: message.name,
+    ...list("field", message.field.map(plainField)),
+    ...list("nestedType", message.nestedType.map(plainMessage)),
+    ...list("enumType", message.enumType.map(plainEnum)),
+    ...list(
+      "oneofDecl",
+      message.oneofDecl.map(({ name }) => ({ name })),
+    ),
+    ...(message.options?.mapEntry === true ? { options: { mapEntry: true } } : {}),
+  };
+}
+
+function plainField(field: FieldDescriptorProto): PlainPart {
+  const { name, number, label, type, typeName, oneofIndex, proto3Optional } = field;
+  const jsonName = protoCamelCase(name);
+  return {
+    name,
+    number,
+    type,
+    ...(label === SINGLE ? {} : { label }),
+    ...(typeName === "" ? {} : { typeName }),
+    ...(jsonName === name ? {} : { jsonName }),
+    ...(proto3Optional ? { proto3Optional } : Object.hasOwn(field, "oneofIndex") ? { oneofIndex } : {}),
+  };
+}
+
+function plainEnum({ name, value }: EnumDescriptorProto): PlainPart {
+  return { name, value: value.map((one) => ({ name: one.name, number: one.number })) };
+}
+
+function plainService({ name, method }: ServiceDescriptorProto): PlainPart {
+  return {
+    name,
+    method: method.map((one) => ({
+      name: one.name,
+      inputType: one.inputType,
+      outputType: one.outputType,
+      ...(one.clientStreaming ? { clientStreaming: true } : {}),
+      ...(one.serverStreaming ? { serverStreaming: true } : {}),
+    })),
+  };
+}
+
+function list(name: string, parts: readonly PlainPart[]): Readonly<Record<string, readonly PlainPart[]>> {
+  return parts.length === 0 ? {} : { [name]: parts };
 }

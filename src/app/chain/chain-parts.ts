@@ -33,6 +33,7 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const timeoutMs = config.solanaRpcTimeoutMs;
   const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, timeoutMs }));
   const pool = createRpcPool({ endpoints, now, warn });
+  const witnesses = callWitnesses(context, pool);
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, random, warn }));
   const head = closers.keep(
     await createChainHead({
@@ -42,6 +43,7 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
       monotonicMs,
       warn,
       onForeignChain,
+      trusted: witnesses.trusted,
       maxAgeMs: config.blockhashMaxAgeMs,
       clockMaxAgeMs: config.stateMaxAgeMs,
     }),
@@ -49,7 +51,6 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const feeWindow = new FeeWindow(() => head.slot());
   const fees = watchFees(context, pool, feeWindow);
   const { senders, senderPlan } = openSenders(context, pool);
-  const witnesses = callWitnesses(context, pool);
   const landing = closers.keep(
     withOwnFees(
       createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn }),

@@ -7,7 +7,7 @@ import type { ChainHead, Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext, asText } from "../rpc/rpc-values.ts";
+import { asContext } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
@@ -41,8 +41,10 @@ interface ChainHeadOptions {
   readonly now: Now;
   readonly monotonicMs: Now;
   readonly warn: (message: string) => void;
-  /** Called once if every node that answers has come to serve another chain. */
+  /** Called once if most of the nodes, or the trusted one, have come to serve another chain. */
   readonly onForeignChain?: ((message: string) => void) | undefined;
+  /** The node whose word decides a contradiction about the chain served; undefined if the operator named none. */
+  readonly trusted?: RpcEndpoint | undefined;
   /**
    * Oldest blockhash answered: age costs time to sign and land, nothing else. Also the longest pause of the chain during
    * which its state counts as current.
@@ -155,12 +157,12 @@ class FollowedChainHead implements LiveChainHead {
     this.#stops.push(this.#subscriptions.onSlot((slot) => this.#newest.noteBegun(slot)));
     await this.#locate();
     const [genesis, slotMs] = await Promise.all([
-      this.#pool.read("getGenesisHash", []),
+      this.#genesis.find(),
       this.#sampleSlotMs(),
       this.#refreshFast(),
       this.#refreshSlow(),
     ]);
-    this.#genesisHash = asText(genesis, "a genesis hash");
+    this.#genesisHash = genesis;
     await Promise.all([this.#features.refresh(), this.#genesis.check(this.#genesisHash)]);
     if (slotMs > 0) this.#newest.beginPace(slotMs);
     this.#stops.push(

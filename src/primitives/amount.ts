@@ -19,6 +19,17 @@ export function parseAmount(wholeUnits: number, decimals: number): bigint | unde
 }
 
 /**
+ * Base units of a decimal string, such as "1500000".
+ *
+ * @returns undefined if it is not a whole number above zero without leading zeros, or above u64
+ */
+export function parseRawAmount(text: string): bigint | undefined {
+  if (!/^[1-9][0-9]{0,19}$/.test(text)) return undefined;
+  const amount = BigInt(text);
+  return amount <= U64_MAX ? amount : undefined;
+}
+
+/**
  * The same without text, for a whole number of base units with at most fifteen digits: no two such decimals share a double, so
  * the one that divides back to the number is the one it prints as. Undefined for any other number.
  */

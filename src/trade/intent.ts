@@ -1,10 +1,11 @@
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
-import { parseAmount, toWholeUnits } from "../primitives/amount.ts";
+import { parseAmount, parseRawAmount, toWholeUnits } from "../primitives/amount.ts";
 import { parseSlippage } from "../primitives/slippage.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../solana/programs.ts";
 import type { Mint } from "../solana/token/mint.ts";
 import type { SwapMode } from "../venues/venue.ts";
+import { type RouteBounds, routeBoundsOf } from "./quote/route-bounds.ts";
 import type { TradeRequest } from "./trade.ts";
 
 /** A request resolved against the chain: in base units, and of mints that exist. */
@@ -19,12 +20,14 @@ export interface Intent {
   readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
   /** True: only markets whose quotes were checked on the deployed programs. */
   readonly requireChecked?: boolean;
+  /** Which routes it may take; absent: every route. */
+  readonly bounds?: RouteBounds;
 }
 
 /** A share of the wallet's balance, in base units. */
 export type BalanceShare = Pick<Intent, "amount" | "emptied">;
 
-type Asked = Pick<TradeRequest, "inMint" | "outMint" | "mode" | "amount" | "slippage" | "requireChecked">;
+type Asked = Omit<TradeRequest, "principal" | "priority" | "maxPriceImpact" | "maxPriorityCost" | "stages">;
 
 /** The mint a request means: SOL under any of its names is the wrapped-SOL mint. */
 export function canonicalMint(mint: Address): Address {
@@ -49,10 +52,12 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
   if (slippagePpb === undefined)
     throw invalidField("slippage", "slippage must be a fraction, 0 ≤ slippage < 1: 0.05 is 5 %.");
   const { mode } = asked;
-  const terms = asked.requireChecked === true ? { requireChecked: true } : {};
+  const bounds = routeBoundsOf(asked);
+  const terms = asked.requireChecked === true ? { requireChecked: true, bounds } : { bounds };
   if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share, ...terms };
   const exact = mode === "exactIn" ? inMint : outMint;
-  const amount = parseAmount(asked.amount, exact.decimals);
+  const amount =
+    asked.amountRaw === undefined ? parseAmount(asked.amount, exact.decimals) : parseRawAmount(asked.amountRaw);
   if (amount === undefined) {
     const least = toWholeUnits(1n, exact.decimals);
     throw invalidField(

@@ -14,6 +14,8 @@ export interface TradeRequest {
   readonly mode: SwapMode;
   /** Whole units of the exact side, as the JSON number of the request. */
   readonly amount: number;
+  /** In place of `amount`: base units, as a decimal string. */
+  readonly amountRaw?: string | undefined;
   /** In place of `amount`: percent of the wallet's balance of the input mint, 0 < p ≤ 100. */
   readonly sellPercent?: number | undefined;
   /** Decimal fraction, 0 ≤ slippage < 1. */
@@ -25,6 +27,16 @@ export interface TradeRequest {
   readonly maxPriorityCost: number | undefined;
   /** Use only markets whose quotes were checked on the deployed programs. */
   readonly requireChecked?: boolean | undefined;
+  /** Parallel paths of the route at most, 1 to 4. Default 4. */
+  readonly maxPaths?: number | undefined;
+  /** Markets in a row at most, 1 to 3. Default 3. */
+  readonly maxLegs?: number | undefined;
+  /** True: trade the two mints against each other only. */
+  readonly directOnly?: boolean | undefined;
+  /** Ids of the only venues allowed; empty or absent for every venue. */
+  readonly venues?: readonly string[] | undefined;
+  /** Ids of venues to leave out. */
+  readonly excludeVenues?: readonly string[] | undefined;
   /** Receives the end of each stage. */
   readonly stages?: { mark(stage: BuildStage): void } | undefined;
 }

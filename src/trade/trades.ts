@@ -4,6 +4,7 @@ import { priorityFeeLamports } from "../solana/compute-budget.ts";
 import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
 import { measureRoutes } from "./build/route-fit.ts";
 import { type QuotePorts, quoteTrade } from "./quote/quote-trade.ts";
+import { checkVenueNames } from "./quote/route-bounds.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
 import type { Trades } from "./trade.ts";
 
@@ -37,9 +38,16 @@ export function createTrades(
     measureRoutes: (intent, snapshot, routes) => measureRoutes(ports, intent, snapshot, routes),
   };
   const submitter = createSubmitter(submitPorts);
+  const venueIds = submitPorts.venues.map(({ id }) => id);
   return {
-    build: (request) => buildTrade(buildPorts, request),
-    quote: (request) => quoteTrade(quotePorts, request),
+    build: (request) => {
+      checkVenueNames(request, venueIds);
+      return buildTrade(buildPorts, request);
+    },
+    quote: (request) => {
+      checkVenueNames(request, venueIds);
+      return quoteTrade(quotePorts, request);
+    },
     ...submitter,
     priorities: () => prioritiesOf(ports),
   };

@@ -2,7 +2,7 @@ import bs58 from "bs58";
 import type { Accounts, KeyDirectory, KeySummary, Principal } from "../../src/accounts/port.ts";
 import { invalidField, TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
-import { parseAmount } from "../../src/primitives/amount.ts";
+import { parseAmount, parseRawAmount } from "../../src/primitives/amount.ts";
 import { equalBytes } from "../../src/primitives/bytes.ts";
 import { maximumIn, minimumOut, parseSlippage } from "../../src/primitives/slippage.ts";
 import type { BuiltTrade, SubmittedTrade, TradeRequest, Trades } from "../../src/trade/trade.ts";
@@ -38,7 +38,9 @@ export function createFakeTrades(): FakeTrades {
   const quote = (request: Omit<TradeRequest, "principal" | "priority">) => {
     const inDecimals = decimalsOf(request.inMint, "inMint");
     const outDecimals = decimalsOf(request.outMint, "outMint");
-    const exact = parseAmount(request.amount, request.mode === "exactIn" ? inDecimals : outDecimals);
+    const decimals = request.mode === "exactIn" ? inDecimals : outDecimals;
+    const exact =
+      request.amountRaw === undefined ? parseAmount(request.amount, decimals) : parseRawAmount(request.amountRaw);
     if (exact === undefined) throw invalidField("amount", "The amount is out of range.");
     // 1 SOL is 10^9 base units and 1,000 tokens are 10^9 base units, so both sides are equal.
     if (request.outMint === TOKEN && exact > POOL_TOKENS) {

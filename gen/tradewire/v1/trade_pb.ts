@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/trade.proto.
  */
 export const file_tradewire_v1_trade: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKmAwoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSLAoKc29sX2Ftb3VudBgCIAEoAUITukgQyAEBEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCEINCgtfc29sX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0IucCCgtCdXlSZXNwb25zZRIYChBzdWJtaXNzaW9uX3Rva2VuGAEgASgJEhwKFHVuc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMEhIKCmV4cGlyZXNfYXQYAyABKAkSEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIqCgllc3RpbWF0ZXMYByABKAsyFy50cmFkZXdpcmUudjEuRXN0aW1hdGVzEhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSHwoXbGFzdF92YWxpZF9ibG9ja19oZWlnaHQYCyABKAQSIgoFcHJvb2YYFCABKAsyEy50cmFkZXdpcmUudjEuUHJvb2Yi6wQKC1NlbGxSZXF1ZXN0EjsKBG1pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIrCgx0b2tlbl9hbW91bnQYAiABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARIzCghzbGlwcGFnZRgDIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAQgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAUgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYBiABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBARI0CgxzZWxsX3BlcmNlbnQYByABKAFCGbpIFhIUQAEZAAAAAAAAWUAhAAAAAAAAAABIBIgBARIXCg9yZXF1aXJlX2NoZWNrZWQYFCABKAg6erpIdxp1Chd0b2tlbl9hbW91bnQub25lX29mX3R3bxIob3Igc2VsbFBlcmNlbnQgaXMgcmVxdWlyZWQsIGJ1dCBub3QgYm90aBowaGFzKHRoaXMudG9rZW5fYW1vdW50KSAhPSBoYXModGhpcy5zZWxsX3BlcmNlbnQpQg8KDV90b2tlbl9hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEIPCg1fc2VsbF9wZXJjZW50IugCCgxTZWxsUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIv4GCgtTd2FwUmVxdWVzdBJBCgppbnB1dF9taW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSQgoLb3V0cHV0X21pbnQYAiABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIoCgZhbW91bnQYAyABKAFCE7pIEMgBARILQAEhAAAAAAAAAABIAIgBARI2Cglzd2FwX21vZGUYBCABKA4yFi50cmFkZXdpcmUudjEuU3dhcE1vZGVCC7pICMgBAYIBAhABEjMKCHNsaXBwYWdlGAUgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBiABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYByABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgIIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCDraArpI1gIa0wIKE291dHB1dF9taW50LmRpZmZlcnMSGm11c3QgZGlmZmVyIGZyb20gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0IugCCgxTd2FwUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIl8KDVN1Ym1pdFJlcXVlc3QSJQoQc3VibWlzc2lvbl90b2tlbhgBIAEoCUILukgIyAEBcgMYgEASJwoSc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMQgu6SAjIAQF6AxiAICKOAwoOU3VibWl0UmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIWCgl3aXRuZXNzZXMYFCABKA1IAYgBARIbCg5wZW5kaW5nX3JlYXNvbhgVIAEoCUgCiAEBQgcKBV9zbG90QgwKCl93aXRuZXNzZXNCEQoPX3BlbmRpbmdfcmVhc29uIvwGCgxRdW90ZVJlcXVlc3QSQQoKaW5wdXRfbWludBgBIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEkIKC291dHB1dF9taW50GAIgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKAoGYW1vdW50GAMgASgBQhO6SBDIAQESC0ABIQAAAAAAAAAASACIAQESNgoJc3dhcF9tb2RlGAQgASgOMhYudHJhZGV3aXJlLnYxLlN3YXBNb2RlQgu6SAjIAQGCAQIQARIzCghzbGlwcGFnZRgFIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjIKCHByaW9yaXR5GAYgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgi6SAWCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAcgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYCCABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBARIXCg9yZXF1aXJlX2NoZWNrZWQYFCABKAg62gK6SNYCGtMCChNvdXRwdXRfbWludC5kaWZmZXJzEhptdXN0IGRpZmZlciBmcm9tIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdCK+AgoNUXVvdGVSZXNwb25zZRIQCghwbGF0Zm9ybRgBIAEoCRISCgppbnB1dF9taW50GAIgASgJEhMKC291dHB1dF9taW50GAMgASgJEioKCWVzdGltYXRlcxgEIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSJQoFcm91dGUYBSADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4udHJhZGV3aXJlLnYxLlF1b3RlQWx0ZXJuYXRpdmUSKAoGZmF1bHRzGAcgAygLMhgudHJhZGV3aXJlLnYxLlF1b3RlRmF1bHQSGwoTbmVlZHNfb3Blbl9hY2NvdW50cxgIIAEoCBIiCgVwcm9vZhgUIAEoCzITLnRyYWRld2lyZS52MS5Qcm9vZiLgAQoQUXVvdGVBbHRlcm5hdGl2ZRIQCghwbGF0Zm9ybRgBIAEoCRIUCgxpbnB1dF9hbW91bnQYAiABKAESFQoNb3V0cHV0X2Ftb3VudBgDIAEoARIUCgxwcmljZV9pbXBhY3QYBCABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgFIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgGIAEoCRIlCgVyb3V0ZRgHIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIbChNuZWVkc19vcGVuX2FjY291bnRzGAggASgIIksKClF1b3RlRmF1bHQSDQoFdmVudWUYASABKAkSEwoGbWFya2V0GAIgASgJSACIAQESDgoGcmVhc29uGAMgASgJQgkKB19tYXJrZXQiTQoPR2V0VHJhZGVSZXF1ZXN0EjoKCXNpZ25hdHVyZRgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kIpADChBHZXRUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSFgoJd2l0bmVzc2VzGBQgASgNSAGIAQESGwoOcGVuZGluZ19yZWFzb24YFSABKAlIAogBAUIHCgVfc2xvdEIMCgpfd2l0bmVzc2VzQhEKD19wZW5kaW5nX3JlYXNvbiJPChFXYXRjaFRyYWRlUmVxdWVzdBI6CglzaWduYXR1cmUYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17NjQsODh9JCK8AwoSV2F0Y2hUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSKAoGZXZlbnRzGAsgAygLMhgudHJhZGV3aXJlLnYxLlRyYWRlRXZlbnQSFgoJd2l0bmVzc2VzGBQgASgNSAGIAQESGwoOcGVuZGluZ19yZWFzb24YFSABKAlIAogBAUIHCgVfc2xvdEIMCgpfd2l0bmVzc2VzQhEKD19wZW5kaW5nX3JlYXNvbiKcAQoKVHJhZGVFdmVudBIqCgRraW5kGAEgASgOMhwudHJhZGV3aXJlLnYxLlRyYWRlRXZlbnRLaW5kEgoKAmF0GAIgASgJEhEKBGxhbmUYAyABKAlIAIgBARIRCgRzbG90GAQgASgESAGIAQESEwoGcmVhc29uGAUgASgJSAKIAQFCBwoFX2xhbmVCBwoFX3Nsb3RCCQoHX3JlYXNvbiIUChJHZXRQcmlvcml0eVJlcXVlc3QiQgoTR2V0UHJpb3JpdHlSZXNwb25zZRIrCgZsZXZlbHMYASADKAsyGy50cmFkZXdpcmUudjEuUHJpb3JpdHlMZXZlbCKsAQoNUHJpb3JpdHlMZXZlbBIoCghwcmlvcml0eRgBIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eRInCh9taWNyb19sYW1wb3J0c19wZXJfY29tcHV0ZV91bml0GAIgASgEEhUKDWV4cGVjdGVkX2Nvc3QYAyABKAESGQoRZXhwZWN0ZWRfY29zdF9yYXcYBCABKAkSFgoOZXhwZWN0ZWRfc2xvdHMYBSABKAEqywEKDlRyYWRlRXZlbnRLaW5kEiAKHFRSQURFX0VWRU5UX0tJTkRfVU5TUEVDSUZJRUQQABIZChVUUkFERV9FVkVOVF9LSU5EX1NFTlQQARIcChhUUkFERV9FVkVOVF9LSU5EX1JFRlVTRUQQAhIeChpUUkFERV9FVkVOVF9LSU5EX1BST0NFU1NFRBADEh4KGlRSQURFX0VWRU5UX0tJTkRfQ09ORklSTUVEEAQSHgoaVFJBREVfRVZFTlRfS0lORF9GSU5BTElaRUQQBTLtBQoMVHJhZGVTZXJ2aWNlElEKA0J1eRIYLnRyYWRld2lyZS52MS5CdXlSZXF1ZXN0GhkudHJhZGV3aXJlLnYxLkJ1eVJlc3BvbnNlIhWC0+STAg86ASoiCi92MS90eC9idXkSVQoEU2VsbBIZLnRyYWRld2lyZS52MS5TZWxsUmVxdWVzdBoaLnRyYWRld2lyZS52MS5TZWxsUmVzcG9uc2UiFoLT5JMCEDoBKiILL3YxL3R4L3NlbGwSVQoEU3dhcBIZLnRyYWRld2lyZS52MS5Td2FwUmVxdWVzdBoaLnRyYWRld2lyZS52MS5Td2FwUmVzcG9uc2UiFoLT5JMCEDoBKiILL3YxL3R4L3N3YXASXQoGU3VibWl0EhsudHJhZGV3aXJlLnYxLlN1Ym1pdFJlcXVlc3QaHC50cmFkZXdpcmUudjEuU3VibWl0UmVzcG9uc2UiGILT5JMCEjoBKiINL3YxL3R4L3N1Ym1pdBJZCgVRdW90ZRIaLnRyYWRld2lyZS52MS5RdW90ZVJlcXVlc3QaGy50cmFkZXdpcmUudjEuUXVvdGVSZXNwb25zZSIXgtPkkwIROgEqIgwvdjEvdHgvcXVvdGUSZQoIR2V0VHJhZGUSHS50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXF1ZXN0Gh4udHJhZGV3aXJlLnYxLkdldFRyYWRlUmVzcG9uc2UiGoLT5JMCFBISL3YxL3R4L3tzaWduYXR1cmV9ElEKCldhdGNoVHJhZGUSHy50cmFkZXdpcmUudjEuV2F0Y2hUcmFkZVJlcXVlc3QaIC50cmFkZXdpcmUudjEuV2F0Y2hUcmFkZVJlc3BvbnNlMAESaAoLR2V0UHJpb3JpdHkSIC50cmFkZXdpcmUudjEuR2V0UHJpb3JpdHlSZXF1ZXN0GiEudHJhZGV3aXJlLnYxLkdldFByaW9yaXR5UmVzcG9uc2UiFILT5JMCDhIML3YxL3ByaW9yaXR5QjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKfBQoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKQoKc29sX2Ftb3VudBgCIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCBI2Cg5zb2xfYW1vdW50X3JhdxgVIAEoCUIZukgWchQyEl5bMS05XVswLTldezAsMTl9JEgEiAEBEiEKCW1heF9wYXRocxgWIAEoDUIJukgGKgQYBCgBSAWIAQESIAoIbWF4X2xlZ3MYFyABKA1CCbpIBioEGAMoAUgGiAEBEhMKC2RpcmVjdF9vbmx5GBggASgIEhgKBnZlbnVlcxgZIAMoCUIIukgFkgECECASIAoOZXhjbHVkZV92ZW51ZXMYGiADKAlCCLpIBZIBAhAgQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3RCEQoPX3NvbF9hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIucCCgtCdXlSZXNwb25zZRIYChBzdWJtaXNzaW9uX3Rva2VuGAEgASgJEhwKFHVuc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMEhIKCmV4cGlyZXNfYXQYAyABKAkSEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIqCgllc3RpbWF0ZXMYByABKAsyFy50cmFkZXdpcmUudjEuRXN0aW1hdGVzEhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSHwoXbGFzdF92YWxpZF9ibG9ja19oZWlnaHQYCyABKAQSIgoFcHJvb2YYFCABKAsyEy50cmFkZXdpcmUudjEuUHJvb2YijgcKC1NlbGxSZXF1ZXN0EjsKBG1pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIrCgx0b2tlbl9hbW91bnQYAiABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARIzCghzbGlwcGFnZRgDIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAQgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAUgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYBiABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBARI0CgxzZWxsX3BlcmNlbnQYByABKAFCGbpIFhIUQAEZAAAAAAAAWUAhAAAAAAAAAABIBIgBARIXCg9yZXF1aXJlX2NoZWNrZWQYFCABKAgSOAoQdG9rZW5fYW1vdW50X3JhdxgVIAEoCUIZukgWchQyEl5bMS05XVswLTldezAsMTl9JEgFiAEBEiEKCW1heF9wYXRocxgWIAEoDUIJukgGKgQYBCgBSAaIAQESIAoIbWF4X2xlZ3MYFyABKA1CCbpIBioEGAMoAUgHiAEBEhMKC2RpcmVjdF9vbmx5GBggASgIEhgKBnZlbnVlcxgZIAMoCUIIukgFkgECECASIAoOZXhjbHVkZV92ZW51ZXMYGiADKAlCCLpIBZIBAhAgOpwBukiYARqVAQoXdG9rZW5fYW1vdW50Lm9uZV9vZl90d28SKG9yIHNlbGxQZXJjZW50IGlzIHJlcXVpcmVkLCBidXQgbm90IGJvdGgaUChoYXModGhpcy50b2tlbl9hbW91bnQpIHx8IGhhcyh0aGlzLnRva2VuX2Ftb3VudF9yYXcpKSAhPSBoYXModGhpcy5zZWxsX3BlcmNlbnQpQg8KDV90b2tlbl9hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEIPCg1fc2VsbF9wZXJjZW50QhMKEV90b2tlbl9hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIugCCgxTZWxsUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIu8ICgtTd2FwUmVxdWVzdBJBCgppbnB1dF9taW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSQgoLb3V0cHV0X21pbnQYAiABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIlCgZhbW91bnQYAyABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARI2Cglzd2FwX21vZGUYBCABKA4yFi50cmFkZXdpcmUudjEuU3dhcE1vZGVCC7pICMgBAYIBAhABEjMKCHNsaXBwYWdlGAUgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBiABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYByABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgIIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCBIyCgphbW91bnRfcmF3GBUgASgJQhm6SBZyFDISXlsxLTldWzAtOV17MCwxOX0kSASIAQESIQoJbWF4X3BhdGhzGBYgASgNQgm6SAYqBBgEKAFIBYgBARIgCghtYXhfbGVncxgXIAEoDUIJukgGKgQYAygBSAaIAQESEwoLZGlyZWN0X29ubHkYGCABKAgSGAoGdmVudWVzGBkgAygJQgi6SAWSAQIQIBIgCg5leGNsdWRlX3ZlbnVlcxgaIAMoCUIIukgFkgECECA62gK6SNYCGtMCChNvdXRwdXRfbWludC5kaWZmZXJzEhptdXN0IGRpZmZlciBmcm9tIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEINCgtfYW1vdW50X3Jhd0IMCgpfbWF4X3BhdGhzQgsKCV9tYXhfbGVncyLoAgoMU3dhcFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBBIiCgVwcm9vZhgUIAEoCzITLnRyYWRld2lyZS52MS5Qcm9vZiJfCg1TdWJtaXRSZXF1ZXN0EiUKEHN1Ym1pc3Npb25fdG9rZW4YASABKAlCC7pICMgBAXIDGIBAEicKEnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDEILukgIyAEBegMYgCAijgMKDlN1Ym1pdFJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSFgoJd2l0bmVzc2VzGBQgASgNSAGIAQESGwoOcGVuZGluZ19yZWFzb24YFSABKAlIAogBAUIHCgVfc2xvdEIMCgpfd2l0bmVzc2VzQhEKD19wZW5kaW5nX3JlYXNvbiLtCAoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEiUKBmFtb3VudBgDIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQESFwoPcmVxdWlyZV9jaGVja2VkGBQgASgIEjIKCmFtb3VudF9yYXcYFSABKAlCGbpIFnIUMhJeWzEtOV1bMC05XXswLDE5fSRIBIgBARIhCgltYXhfcGF0aHMYFiABKA1CCbpIBioEGAQoAUgFiAEBEiAKCG1heF9sZWdzGBcgASgNQgm6SAYqBBgDKAFIBogBARITCgtkaXJlY3Rfb25seRgYIAEoCBIYCgZ2ZW51ZXMYGSADKAlCCLpIBZIBAhAgEiAKDmV4Y2x1ZGVfdmVudWVzGBogAygJQgi6SAWSAQIQIDraArpI1gIa0wIKE291dHB1dF9taW50LmRpZmZlcnMSGm11c3QgZGlmZmVyIGZyb20gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0Qg0KC19hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIr4CCg1RdW90ZVJlc3BvbnNlEhAKCHBsYXRmb3JtGAEgASgJEhIKCmlucHV0X21pbnQYAiABKAkSEwoLb3V0cHV0X21pbnQYAyABKAkSKgoJZXN0aW1hdGVzGAQgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIlCgVyb3V0ZRgFIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi50cmFkZXdpcmUudjEuUXVvdGVBbHRlcm5hdGl2ZRIoCgZmYXVsdHMYByADKAsyGC50cmFkZXdpcmUudjEuUXVvdGVGYXVsdBIbChNuZWVkc19vcGVuX2FjY291bnRzGAggASgIEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIuABChBRdW90ZUFsdGVybmF0aXZlEhAKCHBsYXRmb3JtGAEgASgJEhQKDGlucHV0X2Ftb3VudBgCIAEoARIVCg1vdXRwdXRfYW1vdW50GAMgASgBEhQKDHByaWNlX2ltcGFjdBgEIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEiUKBXJvdXRlGAcgAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEhsKE25lZWRzX29wZW5fYWNjb3VudHMYCCABKAgiSwoKUXVvdGVGYXVsdBINCgV2ZW51ZRgBIAEoCRITCgZtYXJrZXQYAiABKAlIAIgBARIOCgZyZWFzb24YAyABKAlCCQoHX21hcmtldCJNCg9HZXRUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQikAMKEEdldFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIWCgl3aXRuZXNzZXMYFCABKA1IAYgBARIbCg5wZW5kaW5nX3JlYXNvbhgVIAEoCUgCiAEBQgcKBV9zbG90QgwKCl93aXRuZXNzZXNCEQoPX3BlbmRpbmdfcmVhc29uIk8KEVdhdGNoVHJhZGVSZXF1ZXN0EjoKCXNpZ25hdHVyZRgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kIrwDChJXYXRjaFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIoCgZldmVudHMYCyADKAsyGC50cmFkZXdpcmUudjEuVHJhZGVFdmVudBIWCgl3aXRuZXNzZXMYFCABKA1IAYgBARIbCg5wZW5kaW5nX3JlYXNvbhgVIAEoCUgCiAEBQgcKBV9zbG90QgwKCl93aXRuZXNzZXNCEQoPX3BlbmRpbmdfcmVhc29uIpwBCgpUcmFkZUV2ZW50EioKBGtpbmQYASABKA4yHC50cmFkZXdpcmUudjEuVHJhZGVFdmVudEtpbmQSCgoCYXQYAiABKAkSEQoEbGFuZRgDIAEoCUgAiAEBEhEKBHNsb3QYBCABKARIAYgBARITCgZyZWFzb24YBSABKAlIAogBAUIHCgVfbGFuZUIHCgVfc2xvdEIJCgdfcmVhc29uIhQKEkdldFByaW9yaXR5UmVxdWVzdCJCChNHZXRQcmlvcml0eVJlc3BvbnNlEisKBmxldmVscxgBIAMoCzIbLnRyYWRld2lyZS52MS5Qcmlvcml0eUxldmVsIqwBCg1Qcmlvcml0eUxldmVsEigKCHByaW9yaXR5GAEgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5EicKH21pY3JvX2xhbXBvcnRzX3Blcl9jb21wdXRlX3VuaXQYAiABKAQSFQoNZXhwZWN0ZWRfY29zdBgDIAEoARIZChFleHBlY3RlZF9jb3N0X3JhdxgEIAEoCRIWCg5leHBlY3RlZF9zbG90cxgFIAEoASrLAQoOVHJhZGVFdmVudEtpbmQSIAocVFJBREVfRVZFTlRfS0lORF9VTlNQRUNJRklFRBAAEhkKFVRSQURFX0VWRU5UX0tJTkRfU0VOVBABEhwKGFRSQURFX0VWRU5UX0tJTkRfUkVGVVNFRBACEh4KGlRSQURFX0VWRU5UX0tJTkRfUFJPQ0VTU0VEEAMSHgoaVFJBREVfRVZFTlRfS0lORF9DT05GSVJNRUQQBBIeChpUUkFERV9FVkVOVF9LSU5EX0ZJTkFMSVpFRBAFMu0FCgxUcmFkZVNlcnZpY2USUQoDQnV5EhgudHJhZGV3aXJlLnYxLkJ1eVJlcXVlc3QaGS50cmFkZXdpcmUudjEuQnV5UmVzcG9uc2UiFYLT5JMCDzoBKiIKL3YxL3R4L2J1eRJVCgRTZWxsEhkudHJhZGV3aXJlLnYxLlNlbGxSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlNlbGxSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc2VsbBJVCgRTd2FwEhkudHJhZGV3aXJlLnYxLlN3YXBSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlN3YXBSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc3dhcBJdCgZTdWJtaXQSGy50cmFkZXdpcmUudjEuU3VibWl0UmVxdWVzdBocLnRyYWRld2lyZS52MS5TdWJtaXRSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvdHgvc3VibWl0ElkKBVF1b3RlEhoudHJhZGV3aXJlLnYxLlF1b3RlUmVxdWVzdBobLnRyYWRld2lyZS52MS5RdW90ZVJlc3BvbnNlIheC0+STAhE6ASoiDC92MS90eC9xdW90ZRJlCghHZXRUcmFkZRIdLnRyYWRld2lyZS52MS5HZXRUcmFkZVJlcXVlc3QaHi50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXNwb25zZSIagtPkkwIUEhIvdjEvdHgve3NpZ25hdHVyZX0SUQoKV2F0Y2hUcmFkZRIfLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVxdWVzdBogLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVzcG9uc2UwARJoCgtHZXRQcmlvcml0eRIgLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlcXVlc3QaIS50cmFkZXdpcmUudjEuR2V0UHJpb3JpdHlSZXNwb25zZSIUgtPkkwIOEgwvdjEvcHJpb3JpdHlCMFoudHJhZGV3aXJlLmV4YW1wbGUvYXBpL3RyYWRld2lyZS92MTt0cmFkZXdpcmV2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
 
 /**
  * Requests a buy.
@@ -30,7 +30,7 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
   mint: string;
 
   /**
-   * SOL to spend; 1 is one SOL.
+   * SOL to spend; 1 is one SOL. Either this or `solAmountRaw`.
    *
    * @generated from field: optional double sol_amount = 2;
    */
@@ -70,6 +70,48 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked: boolean;
+
+  /**
+   * SOL to spend, in base units, as a decimal string: exact for every amount. In place of `solAmount`.
+   *
+   * @generated from field: optional string sol_amount_raw = 21;
+   */
+  solAmountRaw?: string | undefined;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number | undefined;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number | undefined;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues: string[];
 };
 
 /**
@@ -86,7 +128,7 @@ export type BuyRequestJson = {
   mint?: string;
 
   /**
-   * SOL to spend; 1 is one SOL.
+   * SOL to spend; 1 is one SOL. Either this or `solAmountRaw`.
    *
    * @generated from field: optional double sol_amount = 2;
    */
@@ -126,6 +168,48 @@ export type BuyRequestJson = {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked?: boolean;
+
+  /**
+   * SOL to spend, in base units, as a decimal string: exact for every amount. In place of `solAmount`.
+   *
+   * @generated from field: optional string sol_amount_raw = 21;
+   */
+  solAmountRaw?: string;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly?: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues?: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues?: string[];
 };
 
 /**
@@ -338,7 +422,7 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   mint: string;
 
   /**
-   * Tokens to sell; 1 is one whole token. Either this or `sellPercent`.
+   * Tokens to sell; 1 is one whole token. Either this, `tokenAmountRaw` or `sellPercent`.
    *
    * @generated from field: optional double token_amount = 2;
    */
@@ -387,6 +471,48 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked: boolean;
+
+  /**
+   * Tokens to sell, in base units, as a decimal string: exact for every amount. In place of `tokenAmount`.
+   *
+   * @generated from field: optional string token_amount_raw = 21;
+   */
+  tokenAmountRaw?: string | undefined;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number | undefined;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number | undefined;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues: string[];
 };
 
 /**
@@ -403,7 +529,7 @@ export type SellRequestJson = {
   mint?: string;
 
   /**
-   * Tokens to sell; 1 is one whole token. Either this or `sellPercent`.
+   * Tokens to sell; 1 is one whole token. Either this, `tokenAmountRaw` or `sellPercent`.
    *
    * @generated from field: optional double token_amount = 2;
    */
@@ -452,6 +578,48 @@ export type SellRequestJson = {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked?: boolean;
+
+  /**
+   * Tokens to sell, in base units, as a decimal string: exact for every amount. In place of `tokenAmount`.
+   *
+   * @generated from field: optional string token_amount_raw = 21;
+   */
+  tokenAmountRaw?: string;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly?: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues?: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues?: string[];
 };
 
 /**
@@ -671,7 +839,7 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   outputMint: string;
 
   /**
-   * Whole units of the exact side.
+   * Whole units of the exact side. Either this or `amountRaw`.
    *
    * @generated from field: optional double amount = 3;
    */
@@ -718,6 +886,48 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked: boolean;
+
+  /**
+   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   *
+   * @generated from field: optional string amount_raw = 21;
+   */
+  amountRaw?: string | undefined;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number | undefined;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number | undefined;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues: string[];
 };
 
 /**
@@ -741,7 +951,7 @@ export type SwapRequestJson = {
   outputMint?: string;
 
   /**
-   * Whole units of the exact side.
+   * Whole units of the exact side. Either this or `amountRaw`.
    *
    * @generated from field: optional double amount = 3;
    */
@@ -788,6 +998,48 @@ export type SwapRequestJson = {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked?: boolean;
+
+  /**
+   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   *
+   * @generated from field: optional string amount_raw = 21;
+   */
+  amountRaw?: string;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly?: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues?: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues?: string[];
 };
 
 /**
@@ -1245,7 +1497,7 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
   outputMint: string;
 
   /**
-   * Whole units of the exact side.
+   * Whole units of the exact side. Either this or `amountRaw`.
    *
    * @generated from field: optional double amount = 3;
    */
@@ -1292,6 +1544,48 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked: boolean;
+
+  /**
+   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   *
+   * @generated from field: optional string amount_raw = 21;
+   */
+  amountRaw?: string | undefined;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number | undefined;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number | undefined;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues: string[];
 };
 
 /**
@@ -1315,7 +1609,7 @@ export type QuoteRequestJson = {
   outputMint?: string;
 
   /**
-   * Whole units of the exact side.
+   * Whole units of the exact side. Either this or `amountRaw`.
    *
    * @generated from field: optional double amount = 3;
    */
@@ -1362,6 +1656,48 @@ export type QuoteRequestJson = {
    * @generated from field: bool require_checked = 20;
    */
   requireChecked?: boolean;
+
+  /**
+   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   *
+   * @generated from field: optional string amount_raw = 21;
+   */
+  amountRaw?: string;
+
+  /**
+   * Parallel paths of the route at most: 1 never splits. Default 4.
+   *
+   * @generated from field: optional uint32 max_paths = 22;
+   */
+  maxPaths?: number;
+
+  /**
+   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   *
+   * @generated from field: optional uint32 max_legs = 23;
+   */
+  maxLegs?: number;
+
+  /**
+   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   *
+   * @generated from field: bool direct_only = 24;
+   */
+  directOnly?: boolean;
+
+  /**
+   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   *
+   * @generated from field: repeated string venues = 25;
+   */
+  venues?: string[];
+
+  /**
+   * Use none of these venues.
+   *
+   * @generated from field: repeated string exclude_venues = 26;
+   */
+  excludeVenues?: string[];
 };
 
 /**

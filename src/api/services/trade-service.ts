@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { SwapRequest, TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
+import type { BuyRequest, SellRequest, SwapRequest, TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import type { Trades } from "../../trade/trade.ts";
 import { principalOf, stateOf } from "../call/call.ts";
 import type { StreamPlaces } from "../call/stream-places.ts";
@@ -9,9 +9,12 @@ import { parseMint, parseToken, swapModeOf, WIRE_SOL_MINT } from "./requests.ts"
 import { namingFields, type TradeFields } from "./trade-fields.ts";
 
 const BUY_FIELDS: TradeFields = { amount: "solAmount", inMint: undefined, outMint: "mint" };
+const BUY_RAW_FIELDS: TradeFields = { ...BUY_FIELDS, amount: "solAmountRaw" };
 const SELL_FIELDS: TradeFields = { amount: "tokenAmount", inMint: "mint", outMint: undefined };
+const SELL_RAW_FIELDS: TradeFields = { ...SELL_FIELDS, amount: "tokenAmountRaw" };
 const SELL_PERCENT_FIELDS: TradeFields = { ...SELL_FIELDS, amount: "sellPercent" };
 const SWAP_FIELDS: TradeFields = { amount: "amount", inMint: "inputMint", outMint: "outputMint" };
+const SWAP_RAW_FIELDS: TradeFields = { ...SWAP_FIELDS, amount: "amountRaw" };
 
 /**
  * Implements TradeService on the product. Requests have passed validation, so their required fields are present.
@@ -27,18 +30,16 @@ export function createTradeService(
   return {
     async buy(request, context) {
       return fromBuilt(
-        await namingFields(BUY_FIELDS, () =>
+        await namingFields(request.solAmountRaw === undefined ? BUY_FIELDS : BUY_RAW_FIELDS, () =>
           trades.build({
             principal: principalOf(context),
             inMint: WIRE_SOL_MINT,
             outMint: parseToken(request.mint),
             mode: "exactIn",
-            amount: request.solAmount!,
-            slippage: request.slippage!,
+            amount: request.solAmount ?? Number.NaN,
+            amountRaw: request.solAmountRaw,
+            ...termsOf(request),
             priority: levelOf(request.priority),
-            maxPriceImpact: request.maxPriceImpact,
-            maxPriorityCost: request.maxPriorityCost,
-            requireChecked: request.requireChecked,
             stages: stateOf(context).stages,
           }),
         ),
@@ -47,19 +48,17 @@ export function createTradeService(
 
     async sell(request, context) {
       return fromBuilt(
-        await namingFields(request.sellPercent === undefined ? SELL_FIELDS : SELL_PERCENT_FIELDS, () =>
+        await namingFields(saleFields(request), () =>
           trades.build({
             principal: principalOf(context),
             inMint: parseToken(request.mint),
             outMint: WIRE_SOL_MINT,
             mode: "exactIn",
             amount: request.tokenAmount ?? Number.NaN,
+            amountRaw: request.tokenAmountRaw,
             sellPercent: request.sellPercent,
-            slippage: request.slippage!,
+            ...termsOf(request),
             priority: levelOf(request.priority),
-            maxPriceImpact: request.maxPriceImpact,
-            maxPriorityCost: request.maxPriorityCost,
-            requireChecked: request.requireChecked,
             stages: stateOf(context).stages,
           }),
         ),
@@ -68,7 +67,7 @@ export function createTradeService(
 
     async swap(request, context) {
       return fromBuilt(
-        await namingFields(SWAP_FIELDS, () =>
+        await namingFields(swapFields(request), () =>
           trades.build({
             ...toSwap(request),
             principal: principalOf(context),
@@ -91,7 +90,7 @@ export function createTradeService(
     },
 
     async quote(request) {
-      return fromQuoted(await namingFields(SWAP_FIELDS, () => trades.quote(toSwap(request))));
+      return fromQuoted(await namingFields(swapFields(request), () => trades.quote(toSwap(request))));
     },
 
     async getTrade(request, context) {
@@ -120,10 +119,31 @@ function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
     inMint: parseMint(request.inputMint, "inputMint"),
     outMint: parseMint(request.outputMint, "outputMint"),
     mode: swapModeOf(request.swapMode),
-    amount: request.amount!,
+    amount: request.amount ?? Number.NaN,
+    amountRaw: request.amountRaw,
+    ...termsOf(request),
+  };
+}
+
+/** The terms that every trade request has. */
+function termsOf(request: Omit<BuyRequest, "$typeName" | "mint" | "solAmount" | "solAmountRaw" | "priority">) {
+  return {
     slippage: request.slippage!,
     maxPriceImpact: request.maxPriceImpact,
     maxPriorityCost: request.maxPriorityCost,
     requireChecked: request.requireChecked,
+    maxPaths: request.maxPaths,
+    maxLegs: request.maxLegs,
+    directOnly: request.directOnly,
+    venues: request.venues,
+    excludeVenues: request.excludeVenues,
   };
 }
+
+function saleFields({ sellPercent, tokenAmountRaw }: SellRequest): TradeFields {
+  if (sellPercent !== undefined) return SELL_PERCENT_FIELDS;
+  return tokenAmountRaw === undefined ? SELL_FIELDS : SELL_RAW_FIELDS;
+}
+
+const swapFields = ({ amountRaw }: Pick<SwapRequest, "amountRaw">) =>
+  amountRaw === undefined ? SWAP_FIELDS : SWAP_RAW_FIELDS;

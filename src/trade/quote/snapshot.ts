@@ -6,6 +6,7 @@ import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
+import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { onlyChecked } from "./route-proof.ts";
 
 /** A hub with its mint: a trade through it may need a token account of that mint. */
@@ -54,7 +55,7 @@ export function routesOf(
   snapshot: Snapshot,
   clock: ChainClock,
 ): Routes {
-  const { direct, hubs } = intent.requireChecked === true ? checkedOf(snapshot) : snapshot;
+  const { direct, hubs } = eligibleOf(intent, snapshot);
   try {
     return chooseRoutes(intent, direct, hubs, clock);
   } catch (error) {
@@ -64,10 +65,17 @@ export function routesOf(
   }
 }
 
-function checkedOf({ direct, hubs }: Snapshot): Snapshot {
+/** The markets that the trade may use. */
+function eligibleOf({ requireChecked, bounds = UNBOUNDED }: Intent, snapshot: Snapshot): Snapshot {
+  const direct = bounds.maxLegs === 1 ? { ...snapshot, hubs: [] } : snapshot;
+  if (requireChecked !== true && bounds.allows === undefined) return direct;
+  const filter = (pair: PairMarkets) => {
+    const allowed = onlyAllowed(pair, bounds);
+    return requireChecked === true ? onlyChecked(allowed) : allowed;
+  };
   return {
-    direct: onlyChecked(direct),
-    hubs: hubs.map((hub) => ({ ...hub, toHub: onlyChecked(hub.toHub), fromHub: onlyChecked(hub.fromHub) })),
+    direct: filter(direct.direct),
+    hubs: direct.hubs.map((hub) => ({ ...hub, toHub: filter(hub.toHub), fromHub: filter(hub.fromHub) })),
   };
 }
 

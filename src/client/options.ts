@@ -1,5 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
-import type { BuyResponse, SellResponse, SwapResponse } from "../../gen/tradewire/v1/trade_pb.ts";
+import type { BuiltResponse } from "./answers.ts";
 import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
 import type { PriceReference, ReferenceOptions } from "./proof/reference.ts";
 import type { TradeReview } from "./proof/review.ts";
@@ -90,9 +90,6 @@ export type TradeStep =
   | { readonly step: "signed"; readonly signature: string }
   | { readonly step: "waiting"; readonly signature: string }
   | { readonly step: "expired"; readonly signature: string };
-
-/** What a build call returns. */
-export type BuiltResponse = BuyResponse | SellResponse | SwapResponse;
 
 export const CONNECT_KEYS = {
   baseUrl: true,

@@ -1,19 +1,8 @@
-import type { SubmitResponse } from "../../gen/tradewire/v1/trade_pb.ts";
-import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
 import { toWholeUnits } from "../primitives/amount.ts";
+import type { TradeEventName, TradeStatusName } from "./plain-answer.ts";
 import { TradeError } from "./trade-error.ts";
 import { mintOf } from "./verify/build-answer.ts";
 import type { TradeExpectation } from "./verify/trade-expectation.ts";
-
-/** How far a submitted trade got. */
-export type TradeStatusName = "pending" | "processed" | "confirmed" | "finalized";
-
-/** A status unknown to this library counts as pending, so that it is read again. */
-const STATUSES: ReadonlyMap<number, TradeStatusName> = new Map([
-  [TradeStatus.PROCESSED, "processed"],
-  [TradeStatus.CONFIRMED, "confirmed"],
-  [TradeStatus.FINALIZED, "finalized"],
-]);
 
 /** What a trade moved: whole units as numbers, base units as exact strings. */
 export interface TradeResult {
@@ -22,7 +11,7 @@ export interface TradeResult {
   readonly inputAmountRaw: string;
   readonly outputAmountRaw: string;
   /** Over two markets: the rest of the intermediate mint, SOL or USDC, that stays in the wallet. Base units. */
-  readonly remainder?: { readonly mint: string; readonly amountRaw: string };
+  readonly remainder?: { readonly mint: string; readonly amountRaw: string } | undefined;
 }
 
 /** Costs besides the trade itself: lamports as exact strings. */
@@ -48,63 +37,40 @@ export interface TradeLeg {
 export interface Trade {
   readonly signature: string;
   readonly status: TradeStatusName;
-  readonly slot: number | undefined;
+  /** Absent while pending. */
+  readonly slot?: number | undefined;
   readonly platform: string;
   readonly inputMint: string;
   readonly outputMint: string;
   /** Absent until the chain's record can be read. */
-  readonly tradeResult: TradeResult | undefined;
+  readonly tradeResult?: TradeResult | undefined;
   /** SOL paid for priority, tips included. */
   readonly priorityCost: number;
-  readonly costs: TradeCosts | undefined;
+  readonly costs?: TradeCosts | undefined;
   readonly route: readonly TradeLeg[];
+  /** Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word. */
+  readonly witnesses?: number | undefined;
+  /** Why the outcome is still open although a node has reported the transaction as landed. */
+  readonly pendingReason?: string | undefined;
 }
 
-type TradeMessage = Omit<SubmitResponse, "$typeName" | "$unknown">;
-
-/** The trade in any of the service's responses. */
-export function toTrade(message: TradeMessage): Trade {
-  const { signature, status, slot, platform, inputMint, outputMint, tradeResult, priorityCost, costs, route } = message;
-  return {
-    signature,
-    status: STATUSES.get(status) ?? "pending",
-    slot: slot === undefined ? undefined : Number(slot),
-    platform,
-    inputMint,
-    outputMint,
-    tradeResult:
-      tradeResult === undefined
-        ? undefined
-        : {
-            inputAmount: tradeResult.inputAmount,
-            outputAmount: tradeResult.outputAmount,
-            inputAmountRaw: tradeResult.inputAmountRaw,
-            outputAmountRaw: tradeResult.outputAmountRaw,
-            ...(tradeResult.remainder === undefined
-              ? {}
-              : { remainder: { mint: tradeResult.remainder.mint, amountRaw: tradeResult.remainder.amountRaw } }),
-          },
-    priorityCost,
-    costs:
-      costs === undefined
-        ? undefined
-        : {
-            baseFee: costs.baseFee,
-            priorityFee: costs.priorityFee,
-            tip: costs.tip,
-            rentPaid: costs.rentPaid,
-            rentReturned: costs.rentReturned,
-          },
-    route: route.map((leg) => ({
-      venue: leg.venue,
-      market: leg.market,
-      inputMint: leg.inputMint,
-      outputMint: leg.outputMint,
-      inputAmountRaw: leg.inputAmountRaw,
-      outputAmountRaw: leg.outputAmountRaw,
-    })),
-  };
+/** What happened to a submitted transaction. */
+export interface WatchedEvent {
+  readonly kind: TradeEventName;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  /** The sender that accepted or refused it. */
+  readonly lane?: string | undefined;
+  readonly slot?: number | undefined;
+  readonly reason?: string | undefined;
 }
+
+/** The state of a trade while it is watched, with what happened since the last update. */
+export interface TradeUpdate extends Trade {
+  readonly events: readonly WatchedEvent[];
+}
+
+const STATUSES: readonly TradeStatusName[] = ["processed", "confirmed", "finalized"];
 
 /**
  * The trade if it is that of the signed transaction, with its amounts in whole units derived from the exact ones where the
@@ -113,7 +79,9 @@ export function toTrade(message: TradeMessage): Trade {
  * @param expected what the transaction was verified to be, if it was
  * @throws TradeError UNEXPECTED_ANSWER with the signature that the client knows
  */
-export function checkTrade(trade: Trade, signature: string, expected: TradeExpectation | undefined): Trade {
+export function checkTrade<T extends Trade>(answer: T, signature: string, expected: TradeExpectation | undefined): T {
+  // A status unknown to this library counts as pending, so that it is read again.
+  const trade = { ...answer, status: STATUSES.includes(answer.status) ? answer.status : ("pending" as const) };
   const fault = trade.signature === signature ? expected && faultOf(trade, expected) : "is of another transaction";
   if (fault !== undefined) {
     throw new TradeError(

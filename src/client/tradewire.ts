@@ -1,25 +1,21 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import bs58 from "bs58";
-import { AccountService, type ListKeysResponse } from "../../gen/tradewire/v1/account_pb.ts";
+import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import {
-  type BuyResponse,
   type BuyResponseSchema,
-  type GetPriorityResponse,
-  type QuoteResponse,
-  type SellResponse,
   type SellResponseSchema,
-  type SwapResponse,
   type SwapResponseSchema,
   TradeService,
+  WatchTradeResponseSchema,
 } from "../../gen/tradewire/v1/trade_pb.ts";
+import type { ApiKey, BuiltResponse, PriceQuote, PriorityPrices } from "./answers.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { createBinaryTransport } from "./connection/connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./connection/keep-alive.ts";
 import { refuseUnknownKeys } from "./known-keys.ts";
 import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
 import {
-  type BuiltResponse,
   type CallControl,
   CONNECT_KEYS,
   CONTROL_KEYS,
@@ -43,6 +39,7 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "./order.ts";
+import { type Plain, plainAnswer } from "./plain-answer.ts";
 import type { TradeProof, TradeWitnesses } from "./proof/prove-trade.ts";
 import { quoteReference } from "./proof/quote-reference.ts";
 import { referenceOptions } from "./proof/reference.ts";
@@ -53,7 +50,7 @@ import { checkChallenge } from "./registration.ts";
 import { signTransaction } from "./signature/signing.ts";
 import { signatureBytes } from "./signature/wire-layout.ts";
 import { afterSigning, answerWithin, submitUntilDecided } from "./submission.ts";
-import { checkTrade, type Trade, toTrade } from "./trade.ts";
+import { checkTrade, type Trade, type TradeUpdate } from "./trade.ts";
 import { TradeError } from "./trade-error.ts";
 import type { LookupTables } from "./verify/read-transaction.ts";
 import type { TradeExpectation, TradeOrder } from "./verify/trade-expectation.ts";
@@ -157,7 +154,7 @@ export class Tradewire {
   }
 
   /** The API keys of this account, without their secrets. @throws TradeError */
-  async keys(control: CallControl = {}): Promise<ListKeysResponse["keys"]> {
+  async keys(control: CallControl = {}): Promise<readonly ApiKey[]> {
     return (await this.#unary(AccountService.method.listKeys, {}, control)).keys;
   }
 
@@ -182,14 +179,14 @@ export class Tradewire {
   }
 
   /** Builds a buy; nothing is signed. @throws TradeError */
-  async buildBuy(order: BuyOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuyResponse> {
+  async buildBuy(order: BuyOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
     refuseUnknownKeys(order, BUY_KEYS, "the order");
     const request = { ...order, ...serverLimits(options), priority: PRIORITIES[order.priority] };
     return this.#build(buyAsTrade(order), options, TradeService.method.buy, request);
   }
 
   /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
-  async buildSell(order: SellOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<SellResponse> {
+  async buildSell(order: SellOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
     refuseUnknownKeys(order, SELL_KEYS, "the order");
     const trade = saleAsTrade(order);
     const request = {
@@ -204,7 +201,7 @@ export class Tradewire {
   }
 
   /** Builds a swap; nothing is signed. @throws TradeError */
-  async buildSwap(order: SwapOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<SwapResponse> {
+  async buildSwap(order: SwapOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
     refuseUnknownKeys(order, SWAP_KEYS, "the order");
     const { priority, swapMode, ...rest } = order;
     const request = {
@@ -217,14 +214,14 @@ export class Tradewire {
   }
 
   /** Prices a swap without building it. @throws TradeError */
-  async quote(order: Omit<SwapOrder, "priority">, control: CallControl = {}): Promise<QuoteResponse> {
+  async quote(order: Omit<SwapOrder, "priority">, control: CallControl = {}): Promise<PriceQuote> {
     refuseUnknownKeys(order, SWAP_KEYS, "the order");
     const request = { ...order, swapMode: SWAP_MODES[order.swapMode] };
     return this.#unary(TradeService.method.quote, request, control);
   }
 
   /** The current cost of each priority level. @throws TradeError */
-  priorities(control: CallControl = {}): Promise<GetPriorityResponse> {
+  priorities(control: CallControl = {}): Promise<PriorityPrices> {
     return this.#unary(TradeService.method.getPriority, {}, control);
   }
 
@@ -259,8 +256,7 @@ export class Tradewire {
     refuseUnknownKeys(control, TRADE_KEYS, "the options of submit");
     const signature = bs58.encode(signatureBytes(signedTransaction));
     const request = { submissionToken, signedTransaction };
-    const send = async (timeoutMs: number) =>
-      toTrade(await this.#unary(TradeService.method.submit, request, { ...control, timeoutMs }));
+    const send = (timeoutMs: number) => this.#unary(TradeService.method.submit, request, { ...control, timeoutMs });
     return submitUntilDecided(send, {
       signature,
       expected: this.#signed.get(signature),
@@ -274,14 +270,14 @@ export class Tradewire {
   async getTrade(signature: string, control: CallControl = {}): Promise<Trade> {
     try {
       const trade = await this.#unary(TradeService.method.getTrade, { signature }, control);
-      return checkTrade(toTrade(trade), signature, this.#signed.get(signature));
+      return checkTrade(trade, signature, this.#signed.get(signature));
     } catch (error) {
       throw afterSigning(toTradeError(error), signature);
     }
   }
 
   /** Yields the state of a trade now and on each change, until it is final. @throws TradeError */
-  async *watchTrade(signature: string, control: CallControl = {}): AsyncGenerator<Trade, void, undefined> {
+  async *watchTrade(signature: string, control: CallControl = {}): AsyncGenerator<TradeUpdate, void, undefined> {
     try {
       const { watchTrade } = TradeService.method;
       const request = (async function* () {
@@ -296,7 +292,7 @@ export class Tradewire {
       );
       for await (const message of updates) {
         this.#keepAlive?.touch();
-        yield checkTrade(toTrade(message), signature, this.#signed.get(signature));
+        yield checkTrade(plainAnswer(WatchTradeResponseSchema, message), signature, this.#signed.get(signature));
       }
     } catch (error) {
       throw afterSigning(toTradeError(error), signature);
@@ -330,7 +326,7 @@ export class Tradewire {
     options: TradeLimits & ProofOptions & CallControl,
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
-  ): Promise<MessageShape<O>> {
+  ): Promise<BuiltResponse> {
     refuseUnknownKeys(options, TRADE_KEYS, "the options of the trade");
     const built = await this.#unary(method, request, options);
     this.#builds.set(built, { order, limits: limitsOf(options) });
@@ -461,16 +457,16 @@ export class Tradewire {
     return this.#apiKey === undefined ? {} : { authorization: `Bearer ${this.#apiKey}` };
   }
 
-  /** One call, ended on time whatever the transport does. */
+  /** One call, ended on time whatever the transport does. Its answer is a plain object. */
   #unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     control: CallControl,
-  ): Promise<MessageShape<O>> {
+  ): Promise<Plain<MessageShape<O>>> {
     const timeoutMs = control.timeoutMs ?? this.#timeoutMs;
     return this.#call(control, async () => {
       const answer = this.#transport.unary(method, this.#signal(control), timeoutMs, this.#headers(), request);
-      return (await answer).message;
+      return plainAnswer(method.output, (await answer).message);
     });
   }
 

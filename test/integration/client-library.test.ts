@@ -43,6 +43,34 @@ const failureOf = (promise: Promise<unknown>): Promise<TradeError> =>
     },
   );
 
+/** The data of a REST call with the client's key. */
+async function rest(client: Tradewire, path: string, body?: object): Promise<object> {
+  const headers = { authorization: `Bearer ${client.apiKey}`, "content-type": "application/json" };
+  const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
+  const { data } = (await (await fetch(service.url + path, init)).json()) as { data: object };
+  return data;
+}
+
+/** Expects only plain objects, lists, texts, numbers, truth values and bytes, and no name that begins with a dollar sign. */
+function expectPlain(value: unknown): void {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) {
+    expect(typeof value).not.toBe("bigint");
+    return;
+  }
+  expect([Object.prototype, Array.prototype]).toContain(Object.getPrototypeOf(value));
+  expect(Object.keys(value).filter((name) => name.startsWith("$"))).toEqual([]);
+  Object.values(value).forEach(expectPlain);
+}
+
+/** The names and kinds of a result's fields, at every depth; bytes are base64 in JSON. Amounts change from call to call. */
+function fieldsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fieldsOf);
+  if (value instanceof Uint8Array) return "string";
+  if (typeof value !== "object" || value === null) return typeof value;
+  const present = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
+  return Object.fromEntries(present.map(([name, field]) => [name, fieldsOf(field)]));
+}
+
 describe("wallets", () => {
   const seed = () => crypto.getRandomValues(new Uint8Array(32));
 
@@ -164,6 +192,31 @@ describe("a trade", () => {
     expect(seen.at(-1)).toBe("finalized");
     expect(BigInt(trade.tradeResult!.inputAmountRaw)).toBe(100_000_000n);
     expect(Object.keys(trade.costs!)).toEqual(["baseFee", "priorityFee", "tip", "rentPaid", "rentReturned"]);
+  });
+
+  test("every result is a plain object in the words of the REST interface", async () => {
+    const client = await funded(Keypair.generate());
+    const done = await client.buy(buyOrder());
+    const order = { inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: "exactIn", slippage: 0.05 } as const;
+    const built = await client.buildBuy(buyOrder());
+    const results = [
+      [await client.quote(order), await rest(client, "/v1/tx/quote", order)],
+      [await client.priorities(), await rest(client, "/v1/priority")],
+      [{ keys: await client.keys() }, await rest(client, "/v1/auth/keys")],
+      [await client.getTrade(done.signature), await rest(client, `/v1/tx/${done.signature}`)],
+    ] as const;
+    for (const [own, answered] of results) {
+      expectPlain(own);
+      expect(fieldsOf(own)).toEqual(fieldsOf(answered));
+    }
+    expectPlain(built);
+    expect(fieldsOf(built)).toEqual(fieldsOf(await rest(client, "/v1/tx/buy", buyOrder())));
+    expect((await client.priorities()).levels.map(({ priority }) => priority)).toEqual([
+      "economy",
+      "fast",
+      "faster",
+      "fastest",
+    ]);
   });
 
   test("submit survives lost connections by asking again with the same bytes", async () => {

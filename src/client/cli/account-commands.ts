@@ -1,5 +1,5 @@
 import { type Command, EXIT, textFlag, UsageError } from "./command.ts";
-import { plain, print } from "./print.ts";
+import { print } from "./print.ts";
 import { openReadOnlySession, openRegistration } from "./settings/session.ts";
 
 const register: Command = {
@@ -46,7 +46,7 @@ const keys: Command = {
       print(line, io, { revoked: keyId }, [`${keyId} no longer works.`]);
       return EXIT.done;
     }
-    const list = (await client.keys({ signal: io.signal })).map(plain);
+    const list = await client.keys({ signal: io.signal });
     print(
       line,
       io,

@@ -1,10 +1,8 @@
-import type { QuoteResponse } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { PRIORITIES } from "../order.ts";
+import type { PriceQuote, PriorityPrices } from "../answers.ts";
 import type { Trade } from "../trade.ts";
-import type { Tradewire } from "../tradewire.ts";
 import { explainTransaction } from "../verify/explain-transaction.ts";
 import { type CliIo, type Command, type CommandLine, EXIT, numberFlag } from "./command.ts";
-import { base64Bytes, decimal, percent, plain, print } from "./print.ts";
+import { base64Bytes, decimal, percent, print } from "./print.ts";
 import { explorerLink } from "./settings/network.ts";
 import { openReadOnlySession } from "./settings/session.ts";
 import { DEFAULT_SLIPPAGE, swapOf } from "./trade-terms.ts";
@@ -21,7 +19,7 @@ const quote: Command = {
       { ...swapOf(line, config), slippage: numberFlag(line, "slippage") ?? DEFAULT_SLIPPAGE },
       { signal: io.signal },
     );
-    print(line, io, plain(answer), quoteLines(answer));
+    print(line, io, answer, quoteLines(answer));
     return EXIT.done;
   },
 };
@@ -52,7 +50,7 @@ const priorities: Command = {
   help: "  tradewire priorities",
   async run(line, io) {
     const { client } = await openReadOnlySession(line, io);
-    const answer = plain(await client.priorities({ signal: io.signal }));
+    const answer = await client.priorities({ signal: io.signal });
     print(line, io, answer, priorityLines(answer));
     return EXIT.done;
   },
@@ -112,7 +110,7 @@ export function tradeLines(done: Trade, explorer: string | undefined): string[] 
   ];
 }
 
-function quoteLines(answer: QuoteResponse): string[] {
+function quoteLines(answer: PriceQuote): string[] {
   const { estimates, platform, alternatives, faults } = answer;
   const pair = (one: { readonly inputAmount: number; readonly outputAmount: number } | undefined) =>
     `${decimal(one?.inputAmount ?? 0)} → ${decimal(one?.outputAmount ?? 0)}`;
@@ -123,10 +121,9 @@ function quoteLines(answer: QuoteResponse): string[] {
   ];
 }
 
-function priorityLines({ levels }: Awaited<ReturnType<Tradewire["priorities"]>>): string[] {
-  const names = Object.entries(PRIORITIES);
-  return levels.map(({ priority, expectedCost, expectedSlots }) => {
-    const name = names.find(([, value]) => value === priority)?.[0] ?? String(priority);
-    return `${name.padEnd(8)} ${decimal(expectedCost)} SOL, about ${expectedSlots.toFixed(1)} slots`;
-  });
+function priorityLines({ levels }: PriorityPrices): string[] {
+  return levels.map(
+    ({ priority, expectedCost, expectedSlots }) =>
+      `${priority.padEnd(8)} ${decimal(expectedCost)} SOL, about ${expectedSlots.toFixed(1)} slots`,
+  );
 }

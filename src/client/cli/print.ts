@@ -3,19 +3,10 @@ import { type CliIo, type CommandLine, UsageError } from "./command.ts";
 /** Control characters, and those that reorder or hide text: a terminal could obey them, a reader be misled. */
 const UNSAFE = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Prints a result: as JSON if asked for, or else in lines for a reader. */
+/** Prints a result: as JSON with big integers as strings if asked for, or else in lines for a reader. */
 export function print({ flags }: CommandLine, io: CliIo, value: object, lines: readonly string[]): void {
-  if (flags.has("json")) io.out(JSON.stringify(plain(value)));
+  if (flags.has("json")) io.out(JSON.stringify(value, withoutBigints));
   else for (const line of lines) io.out(line);
-}
-
-/** A message or value as JSON, without type names and with 64-bit integers as strings. */
-export function plain<T>(value: T): T {
-  return JSON.parse(
-    JSON.stringify(value, (key, item: unknown) =>
-      key.startsWith("$") ? undefined : typeof item === "bigint" ? item.toString() : item,
-    ),
-  ) as T;
 }
 
 /** The same access to the world, but no text of a service, node or file reaches the terminal as a command to it. */
@@ -55,4 +46,8 @@ export function base64Bytes(text: string): Uint8Array {
   } catch {
     throw new UsageError("The transaction is not base64.");
   }
+}
+
+function withoutBigints(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
 }

@@ -2,7 +2,7 @@ import { formatAmount, LAMPORTS_PER_SOL } from "../../primitives/amount.ts";
 import type { Unproven } from "../proof/prove-trade.ts";
 import type { TradeReview } from "../proof/review.ts";
 import { TradeError } from "../trade-error.ts";
-import { decimal, percent, plain } from "./print.ts";
+import { decimal, percent } from "./print.ts";
 
 /** How to name the two sides of a trade. */
 export interface SideNames {
@@ -98,7 +98,7 @@ export function reviewAsJson(review: TradeReview): object {
   const { built, findings, unproven, mostInputRaw, leastOutputRaw } = review;
   const { estimates, costs, priorityCost, platform, route } = built;
   const { impact, isMeasured } = impactOf(review);
-  return plain({
+  return {
     dryRun: true,
     signed: false,
     platform,
@@ -112,5 +112,5 @@ export function reviewAsJson(review: TradeReview): object {
     route,
     unproven,
     findings,
-  });
+  };
 }

@@ -1,8 +1,8 @@
 // What `import … from "tradewire"` gives.
 export type { Transport } from "@connectrpc/connect";
+export type { ApiKey, BuiltResponse, PriceQuote, PriorityPrices } from "../answers.ts";
 export { MIDDLE_MINTS, type TradeLimits } from "../limits.ts";
 export type {
-  BuiltResponse,
   CallControl,
   ConnectOptions,
   LookupTableReader,
@@ -12,11 +12,12 @@ export type {
   TradeStep,
 } from "../options.ts";
 export type { BuyOrder, PriorityName, SellOrder, SwapModeName, SwapOrder } from "../order.ts";
+export type { Plain, TradeEventName, TradeStatusName } from "../plain-answer.ts";
 export type { Unproven } from "../proof/prove-trade.ts";
 export type { PriceAsk, PriceReference, ReferenceOptions } from "../proof/reference.ts";
 export type { TradeReview } from "../proof/review.ts";
 export type { NodeFindings, TradeNode } from "../proof/trade-node.ts";
-export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeStatusName } from "../trade.ts";
+export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeUpdate, WatchedEvent } from "../trade.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export { type ProvenTrade, Tradewire } from "../tradewire.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";

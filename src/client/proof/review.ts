@@ -1,12 +1,10 @@
-import type { BuyResponse, SellResponse, SwapResponse } from "../../../gen/tradewire/v1/trade_pb.ts";
+import type { BuiltResponse } from "../answers.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
 import type { TradeProof } from "./prove-trade.ts";
 
-type Built = BuyResponse | SellResponse | SwapResponse;
-
 /** A verified trade, before it is signed: what the bytes allow, and what was proven of it. */
 export interface TradeReview extends TradeProof {
-  readonly built: Built;
+  readonly built: BuiltResponse;
   /** The most that can leave the wallet and the least that can arrive, costs apart. Base units. */
   readonly mostInputRaw: string;
   readonly leastOutputRaw: string;
@@ -32,7 +30,7 @@ export function isNoWorse(next: TradeReview, accepted: TradeReview): boolean {
 }
 
 /** What a client with verification off knows of a trade: what the service says. */
-export function unverified(built: Built, order: TradeOrder | undefined): TradeReview {
+export function unverified(built: BuiltResponse, order: TradeOrder | undefined): TradeReview {
   const { inputAmountRaw = "0", outputAmountRaw = "0" } = built.estimates ?? {};
   const unproven = ["transaction", "price", "priceImpact"] as const;
   return {

@@ -90,6 +90,27 @@ export interface SubmissionRecord extends SubmissionClaim {
   readonly outcome: string | undefined;
   /** True once the chain has finalized it; never reset. */
   readonly isFinalized: boolean;
+  /** When the outcome was stored; undefined while pending. */
+  readonly endedAtMs: number | undefined;
+}
+
+/** A place in the list of an account's submissions, newest first. */
+export interface SubmissionPlace {
+  readonly claimedAtMs: number;
+  readonly messageHash: string;
+}
+
+/** Which submissions of an account to list. */
+export interface SubmissionQuery {
+  readonly most: number;
+  /** Only those behind this place. */
+  readonly after?: SubmissionPlace | undefined;
+  /** Only those claimed at this time or later. */
+  readonly sinceMs?: number | undefined;
+  /** Only those claimed before this time. */
+  readonly untilMs?: number | undefined;
+  /** Only pending ones, or only those with an outcome. */
+  readonly state?: "pending" | "ended" | undefined;
 }
 
 /** Which process is responsible for a submission, and until when (epoch milliseconds). */
@@ -127,4 +148,6 @@ export interface Submissions {
   signaturesOf(messageHash: string): Promise<readonly SignedForm[]>;
   /** A submission of this account by any stored signature of its message. */
   bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined>;
+  /** Submissions of an account, newest claim first. */
+  listOf(accountId: string, query: SubmissionQuery): Promise<readonly SubmissionRecord[]>;
 }

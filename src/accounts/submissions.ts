@@ -1,6 +1,6 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "./port.ts";
+import type { Lease, SignedForm, SubmissionClaim, SubmissionQuery, SubmissionRecord, Submissions } from "./port.ts";
 import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
@@ -192,6 +192,34 @@ class StoredSubmissions implements Submissions {
     );
     return row === undefined ? undefined : recordOf(row);
   }
+
+  async listOf(accountId: string, { most, after, sinceMs, untilMs, state }: SubmissionQuery) {
+    const rows = await this.#store.run((db) =>
+      db
+        .selectFrom("submissions")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .$if(sinceMs !== undefined, (query) => query.where("claimed_at_ms", ">=", sinceMs!))
+        .$if(untilMs !== undefined, (query) => query.where("claimed_at_ms", "<", untilMs!))
+        .$if(state === "pending", (query) => query.where("outcome", "is", null))
+        .$if(state === "ended", (query) => query.where("outcome", "is not", null))
+        .$if(after !== undefined, (query) =>
+          query
+            .where("claimed_at_ms", "<=", after!.claimedAtMs)
+            .where((where) =>
+              where.or([
+                where("claimed_at_ms", "<", after!.claimedAtMs),
+                where("message_hash", "<", after!.messageHash),
+              ]),
+            ),
+        )
+        .orderBy("claimed_at_ms", "desc")
+        .orderBy("message_hash", "desc")
+        .limit(most)
+        .execute(),
+    );
+    return rows.map(recordOf);
+  }
 }
 
 const NO_LEASE: Lease = { owner: "", untilMs: 0 };
@@ -226,5 +254,6 @@ function recordOf(row: SubmissionRow): SubmissionRecord {
     leaseUntilMs: row.lease_until_ms,
     outcome: row.outcome ?? undefined,
     isFinalized: row.finalized_at_ms !== null,
+    endedAtMs: row.finished_at_ms ?? undefined,
   };
 }

@@ -1,5 +1,6 @@
-import type { Principal } from "../accounts/port.ts";
+import type { Principal, SubmissionPlace } from "../accounts/port.ts";
 import type { Priority } from "../chain/port.ts";
+import type { ErrorCode } from "../errors/error-codes.ts";
 import type { Address } from "../primitives/address.ts";
 import type { SwapMode } from "../venues/venue.ts";
 
@@ -167,6 +168,41 @@ export interface WatchedTrade extends SubmittedTrade {
   readonly events: readonly TradeEvent[];
 }
 
+/** A submitted trade in a list, whatever became of it. */
+export interface ListedTrade {
+  readonly signature: string;
+  readonly status: TradeStatus | "failed" | "expired";
+  /** Where it landed; undefined if it has not. */
+  readonly slot: bigint | undefined;
+  readonly submittedAtMs: number;
+  /** When its outcome was decided; undefined until then. */
+  readonly endedAtMs: number | undefined;
+  /** What was built and measured; undefined if the key that sealed it has left the ring. */
+  readonly trade?: SubmittedTrade | undefined;
+  /** What the build promised. */
+  readonly quoted?: ExactAmounts | undefined;
+  readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly safeToRebuild: boolean };
+}
+
+/** Which trades of an account to list. */
+export interface TradeQuery {
+  readonly most: number;
+  readonly after: SubmissionPlace | undefined;
+  /** All if empty. */
+  readonly statuses: ReadonlySet<ListedTrade["status"]>;
+  /** Submitted at this time or later. Epoch milliseconds. */
+  readonly sinceMs: number | undefined;
+  /** Submitted before this time. Epoch milliseconds. */
+  readonly untilMs: number | undefined;
+}
+
+/** Trades of an account, newest first. */
+export interface TradePage {
+  readonly trades: readonly ListedTrade[];
+  /** Where the next page begins; undefined on the last one. */
+  readonly next: SubmissionPlace | undefined;
+}
+
 /** The product, as the API calls it. */
 export interface Trades {
   /** Warm builds answer synchronously. @throws TradewireError */
@@ -183,6 +219,8 @@ export interface Trades {
   }): Promise<SubmittedTrade>;
   /** A trade that this account submitted. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
   find(principal: Principal, signature: string): Promise<SubmittedTrade>;
+  /** The trades that this account submitted, whatever became of them. @throws TradewireError UPSTREAM_ERROR */
+  list(principal: Principal, query: TradeQuery): Promise<TradePage>;
   /**
    * The trade now and after every change, until it is finalized or `signal` aborts.
    * @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with

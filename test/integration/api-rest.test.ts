@@ -209,6 +209,7 @@ describe("REST", () => {
       "/v1/auth/register",
       "/v1/ping",
       "/v1/priority",
+      "/v1/tx",
       "/v1/tx/buy",
       "/v1/tx/quote",
       "/v1/tx/sell",

@@ -195,6 +195,7 @@ it("describes every operation correctly: each is called from the document alone"
   const submit = { submissionToken: bought.submissionToken, signedTransaction: transaction.toString("base64") };
   const submitted = await call("submit", submit, {}, key);
   expect(submitted.tradeResult.outputAmountRaw).toBe(bought.estimates.outputAmountRaw);
+  expect((await call("listTrades", undefined, {}, key)).trades).toHaveLength(1);
   const found = await call("getTrade", undefined, { signature: submitted.signature }, key);
   expect(found.tradeResult).toEqual(submitted.tradeResult);
   await call("sell", { mint, tokenAmount: 1, ...order }, {}, key);

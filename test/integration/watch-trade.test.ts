@@ -1,5 +1,5 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TradeEventKind, TradeService, type WatchTradeResponse } from "../../gen/tradewire/v1/trade_pb.ts";
 import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
@@ -74,4 +74,78 @@ test("a failed trade ends with what happened and why", async () => {
   const { answers, failure } = await watched;
   expect(answers.flatMap(({ events }) => events.map(({ kind }) => kind))).toContain(TradeEventKind.PROCESSED);
   expect(failure?.code).toBe(Code.Aborted);
+});
+
+test("the account's trades are listed with what was promised and what came of them, on every wire", async () => {
+  const lister = new Trader(0xa3, history);
+  await service.rpc("requestAirdrop", [lister.address, 1e12]);
+  await lister.register(service.url);
+  const headers = { authorization: `Bearer ${history.secrets[2]}` };
+  const get = async (query = "") => (await fetch(`${service.url}/v1/tx${query}`, { headers })).json();
+  expect((await get()).data).toEqual({ trades: [], nextCursor: null });
+  const good: BuildEntry[] = [];
+  for (const solAmount of [0.01, 0.02]) {
+    good.push(await build(lister, { solAmount }));
+    await lister.submit({ name: "service", url: service.url }, good.at(-1)!);
+  }
+  const bad = await build(lister, { slippage: 0 });
+  await mover.submit({ name: "service", url: service.url }, await build(mover, { solAmount: 20 }));
+  await lister.submit({ name: "service", url: service.url }, bad);
+
+  const { trades, nextCursor } = (await get()).data;
+  expect(nextCursor).toBeNull();
+  expect(trades.map(({ signature }: BuildEntry) => signature)).toEqual(
+    [bad, good[1]!, good[0]!].map((one) => one.signature),
+  );
+  expect(trades[0]).toMatchObject({
+    status: "failed",
+    failure: { code: "SLIPPAGE_EXCEEDED", safeToRebuild: true },
+    tradeResult: null,
+    costs: null,
+    platform: "raydium_cpmm",
+  });
+  for (const [i, one] of [good[1]!, good[0]!].entries()) {
+    const trade = trades[i + 1];
+    expect(trade).toMatchObject({ status: expect.stringMatching(/^(confirmed|finalized)$/), failure: null });
+    expect(trade.quoted.outputAmountRaw).toBe(one.estimates.outputAmountRaw);
+    expect(trade.tradeResult).toEqual(trade.quoted);
+    expect(Date.parse(trade.endedAt)).toBeGreaterThanOrEqual(Date.parse(trade.submittedAt));
+  }
+
+  const first = (await get("?limit=2")).data;
+  const second = (await get(`?limit=2&cursor=${first.nextCursor}`)).data;
+  const signaturesOf = (page: { trades: BuildEntry[] }) => page.trades.map(({ signature }) => signature);
+  expect([...signaturesOf(first), ...signaturesOf(second)]).toEqual(signaturesOf({ trades }));
+  expect(signaturesOf((await get("?status=failed")).data)).toEqual([bad.signature]);
+  expect(signaturesOf((await get("?status=confirmed&status=finalized")).data)).toHaveLength(2);
+  expect(signaturesOf((await get(`?since=${trades[1].submittedAt}&until=${trades[0].submittedAt}`)).data)).toEqual([
+    good[1]!.signature,
+  ]);
+  const refused = {
+    "?status=lost": "status[0]",
+    "?limit=0": "limit",
+    "?since=noon": "since",
+    "?cursor=x": "cursor",
+    "?page=2": "page",
+    "?limit=1&limit=2": "limit",
+  };
+  for (const [query, field] of Object.entries(refused)) {
+    expect((await get(query)).error, query).toMatchObject({ code: "VALIDATION_ERROR", field });
+  }
+
+  const baseUrl = service.url;
+  for (const transport of [
+    createConnectTransport({ baseUrl, httpVersion: "1.1" }),
+    createGrpcTransport({ baseUrl }),
+    createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
+  ]) {
+    const page = await createClient(TradeService, transport).listTrades({ status: [TradeStatus.FAILED] }, { headers });
+    expect(page.trades.map(({ signature, status }) => [signature, status])).toEqual([
+      [bad.signature, TradeStatus.FAILED],
+    ]);
+  }
+  // Another account sees nothing of them, also with their cursor.
+  const foreign = { authorization: `Bearer ${history.secrets[1]}` };
+  const theirs = await (await fetch(`${service.url}/v1/tx?cursor=${first.nextCursor}`, { headers: foreign })).json();
+  expect(signaturesOf(theirs.data)).not.toContain(good[0]!.signature);
 });

@@ -151,6 +151,17 @@ export function createFakeTrades(): FakeTrades {
       return find(principal, signature);
     },
 
+    async list(principal, { most }) {
+      const own = [...submitted.values()].filter((entry) => entry.principal.accountId === principal.accountId);
+      const trades = own.reverse().slice(0, most);
+      return {
+        trades: trades.map(({ trade: { signature, status, slot }, trade }) => {
+          return { signature, status, slot, submittedAtMs: 1_795_000_000_000, endedAtMs: undefined, trade };
+        }),
+        next: undefined,
+      };
+    },
+
     async *watch(principal, signature, signal) {
       const trade = find(principal, signature);
       const sent = { kind: "sent", atMs: 1_795_000_000_000, sender: "rpc-1" } as const;

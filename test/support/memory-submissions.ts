@@ -21,6 +21,7 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       owner: lease.owner,
       outcome: undefined,
       isFinalized: false,
+      endedAtMs: undefined,
     });
   const store: MemorySubmissions = {
     rows,
@@ -43,7 +44,8 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       const row = rows.get(claim.messageHash);
       if (row?.outcome !== undefined) return row.outcome;
-      rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", outcome, isFinalized: false });
+      const ended = { outcome, isFinalized: false, endedAtMs: now() };
+      rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", ...ended });
       return outcome;
     },
     async finalize(messageHash) {
@@ -77,6 +79,19 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async byMessageHash(messageHash) {
       reach();
       return rows.get(messageHash);
+    },
+    async listOf(accountId, { most, after, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, state }) {
+      reach();
+      const isBehind = (row: SubmissionRecord) =>
+        after === undefined ||
+        row.claimedAtMs < after.claimedAtMs ||
+        (row.claimedAtMs === after.claimedAtMs && row.messageHash < after.messageHash);
+      return [...rows.values()]
+        .filter((row) => row.accountId === accountId && row.claimedAtMs >= sinceMs && row.claimedAtMs < untilMs)
+        .filter(({ outcome }) => state === undefined || (state === "pending") === (outcome === undefined))
+        .filter(isBehind)
+        .sort((a, b) => b.claimedAtMs - a.claimedAtMs || (a.messageHash < b.messageHash ? 1 : -1))
+        .slice(0, most);
     },
     async bySignature(accountId, signature) {
       reach();

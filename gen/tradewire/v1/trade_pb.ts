@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/trade.proto.
  */
 export const file_tradewire_v1_trade: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKfBQoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKQoKc29sX2Ftb3VudBgCIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCBI2Cg5zb2xfYW1vdW50X3JhdxgVIAEoCUIZukgWchQyEl5bMS05XVswLTldezAsMTl9JEgEiAEBEiEKCW1heF9wYXRocxgWIAEoDUIJukgGKgQYBCgBSAWIAQESIAoIbWF4X2xlZ3MYFyABKA1CCbpIBioEGAMoAUgGiAEBEhMKC2RpcmVjdF9vbmx5GBggASgIEhgKBnZlbnVlcxgZIAMoCUIIukgFkgECECASIAoOZXhjbHVkZV92ZW51ZXMYGiADKAlCCLpIBZIBAhAgQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3RCEQoPX3NvbF9hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIucCCgtCdXlSZXNwb25zZRIYChBzdWJtaXNzaW9uX3Rva2VuGAEgASgJEhwKFHVuc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMEhIKCmV4cGlyZXNfYXQYAyABKAkSEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIqCgllc3RpbWF0ZXMYByABKAsyFy50cmFkZXdpcmUudjEuRXN0aW1hdGVzEhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSHwoXbGFzdF92YWxpZF9ibG9ja19oZWlnaHQYCyABKAQSIgoFcHJvb2YYFCABKAsyEy50cmFkZXdpcmUudjEuUHJvb2YijgcKC1NlbGxSZXF1ZXN0EjsKBG1pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIrCgx0b2tlbl9hbW91bnQYAiABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARIzCghzbGlwcGFnZRgDIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAQgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAUgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYBiABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBARI0CgxzZWxsX3BlcmNlbnQYByABKAFCGbpIFhIUQAEZAAAAAAAAWUAhAAAAAAAAAABIBIgBARIXCg9yZXF1aXJlX2NoZWNrZWQYFCABKAgSOAoQdG9rZW5fYW1vdW50X3JhdxgVIAEoCUIZukgWchQyEl5bMS05XVswLTldezAsMTl9JEgFiAEBEiEKCW1heF9wYXRocxgWIAEoDUIJukgGKgQYBCgBSAaIAQESIAoIbWF4X2xlZ3MYFyABKA1CCbpIBioEGAMoAUgHiAEBEhMKC2RpcmVjdF9vbmx5GBggASgIEhgKBnZlbnVlcxgZIAMoCUIIukgFkgECECASIAoOZXhjbHVkZV92ZW51ZXMYGiADKAlCCLpIBZIBAhAgOpwBukiYARqVAQoXdG9rZW5fYW1vdW50Lm9uZV9vZl90d28SKG9yIHNlbGxQZXJjZW50IGlzIHJlcXVpcmVkLCBidXQgbm90IGJvdGgaUChoYXModGhpcy50b2tlbl9hbW91bnQpIHx8IGhhcyh0aGlzLnRva2VuX2Ftb3VudF9yYXcpKSAhPSBoYXModGhpcy5zZWxsX3BlcmNlbnQpQg8KDV90b2tlbl9hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEIPCg1fc2VsbF9wZXJjZW50QhMKEV90b2tlbl9hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIugCCgxTZWxsUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIu8ICgtTd2FwUmVxdWVzdBJBCgppbnB1dF9taW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSQgoLb3V0cHV0X21pbnQYAiABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIlCgZhbW91bnQYAyABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARI2Cglzd2FwX21vZGUYBCABKA4yFi50cmFkZXdpcmUudjEuU3dhcE1vZGVCC7pICMgBAYIBAhABEjMKCHNsaXBwYWdlGAUgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBiABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYByABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgIIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCBIyCgphbW91bnRfcmF3GBUgASgJQhm6SBZyFDISXlsxLTldWzAtOV17MCwxOX0kSASIAQESIQoJbWF4X3BhdGhzGBYgASgNQgm6SAYqBBgEKAFIBYgBARIgCghtYXhfbGVncxgXIAEoDUIJukgGKgQYAygBSAaIAQESEwoLZGlyZWN0X29ubHkYGCABKAgSGAoGdmVudWVzGBkgAygJQgi6SAWSAQIQIBIgCg5leGNsdWRlX3ZlbnVlcxgaIAMoCUIIukgFkgECECA62gK6SNYCGtMCChNvdXRwdXRfbWludC5kaWZmZXJzEhptdXN0IGRpZmZlciBmcm9tIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEINCgtfYW1vdW50X3Jhd0IMCgpfbWF4X3BhdGhzQgsKCV9tYXhfbGVncyLoAgoMU3dhcFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBBIiCgVwcm9vZhgUIAEoCzITLnRyYWRld2lyZS52MS5Qcm9vZiJfCg1TdWJtaXRSZXF1ZXN0EiUKEHN1Ym1pc3Npb25fdG9rZW4YASABKAlCC7pICMgBAXIDGIBAEicKEnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDEILukgIyAEBegMYgCAijgMKDlN1Ym1pdFJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSFgoJd2l0bmVzc2VzGBQgASgNSAGIAQESGwoOcGVuZGluZ19yZWFzb24YFSABKAlIAogBAUIHCgVfc2xvdEIMCgpfd2l0bmVzc2VzQhEKD19wZW5kaW5nX3JlYXNvbiLtCAoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEiUKBmFtb3VudBgDIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQESFwoPcmVxdWlyZV9jaGVja2VkGBQgASgIEjIKCmFtb3VudF9yYXcYFSABKAlCGbpIFnIUMhJeWzEtOV1bMC05XXswLDE5fSRIBIgBARIhCgltYXhfcGF0aHMYFiABKA1CCbpIBioEGAQoAUgFiAEBEiAKCG1heF9sZWdzGBcgASgNQgm6SAYqBBgDKAFIBogBARITCgtkaXJlY3Rfb25seRgYIAEoCBIYCgZ2ZW51ZXMYGSADKAlCCLpIBZIBAhAgEiAKDmV4Y2x1ZGVfdmVudWVzGBogAygJQgi6SAWSAQIQIDraArpI1gIa0wIKE291dHB1dF9taW50LmRpZmZlcnMSGm11c3QgZGlmZmVyIGZyb20gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0Qg0KC19hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIr4CCg1RdW90ZVJlc3BvbnNlEhAKCHBsYXRmb3JtGAEgASgJEhIKCmlucHV0X21pbnQYAiABKAkSEwoLb3V0cHV0X21pbnQYAyABKAkSKgoJZXN0aW1hdGVzGAQgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIlCgVyb3V0ZRgFIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi50cmFkZXdpcmUudjEuUXVvdGVBbHRlcm5hdGl2ZRIoCgZmYXVsdHMYByADKAsyGC50cmFkZXdpcmUudjEuUXVvdGVGYXVsdBIbChNuZWVkc19vcGVuX2FjY291bnRzGAggASgIEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIuABChBRdW90ZUFsdGVybmF0aXZlEhAKCHBsYXRmb3JtGAEgASgJEhQKDGlucHV0X2Ftb3VudBgCIAEoARIVCg1vdXRwdXRfYW1vdW50GAMgASgBEhQKDHByaWNlX2ltcGFjdBgEIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEiUKBXJvdXRlGAcgAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEhsKE25lZWRzX29wZW5fYWNjb3VudHMYCCABKAgiSwoKUXVvdGVGYXVsdBINCgV2ZW51ZRgBIAEoCRITCgZtYXJrZXQYAiABKAlIAIgBARIOCgZyZWFzb24YAyABKAlCCQoHX21hcmtldCJNCg9HZXRUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQikAMKEEdldFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIWCgl3aXRuZXNzZXMYFCABKA1IAYgBARIbCg5wZW5kaW5nX3JlYXNvbhgVIAEoCUgCiAEBQgcKBV9zbG90QgwKCl93aXRuZXNzZXNCEQoPX3BlbmRpbmdfcmVhc29uIk8KEVdhdGNoVHJhZGVSZXF1ZXN0EjoKCXNpZ25hdHVyZRgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kIrwDChJXYXRjaFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIoCgZldmVudHMYCyADKAsyGC50cmFkZXdpcmUudjEuVHJhZGVFdmVudBIWCgl3aXRuZXNzZXMYFCABKA1IAYgBARIbCg5wZW5kaW5nX3JlYXNvbhgVIAEoCUgCiAEBQgcKBV9zbG90QgwKCl93aXRuZXNzZXNCEQoPX3BlbmRpbmdfcmVhc29uIpwBCgpUcmFkZUV2ZW50EioKBGtpbmQYASABKA4yHC50cmFkZXdpcmUudjEuVHJhZGVFdmVudEtpbmQSCgoCYXQYAiABKAkSEQoEbGFuZRgDIAEoCUgAiAEBEhEKBHNsb3QYBCABKARIAYgBARITCgZyZWFzb24YBSABKAlIAogBAUIHCgVfbGFuZUIHCgVfc2xvdEIJCgdfcmVhc29uIhQKEkdldFByaW9yaXR5UmVxdWVzdCJCChNHZXRQcmlvcml0eVJlc3BvbnNlEisKBmxldmVscxgBIAMoCzIbLnRyYWRld2lyZS52MS5Qcmlvcml0eUxldmVsIqwBCg1Qcmlvcml0eUxldmVsEigKCHByaW9yaXR5GAEgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5EicKH21pY3JvX2xhbXBvcnRzX3Blcl9jb21wdXRlX3VuaXQYAiABKAQSFQoNZXhwZWN0ZWRfY29zdBgDIAEoARIZChFleHBlY3RlZF9jb3N0X3JhdxgEIAEoCRIWCg5leHBlY3RlZF9zbG90cxgFIAEoASrLAQoOVHJhZGVFdmVudEtpbmQSIAocVFJBREVfRVZFTlRfS0lORF9VTlNQRUNJRklFRBAAEhkKFVRSQURFX0VWRU5UX0tJTkRfU0VOVBABEhwKGFRSQURFX0VWRU5UX0tJTkRfUkVGVVNFRBACEh4KGlRSQURFX0VWRU5UX0tJTkRfUFJPQ0VTU0VEEAMSHgoaVFJBREVfRVZFTlRfS0lORF9DT05GSVJNRUQQBBIeChpUUkFERV9FVkVOVF9LSU5EX0ZJTkFMSVpFRBAFMu0FCgxUcmFkZVNlcnZpY2USUQoDQnV5EhgudHJhZGV3aXJlLnYxLkJ1eVJlcXVlc3QaGS50cmFkZXdpcmUudjEuQnV5UmVzcG9uc2UiFYLT5JMCDzoBKiIKL3YxL3R4L2J1eRJVCgRTZWxsEhkudHJhZGV3aXJlLnYxLlNlbGxSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlNlbGxSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc2VsbBJVCgRTd2FwEhkudHJhZGV3aXJlLnYxLlN3YXBSZXF1ZXN0GhoudHJhZGV3aXJlLnYxLlN3YXBSZXNwb25zZSIWgtPkkwIQOgEqIgsvdjEvdHgvc3dhcBJdCgZTdWJtaXQSGy50cmFkZXdpcmUudjEuU3VibWl0UmVxdWVzdBocLnRyYWRld2lyZS52MS5TdWJtaXRSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvdHgvc3VibWl0ElkKBVF1b3RlEhoudHJhZGV3aXJlLnYxLlF1b3RlUmVxdWVzdBobLnRyYWRld2lyZS52MS5RdW90ZVJlc3BvbnNlIheC0+STAhE6ASoiDC92MS90eC9xdW90ZRJlCghHZXRUcmFkZRIdLnRyYWRld2lyZS52MS5HZXRUcmFkZVJlcXVlc3QaHi50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXNwb25zZSIagtPkkwIUEhIvdjEvdHgve3NpZ25hdHVyZX0SUQoKV2F0Y2hUcmFkZRIfLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVxdWVzdBogLnRyYWRld2lyZS52MS5XYXRjaFRyYWRlUmVzcG9uc2UwARJoCgtHZXRQcmlvcml0eRIgLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlcXVlc3QaIS50cmFkZXdpcmUudjEuR2V0UHJpb3JpdHlSZXNwb25zZSIUgtPkkwIOEgwvdjEvcHJpb3JpdHlCMFoudHJhZGV3aXJlLmV4YW1wbGUvYXBpL3RyYWRld2lyZS92MTt0cmFkZXdpcmV2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHJhZGUucHJvdG8SDHRyYWRld2lyZS52MSKfBQoKQnV5UmVxdWVzdBI7CgRtaW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSKQoKc29sX2Ftb3VudBgCIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjMKCHNsaXBwYWdlGAMgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBCABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYBSABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgGIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCBI2Cg5zb2xfYW1vdW50X3JhdxgVIAEoCUIZukgWchQyEl5bMS05XVswLTldezAsMTl9JEgEiAEBEiEKCW1heF9wYXRocxgWIAEoDUIJukgGKgQYBCgBSAWIAQESIAoIbWF4X2xlZ3MYFyABKA1CCbpIBioEGAMoAUgGiAEBEhMKC2RpcmVjdF9vbmx5GBggASgIEhgKBnZlbnVlcxgZIAMoCUIIukgFkgECECASIAoOZXhjbHVkZV92ZW51ZXMYGiADKAlCCLpIBZIBAhAgQg0KC19zb2xfYW1vdW50QgsKCV9zbGlwcGFnZUITChFfbWF4X3ByaWNlX2ltcGFjdEIUChJfbWF4X3ByaW9yaXR5X2Nvc3RCEQoPX3NvbF9hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIucCCgtCdXlSZXNwb25zZRIYChBzdWJtaXNzaW9uX3Rva2VuGAEgASgJEhwKFHVuc2lnbmVkX3RyYW5zYWN0aW9uGAIgASgMEhIKCmV4cGlyZXNfYXQYAyABKAkSEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIqCgllc3RpbWF0ZXMYByABKAsyFy50cmFkZXdpcmUudjEuRXN0aW1hdGVzEhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSHwoXbGFzdF92YWxpZF9ibG9ja19oZWlnaHQYCyABKAQSIgoFcHJvb2YYFCABKAsyEy50cmFkZXdpcmUudjEuUHJvb2YijgcKC1NlbGxSZXF1ZXN0EjsKBG1pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIrCgx0b2tlbl9hbW91bnQYAiABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARIzCghzbGlwcGFnZRgDIAEoAUIcukgZyAEBEhRAAREAAAAAAADwPykAAAAAAAAAAEgBiAEBEjUKCHByaW9yaXR5GAQgASgOMhYudHJhZGV3aXJlLnYxLlByaW9yaXR5Qgu6SAjIAQGCAQIQARIvChBtYXhfcHJpY2VfaW1wYWN0GAUgASgBQhC6SA0SC0ABKQAAAAAAAAAASAKIAQESMAoRbWF4X3ByaW9yaXR5X2Nvc3QYBiABKAFCELpIDRILQAEpAAAAAAAAAABIA4gBARI0CgxzZWxsX3BlcmNlbnQYByABKAFCGbpIFhIUQAEZAAAAAAAAWUAhAAAAAAAAAABIBIgBARIXCg9yZXF1aXJlX2NoZWNrZWQYFCABKAgSOAoQdG9rZW5fYW1vdW50X3JhdxgVIAEoCUIZukgWchQyEl5bMS05XVswLTldezAsMTl9JEgFiAEBEiEKCW1heF9wYXRocxgWIAEoDUIJukgGKgQYBCgBSAaIAQESIAoIbWF4X2xlZ3MYFyABKA1CCbpIBioEGAMoAUgHiAEBEhMKC2RpcmVjdF9vbmx5GBggASgIEhgKBnZlbnVlcxgZIAMoCUIIukgFkgECECASIAoOZXhjbHVkZV92ZW51ZXMYGiADKAlCCLpIBZIBAhAgOpwBukiYARqVAQoXdG9rZW5fYW1vdW50Lm9uZV9vZl90d28SKG9yIHNlbGxQZXJjZW50IGlzIHJlcXVpcmVkLCBidXQgbm90IGJvdGgaUChoYXModGhpcy50b2tlbl9hbW91bnQpIHx8IGhhcyh0aGlzLnRva2VuX2Ftb3VudF9yYXcpKSAhPSBoYXModGhpcy5zZWxsX3BlcmNlbnQpQg8KDV90b2tlbl9hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEIPCg1fc2VsbF9wZXJjZW50QhMKEV90b2tlbl9hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIugCCgxTZWxsUmVzcG9uc2USGAoQc3VibWlzc2lvbl90b2tlbhgBIAEoCRIcChR1bnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDBISCgpleHBpcmVzX2F0GAMgASgJEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSKgoJZXN0aW1hdGVzGAcgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIVCg1wcmlvcml0eV9jb3N0GAggASgBEiIKBWNvc3RzGAkgASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAogAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEh8KF2xhc3RfdmFsaWRfYmxvY2tfaGVpZ2h0GAsgASgEEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIu8ICgtTd2FwUmVxdWVzdBJBCgppbnB1dF9taW50GAEgASgJQi26SCrIAQFyJTIjXihTT0x8WzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9KSQSQgoLb3V0cHV0X21pbnQYAiABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBIlCgZhbW91bnQYAyABKAFCELpIDRILQAEhAAAAAAAAAABIAIgBARI2Cglzd2FwX21vZGUYBCABKA4yFi50cmFkZXdpcmUudjEuU3dhcE1vZGVCC7pICMgBAYIBAhABEjMKCHNsaXBwYWdlGAUgASgBQhy6SBnIAQESFEABEQAAAAAAAPA/KQAAAAAAAAAASAGIAQESNQoIcHJpb3JpdHkYBiABKA4yFi50cmFkZXdpcmUudjEuUHJpb3JpdHlCC7pICMgBAYIBAhABEi8KEG1heF9wcmljZV9pbXBhY3QYByABKAFCELpIDRILQAEpAAAAAAAAAABIAogBARIwChFtYXhfcHJpb3JpdHlfY29zdBgIIAEoAUIQukgNEgtAASkAAAAAAAAAAEgDiAEBEhcKD3JlcXVpcmVfY2hlY2tlZBgUIAEoCBIyCgphbW91bnRfcmF3GBUgASgJQhm6SBZyFDISXlsxLTldWzAtOV17MCwxOX0kSASIAQESIQoJbWF4X3BhdGhzGBYgASgNQgm6SAYqBBgEKAFIBYgBARIgCghtYXhfbGVncxgXIAEoDUIJukgGKgQYAygBSAaIAQESEwoLZGlyZWN0X29ubHkYGCABKAgSGAoGdmVudWVzGBkgAygJQgi6SAWSAQIQIBIgCg5leGNsdWRlX3ZlbnVlcxgaIAMoCUIIukgFkgECECA62gK6SNYCGtMCChNvdXRwdXRfbWludC5kaWZmZXJzEhptdXN0IGRpZmZlciBmcm9tIGlucHV0TWludBqfAnRoaXMuaW5wdXRfbWludCAhPSB0aGlzLm91dHB1dF9taW50ICYmICEodGhpcy5pbnB1dF9taW50IGluIFsnU09MJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMiddICYmIHRoaXMub3V0cHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10pQgkKB19hbW91bnRCCwoJX3NsaXBwYWdlQhMKEV9tYXhfcHJpY2VfaW1wYWN0QhQKEl9tYXhfcHJpb3JpdHlfY29zdEINCgtfYW1vdW50X3Jhd0IMCgpfbWF4X3BhdGhzQgsKCV9tYXhfbGVncyLoAgoMU3dhcFJlc3BvbnNlEhgKEHN1Ym1pc3Npb25fdG9rZW4YASABKAkSHAoUdW5zaWduZWRfdHJhbnNhY3Rpb24YAiABKAwSEgoKZXhwaXJlc19hdBgDIAEoCRIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEioKCWVzdGltYXRlcxgHIAEoCzIXLnRyYWRld2lyZS52MS5Fc3RpbWF0ZXMSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIfChdsYXN0X3ZhbGlkX2Jsb2NrX2hlaWdodBgLIAEoBBIiCgVwcm9vZhgUIAEoCzITLnRyYWRld2lyZS52MS5Qcm9vZiJfCg1TdWJtaXRSZXF1ZXN0EiUKEHN1Ym1pc3Npb25fdG9rZW4YASABKAlCC7pICMgBAXIDGIBAEicKEnNpZ25lZF90cmFuc2FjdGlvbhgCIAEoDEILukgIyAEBegMYgCAijgMKDlN1Ym1pdFJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSFgoJd2l0bmVzc2VzGBQgASgNSAGIAQESGwoOcGVuZGluZ19yZWFzb24YFSABKAlIAogBAUIHCgVfc2xvdEIMCgpfd2l0bmVzc2VzQhEKD19wZW5kaW5nX3JlYXNvbiLtCAoMUXVvdGVSZXF1ZXN0EkEKCmlucHV0X21pbnQYASABKAlCLbpIKsgBAXIlMiNeKFNPTHxbMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0pJBJCCgtvdXRwdXRfbWludBgCIAEoCUItukgqyAEBciUyI14oU09MfFsxLTlBLUhKLU5QLVphLWttLXpdezMyLDQ0fSkkEiUKBmFtb3VudBgDIAEoAUIQukgNEgtAASEAAAAAAAAAAEgAiAEBEjYKCXN3YXBfbW9kZRgEIAEoDjIWLnRyYWRld2lyZS52MS5Td2FwTW9kZUILukgIyAEBggECEAESMwoIc2xpcHBhZ2UYBSABKAFCHLpIGcgBARIUQAERAAAAAAAA8D8pAAAAAAAAAABIAYgBARIyCghwcmlvcml0eRgGIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eUIIukgFggECEAESLwoQbWF4X3ByaWNlX2ltcGFjdBgHIAEoAUIQukgNEgtAASkAAAAAAAAAAEgCiAEBEjAKEW1heF9wcmlvcml0eV9jb3N0GAggASgBQhC6SA0SC0ABKQAAAAAAAAAASAOIAQESFwoPcmVxdWlyZV9jaGVja2VkGBQgASgIEjIKCmFtb3VudF9yYXcYFSABKAlCGbpIFnIUMhJeWzEtOV1bMC05XXswLDE5fSRIBIgBARIhCgltYXhfcGF0aHMYFiABKA1CCbpIBioEGAQoAUgFiAEBEiAKCG1heF9sZWdzGBcgASgNQgm6SAYqBBgDKAFIBogBARITCgtkaXJlY3Rfb25seRgYIAEoCBIYCgZ2ZW51ZXMYGSADKAlCCLpIBZIBAhAgEiAKDmV4Y2x1ZGVfdmVudWVzGBogAygJQgi6SAWSAQIQIDraArpI1gIa0wIKE291dHB1dF9taW50LmRpZmZlcnMSGm11c3QgZGlmZmVyIGZyb20gaW5wdXRNaW50Gp8CdGhpcy5pbnB1dF9taW50ICE9IHRoaXMub3V0cHV0X21pbnQgJiYgISh0aGlzLmlucHV0X21pbnQgaW4gWydTT0wnLCAnU28xMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMScsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEyJ10gJiYgdGhpcy5vdXRwdXRfbWludCBpbiBbJ1NPTCcsICdTbzExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExJywgJ1NvMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTInXSlCCQoHX2Ftb3VudEILCglfc2xpcHBhZ2VCEwoRX21heF9wcmljZV9pbXBhY3RCFAoSX21heF9wcmlvcml0eV9jb3N0Qg0KC19hbW91bnRfcmF3QgwKCl9tYXhfcGF0aHNCCwoJX21heF9sZWdzIr4CCg1RdW90ZVJlc3BvbnNlEhAKCHBsYXRmb3JtGAEgASgJEhIKCmlucHV0X21pbnQYAiABKAkSEwoLb3V0cHV0X21pbnQYAyABKAkSKgoJZXN0aW1hdGVzGAQgASgLMhcudHJhZGV3aXJlLnYxLkVzdGltYXRlcxIlCgVyb3V0ZRgFIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi50cmFkZXdpcmUudjEuUXVvdGVBbHRlcm5hdGl2ZRIoCgZmYXVsdHMYByADKAsyGC50cmFkZXdpcmUudjEuUXVvdGVGYXVsdBIbChNuZWVkc19vcGVuX2FjY291bnRzGAggASgIEiIKBXByb29mGBQgASgLMhMudHJhZGV3aXJlLnYxLlByb29mIuABChBRdW90ZUFsdGVybmF0aXZlEhAKCHBsYXRmb3JtGAEgASgJEhQKDGlucHV0X2Ftb3VudBgCIAEoARIVCg1vdXRwdXRfYW1vdW50GAMgASgBEhQKDHByaWNlX2ltcGFjdBgEIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEiUKBXJvdXRlGAcgAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEhsKE25lZWRzX29wZW5fYWNjb3VudHMYCCABKAgiSwoKUXVvdGVGYXVsdBINCgV2ZW51ZRgBIAEoCRITCgZtYXJrZXQYAiABKAlIAIgBARIOCgZyZWFzb24YAyABKAlCCQoHX21hcmtldCJNCg9HZXRUcmFkZVJlcXVlc3QSOgoJc2lnbmF0dXJlGAEgASgJQie6SCTIAQFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezY0LDg4fSQikAMKEEdldFRyYWRlUmVzcG9uc2USEQoJc2lnbmF0dXJlGAEgASgJEikKBnN0YXR1cxgCIAEoDjIZLnRyYWRld2lyZS52MS5UcmFkZVN0YXR1cxIRCgRzbG90GAMgASgESACIAQESEAoIcGxhdGZvcm0YBCABKAkSEgoKaW5wdXRfbWludBgFIAEoCRITCgtvdXRwdXRfbWludBgGIAEoCRIvCgx0cmFkZV9yZXN1bHQYByABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSFQoNcHJpb3JpdHlfY29zdBgIIAEoARIiCgVjb3N0cxgJIAEoCzITLnRyYWRld2lyZS52MS5Db3N0cxIlCgVyb3V0ZRgKIAMoCzIWLnRyYWRld2lyZS52MS5Sb3V0ZUxlZxIWCgl3aXRuZXNzZXMYFCABKA1IAYgBARIbCg5wZW5kaW5nX3JlYXNvbhgVIAEoCUgCiAEBQgcKBV9zbG90QgwKCl93aXRuZXNzZXNCEQoPX3BlbmRpbmdfcmVhc29uIsQBChFMaXN0VHJhZGVzUmVxdWVzdBIdCgVsaW1pdBgBIAEoDUIJukgGKgQYZCgBSACIAQESGAoGY3Vyc29yGAIgASgJQgi6SAVyAxiAAhI8CgZzdGF0dXMYAyADKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXNCEbpIDpIBCxAGIgeCAQQQASAAEhYKBXNpbmNlGAQgASgJQge6SARyAhgoEhYKBXVudGlsGAUgASgJQge6SARyAhgoQggKBl9saW1pdCJpChJMaXN0VHJhZGVzUmVzcG9uc2USKQoGdHJhZGVzGAEgAygLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVjb3JkEhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIt4DCgtUcmFkZVJlY29yZBIRCglzaWduYXR1cmUYASABKAkSKQoGc3RhdHVzGAIgASgOMhkudHJhZGV3aXJlLnYxLlRyYWRlU3RhdHVzEhEKBHNsb3QYAyABKARIAIgBARIQCghwbGF0Zm9ybRgEIAEoCRISCgppbnB1dF9taW50GAUgASgJEhMKC291dHB1dF9taW50GAYgASgJEikKBnF1b3RlZBgHIAEoCzIZLnRyYWRld2lyZS52MS5UcmFkZVJlc3VsdBIvCgx0cmFkZV9yZXN1bHQYCCABKAsyGS50cmFkZXdpcmUudjEuVHJhZGVSZXN1bHQSGgoNcHJpb3JpdHlfY29zdBgJIAEoAUgBiAEBEiIKBWNvc3RzGAogASgLMhMudHJhZGV3aXJlLnYxLkNvc3RzEiUKBXJvdXRlGAsgAygLMhYudHJhZGV3aXJlLnYxLlJvdXRlTGVnEhQKDHN1Ym1pdHRlZF9hdBgMIAEoCRIVCghlbmRlZF9hdBgNIAEoCUgCiAEBEisKB2ZhaWx1cmUYDiABKAsyGi50cmFkZXdpcmUudjEuVHJhZGVGYWlsdXJlQgcKBV9zbG90QhAKDl9wcmlvcml0eV9jb3N0QgsKCV9lbmRlZF9hdCJGCgxUcmFkZUZhaWx1cmUSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhcKD3NhZmVfdG9fcmVidWlsZBgDIAEoCCJPChFXYXRjaFRyYWRlUmVxdWVzdBI6CglzaWduYXR1cmUYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17NjQsODh9JCK8AwoSV2F0Y2hUcmFkZVJlc3BvbnNlEhEKCXNpZ25hdHVyZRgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS50cmFkZXdpcmUudjEuVHJhZGVTdGF0dXMSEQoEc2xvdBgDIAEoBEgAiAEBEhAKCHBsYXRmb3JtGAQgASgJEhIKCmlucHV0X21pbnQYBSABKAkSEwoLb3V0cHV0X21pbnQYBiABKAkSLwoMdHJhZGVfcmVzdWx0GAcgASgLMhkudHJhZGV3aXJlLnYxLlRyYWRlUmVzdWx0EhUKDXByaW9yaXR5X2Nvc3QYCCABKAESIgoFY29zdHMYCSABKAsyEy50cmFkZXdpcmUudjEuQ29zdHMSJQoFcm91dGUYCiADKAsyFi50cmFkZXdpcmUudjEuUm91dGVMZWcSKAoGZXZlbnRzGAsgAygLMhgudHJhZGV3aXJlLnYxLlRyYWRlRXZlbnQSFgoJd2l0bmVzc2VzGBQgASgNSAGIAQESGwoOcGVuZGluZ19yZWFzb24YFSABKAlIAogBAUIHCgVfc2xvdEIMCgpfd2l0bmVzc2VzQhEKD19wZW5kaW5nX3JlYXNvbiKcAQoKVHJhZGVFdmVudBIqCgRraW5kGAEgASgOMhwudHJhZGV3aXJlLnYxLlRyYWRlRXZlbnRLaW5kEgoKAmF0GAIgASgJEhEKBGxhbmUYAyABKAlIAIgBARIRCgRzbG90GAQgASgESAGIAQESEwoGcmVhc29uGAUgASgJSAKIAQFCBwoFX2xhbmVCBwoFX3Nsb3RCCQoHX3JlYXNvbiIUChJHZXRQcmlvcml0eVJlcXVlc3QiQgoTR2V0UHJpb3JpdHlSZXNwb25zZRIrCgZsZXZlbHMYASADKAsyGy50cmFkZXdpcmUudjEuUHJpb3JpdHlMZXZlbCKsAQoNUHJpb3JpdHlMZXZlbBIoCghwcmlvcml0eRgBIAEoDjIWLnRyYWRld2lyZS52MS5Qcmlvcml0eRInCh9taWNyb19sYW1wb3J0c19wZXJfY29tcHV0ZV91bml0GAIgASgEEhUKDWV4cGVjdGVkX2Nvc3QYAyABKAESGQoRZXhwZWN0ZWRfY29zdF9yYXcYBCABKAkSFgoOZXhwZWN0ZWRfc2xvdHMYBSABKAEqywEKDlRyYWRlRXZlbnRLaW5kEiAKHFRSQURFX0VWRU5UX0tJTkRfVU5TUEVDSUZJRUQQABIZChVUUkFERV9FVkVOVF9LSU5EX1NFTlQQARIcChhUUkFERV9FVkVOVF9LSU5EX1JFRlVTRUQQAhIeChpUUkFERV9FVkVOVF9LSU5EX1BST0NFU1NFRBADEh4KGlRSQURFX0VWRU5UX0tJTkRfQ09ORklSTUVEEAQSHgoaVFJBREVfRVZFTlRfS0lORF9GSU5BTElaRUQQBTLOBgoMVHJhZGVTZXJ2aWNlElEKA0J1eRIYLnRyYWRld2lyZS52MS5CdXlSZXF1ZXN0GhkudHJhZGV3aXJlLnYxLkJ1eVJlc3BvbnNlIhWC0+STAg86ASoiCi92MS90eC9idXkSVQoEU2VsbBIZLnRyYWRld2lyZS52MS5TZWxsUmVxdWVzdBoaLnRyYWRld2lyZS52MS5TZWxsUmVzcG9uc2UiFoLT5JMCEDoBKiILL3YxL3R4L3NlbGwSVQoEU3dhcBIZLnRyYWRld2lyZS52MS5Td2FwUmVxdWVzdBoaLnRyYWRld2lyZS52MS5Td2FwUmVzcG9uc2UiFoLT5JMCEDoBKiILL3YxL3R4L3N3YXASXQoGU3VibWl0EhsudHJhZGV3aXJlLnYxLlN1Ym1pdFJlcXVlc3QaHC50cmFkZXdpcmUudjEuU3VibWl0UmVzcG9uc2UiGILT5JMCEjoBKiINL3YxL3R4L3N1Ym1pdBJZCgVRdW90ZRIaLnRyYWRld2lyZS52MS5RdW90ZVJlcXVlc3QaGy50cmFkZXdpcmUudjEuUXVvdGVSZXNwb25zZSIXgtPkkwIROgEqIgwvdjEvdHgvcXVvdGUSZQoIR2V0VHJhZGUSHS50cmFkZXdpcmUudjEuR2V0VHJhZGVSZXF1ZXN0Gh4udHJhZGV3aXJlLnYxLkdldFRyYWRlUmVzcG9uc2UiGoLT5JMCFBISL3YxL3R4L3tzaWduYXR1cmV9El8KCkxpc3RUcmFkZXMSHy50cmFkZXdpcmUudjEuTGlzdFRyYWRlc1JlcXVlc3QaIC50cmFkZXdpcmUudjEuTGlzdFRyYWRlc1Jlc3BvbnNlIg6C0+STAggSBi92MS90eBJRCgpXYXRjaFRyYWRlEh8udHJhZGV3aXJlLnYxLldhdGNoVHJhZGVSZXF1ZXN0GiAudHJhZGV3aXJlLnYxLldhdGNoVHJhZGVSZXNwb25zZTABEmgKC0dldFByaW9yaXR5EiAudHJhZGV3aXJlLnYxLkdldFByaW9yaXR5UmVxdWVzdBohLnRyYWRld2lyZS52MS5HZXRQcmlvcml0eVJlc3BvbnNlIhSC0+STAg4SDC92MS9wcmlvcml0eUIwWi50cmFkZXdpcmUuZXhhbXBsZS9hcGkvdHJhZGV3aXJlL3YxO3RyYWRld2lyZXYxYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_tradewire_v1_types]);
 
 /**
  * Requests a buy.
@@ -2277,6 +2277,428 @@ export const GetTradeResponseSchema: GenMessage<GetTradeResponse, {jsonType: Get
   messageDesc(file_tradewire_v1_trade, 13);
 
 /**
+ * Requests a page of this account's trades.
+ *
+ * @generated from message tradewire.v1.ListTradesRequest
+ */
+export type ListTradesRequest = Message<"tradewire.v1.ListTradesRequest"> & {
+  /**
+   * Trades per page, at most; 50 if absent.
+   *
+   * @generated from field: optional uint32 limit = 1;
+   */
+  limit?: number | undefined;
+
+  /**
+   * `nextCursor` of the page before. The other fields must be the same as for that page.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * Only trades with one of these statuses; all if there is none.
+   *
+   * @generated from field: repeated tradewire.v1.TradeStatus status = 3;
+   */
+  status: TradeStatus[];
+
+  /**
+   * Only trades submitted at this time or later, in ISO 8601 with a time zone.
+   *
+   * @generated from field: string since = 4;
+   */
+  since: string;
+
+  /**
+   * Only trades submitted before this time, in ISO 8601 with a time zone.
+   *
+   * @generated from field: string until = 5;
+   */
+  until: string;
+};
+
+/**
+ * Requests a page of this account's trades.
+ *
+ * @generated from message tradewire.v1.ListTradesRequest
+ */
+export type ListTradesRequestJson = {
+  /**
+   * Trades per page, at most; 50 if absent.
+   *
+   * @generated from field: optional uint32 limit = 1;
+   */
+  limit?: number;
+
+  /**
+   * `nextCursor` of the page before. The other fields must be the same as for that page.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor?: string;
+
+  /**
+   * Only trades with one of these statuses; all if there is none.
+   *
+   * @generated from field: repeated tradewire.v1.TradeStatus status = 3;
+   */
+  status?: TradeStatusJson[];
+
+  /**
+   * Only trades submitted at this time or later, in ISO 8601 with a time zone.
+   *
+   * @generated from field: string since = 4;
+   */
+  since?: string;
+
+  /**
+   * Only trades submitted before this time, in ISO 8601 with a time zone.
+   *
+   * @generated from field: string until = 5;
+   */
+  until?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.ListTradesRequest.
+ * Use `create(ListTradesRequestSchema)` to create a new message.
+ */
+export const ListTradesRequestSchema: GenMessage<ListTradesRequest, {jsonType: ListTradesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_trade, 14);
+
+/**
+ * A page of this account's trades.
+ *
+ * @generated from message tradewire.v1.ListTradesResponse
+ */
+export type ListTradesResponse = Message<"tradewire.v1.ListTradesResponse"> & {
+  /**
+   * Newest first. May be fewer than asked for, even none, although more pages follow.
+   *
+   * @generated from field: repeated tradewire.v1.TradeRecord trades = 1;
+   */
+  trades: TradeRecord[];
+
+  /**
+   * Asks for the next page; absent on the last one.
+   *
+   * @generated from field: optional string next_cursor = 2;
+   */
+  nextCursor?: string | undefined;
+};
+
+/**
+ * A page of this account's trades.
+ *
+ * @generated from message tradewire.v1.ListTradesResponse
+ */
+export type ListTradesResponseJson = {
+  /**
+   * Newest first. May be fewer than asked for, even none, although more pages follow.
+   *
+   * @generated from field: repeated tradewire.v1.TradeRecord trades = 1;
+   */
+  trades?: TradeRecordJson[];
+
+  /**
+   * Asks for the next page; absent on the last one.
+   *
+   * @generated from field: optional string next_cursor = 2;
+   */
+  nextCursor?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.ListTradesResponse.
+ * Use `create(ListTradesResponseSchema)` to create a new message.
+ */
+export const ListTradesResponseSchema: GenMessage<ListTradesResponse, {jsonType: ListTradesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_trade, 15);
+
+/**
+ * A submitted trade as listed. GetTrade reports the same trade, with the chain asked again.
+ *
+ * @generated from message tradewire.v1.TradeRecord
+ */
+export type TradeRecord = Message<"tradewire.v1.TradeRecord"> & {
+  /**
+   * The transaction's signature in base58, as block explorers show it.
+   *
+   * @generated from field: string signature = 1;
+   */
+  signature: string;
+
+  /**
+   * How far the transaction has got, or how it failed.
+   *
+   * @generated from field: tradewire.v1.TradeStatus status = 2;
+   */
+  status: TradeStatus;
+
+  /**
+   * The slot it landed in; absent if it has not landed or failed.
+   *
+   * @generated from field: optional uint64 slot = 3;
+   */
+  slot?: bigint | undefined;
+
+  /**
+   * The venue of the trade; on a route of several legs, their venues joined by "+". Empty, like mints and route, if the key
+   * that sealed the trade is no longer in the service's key ring.
+   *
+   * @generated from field: string platform = 4;
+   */
+  platform: string;
+
+  /**
+   * The mint that went in.
+   *
+   * @generated from field: string input_mint = 5;
+   */
+  inputMint: string;
+
+  /**
+   * The mint that came out.
+   *
+   * @generated from field: string output_mint = 6;
+   */
+  outputMint: string;
+
+  /**
+   * The amounts expected at build time; absent if the platform is.
+   *
+   * @generated from field: tradewire.v1.TradeResult quoted = 7;
+   */
+  quoted?: TradeResult | undefined;
+
+  /**
+   * The actual amounts, measured from the chain's record; absent until it can be read.
+   *
+   * @generated from field: tradewire.v1.TradeResult trade_result = 8;
+   */
+  tradeResult?: TradeResult | undefined;
+
+  /**
+   * The total cost of priority in SOL, tip included; absent if the trade failed.
+   *
+   * @generated from field: optional double priority_cost = 9;
+   */
+  priorityCost?: number | undefined;
+
+  /**
+   * The costs of the transaction on top of the trade: those expected until it has landed; absent if the trade failed.
+   *
+   * @generated from field: tradewire.v1.Costs costs = 10;
+   */
+  costs?: Costs | undefined;
+
+  /**
+   * The markets in the order of the trade.
+   *
+   * @generated from field: repeated tradewire.v1.RouteLeg route = 11;
+   */
+  route: RouteLeg[];
+
+  /**
+   * When it was submitted first, in ISO 8601 UTC with milliseconds.
+   *
+   * @generated from field: string submitted_at = 12;
+   */
+  submittedAt: string;
+
+  /**
+   * When its outcome was decided, in ISO 8601 UTC with milliseconds; absent until then.
+   *
+   * @generated from field: optional string ended_at = 13;
+   */
+  endedAt?: string | undefined;
+
+  /**
+   * Why it failed; absent if it has not.
+   *
+   * @generated from field: tradewire.v1.TradeFailure failure = 14;
+   */
+  failure?: TradeFailure | undefined;
+};
+
+/**
+ * A submitted trade as listed. GetTrade reports the same trade, with the chain asked again.
+ *
+ * @generated from message tradewire.v1.TradeRecord
+ */
+export type TradeRecordJson = {
+  /**
+   * The transaction's signature in base58, as block explorers show it.
+   *
+   * @generated from field: string signature = 1;
+   */
+  signature?: string;
+
+  /**
+   * How far the transaction has got, or how it failed.
+   *
+   * @generated from field: tradewire.v1.TradeStatus status = 2;
+   */
+  status?: TradeStatusJson;
+
+  /**
+   * The slot it landed in; absent if it has not landed or failed.
+   *
+   * @generated from field: optional uint64 slot = 3;
+   */
+  slot?: string;
+
+  /**
+   * The venue of the trade; on a route of several legs, their venues joined by "+". Empty, like mints and route, if the key
+   * that sealed the trade is no longer in the service's key ring.
+   *
+   * @generated from field: string platform = 4;
+   */
+  platform?: string;
+
+  /**
+   * The mint that went in.
+   *
+   * @generated from field: string input_mint = 5;
+   */
+  inputMint?: string;
+
+  /**
+   * The mint that came out.
+   *
+   * @generated from field: string output_mint = 6;
+   */
+  outputMint?: string;
+
+  /**
+   * The amounts expected at build time; absent if the platform is.
+   *
+   * @generated from field: tradewire.v1.TradeResult quoted = 7;
+   */
+  quoted?: TradeResultJson;
+
+  /**
+   * The actual amounts, measured from the chain's record; absent until it can be read.
+   *
+   * @generated from field: tradewire.v1.TradeResult trade_result = 8;
+   */
+  tradeResult?: TradeResultJson;
+
+  /**
+   * The total cost of priority in SOL, tip included; absent if the trade failed.
+   *
+   * @generated from field: optional double priority_cost = 9;
+   */
+  priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The costs of the transaction on top of the trade: those expected until it has landed; absent if the trade failed.
+   *
+   * @generated from field: tradewire.v1.Costs costs = 10;
+   */
+  costs?: CostsJson;
+
+  /**
+   * The markets in the order of the trade.
+   *
+   * @generated from field: repeated tradewire.v1.RouteLeg route = 11;
+   */
+  route?: RouteLegJson[];
+
+  /**
+   * When it was submitted first, in ISO 8601 UTC with milliseconds.
+   *
+   * @generated from field: string submitted_at = 12;
+   */
+  submittedAt?: string;
+
+  /**
+   * When its outcome was decided, in ISO 8601 UTC with milliseconds; absent until then.
+   *
+   * @generated from field: optional string ended_at = 13;
+   */
+  endedAt?: string;
+
+  /**
+   * Why it failed; absent if it has not.
+   *
+   * @generated from field: tradewire.v1.TradeFailure failure = 14;
+   */
+  failure?: TradeFailureJson;
+};
+
+/**
+ * Describes the message tradewire.v1.TradeRecord.
+ * Use `create(TradeRecordSchema)` to create a new message.
+ */
+export const TradeRecordSchema: GenMessage<TradeRecord, {jsonType: TradeRecordJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_trade, 16);
+
+/**
+ * Why a submitted trade failed. GetTrade fails with the same error.
+ *
+ * @generated from message tradewire.v1.TradeFailure
+ */
+export type TradeFailure = Message<"tradewire.v1.TradeFailure"> & {
+  /**
+   * The error code, such as SLIPPAGE_EXCEEDED.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * What happened and what to do about it, for people.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * True if the transaction can no longer land, so that building a new one is safe.
+   *
+   * @generated from field: bool safe_to_rebuild = 3;
+   */
+  safeToRebuild: boolean;
+};
+
+/**
+ * Why a submitted trade failed. GetTrade fails with the same error.
+ *
+ * @generated from message tradewire.v1.TradeFailure
+ */
+export type TradeFailureJson = {
+  /**
+   * The error code, such as SLIPPAGE_EXCEEDED.
+   *
+   * @generated from field: string code = 1;
+   */
+  code?: string;
+
+  /**
+   * What happened and what to do about it, for people.
+   *
+   * @generated from field: string message = 2;
+   */
+  message?: string;
+
+  /**
+   * True if the transaction can no longer land, so that building a new one is safe.
+   *
+   * @generated from field: bool safe_to_rebuild = 3;
+   */
+  safeToRebuild?: boolean;
+};
+
+/**
+ * Describes the message tradewire.v1.TradeFailure.
+ * Use `create(TradeFailureSchema)` to create a new message.
+ */
+export const TradeFailureSchema: GenMessage<TradeFailure, {jsonType: TradeFailureJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_trade, 17);
+
+/**
  * Requests updates of a submitted trade.
  *
  * @generated from message tradewire.v1.WatchTradeRequest
@@ -2309,7 +2731,7 @@ export type WatchTradeRequestJson = {
  * Use `create(WatchTradeRequestSchema)` to create a new message.
  */
 export const WatchTradeRequestSchema: GenMessage<WatchTradeRequest, {jsonType: WatchTradeRequestJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 14);
+  messageDesc(file_tradewire_v1_trade, 18);
 
 /**
  * A submitted trade and its latest events.
@@ -2512,7 +2934,7 @@ export type WatchTradeResponseJson = {
  * Use `create(WatchTradeResponseSchema)` to create a new message.
  */
 export const WatchTradeResponseSchema: GenMessage<WatchTradeResponse, {jsonType: WatchTradeResponseJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 15);
+  messageDesc(file_tradewire_v1_trade, 19);
 
 /**
  * One event of a submitted transaction. The reason of a failure is in the error that ends the stream.
@@ -2605,7 +3027,7 @@ export type TradeEventJson = {
  * Use `create(TradeEventSchema)` to create a new message.
  */
 export const TradeEventSchema: GenMessage<TradeEvent, {jsonType: TradeEventJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 16);
+  messageDesc(file_tradewire_v1_trade, 20);
 
 /**
  * Requests the price of priority.
@@ -2628,7 +3050,7 @@ export type GetPriorityRequestJson = {
  * Use `create(GetPriorityRequestSchema)` to create a new message.
  */
 export const GetPriorityRequestSchema: GenMessage<GetPriorityRequest, {jsonType: GetPriorityRequestJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 17);
+  messageDesc(file_tradewire_v1_trade, 21);
 
 /**
  * The current price of priority.
@@ -2663,7 +3085,7 @@ export type GetPriorityResponseJson = {
  * Use `create(GetPriorityResponseSchema)` to create a new message.
  */
 export const GetPriorityResponseSchema: GenMessage<GetPriorityResponse, {jsonType: GetPriorityResponseJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 18);
+  messageDesc(file_tradewire_v1_trade, 22);
 
 /**
  * The current price of one priority level.
@@ -2754,7 +3176,7 @@ export type PriorityLevelJson = {
  * Use `create(PriorityLevelSchema)` to create a new message.
  */
 export const PriorityLevelSchema: GenMessage<PriorityLevel, {jsonType: PriorityLevelJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_trade, 19);
+  messageDesc(file_tradewire_v1_trade, 23);
 
 /**
  * What can happen to a submitted transaction.
@@ -2891,6 +3313,16 @@ export const TradeService: GenService<{
     methodKind: "unary";
     input: typeof GetTradeRequestSchema;
     output: typeof GetTradeResponseSchema;
+  },
+  /**
+   * Lists the trades submitted by this account, newest first, until 24 hours after their end.
+   *
+   * @generated from rpc tradewire.v1.TradeService.ListTrades
+   */
+  listTrades: {
+    methodKind: "unary";
+    input: typeof ListTradesRequestSchema;
+    output: typeof ListTradesResponseSchema;
   },
   /**
    * Streams a trade submitted by this account: its current state at once, then every change until it is final.

@@ -117,6 +117,12 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await db.schema.createIndex("submission_signatures_by_age").on(table).column("stored_at_ms").execute();
     },
   },
+  "0009-submissions-by-account": {
+    async up(db: Kysely<unknown>) {
+      const columns = ["account_id", "claimed_at_ms", "message_hash"];
+      await db.schema.createIndex("submissions_by_account").on("submissions").columns(columns).execute();
+    },
+  },
 };
 
 /**

@@ -69,14 +69,20 @@ function operationOf(method: DescMethod, binding: RestBinding, schemas: Json, co
   };
 }
 
-function parametersOf(method: DescMethod, { variables }: RestBinding, schemas: Json, comments: Comments): Json {
-  if (variables.length === 0) return {};
-  const parameters = variables.map((name) => {
-    const field = method.input.fields.find((candidate) => candidate.name === name)!;
+function parametersOf(
+  method: DescMethod,
+  { variables, hasBody }: RestBinding,
+  schemas: Json,
+  comments: Comments,
+): Json {
+  const inQuery = hasBody ? [] : method.input.fields.filter(({ name }) => !variables.includes(name));
+  const inPath = variables.map((name) => method.input.fields.find((candidate) => candidate.name === name)!);
+  const parameters = [...inPath, ...inQuery].map((field) => {
     const { description, ...schema } = fieldSchema(field, "request", schemas, comments);
-    return { name: field.jsonName, in: "path", required: true, description, schema };
+    const place = inQuery.includes(field) ? { in: "query" } : { in: "path", required: true };
+    return { name: field.jsonName, ...place, description, schema };
   });
-  return { parameters };
+  return parameters.length === 0 ? {} : { parameters };
 }
 
 function successOf(method: DescMethod, schemas: Json, comments: Comments): Json {

@@ -49,7 +49,7 @@ export function fieldSchema(
     case "message": {
       const schema = messageSchema(field.message, direction, schemas, comments);
       return {
-        ...(nullable && OPTIONAL_MESSAGES.has(field.name) ? { anyOf: [schema, { type: "null" }] } : schema),
+        ...(nullable && isOptional(field) ? { anyOf: [schema, { type: "null" }] } : schema),
         ...note,
       };
     }
@@ -70,7 +70,16 @@ export function fieldSchema(
 }
 
 /** Message fields that may be absent from a response; all others are always present. */
-const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set(["trade_result", "remainder"]);
+const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set([
+  "trade_result",
+  "remainder",
+  "quoted",
+  "failure",
+  "TradeRecord.costs",
+]);
+
+const isOptional = ({ name, parent }: DescField): boolean =>
+  OPTIONAL_MESSAGES.has(name) || OPTIONAL_MESSAGES.has(`${parent.name}.${name}`);
 
 function enumSchema(desc: DescEnum, schemas: Json, comments: Comments): Json {
   schemas[desc.name] ??= {
@@ -112,7 +121,7 @@ function rulesOf(field: DescField): Json {
       ...(maxLen === 0n ? {} : { maxLength: Number(maxLen) }),
     };
   }
-  if (type.case === "double") {
+  if (type.case === "double" || type.case === "uint32") {
     const { greaterThan, lessThan } = type.value;
     return {
       ...(greaterThan.case === "gt" ? { exclusiveMinimum: greaterThan.value } : {}),

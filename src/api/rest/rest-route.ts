@@ -12,6 +12,7 @@ import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
+import { createQueryReader, refuseQuery } from "./query-fields.ts";
 import { type RestBinding, restBindingOf } from "./rest-binding.ts";
 
 /** What REST routes need of the edge. */
@@ -29,7 +30,7 @@ export interface RestRequest {
   readonly peer: string;
   /** Values of the path's variables. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Fields of the query string. None is accepted. */
+  /** Fields of the query string, accepted for request fields of methods without a body. */
   readonly query: object;
 }
 
@@ -138,15 +139,9 @@ function createPathDecoder(
     }
     return { variable, jsonName: field.jsonName };
   });
+  const readQuery = createQueryReader(method.input, binding);
   return ({ variables, query }) => {
-    refuseQuery(query);
-    return decode(Object.fromEntries(fields.map(({ variable, jsonName }) => [jsonName, variables[variable]])));
+    const inPath = fields.map(({ variable, jsonName }) => [jsonName, variables[variable]]);
+    return decode({ ...readQuery(query), ...Object.fromEntries(inPath) });
   };
-}
-
-/** An ignored field in the query would look like one that was never sent. */
-function refuseQuery(query: object): void {
-  for (const name in query) {
-    throw invalidField(name, `${name} cannot be sent in the query. Send request fields in the body or the path.`);
-  }
 }

@@ -13,6 +13,7 @@ import {
   type EstimatesSchema,
   type ProofSchema,
   type RouteLegSchema,
+  type TradeResultSchema,
   TradeStatus,
 } from "../../../gen/tradewire/v1/types_pb.ts";
 import { SOL_DECIMALS, toWholeUnits } from "../../primitives/amount.ts";
@@ -20,6 +21,7 @@ import { isoMillis } from "../../primitives/clock.ts";
 import type {
   BuiltTrade,
   Costs,
+  ExactAmounts,
   QuotedTrade,
   RouteLeg,
   RouteProof,
@@ -49,7 +51,8 @@ export function fromBuilt(built: BuiltTrade) {
   } satisfies MessageInitShape<typeof BuyResponseSchema>;
 }
 
-const STATUSES: Readonly<Record<SubmittedTrade["status"], TradeStatus>> = {
+/** The statuses of a trade that has not failed. */
+export const STATUSES: Readonly<Record<SubmittedTrade["status"], TradeStatus>> = {
   pending: TradeStatus.PENDING,
   processed: TradeStatus.PROCESSED,
   confirmed: TradeStatus.CONFIRMED,
@@ -65,17 +68,7 @@ export function fromSubmitted(trade: SubmittedTrade) {
     platform: trade.platform,
     inputMint: trade.inMint.toString(),
     outputMint: trade.outMint.toString(),
-    ...(trade.result === undefined
-      ? {}
-      : {
-          tradeResult: {
-            inputAmount: toWholeUnits(trade.result.inAmount, trade.inDecimals),
-            outputAmount: toWholeUnits(trade.result.outAmount, trade.outDecimals),
-            inputAmountRaw: trade.result.inAmount.toString(),
-            outputAmountRaw: trade.result.outAmount.toString(),
-            ...fromRemainder(trade.result.remainder, trade.route),
-          },
-        }),
+    ...(trade.result === undefined ? {} : { tradeResult: fromAmounts(trade, trade.result) }),
     priorityCost: priorityCostOf(trade.costs),
     ...(trade.witnesses === undefined ? {} : { witnesses: trade.witnesses }),
     ...(trade.pendingReason === undefined ? {} : { pendingReason: trade.pendingReason }),
@@ -164,13 +157,25 @@ function fromEstimates(
   } satisfies MessageInitShape<typeof EstimatesSchema>;
 }
 
+/** Amounts of a trade, in whole and in base units. */
+export function fromAmounts(trade: TradeSides & { readonly route: readonly RouteLeg[] }, amounts: ExactAmounts) {
+  return {
+    inputAmount: toWholeUnits(amounts.inAmount, trade.inDecimals),
+    outputAmount: toWholeUnits(amounts.outAmount, trade.outDecimals),
+    inputAmountRaw: amounts.inAmount.toString(),
+    outputAmountRaw: amounts.outAmount.toString(),
+    ...fromRemainder(amounts.remainder, trade.route),
+  } satisfies MessageInitShape<typeof TradeResultSchema>;
+}
+
 /** What stays with the wallet in the mint between two markets; nothing if the route has only one. */
 function fromRemainder(remainder: bigint | undefined, [first]: readonly RouteLeg[]) {
   if (remainder === undefined || first === undefined) return undefined;
   return { remainder: { mint: first.outMint.toString(), amountRaw: remainder.toString() } };
 }
 
-function fromCosts(costs: Costs) {
+/** The costs of a transaction, in lamports. */
+export function fromCosts(costs: Costs) {
   return {
     baseFee: costs.baseFee.toString(),
     priorityFee: costs.priorityFee.toString(),
@@ -180,7 +185,8 @@ function fromCosts(costs: Costs) {
   } satisfies MessageInitShape<typeof CostsSchema>;
 }
 
-function fromLeg(leg: RouteLeg) {
+/** One market of a route. */
+export function fromLeg(leg: RouteLeg) {
   return {
     venue: leg.venue,
     market: leg.market.toString(),
@@ -202,6 +208,6 @@ function fromProof(proof: RouteProof | undefined) {
 }
 
 /** Priority fee and tip, in SOL. */
-function priorityCostOf(costs: Costs): number {
+export function priorityCostOf(costs: Costs): number {
   return toWholeUnits(costs.priorityFee + costs.tip, SOL_DECIMALS);
 }

@@ -4,6 +4,7 @@ import type { Trades } from "../../trade/trade.ts";
 import { principalOf, stateOf } from "../call/call.ts";
 import type { StreamPlaces } from "../call/stream-places.ts";
 import { fromBuilt, fromPriorities, fromQuoted, fromSubmitted, fromWatched } from "./answers.ts";
+import { fromTradePage, toTradeQuery } from "./listed-trades.ts";
 import { levelOf } from "./priority-levels.ts";
 import { parseMint, parseToken, swapModeOf, WIRE_SOL_MINT } from "./requests.ts";
 import { namingFields, type TradeFields } from "./trade-fields.ts";
@@ -95,6 +96,10 @@ export function createTradeService(
 
     async getTrade(request, context) {
       return fromSubmitted(await trades.find(principalOf(context), request.signature));
+    },
+
+    async listTrades(request, context) {
+      return fromTradePage(await trades.list(principalOf(context), toTradeQuery(request)));
     },
 
     async *watchTrade(request, context) {

@@ -7,6 +7,7 @@ import type { Attempt, AttemptPorts, AttemptSettings } from "./attempt/attempt.t
 import { OutcomePoll } from "./attempt/outcome-poll.ts";
 import { Attempts } from "./attempts.ts";
 import { TradeFinder } from "./find-trade.ts";
+import { TradeLister } from "./list-trades.ts";
 import { Finality } from "./outcome/finality.ts";
 import { answerOf } from "./outcome/outcome.ts";
 import { ProgressCache } from "./outcome/progress-cache.ts";
@@ -33,7 +34,7 @@ const OBSERVE_MS = 250;
 const PROGRESS_LIFETIME_MS = 390;
 
 /** The part of the product that submits. */
-export interface Submitter extends Pick<Trades, "submit" | "find" | "watch"> {
+export interface Submitter extends Pick<Trades, "submit" | "find" | "list" | "watch"> {
   /** Hands pending submissions over to the other processes. */
   close(): Promise<void>;
 }
@@ -56,11 +57,13 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   const chain = new ProgressCache(ports.landing, now, PROGRESS_LIFETIME_MS);
   const finality = new Finality(submissions, chain);
   const finder = new TradeFinder({ submissions, sealer, attempts, chain, finality });
+  const lister = new TradeLister({ submissions, sealer, attempts, chain, finality });
   const takeOver = new TakeOver(ports, attempts);
   const story = { ports, attempts, chain, finality };
   return {
     submit: (request) => submitTrade(story, request),
     find: (principal, signature) => finder.find(principal, signature),
+    list: (principal, query) => lister.list(principal.accountId, query),
     watch: (principal, signature, signal) => watchTrade({ attempts, finder, now }, principal, signature, signal),
     async close() {
       takeOver.close();

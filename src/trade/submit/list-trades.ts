@@ -1,0 +1,133 @@
+import type { SubmissionPlace, SubmissionRecord, Submissions } from "../../accounts/port.ts";
+import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { TokenSealer } from "../build/submission-token.ts";
+import type { ExactAmounts, ListedTrade, SubmittedTrade, TradePage, TradeQuery } from "../trade.ts";
+import type { Attempts } from "./attempts.ts";
+import type { Finality } from "./outcome/finality.ts";
+import { answerOf, parseOutcome, pendingTrade } from "./outcome/outcome.ts";
+import type { ProgressCache } from "./outcome/progress-cache.ts";
+import { within } from "./waiting.ts";
+
+/** Chunks read for one page at most: a filter that little passes ends the page early. */
+const MOST_CHUNKS = 5;
+/** Trades of a page for which a node is asked at most; the rest are reported as recorded. */
+const MOST_LOOK_UPS = 20;
+/** Longest that a node may delay a page. Milliseconds. */
+const LOOK_UP_MS = 1_000;
+
+/** What listing trades reads. */
+interface ListPorts {
+  readonly submissions: Pick<Submissions, "listOf">;
+  readonly sealer: TokenSealer;
+  readonly attempts: Attempts;
+  readonly chain: ProgressCache;
+  readonly finality: Finality;
+}
+
+/** Lists the submitted trades of an account, from the database. */
+export class TradeLister {
+  readonly #ports: ListPorts;
+
+  constructor(ports: ListPorts) {
+    this.#ports = ports;
+  }
+
+  /** A page of the trades that pass the query, newest first. @throws TradewireError UPSTREAM_ERROR */
+  async list(accountId: string, query: TradeQuery): Promise<TradePage> {
+    const { most, sinceMs, untilMs } = query;
+    const trades: ListedTrade[] = [];
+    const lookUps = { left: MOST_LOOK_UPS };
+    let after = query.after;
+    for (let chunk = 0; chunk < MOST_CHUNKS; chunk++) {
+      const wanted = { most, after, sinceMs, untilMs, state: stateOf(query) };
+      const records = await this.#ports.submissions.listOf(accountId, wanted);
+      const listed = await Promise.all(records.map((record) => this.#entryOf(record, lookUps)));
+      for (const [i, trade] of listed.entries()) {
+        after = placeOf(records[i]!);
+        if (query.statuses.size === 0 || query.statuses.has(trade.status)) trades.push(trade);
+        if (trades.length === most) return { trades, next: isLast(records, i, most) ? undefined : after };
+      }
+      if (records.length < most) return { trades, next: undefined };
+    }
+    return { trades, next: after };
+  }
+
+  async #entryOf(record: SubmissionRecord, lookUps: { left: number }): Promise<ListedTrade> {
+    const { signature, claimedAtMs, endedAtMs } = record;
+    const sealed = this.#open(record);
+    const times = { signature, submittedAtMs: claimedAtMs, endedAtMs };
+    if (record.outcome === undefined) {
+      const trade = sealed && (await this.#observe(record, sealed, lookUps));
+      return { ...times, status: trade?.status ?? "pending", slot: trade?.slot, trade, quoted: quotedOf(sealed) };
+    }
+    const outcome = parseOutcome(record.outcome, record.isFinalized);
+    if (outcome.kind === "failed") {
+      const { code, message, facts } = outcome;
+      const failure = { code, message, safeToRebuild: facts.safeToRebuild === true };
+      const slot = typeof facts.details?.slot === "number" ? BigInt(facts.details.slot) : undefined;
+      const trade = sealed && pendingTrade(sealed, signature);
+      return {
+        ...times,
+        status: code === "TX_EXPIRED" ? "expired" : "failed",
+        slot,
+        trade,
+        quoted: quotedOf(sealed),
+        failure,
+      };
+    }
+    if (sealed === undefined) return { ...times, status: outcome.status, slot: outcome.slot };
+    const trade = await this.#complete(record, answerOf(sealed, signature, outcome), lookUps);
+    return { ...times, status: trade.status, slot: trade.slot, trade, quoted: quotedOf(sealed) };
+  }
+
+  /** What was sealed at the build; undefined if its key has left the ring. */
+  #open({ submissionToken, accountId }: SubmissionRecord): SealedTrade | undefined {
+    try {
+      return this.#ports.sealer.open(submissionToken, accountId);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A pending trade, from this process's attempt or from the chain. */
+  async #observe(record: SubmissionRecord, sealed: SealedTrade, lookUps: { left: number }): Promise<SubmittedTrade> {
+    const attempt = this.#ports.attempts.byMessage(record.messageHash);
+    if (attempt !== undefined && !attempt.isElsewhere) return attempt.progress.trade;
+    const trade = pendingTrade(sealed, record.signature);
+    if (lookUps.left-- <= 0) return trade;
+    return (await within(LOOK_UP_MS, this.#ports.chain.observe(trade, sealed.lastValidBlockHeight))) ?? trade;
+  }
+
+  /** A trade that landed, finalized if the chain shows it now. */
+  async #complete(record: SubmissionRecord, trade: SubmittedTrade, lookUps: { left: number }): Promise<SubmittedTrade> {
+    if (trade.status === "finalized" || lookUps.left-- <= 0) return trade;
+    return (await within(LOOK_UP_MS, this.#ports.finality.complete(record.messageHash, trade))) ?? trade;
+  }
+}
+
+/** True if no record follows the one at `i`: the chunk is not full and this is its end. */
+const isLast = (records: readonly SubmissionRecord[], i: number, most: number): boolean =>
+  i === records.length - 1 && records.length < most;
+
+const placeOf = ({ claimedAtMs, messageHash }: SubmissionRecord): SubmissionPlace => ({ claimedAtMs, messageHash });
+
+/** The part of a query's statuses that the database can tell: an outcome is stored once a trade has ended. */
+function stateOf({ statuses }: TradeQuery): "pending" | "ended" | undefined {
+  if (statuses.size === 0) return undefined;
+  const isOpen = (status: ListedTrade["status"]) => status === "pending" || status === "processed";
+  const all = [...statuses];
+  if (all.every(isOpen)) return "pending";
+  // A pending trade may be reported as confirmed, as the chain shows it.
+  return all.some((status) => isOpen(status) || status === "confirmed") ? undefined : "ended";
+}
+
+/** What the build promised, over all paths of the route. */
+function quotedOf(sealed: SealedTrade | undefined): ExactAmounts | undefined {
+  if (sealed === undefined) return undefined;
+  let [inAmount, outAmount] = [0n, 0n];
+  for (const leg of sealed.route) {
+    if (leg.inMint === sealed.inMint) inAmount += leg.inAmount;
+    if (leg.outMint === sealed.outMint) outAmount += leg.outAmount;
+  }
+  return { inAmount, outAmount };
+}

@@ -140,6 +140,8 @@ export function createMarkets({
     close() {
       closed = true;
       clearInterval(sweeper);
+      pairs.close();
+      singles.close();
     },
   };
 }

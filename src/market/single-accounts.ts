@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
-import { leastUsed } from "./least-used.ts";
+import { GradualSweep } from "./gradual-sweep.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { Markets } from "./port.ts";
 
@@ -32,6 +32,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   readonly #options: SingleAccountsOptions;
   readonly #singles = new Map<Address, Single>();
   readonly #holder: AccountHolder = { onChange() {} };
+  readonly #sweep = new GradualSweep();
 
   constructor(options: SingleAccountsOptions) {
     this.#options = options;
@@ -74,21 +75,27 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     await this.#options.live.refresh(addresses);
   }
 
-  /** Releases accounts that were unused for too long, and the longest unused above the limit. */
+  /** Begins to release accounts unused for too long, and the longest unused above the limit; of thousands, some only soon. */
   sweep(): void {
     const { live, now, idleMs, negativeMs, maxSingles } = this.#options;
     const idleSinceMs = now() - idleMs;
     const noneSinceMs = now() - negativeMs;
-    const kept: { readonly address: Address; readonly lastUsedMs: number }[] = [];
-    const unused: Address[] = [];
-    for (const [address, { lastUsedMs, isMint }] of this.#singles) {
-      const isUnused = lastUsedMs < (isMint && live.get(address) === null ? noneSinceMs : idleSinceMs);
-      if (isUnused) unused.push(address);
-      else kept.push({ address, lastUsedMs });
-    }
-    for (const { address } of leastUsed(kept, maxSingles)) unused.push(address);
-    for (const address of unused) this.#singles.delete(address);
-    live.release(this.#holder, unused);
+    this.#sweep.begin<readonly [Address, Single]>({
+      items: this.#singles,
+      state: ([address, { lastUsedMs, isMint }]) =>
+        lastUsedMs < (isMint && live.get(address) === null ? noneSinceMs : idleSinceMs) ? "unused" : "used",
+      lastUsedMs: ([, { lastUsedMs }]) => lastUsedMs,
+      drop: (unused) => {
+        const gone = unused.flatMap(([address, single]) => (this.#singles.get(address) === single ? [address] : []));
+        for (const address of gone) this.#singles.delete(address);
+        live.release(this.#holder, gone);
+      },
+      limit: maxSingles,
+    });
+  }
+
+  close(): void {
+    this.#sweep.close();
   }
 
   #single(address: Address): Single {

@@ -1,5 +1,5 @@
 import { type Address, compareAddresses } from "../primitives/address.ts";
-import { leastUsed } from "./least-used.ts";
+import { GradualSweep } from "./gradual-sweep.ts";
 import { type PairContext, WatchedPair } from "./watched-pair.ts";
 
 /** The pairs in use. */
@@ -7,6 +7,8 @@ export class WatchedPairs {
   /** By the lower mint, then the higher. */
   readonly #rows = new Map<Address, Map<Address, WatchedPair>>();
   readonly #context: PairContext;
+  readonly #sweep = new GradualSweep();
+  #size = 0;
 
   constructor(context: PairContext) {
     this.#context = context;
@@ -24,6 +26,7 @@ export class WatchedPairs {
     if (entry === undefined) {
       entry = new WatchedPair({ a: low, b: high }, this.#context);
       row.set(high, entry);
+      this.#size += 1;
     }
     return entry;
   }
@@ -34,8 +37,9 @@ export class WatchedPairs {
   }
 
   /**
-   * Drops pairs that are neither in use nor being read: those unused since `idleSinceMs`, those without a market since
-   * `emptySinceMs` (epoch milliseconds), and the longest unused above `maxPairs`.
+   * Begins to drop pairs that are neither in use nor being read: those unused since `idleSinceMs`, those without a market since
+   * `emptySinceMs` (epoch milliseconds), and the longest unused above `maxPairs`. Of thousands, some only in the next turns of
+   * the loop.
    */
   sweep({
     idleSinceMs,
@@ -46,13 +50,18 @@ export class WatchedPairs {
     readonly emptySinceMs: number;
     readonly maxPairs: number;
   }): void {
-    const kept: WatchedPair[] = [];
-    for (const entry of this.all()) {
-      if (entry.reads !== undefined || entry.isResearching) continue;
-      if (entry.lastUsedMs < (entry.isEmpty ? emptySinceMs : idleSinceMs)) this.#drop(entry);
-      else kept.push(entry);
-    }
-    for (const entry of leastUsed(kept, maxPairs)) this.#drop(entry);
+    this.#sweep.begin<WatchedPair>({
+      items: this.all(),
+      state(entry) {
+        if (entry.reads !== undefined || entry.isResearching) return "busy";
+        return entry.lastUsedMs < (entry.isEmpty ? emptySinceMs : idleSinceMs) ? "unused" : "used";
+      },
+      lastUsedMs: (entry) => entry.lastUsedMs,
+      drop: (entries) => {
+        for (const entry of entries) this.#drop(entry);
+      },
+      limit: maxPairs,
+    });
   }
 
   #drop(entry: WatchedPair): void {
@@ -60,15 +69,18 @@ export class WatchedPairs {
     const row = this.#rows.get(entry.pair.a);
     row?.delete(entry.pair.b);
     if (row?.size === 0) this.#rows.delete(entry.pair.a);
+    this.#size -= 1;
   }
 
-  all(): readonly WatchedPair[] {
-    return [...this.#rows.values()].flatMap((row) => [...row.values()]);
+  *all(): Generator<WatchedPair, void> {
+    for (const row of this.#rows.values()) yield* row.values();
   }
 
   size(): number {
-    let count = 0;
-    for (const row of this.#rows.values()) count += row.size;
-    return count;
+    return this.#size;
+  }
+
+  close(): void {
+    this.#sweep.close();
   }
 }

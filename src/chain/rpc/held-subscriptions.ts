@@ -1,3 +1,4 @@
+import { GradualWork } from "../../primitives/gradual-work.ts";
 import type { SubscriptionConnection } from "./subscription-connection.ts";
 
 export interface SubscriptionRequest {
@@ -21,6 +22,9 @@ interface SharedSubscription {
   id: number | undefined;
 }
 
+/** Subscriptions asked for on a new connection before other work gets a turn. */
+const ASKED_PER_TURN = 500;
+
 /**
  * The subscriptions in use, and their numbers at the node. A node gives equal subscriptions of one connection one number, and
  * ends all of them when that number is unsubscribed. Equal requests therefore share one subscription, which ends with the
@@ -31,6 +35,10 @@ interface SharedSubscription {
 export class HeldSubscriptions {
   readonly #byKey = new Map<string, SharedSubscription>();
   readonly #byId = new Map<number, SharedSubscription>();
+  /** Asked for again on a new connection, by key. */
+  readonly #unasked = new GradualWork<readonly [string, SharedSubscription]>(([key, shared]) => {
+    if (this.#byKey.get(key) === shared) this.#ask(key, shared);
+  }, ASKED_PER_TURN);
   #connection: SubscriptionConnection | undefined;
 
   /** Keeps the request active on every connection. @returns how to stop */
@@ -52,12 +60,13 @@ export class HeldSubscriptions {
   begin(connection: SubscriptionConnection): void {
     this.lose();
     this.#connection = connection;
-    for (const [key, shared] of this.#byKey) this.#ask(key, shared);
+    this.#unasked.add([...this.#byKey]);
   }
 
   /** The connection is out of use, and none of its subscriptions counts. */
   lose(): void {
     this.#connection = undefined;
+    this.#unasked.clear();
     this.#byId.clear();
     for (const [key, shared] of this.#byKey) {
       shared.askedOn = shared.id = undefined;

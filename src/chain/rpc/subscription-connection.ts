@@ -33,6 +33,8 @@ type OnAnswer = (subscriptionId: number | undefined) => void;
 
 /** As much as a call may answer: larger accounts could not be read anyway. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Messages taken in before other work gets a turn, beside those that came in one piece with the last of them. */
+const MESSAGES_PER_TURN = 50;
 
 /** One WebSocket to one node, with the notices of new slots subscribed to. */
 export class SubscriptionConnection {
@@ -46,6 +48,9 @@ export class SubscriptionConnection {
   /** Requests without an answer yet, by id. */
   readonly #unanswered = new Map<number, { readonly method: string; readonly onAnswer: OnAnswer | undefined }>();
   #lastId = 0;
+  /** Messages left of this turn of the loop. */
+  #left = MESSAGES_PER_TURN;
+  #nextTurn: NodeJS.Immediate | undefined;
 
   constructor({ url, handshakeTimeoutMs, now, listener }: ConnectionOptions) {
     this.host = new URL(url).host;
@@ -60,9 +65,15 @@ export class SubscriptionConnection {
       this.aliveAtMs = now();
       this.request("slotSubscribe", []);
     });
-    this.#socket.on("message", (data) => this.#receive(data.toString()));
+    this.#socket.on("message", (data) => {
+      this.#receive(data.toString());
+      this.#countMessage();
+    });
     this.#socket.on("error", (error) => listener.onError(this, error));
-    this.#socket.on("close", () => listener.onClose(this));
+    this.#socket.on("close", () => {
+      clearImmediate(this.#nextTurn);
+      listener.onClose(this);
+    });
   }
 
   get isOpen(): boolean {
@@ -81,6 +92,18 @@ export class SubscriptionConnection {
 
   terminate(): void {
     this.#socket.terminate();
+  }
+
+  /** A burst of notices is read in parts. */
+  #countMessage(): void {
+    this.#left -= 1;
+    if (!this.isOpen) return;
+    this.#nextTurn ??= setImmediate(() => {
+      this.#nextTurn = undefined;
+      this.#left = MESSAGES_PER_TURN;
+      if (this.#socket.isPaused) this.#socket.resume();
+    });
+    if (this.#left === 0) this.#socket.pause();
   }
 
   #receive(text: string): void {

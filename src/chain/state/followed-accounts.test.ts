@@ -6,16 +6,14 @@ import { SlotTree } from "./slot-tree.ts";
 
 const CHANGES = 150_000;
 
-test("150,000 changes in one slot settle at its root without a throw, and every older version goes", async () => {
-  const tree = new SlotTree();
+function following(count: number, tree: SlotTree) {
   const followed = new FollowedAccounts(tree, () => 0);
-  const entries = Array.from({ length: CHANGES }, (_, i) => {
+  const entries = Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32);
     new DataView(bytes.buffer).setUint32(0, i + 1);
     return followed.start(Address.from(bytes));
   });
-  for (const slot of [11n, 12n, 13n]) {
-    tree.begin(slot, slot - 1n);
+  const changeAll = (slot: bigint) => {
     for (const entry of entries) {
       const account = { address: entry.address, owner: SYSTEM_PROGRAM, lamports: slot };
       followed.add(entry, {
@@ -23,11 +21,38 @@ test("150,000 changes in one slot settle at its root without a throw, and every 
         account: { ...account, data: new Uint8Array(0), executable: false, slot },
       });
     }
+  };
+  return { followed, entries, changeAll };
+}
+
+test("150,000 changes in one slot settle at its root without a throw, and every older version goes", async () => {
+  const tree = new SlotTree();
+  const { followed, entries, changeAll } = following(CHANGES, tree);
+  for (const slot of [11n, 12n, 13n]) {
+    tree.begin(slot, slot - 1n);
+    changeAll(slot);
   }
   expect(followed.spareVersions()).toBe(2 * CHANGES);
-  followed.settle(13n);
   tree.rootAt(13n);
+  followed.settle();
   // The rest of it takes turns with other work.
   await expect.poll(() => followed.spareVersions()).toBe(0);
   expect(entries.every(({ delivered }) => delivered?.slot === 13n)).toBe(true);
+});
+
+test("a dead slot with thousands of changes leaves no trace, though it takes turns to undo", async () => {
+  const tree = new SlotTree();
+  const { followed, entries, changeAll } = following(20_000, tree);
+  const delivered = () => new Set(entries.map((entry) => entry.delivered?.slot));
+  for (const slot of [11n, 12n]) {
+    tree.begin(slot, slot - 1n);
+    changeAll(slot);
+  }
+  followed.turn(tree.kill(12n));
+  tree.begin(13n, 11n);
+  tree.rootAt(13n);
+  followed.settle();
+  expect(delivered()).toEqual(new Set([11n, 12n]));
+  await expect.poll(delivered).toEqual(new Set([11n]));
+  await expect.poll(() => followed.spareVersions()).toBe(0);
 });

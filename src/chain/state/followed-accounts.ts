@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { GradualWork } from "../../primitives/gradual-work.ts";
 import type { StateSource } from "../port.ts";
 import {
   type AccountHistory,
@@ -25,8 +26,9 @@ export interface FollowedAccount extends AccountHistory {
   readAtMs: number;
 }
 
-/** Accounts pruned before other work gets a turn: a few milliseconds' worth. */
-const PRUNED_PER_TURN = 8_000;
+/** Accounts pruned, and delivered after a fork, before other work gets a turn: a few milliseconds' worth. */
+const PRUNED_PER_TURN = 5_000;
+const DELIVERED_PER_TURN = 5_000;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
@@ -39,15 +41,18 @@ export class FollowedAccounts {
   readonly #unstreamed = new Set<FollowedAccount>();
   /** The accounts with a version in each unrooted slot. */
   readonly #touched = new Map<bigint, FollowedAccount[]>();
-  /** Accounts of rooted slots with versions to drop. */
-  readonly #unpruned: FollowedAccount[][] = [];
-  #pruneUpTo = 0n;
-  #isPruning = false;
+  /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
+  readonly #unpruned: GradualWork<FollowedAccount>;
+  readonly #undelivered: GradualWork<FollowedAccount>;
   #distrustUntilMs = 0;
 
   constructor(tree: SlotTree, now: Now) {
     this.#tree = tree;
     this.#now = now;
+    this.#unpruned = new GradualWork((entry) => pruneVersions(entry, tree.root, tree), PRUNED_PER_TURN);
+    this.#undelivered = new GradualWork((entry) => {
+      if (this.has(entry)) this.#deliver(entry);
+    }, DELIVERED_PER_TURN);
   }
 
   get size(): number {
@@ -112,7 +117,8 @@ export class FollowedAccounts {
     this.#byAddress.clear();
     this.#unstreamed.clear();
     this.#touched.clear();
-    this.#unpruned.length = 0;
+    this.#unpruned.clear();
+    this.#undelivered.clear();
   }
 
   /** Adds a version, and delivers it if it is the newest on the chain. */
@@ -173,10 +179,15 @@ export class FollowedAccounts {
     for (const entry of this.#byAddress.values()) this.doubt(entry);
   }
 
-  /** Slots have joined the chain or left it: accounts changed in them are delivered again if their newest version changes. */
+  /**
+   * Slots have joined the chain or left it: accounts changed in them are delivered again if their newest version changes; of
+   * thousands, some only in the next turns of the loop.
+   */
   turn(slots: readonly bigint[]): void {
-    for (const slot of slots)
-      for (const entry of this.#touched.get(slot) ?? []) if (this.has(entry)) this.#deliver(entry);
+    for (const slot of slots) {
+      const touched = this.#touched.get(slot);
+      if (touched !== undefined) this.#undelivered.add([...touched]);
+    }
   }
 
   /** Discards the versions of these accounts in this slot. */
@@ -188,29 +199,13 @@ export class FollowedAccounts {
     }
   }
 
-  /** A slot is final: drops versions that can no longer matter. To be called while the tree still knows which earlier slots were on the chain. */
-  settle(root: bigint): void {
+  /** The tree has got a new root: drops versions that can no longer matter, many of them in the next turns of the loop. */
+  settle(): void {
     for (const [slot, entries] of this.#touched) {
-      if (slot > root) continue;
+      if (slot > this.#tree.root) continue;
       this.#touched.delete(slot);
-      // Versions off the chain go now: the tree forgets that they are. The rest is older than another, and can wait.
-      if (this.#tree.isOnChain(slot)) this.#unpruned.push(entries);
-      else for (const entry of entries) pruneVersions(entry, root, this.#tree);
+      this.#unpruned.add(entries);
     }
-    this.#pruneUpTo = root;
-    if (!this.#isPruning) this.#prune();
-  }
-
-  /** Prunes some accounts, and leaves the rest to the next turns of the loop. */
-  #prune(): void {
-    const root = this.#pruneUpTo;
-    let left = PRUNED_PER_TURN;
-    for (let entries = this.#unpruned.at(-1); entries !== undefined && left > 0; entries = this.#unpruned.at(-1)) {
-      for (; entries.length > 0 && left > 0; left--) pruneVersions(entries.pop()!, root, this.#tree);
-      if (entries.length === 0) this.#unpruned.pop();
-    }
-    this.#isPruning = this.#unpruned.length > 0;
-    if (this.#isPruning) setImmediate(() => this.#prune());
   }
 
   /** Versions held besides the newest of each account; walks all of them. */

@@ -48,6 +48,15 @@ test("a slot with a replaced bank moves to its new parent", () => {
   expect(onChain(tree, 10, 11, 12)).toEqual([10, 12]);
 });
 
+test("slots off the chain are known as such for a while below the root", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 10], [13, 12]);
+  tree.rootAt(13n);
+  expect(onChain(tree, 10, 11, 12, 13)).toEqual([10, 12, 13]);
+  for (let slot = 14; slot < 600; slot++) tree.begin(BigInt(slot), BigInt(slot - 1));
+  tree.rootAt(599n);
+  expect(onChain(tree, 11)).toEqual([11]);
+});
+
 test("in any order of events, the chain is a line of parents without dead slots", () => {
   const link = fc.record({ slot: fc.integer({ min: 2, max: 40 }), back: fc.integer({ min: 1, max: 4 }) });
   const step = fc.oneof(

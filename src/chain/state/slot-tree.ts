@@ -9,6 +9,8 @@ interface SlotTurn {
 const NOTHING: SlotTurn = { turned: [], isGap: false };
 /** Upper bound of unrooted slots, for a node that never reports roots. */
 const MAX_UNROOTED = 512n;
+/** Slots below the root that are still known to be off the chain: long enough to drop every version of them. */
+const REMEMBERED_SLOTS = 512n;
 
 /**
  * Which slots are part of the chain: the newest slot and its known ancestors. Several branches may live side by side until one
@@ -83,13 +85,17 @@ export class SlotTree {
     return this.#chain.has(slot) || !this.#parents.has(slot) ? [] : this.#elect();
   }
 
-  /** A slot is final with all its ancestors; older slots are forgotten. */
+  /** A slot is final with all its ancestors; older slots are forgotten, those off the chain a while later. */
   rootAt(slot: bigint): void {
     if (slot <= this.#root || slot > this.#head) return;
+    for (const known of this.#parents.keys()) {
+      if (known >= slot) continue;
+      if (!this.isOnChain(known)) this.#dead.add(known);
+      this.#parents.delete(known);
+    }
     this.#root = slot;
-    for (const known of this.#parents.keys()) if (known < slot) this.#parents.delete(known);
     for (const known of this.#chain) if (known < slot) this.#chain.delete(known);
-    for (const known of this.#dead) if (known < slot) this.#dead.delete(known);
+    for (const known of this.#dead) if (known < slot - REMEMBERED_SLOTS) this.#dead.delete(known);
     if (this.#floor < slot) this.#floor = slot;
     if (this.#origin !== undefined && this.#origin < slot) this.#origin = slot;
   }

@@ -221,8 +221,8 @@ class StreamedStateSource implements LiveStateSource {
       onConfirmed: (slot) => this.#turn(tree.confirm(slot)),
       onRoot: (slot) => {
         if (slot <= tree.root || slot > tree.head) return;
-        this.#followed.settle(slot);
         tree.rootAt(slot);
+        this.#followed.settle();
       },
       onCovered: (addresses, fromSlot) => {
         for (const entry of this.#entriesOf(addresses)) entry.coveredFrom = fromSlot;

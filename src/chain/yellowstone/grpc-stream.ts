@@ -23,6 +23,8 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const WINDOW_BYTES = 16 * 1024 * 1024;
 const PING_MS = 10_000;
 const PREFIX_BYTES = 5;
+/** Messages taken in before other work gets a turn: a few milliseconds' worth, however much has arrived at once. */
+const MESSAGES_PER_TURN = 1_000;
 
 /**
  * Opens one bidirectional gRPC stream, uncompressed, on a connection of its own.
@@ -40,10 +42,16 @@ class Http2GrpcStream implements GrpcStream {
   readonly #frames: FrameReader;
   readonly #ping: NodeJS.Timeout;
   #isOver = false;
+  /** Messages left of this turn of the loop. */
+  #left = MESSAGES_PER_TURN;
+  #nextTurn: NodeJS.Immediate | undefined;
 
   constructor({ url, path, headers, onMessage, onEnd }: GrpcStreamOptions) {
     this.#onEnd = onEnd;
-    this.#frames = new FrameReader(onMessage);
+    this.#frames = new FrameReader((message) => {
+      this.#left -= 1;
+      onMessage(message);
+    });
     this.#session = connect(url, { settings: { initialWindowSize: WINDOW_BYTES, enablePush: false } });
     this.#ping = setInterval(() => this.#session.ping(() => {}), PING_MS);
     this.#session.on("connect", () => this.#session.setLocalWindowSize(WINDOW_BYTES));
@@ -76,6 +84,7 @@ class Http2GrpcStream implements GrpcStream {
   close(): void {
     this.#isOver = true;
     clearInterval(this.#ping);
+    clearImmediate(this.#nextTurn);
     this.#session.destroy();
   }
 
@@ -85,7 +94,14 @@ class Http2GrpcStream implements GrpcStream {
       this.#frames.read(chunk);
     } catch (error) {
       this.#end(String(error));
+      return;
     }
+    this.#nextTurn ??= setImmediate(() => {
+      this.#nextTurn = undefined;
+      this.#left = MESSAGES_PER_TURN;
+      this.#call.resume();
+    });
+    if (this.#left <= 0) this.#call.pause();
   }
 
   #end(reason: string): void {

@@ -35,6 +35,8 @@ const IDLE_PER_CALL = 20;
 /** Disagreement that cannot be decided stops builds after this long and this many rounds. */
 const OPEN_MS = 1_200;
 const OPEN_ROUNDS = 3;
+/** Accounts judged per call of `tick`, in turn: a few milliseconds' worth, however many are open. */
+const JUDGED_PER_TICK = 1_000;
 /** Pause between two lines in the log about contradictions. Milliseconds. */
 const WARN_EVERY_MS = 10_000;
 
@@ -94,12 +96,26 @@ export class NodeComparison {
   /** Asks the nodes about what is due, and decides what time has made decidable. Called several times a second. */
   tick(): void {
     if (!this.isOn) return;
-    for (const testimony of [...this.#open]) this.#judge(testimony);
+    for (const testimony of this.#nextOpen()) this.#judge(testimony);
     for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
       const nodes = this.#nodes.free();
       if (nodes.length < 2 || !this.#budget.take(nodes.length)) return;
       this.#ask(nodes, batch);
     }
+  }
+
+  /** The open ones that were judged longest ago. */
+  #nextOpen(): readonly AccountTestimony[] {
+    if (this.#open.size <= JUDGED_PER_TICK) return [...this.#open];
+    const next: AccountTestimony[] = [];
+    for (const testimony of this.#open) {
+      if (next.push(testimony) === JUDGED_PER_TICK) break;
+    }
+    for (const testimony of next) {
+      this.#open.delete(testimony);
+      this.#open.add(testimony);
+    }
+    return next;
   }
 
   clear(): void {

@@ -1,0 +1,77 @@
+/** What a sweep needs to know of its items. Times are epoch milliseconds. */
+interface SweepPlan<T> {
+  readonly items: Iterable<T>;
+  /** "unused": is dropped. "busy": stays, whatever the limit. */
+  state(item: T): "unused" | "used" | "busy";
+  lastUsedMs(item: T): number;
+  drop(items: readonly T[]): void;
+  /** Upper bound of the items that stay, apart from the busy ones; the longest unused go first. */
+  readonly limit: number;
+}
+
+/** Work of one turn of the loop, in items looked at: a fraction of a millisecond's worth, or two milliseconds' of dropped ones. */
+const STEPS_PER_TURN = 4_000;
+/** Steps that one dropped item counts for: its accounts are unsubscribed from. */
+const DROP_STEPS = 20;
+
+/** Drops what is no longer used, a bounded part per turn of the loop; few items are swept at once. */
+export class GradualSweep {
+  #next: NodeJS.Immediate | undefined;
+
+  /** Begins a sweep, unless the last one still goes on. */
+  begin<T>(plan: SweepPlan<T>): void {
+    if (this.#next === undefined) this.#turn(plan, steps(plan));
+  }
+
+  close(): void {
+    clearImmediate(this.#next);
+    this.#next = undefined;
+  }
+
+  #turn<T>(plan: SweepPlan<T>, going: Iterator<T | undefined, void>): void {
+    this.#next = undefined;
+    const dropped: T[] = [];
+    let isOver = false;
+    for (let left = STEPS_PER_TURN; left > 0 && !isOver; left--) {
+      const { value, done } = going.next();
+      isOver = done === true;
+      if (value === undefined) continue;
+      dropped.push(value);
+      left -= DROP_STEPS;
+    }
+    if (dropped.length > 0) plan.drop(dropped);
+    if (!isOver) this.#next = setImmediate(() => this.#turn(plan, going));
+  }
+}
+
+/** One item looked at per step. Yields those to drop, which the plan drops before the next turn. */
+function* steps<T>(plan: SweepPlan<T>): Generator<T | undefined, void> {
+  const kept: T[] = [];
+  for (const item of plan.items) {
+    const state = plan.state(item);
+    if (state === "used") kept.push(item);
+    yield state === "unused" ? item : undefined;
+  }
+  let surplus = kept.length - plan.limit;
+  if (surplus <= 0) return;
+  const times = new Float64Array(kept.length);
+  for (let i = 0; i < kept.length; i++) {
+    times[i] = plan.lastUsedMs(kept[i]!);
+    yield undefined;
+  }
+  const newestToDrop = times.sort()[surplus - 1]!;
+  // Older ones first, then as many of the same moment as are still too many.
+  for (const isOlder of [true, false]) {
+    for (const item of kept) {
+      if (surplus === 0) return;
+      const atMs = plan.lastUsedMs(item);
+      const isWanted = isOlder ? atMs < newestToDrop : atMs === newestToDrop;
+      // In use or dropped meanwhile: not one of the longest unused any more.
+      if (!isWanted || plan.state(item) !== "used") yield undefined;
+      else {
+        surplus -= 1;
+        yield item;
+      }
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import type { DescMethodUnary, DescService, Registry } from "@bufbuild/protobuf";
+import type { DescMethodServerStreaming, DescMethodUnary, DescService, Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
 import { fastify as createFastify, type FastifyInstance } from "fastify";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
@@ -24,6 +24,7 @@ import { readOpenApi } from "./openapi/read.ts";
 import { Documents } from "./pages/documents.ts";
 import { SharedDocument } from "./pages/shared-document.ts";
 import { BuildShedder } from "./rest/build-shedder.ts";
+import { createEventRoutes, type EventRoute, type StreamImplementation } from "./rest/event-route.ts";
 import { serveEverydayRequests } from "./rest/everyday-requests.ts";
 import { registerRestRoutes } from "./rest/register-rest-routes.ts";
 import { createRestRoutes, type RestRoute } from "./rest/rest-route.ts";
@@ -79,6 +80,7 @@ export class Api {
   readonly #closing = new AbortController();
   readonly #implementations: ReadonlyMap<DescService, object>;
   readonly #restRoutes: readonly RestRoute[];
+  readonly #eventRoutes: readonly EventRoute[];
   #listener!: Listener;
   #draining = false;
 
@@ -96,6 +98,8 @@ export class Api {
     warmValidation(services);
     const { startCall, invokerOf } = this;
     this.#restRoutes = services.flatMap((service) => createRestRoutes({ settings, startCall, invokerOf }, service));
+    const events = { startCall, gate: this.#gate, streamOf: this.#streamOf };
+    this.#eventRoutes = services.flatMap((service) => createEventRoutes(events, service));
     this.fastify = this.#createRouter();
     this.documents = new Documents({ fastify: this.fastify, limits, requestIds: this.#requestIds });
     this.#register();
@@ -105,7 +109,7 @@ export class Api {
     const { trades, accounts, settings, canBuild, extra } = this.#parts;
     const streams = new StreamPlaces(settings.maxStreamsPerKey, "API key");
     return new Map<DescService, object>([
-      [TradeService, createTradeService(trades, this.#closing.signal, streams)],
+      [TradeService, createTradeService(trades, { closing: this.#closing.signal, streams, mayPrice: this.#mayPrice })],
       [AccountService, createAccountService(accounts)],
       [Health, createHealth([TradeService, AccountService], { isUp: () => !this.#draining, canBuild })],
       ...(extra?.services ?? []),
@@ -120,6 +124,20 @@ export class Api {
     >;
     return createInvoker(implementation[method.localName] ?? unimplemented(method), this.#gate);
   };
+
+  /** True if a stream of this key may price once more now: it counts like a call, and gives way under load. */
+  readonly #mayPrice = (keyId: string): boolean => {
+    if (this.#admission.refusesBuild()) return false;
+    try {
+      this.limits.takeKey("build", keyId, []);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  readonly #streamOf = ({ parent, localName }: DescMethodServerStreaming): StreamImplementation =>
+    (this.#implementations.get(parent) as Readonly<Record<string, StreamImplementation>>)[localName]!;
 
   #createRouter(): FastifyInstance {
     const { settings, nowMs } = this.#parts;
@@ -158,7 +176,7 @@ export class Api {
       closing: this.#closing.signal,
       routes: (router) => this.#addServices(router),
     });
-    registerRestRoutes(fastify, this.#restRoutes);
+    registerRestRoutes(fastify, [...this.#restRoutes, ...this.#eventRoutes]);
     fastify.get("/v1/ping", (_, reply) => {
       reply.send();
     });

@@ -209,6 +209,7 @@ describe("REST", () => {
       "/v1/auth/register",
       "/v1/ping",
       "/v1/priority",
+      "/v1/quotes/stream",
       "/v1/tx",
       "/v1/tx/buy",
       "/v1/tx/quote",
@@ -216,6 +217,7 @@ describe("REST", () => {
       "/v1/tx/submit",
       "/v1/tx/swap",
       "/v1/tx/{signature}",
+      "/v1/tx/{signature}/events",
     ]);
   });
 });

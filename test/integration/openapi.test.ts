@@ -23,14 +23,22 @@ interface Schema {
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
-  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly content: {
+      readonly "application/json": { readonly schema: Schema };
+      readonly "text/event-stream"?: { readonly schema: Schema };
+    };
+  };
   readonly responses: Readonly<
     Record<
       string,
       {
         readonly description?: string;
         readonly headers?: Readonly<Record<string, object>>;
-        readonly content?: { readonly "application/json": { readonly schema: Schema } };
+        readonly content?: {
+          readonly "application/json": { readonly schema: Schema };
+          readonly "text/event-stream"?: { readonly schema: Schema };
+        };
       }
     >
   >;
@@ -148,7 +156,9 @@ it("describes every operation correctly: each is called from the document alone"
     if (body !== undefined) {
       expect(departures(body, operation.requestBody!.content["application/json"].schema, id)).toEqual([]);
     }
-    const url = service.url + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(parameters[name]!));
+    const inQuery = Object.entries(parameters).filter(([name]) => !path.includes(`{${name}}`));
+    const query = inQuery.length === 0 ? "" : `?${new URLSearchParams(inQuery)}`;
+    const url = service.url + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(parameters[name]!)) + query;
     const response = await fetch(url, {
       method: verb.toUpperCase(),
       headers: {
@@ -158,6 +168,14 @@ it("describes every operation correctly: each is called from the document alone"
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const described = (operation.responses[`${response.status}`] ?? operation.responses.default)?.content;
+    const events = described?.["text/event-stream"];
+    if (events !== undefined) {
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        const message = JSON.parse(/^data: (.*)$/m.exec(chunk)![1]!);
+        expect({ id, departures: departures(message, events.schema) }).toEqual({ id, departures: [] });
+        return message;
+      }
+    }
     const text = await response.text();
     if (described === undefined) return text;
     const answer = JSON.parse(text);
@@ -198,6 +216,10 @@ it("describes every operation correctly: each is called from the document alone"
   expect((await call("listTrades", undefined, {}, key)).trades).toHaveLength(1);
   const found = await call("getTrade", undefined, { signature: submitted.signature }, key);
   expect(found.tradeResult).toEqual(submitted.tradeResult);
+  const watched = await call("watchTrade", undefined, { signature: submitted.signature }, key);
+  expect(watched.tradeResult).toEqual(submitted.tradeResult);
+  const ask = { ...swap, amount: `${swap.amount}`, slippage: `${swap.slippage}` };
+  expect((await call("watchQuote", undefined, ask, key)).estimates.inputAmount).toBeGreaterThan(0);
   await call("sell", { mint, tokenAmount: 1, ...order }, {}, key);
 
   expect((await call("listKeys", undefined, {}, key)).keys).toHaveLength(1);

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TradeEventKind, TradeService, type WatchTradeResponse } from "../../gen/tradewire/v1/trade_pb.ts";
-import { TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
+import { SwapMode, TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
 import { type BuildEntry, type History, Trader } from "../slow/faults/trader.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -148,4 +148,95 @@ test("the account's trades are listed with what was promised and what came of th
   const foreign = { authorization: `Bearer ${history.secrets[1]}` };
   const theirs = await (await fetch(`${service.url}/v1/tx?cursor=${first.nextCursor}`, { headers: foreign })).json();
   expect(signaturesOf(theirs.data)).not.toContain(good[0]!.signature);
+});
+
+interface EventData {
+  readonly signature: string;
+  readonly status: string;
+  readonly events?: readonly { readonly kind: string }[];
+  readonly tradeResult: { readonly outputAmountRaw: string };
+  readonly estimates: { readonly outputAmountRaw: string };
+  readonly error: { readonly code: string };
+}
+
+/** The events of a server-sent stream, until it ends or `most` have come. */
+async function readEvents(path: string, key: string, most = Number.POSITIVE_INFINITY) {
+  const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${key}` } });
+  if (response.status !== 200) return { response, events: [], failure: (await response.json()).error };
+  const events: { event: string; data: EventData }[] = [];
+  let text = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const parts = text.split("\n\n");
+    text = parts.pop()!;
+    for (const part of parts.filter((one) => !one.startsWith(":"))) {
+      const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(part)!;
+      events.push({ event: event!, data: JSON.parse(data!) });
+    }
+    if (events.length >= most) break;
+  }
+  return { response, events, failure: undefined };
+}
+
+test("server-sent events carry the messages of the typed stream", async () => {
+  const key = history.secrets[0]!;
+  const built = await build(trader);
+  const submitting = trader.submit({ name: "service", url: service.url }, built);
+  let read = await readEvents(`/v1/tx/${built.signature}/events`, key);
+  // The submit has not arrived yet.
+  while (read.failure?.code === "TRADE_NOT_FOUND") read = await readEvents(`/v1/tx/${built.signature}/events`, key);
+  await submitting;
+  expect(read.response.headers.get("content-type")).toBe("text/event-stream");
+  expect(read.response.headers.get("x-request-id")).not.toBeNull();
+  const { events } = read;
+  expect(events.map(({ event }) => event)).toEqual([...events.slice(1).map(() => "trade"), "end"]);
+  expect(events.flatMap(({ data }) => data.events ?? []).map(({ kind }) => kind)).toEqual([
+    "sent",
+    "processed",
+    "confirmed",
+    "finalized",
+  ]);
+  expect(events.at(-2)!.data).toMatchObject({ status: "finalized", signature: built.signature });
+
+  // The end of a trade of the past: all typed wires and this one say the same.
+  const { answers } = await watch(built.signature);
+  const again = await readEvents(`/v1/tx/${built.signature}/events`, key);
+  expect(again.events[0]!.data.tradeResult.outputAmountRaw).toBe(answers[0]!.tradeResult!.outputAmountRaw);
+
+  const foreign = await readEvents(`/v1/tx/${built.signature}/events`, history.secrets[1]!);
+  expect(foreign.failure).toMatchObject({ code: "TRADE_NOT_FOUND" });
+  expect((await readEvents(`/v1/tx/${built.signature}/events`, "")).failure).toMatchObject({ code: "AUTH_ERROR" });
+  const failed = await build(trader, { slippage: 0 });
+  await mover.submit({ name: "service", url: service.url }, await build(mover, { solAmount: 20 }));
+  await trader.submit({ name: "service", url: service.url }, failed);
+  const end = await readEvents(`/v1/tx/${failed.signature}/events`, key);
+  const failure = end.failure ?? end.events.at(-1)!.data.error;
+  expect(failure).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: true });
+});
+
+test("a price streams as it changes, and is bounded like calls", async () => {
+  const mint = service.mintOn("raydium_cpmm", "USDC");
+  const ask = `inputMint=SOL&outputMint=${mint}&amount=0.1&swapMode=exactIn&slippage=0.01`;
+  const reading = readEvents(`/v1/quotes/stream?${ask}`, history.secrets[0]!, 2);
+  await mover.submit({ name: "service", url: service.url }, await build(mover, { solAmount: 20 }));
+  const { events } = await reading;
+  expect(events.map(({ event }) => event)).toEqual(["quote", "quote"]);
+  const [before, after] = events.map(({ data }) => BigInt(data.estimates.outputAmountRaw));
+  expect(after).toBeLessThan(before!);
+  for (const [query, field] of [
+    [ask.replace("0.1", "-1"), "amount"],
+    [`${ask}&amout=1`, "amout"],
+    [ask.replace("exactIn", "in"), "swapMode"],
+  ]) {
+    const { failure } = await readEvents(`/v1/quotes/stream?${query}`, history.secrets[0]!);
+    expect(failure, query).toMatchObject({ code: "VALIDATION_ERROR", field });
+  }
+  const client = createClient(TradeService, createGrpcTransport({ baseUrl: service.url }));
+  const request = { inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: SwapMode.EXACT_IN, slippage: 0.01 };
+  for await (const quoted of client.watchQuote(request, {
+    headers: { authorization: `Bearer ${history.secrets[0]}` },
+  })) {
+    expect(quoted.estimates!.outputAmountRaw).toBe(after!.toString());
+    break;
+  }
 });

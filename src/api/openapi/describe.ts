@@ -59,7 +59,7 @@ function operationOf(method: DescMethod, binding: RestBinding, schemas: Json, co
         }
       : {}),
     responses: {
-      "200": successOf(method, schemas, comments),
+      "200": (method.methodKind === "unary" ? successOf : eventsOf)(method, schemas, comments),
       ...failuresOf(method, binding.hasBody),
       default: {
         description: "Any other error.",
@@ -96,6 +96,16 @@ function successOf(method: DescMethod, schemas: Json, comments: Comments): Json 
     description: comments.get(method.output.typeName) ?? "",
     headers: headersOf(method, 200),
     content: { "application/json": { schema } },
+  };
+}
+
+/** Server-sent events: the data of each is one message. */
+function eventsOf(method: DescMethod, schemas: Json, comments: Comments): Json {
+  return {
+    description:
+      "Server-sent events. The data of each is one message; `end` follows the last, `error` holds a failure.",
+    headers: headersOf(method, 200),
+    content: { "text/event-stream": { schema: messageSchema(method.output, "response", schemas, comments) } },
   };
 }
 

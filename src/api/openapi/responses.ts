@@ -35,7 +35,7 @@ const BUILDS: readonly ErrorCode[] = [
   "PRIORITY_COST_TOO_HIGH",
 ];
 
-const { buy, sell, swap, quote, submit, getTrade, listTrades } = TradeService.method;
+const { buy, sell, swap, quote, submit, getTrade, listTrades, watchTrade, watchQuote } = TradeService.method;
 const { createChallenge, register, getProfile, listKeys, revokeKey } = AccountService.method;
 
 /** Codes of single methods, on top of those of every call. */
@@ -57,6 +57,8 @@ const OWN = new Map<DescMethod, readonly ErrorCode[]>([
     ],
   ],
   [getTrade, [...ENDINGS, "TRADE_NOT_FOUND", "UPSTREAM_ERROR"]],
+  [watchTrade, [...ENDINGS, "TRADE_NOT_FOUND", "UPSTREAM_ERROR"]],
+  [watchQuote, PRICES],
   [listTrades, ["UPSTREAM_ERROR"]],
   [createChallenge, ["UPSTREAM_ERROR"]],
   [register, ["INVALID_SIGNATURE", "CONFLICT_ERROR", "UPSTREAM_ERROR"]],

@@ -1,12 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import { registerMisdirected } from "../http/refusals.ts";
+import type { EventRoute } from "./event-route.ts";
 import type { RestRequest, RestRoute } from "./rest-route.ts";
 
 /** Registers routes with the router. They write their responses themselves. */
-export function registerRestRoutes(fastify: FastifyInstance, routes: readonly RestRoute[]): void {
+export function registerRestRoutes(fastify: FastifyInstance, routes: readonly (RestRoute | EventRoute)[]): void {
   for (const route of routes) {
     fastify.route({
       method: route.binding.verb,
+      // A stream has a beginning only with its body.
+      exposeHeadRoute: route.method.methodKind === "unary",
       url: route.binding.path.replace(/\{(\w+)\}/g, ":$1"),
       handler(request, reply) {
         reply.hijack();
@@ -24,7 +27,7 @@ export function registerRestRoutes(fastify: FastifyInstance, routes: readonly Re
 }
 
 /** Requests that a route with a variable would match although the path is a word of its own: GET /v1/tx/buy. */
-function misdirectedRoutes(routes: readonly RestRoute[]) {
+function misdirectedRoutes(routes: readonly (RestRoute | EventRoute)[]) {
   const bindings = routes.map(({ binding }) => binding);
   const words = bindings.filter(({ variables }) => variables.length === 0).map(({ path }) => path);
   return bindings

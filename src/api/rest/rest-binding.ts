@@ -13,13 +13,15 @@ export interface RestBinding {
 }
 
 /**
- * Reads the google.api.http annotation of a method; undefined if it has none.
+ * Reads the google.api.http annotation of a unary method or a server stream; undefined if it has none. A stream is served as
+ * server-sent events.
  * @throws Error if the annotation has an unsupported form
  */
 export function restBindingOf(method: DescService["methods"][number]): RestBinding | undefined {
-  if (method.methodKind !== "unary" || !hasOption(method, http)) return undefined;
+  if (!hasOption(method, http)) return undefined;
+  const isServed = method.methodKind === "unary" || method.methodKind === "server_streaming";
   const { pattern, body } = getOption(method, http);
-  if (pattern.case === undefined || pattern.case === "custom" || (body !== "" && body !== "*")) {
+  if (!isServed || pattern.case === undefined || pattern.case === "custom" || (body !== "" && body !== "*")) {
     throw new Error(`the HTTP annotation of ${method.name} has an unsupported form`);
   }
   return {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
+import { type DescMethod, type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
@@ -91,7 +91,8 @@ export class RestRoute {
 export function createRestRoutes(edge: RestEdge, service: DescService): readonly RestRoute[] {
   return service.methods.flatMap((method) => {
     const binding = restBindingOf(method);
-    return binding === undefined ? [] : [new RestRoute(edge, method as DescMethodUnary, binding)];
+    if (binding === undefined || method.methodKind !== "unary") return [];
+    return [new RestRoute(edge, method as DescMethodUnary, binding)];
   });
 }
 
@@ -103,7 +104,8 @@ function writeAnswer(response: ServerResponse, data: string, state: CallState): 
   response.writeHead(200, headers).end(text, "latin1");
 }
 
-function writeFailure(response: ServerResponse, failure: TradewireError, state: CallState): void {
+/** Writes the envelope of a failure; breaks a response off that has begun. */
+export function writeFailure(response: ServerResponse, failure: TradewireError, state: CallState): void {
   if (!isOpen(response)) {
     response.destroy();
     return;
@@ -127,8 +129,13 @@ function parseBody(body: Buffer, { request, query }: RestRequest): unknown {
   return parseJson(body);
 }
 
-function createPathDecoder(
-  method: DescMethodUnary,
+/**
+ * Decodes the request of a method without a body, from the path and the query.
+ *
+ * @throws Error if a variable of the path is not a string field
+ */
+export function createPathDecoder(
+  method: DescMethod,
   binding: RestBinding,
   decode: (json: unknown) => Message,
 ): (request: RestRequest) => Message {

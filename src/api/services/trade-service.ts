@@ -6,6 +6,7 @@ import type { StreamPlaces } from "../call/stream-places.ts";
 import { fromBuilt, fromPriorities, fromQuoted, fromSubmitted, fromWatched } from "./answers.ts";
 import { fromTradePage, toTradeQuery } from "./listed-trades.ts";
 import { levelOf } from "./priority-levels.ts";
+import { watchQuote } from "./quote-stream.ts";
 import { parseMint, parseToken, swapModeOf, WIRE_SOL_MINT } from "./requests.ts";
 import { namingFields, type TradeFields } from "./trade-fields.ts";
 
@@ -17,16 +18,24 @@ const SELL_PERCENT_FIELDS: TradeFields = { ...SELL_FIELDS, amount: "sellPercent"
 const SWAP_FIELDS: TradeFields = { amount: "amount", inMint: "inputMint", outMint: "outputMint" };
 const SWAP_RAW_FIELDS: TradeFields = { ...SWAP_FIELDS, amount: "amountRaw" };
 
+/** What ends and limits streams. */
+interface StreamBounds {
+  /** Ends them when the service closes. */
+  readonly closing: AbortSignal;
+  /** Bounds those of each API key. */
+  readonly streams: StreamPlaces;
+  /** True if a stream of this key may price once more now. */
+  readonly mayPrice: (keyId: string) => boolean;
+}
+
 /**
  * Implements TradeService on the product. Requests have passed validation, so their required fields are present.
  *
- * @param closing ends streams when the service closes
- * @param streams bounds the streams of each API key
+ * @param bounds what ends and limits streams
  */
 export function createTradeService(
   trades: Trades,
-  closing: AbortSignal,
-  streams: StreamPlaces,
+  { closing, streams, mayPrice }: StreamBounds,
 ): ServiceImpl<typeof TradeService> {
   return {
     async buy(request, context) {
@@ -110,6 +119,19 @@ export function createTradeService(
         for await (const trade of trades.watch(principal, request.signature, until)) yield fromWatched(trade);
       } finally {
         streams.free(principal.keyId);
+      }
+    },
+
+    async *watchQuote(request, context) {
+      const { keyId } = principalOf(context);
+      const until = AbortSignal.any([context.signal, closing]);
+      const ask = toSwap(request);
+      const price = () => namingFields(swapFields(request), () => trades.quote(ask));
+      streams.take(keyId);
+      try {
+        for await (const quoted of watchQuote(price, () => mayPrice(keyId), until)) yield fromQuoted(quoted);
+      } finally {
+        streams.free(keyId);
       }
     },
 

@@ -1,0 +1,38 @@
+import { sleep } from "../../trade/submit/waiting.ts";
+import type { QuotedTrade } from "../../trade/trade.ts";
+
+/** Pause between two prices of a stream. Milliseconds. */
+const PRICE_EVERY_MS = 500;
+
+/**
+ * A price now, and again whenever it differs, until `signal` aborts.
+ *
+ * @param mayPrice false skips a turn
+ * @throws what `price` throws
+ */
+export async function* watchQuote(
+  price: () => Promise<QuotedTrade>,
+  mayPrice: () => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<QuotedTrade> {
+  let sent: string | undefined;
+  while (!signal.aborted) {
+    if (mayPrice()) {
+      const quoted = await price();
+      const mark = markOf(quoted);
+      if (mark !== sent) {
+        sent = mark;
+        yield quoted;
+      }
+    }
+    await sleep(PRICE_EVERY_MS, signal);
+  }
+}
+
+/** What makes two prices the same. */
+function markOf({ estimates, route, needsOpenAccounts }: QuotedTrade): string {
+  const { inAmount, outAmount, threshold, priceImpact } = estimates;
+  return [inAmount, outAmount, threshold, priceImpact, needsOpenAccounts, ...route.map(({ market }) => market)].join(
+    " ",
+  );
+}

@@ -33,7 +33,10 @@ const slowSuites = [
   slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),
   slow("operations", 3),
   slow("upgrade", 2),
-  slow("validator", 10),
+  slow("validator", 10, {
+    globalSetup: ["test/support/temp-folder.ts", "test/slow/validator/table.ts"],
+    hookTimeout: 300_000,
+  }),
   slow("venues", 3, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
 ];
 

@@ -58,6 +58,7 @@ const SLOT_MS = "50";
 interface StartOptions {
   readonly now?: Now;
   readonly logger?: AppLogger;
+  readonly onForeignChain?: (message: string) => void;
 }
 
 let wallets = 0;

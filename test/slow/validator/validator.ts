@@ -17,8 +17,8 @@ export interface Validator {
   resume(): void;
   /** Ends it without a chance to say goodbye. */
   kill(): Promise<void>;
-  /** Starts it again on the same ports: on its ledger, or on a new one with another genesis. */
-  restart(kind: "sameLedger" | "newGenesis"): Promise<void>;
+  /** Kills it and starts it again on the same ports: on its ledger, or on a new one with another genesis. */
+  restart(kind: "sameLedger" | "newGenesis", moreArguments?: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,12 +48,12 @@ export async function startValidator(
   let child: ChildProcess | undefined;
   const url = `http://127.0.0.1:${rpcPort}`;
 
-  const start = async (): Promise<void> => {
+  const start = async (moreArguments: readonly string[] = []): Promise<void> => {
     const path = join(folder, `ledger-${ledger}`);
     const ports = ["--rpc-port", `${rpcPort}`, "--faucet-port", `${faucetPort}`, "--gossip-port", `${first}`];
     const range = ["--dynamic-port-range", `${first + 1}-${last}`, "--bind-address", "127.0.0.1"];
     // What a ledger was made with is in it: the world's arguments are for a new one.
-    const made = [...worldArguments, "--limit-ledger-size", "200000", "--quiet"];
+    const made = [...worldArguments, ...moreArguments, "--limit-ledger-size", "200000", "--quiet"];
     const started = spawn(program, ["--ledger", path, ...ports, ...range, ...made], {
       env: environmentOf(program),
       stdio: "ignore",
@@ -82,10 +82,10 @@ export async function startValidator(
     suspend: () => void child?.kill("SIGSTOP"),
     resume: () => void child?.kill("SIGCONT"),
     kill,
-    async restart(kind) {
+    async restart(kind, moreArguments) {
       await kill();
       if (kind === "newGenesis") ledger += 1;
-      await start();
+      await start(moreArguments);
     },
     close: kill,
   };

@@ -141,7 +141,11 @@ async function start(environment: Environment, options: StartOptions) {
   const config = parseConfig({ ...PATIENT, SANDBOX_SLOT_MS: SLOT_MS, ...environment });
   const chain =
     config.solanaRpcUrls === undefined
-      ? await startPacedSandbox({ seed: config.sandboxSeed, slotMs: config.sandboxSlotMs })
+      ? await startPacedSandbox({
+          seed: config.sandboxSeed,
+          slotMs: config.sandboxSlotMs,
+          ...(config.sandboxPrograms === undefined ? {} : { programsDir: config.sandboxPrograms }),
+        })
       : undefined;
   try {
     const app = await startApp({

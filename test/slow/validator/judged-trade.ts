@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import bs58 from "bs58";
 import type { BuiltResponse } from "../../../src/client/options.ts";
 import type { Trade } from "../../../src/client/trade.ts";
 import { TradeError } from "../../../src/client/trade-error.ts";
@@ -91,6 +92,23 @@ function lamportsOf(costs: { readonly [kind in (typeof KINDS)[number]]: string |
 }
 
 const describe = (costs: Costs) => KINDS.map((kind) => `${kind} ${costs[kind]}`).join(", ");
+
+/** What does not hold between the outcome of a submit, as its code, and the ledger: landed exactly, or provably never. */
+export async function settleJudged(
+  ledger: JudgeLedger,
+  built: BuiltResponse,
+  signed: Uint8Array,
+  outcome: string,
+): Promise<string[]> {
+  const signature = bs58.encode(signed.subarray(1, 65));
+  if (outcome === "accepted") {
+    const record = await ledger.record(signature);
+    return record?.meta.err === null ? [] : [`answered as landed: ${JSON.stringify(record?.meta.err ?? "no record")}`];
+  }
+  if (outcome !== "TX_EXPIRED") return [`answered ${outcome}`];
+  await ledger.passHeight(Number(built.lastValidBlockHeight));
+  return (await ledger.record(signature)) === null ? [] : ["answered as expired, and landed"];
+}
 
 /** Repeats a call for as long as it fails in a way that may pass. */
 export async function patiently<T>(call: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {

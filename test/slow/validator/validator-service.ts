@@ -68,6 +68,12 @@ export class ValidatorBench {
     return service;
   }
 
+  /** Stops one service, as a supervisor does. */
+  async stopService(service: TestService): Promise<void> {
+    this.#services.splice(this.#services.indexOf(service), 1);
+    await service.close();
+  }
+
   /** A registered wallet with SOL that the ledger shows, which verifies what it signs. */
   async newClient(service: TestService): Promise<Tradewire> {
     const { tokens } = this.made.world;

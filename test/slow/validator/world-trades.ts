@@ -108,3 +108,10 @@ export function twoMarketTrades(world: World): PlannedTrade[] {
     swap("KITE", "USDC", 100),
   ];
 }
+
+/** The first token of each venue that trades against SOL. */
+export function tokenPerVenue(world: World): readonly { readonly mint: string; readonly symbol: string }[] {
+  const venues = new Map(world.tokens.toReversed().map(({ mint, venue }) => [venue, mint.toString()]));
+  const firsts = new Set(venues.values());
+  return solTokens(world).filter(({ mint }) => firsts.has(mint));
+}

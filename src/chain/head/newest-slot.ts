@@ -51,9 +51,10 @@ export class NewestSlot {
     this.#pace.begin(slotMs);
   }
 
-  /** A slot was seen as it began: it moves the newest slot and the pace. */
+  /** A slot was seen as it began: it moves the newest slot and the pace, also if a blockhash named the slot a moment before. */
   noteBegun(seen: bigint): void {
-    if (!this.noteReached(seen)) return;
+    this.noteReached(seen);
+    if (seen !== this.#slot || seen === this.#begun.at(-1)) return;
     this.#pace.note(this.#slot, this.#atMs);
     this.#begun.push(seen);
     if (this.#begun.length > MAX_BEGUN) this.#begun.shift();

@@ -24,6 +24,9 @@ export type SandboxCommand = { readonly id: number } & SandboxOrder;
 export type SandboxOrder =
   | { readonly kind: "pause" | "resume" | "close" }
   | { readonly kind: "advanceSlots"; readonly count: number }
+  | { readonly kind: "skipSlots"; readonly count: number }
+  | { readonly kind: "setDrops"; readonly drops: boolean }
+  | { readonly kind: "setLogLimit"; readonly bytes: number | undefined }
   | { readonly kind: "fork"; readonly depth: number }
   | { readonly kind: "setDelays"; readonly confirmedAfterSlots: number; readonly finalizedAfterSlots: number }
   | { readonly kind: "setSlotMs"; readonly slotMs: number }

@@ -18,9 +18,13 @@ const chain = new Chain({
     accounts: settings.accounts.map(readAccount),
   },
 });
-const server = await listenRpc({ chain, identity: chain.faucetAddress }, settings);
+const node = { chain, identity: chain.faucetAddress, drops: false };
+const server = await listenRpc(node, settings);
 let slotMs = settings.slotMs;
 let timer: SlotTimer | undefined;
+/** Slots that are to stay without a block, and those of them that have passed since the last block. */
+let absent = 0;
+let skipped = 0;
 resume();
 send({ id: 0, result: { port: server.port } });
 
@@ -42,8 +46,16 @@ async function perform(command: SandboxCommand): Promise<unknown> {
     case "resume":
       return resume();
     case "advanceSlots":
-      for (let i = 0; i < command.count; i++) chain.advanceSlot();
+      for (let i = 0; i < command.count; i++) passSlot();
       return chain.ledger.tip.slot;
+    case "skipSlots":
+      absent += command.count;
+      return;
+    case "setDrops":
+      node.drops = command.drops;
+      return;
+    case "setLogLimit":
+      return chain.bank.setLogLimit(command.bytes);
     case "fork":
       return chain.fork(command.depth);
     case "setDelays":
@@ -71,7 +83,18 @@ function pause(): void {
 }
 
 function resume(): void {
-  timer ??= startSlotTimer(() => chain.advanceSlot(), slotMs, Date.now);
+  timer ??= startSlotTimer(passSlot, slotMs, Date.now);
+}
+
+/** A slot's time is over: the next one opens, unless its leader is absent. */
+function passSlot(): void {
+  if (absent > skipped) {
+    skipped += 1;
+    return;
+  }
+  chain.advanceSlot(skipped);
+  absent -= skipped;
+  skipped = 0;
 }
 
 function readAccount({ address, owner, lamports, data }: PlainAccount): GenesisAccount {

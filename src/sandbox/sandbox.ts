@@ -35,6 +35,12 @@ export interface Sandbox {
   resume(): Promise<void>;
   /** Lets this many slots pass at once. @returns the slot now open */
   advanceSlots(count: number): Promise<number>;
+  /** Leaves the next `count` slots without a block, as absent leaders do, at the pace of slots. */
+  skipSlots(count: number): Promise<void>;
+  /** While true, `sendTransaction` answers as ever, and what it takes never reaches a leader. */
+  setDrops(drops: boolean): Promise<void>;
+  /** Cuts each transaction's logs at this many bytes; undefined keeps them whole. */
+  setLogLimit(bytes: number | undefined): Promise<void>;
   /** Switches to another branch: drops the newest `depth` blocks that are not confirmed. @returns how many were dropped */
   fork(depth: number): Promise<number>;
   /** How many slots confirmation and finality take from now on. */
@@ -95,6 +101,9 @@ export async function startSandbox(options: SandboxOptions = {}, now: Now = Date
     pause: () => thread.order({ kind: "pause" }) as Promise<void>,
     resume: () => thread.order({ kind: "resume" }) as Promise<void>,
     advanceSlots: (count) => thread.order({ kind: "advanceSlots", count }) as Promise<number>,
+    skipSlots: (count) => thread.order({ kind: "skipSlots", count }) as Promise<void>,
+    setDrops: (drops) => thread.order({ kind: "setDrops", drops }) as Promise<void>,
+    setLogLimit: (bytes) => thread.order({ kind: "setLogLimit", bytes }) as Promise<void>,
     fork: (depth) => thread.order({ kind: "fork", depth }) as Promise<number>,
     setDelays: (delays) => thread.order({ kind: "setDelays", ...delays }) as Promise<void>,
     setSlotMs: (slotMs) => thread.order({ kind: "setSlotMs", slotMs }) as Promise<void>,

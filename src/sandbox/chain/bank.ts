@@ -70,6 +70,7 @@ export class Bank {
     this.#svm.setBlockhashCheck(false);
     this.#svm.setTransactionHistory(0n);
     this.setRent(RENT_LAMPORTS_PER_BYTE);
+    this.setLogLimit(undefined);
     const slots = BigInt(SLOTS_PER_EPOCH);
     this.#svm.setEpochSchedule(new EpochSchedule(slots, slots, false, 0n, 0n));
     this.#svm.withNativeMints();
@@ -146,6 +147,11 @@ export class Bank {
     const rent = this.#svm.getRent();
     rent.lamportsPerByteYear = lamportsPerByte;
     this.#svm.setRent(rent);
+  }
+
+  /** Cuts each transaction's logs at this many bytes; undefined, the default of nodes: keeps them whole. */
+  setLogLimit(bytes: number | undefined): void {
+    this.#svm.setLogBytesLimit(bytes === undefined ? undefined : BigInt(bytes));
   }
 
   /** Lamports an account of `space` data bytes must hold. */

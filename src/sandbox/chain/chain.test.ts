@@ -6,12 +6,13 @@ import bs58 from "bs58";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, hex, writeU32, writeU64 } from "../../primitives/bytes.ts";
-import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from "../transaction/transaction-error.ts";
 import { decodeMessage, decodeTransaction, MalformedTransaction } from "../transaction/wire-transaction.ts";
 import { Chain } from "./chain.ts";
+import type { Commitment } from "./ledger.ts";
 
 const SOL = 1_000_000_000n;
 const LOOKUP_TABLE_PROGRAM = Address.of("AddressLookupTab1e1111111111111111111111111");
@@ -153,6 +154,26 @@ describe("a chain in process", () => {
     expect(chain.ledger.transaction(landed!.signature)).toBeUndefined();
     expect(chain.ledger.oldestSlot).toBe(chain.ledger.tip.slot - 200);
     expect(chain.ledger.commitmentOf(chain.ledger.tip.slot - 4)).toBe("finalized");
+  });
+
+  it("counts blocks, not slots, for the life of a blockhash, and lists no block of an absent leader", () => {
+    const { height, slot } = chain.ledger.tip;
+    const { blockhash } = chain.ledger.latestBlockhash("processed");
+    for (let i = 0; i < 100; i++) chain.advanceSlot(i % 20 === 0 ? 4 : 0);
+    expect(chain.ledger.tip).toMatchObject({ height: height + 100, slot: slot + 120 });
+    expect(chain.ledger.lastValidBlockHeight(blockhash, "processed")).toBeDefined();
+    expect(chain.ledger.slot("confirmed")).toBe(chain.ledger.tip.slot - 2);
+    advance(52);
+    expect(chain.ledger.lastValidBlockHeight(blockhash, "processed")).toBeUndefined();
+    expect(chain.ledger.blockAt(slot + 1)).toBeUndefined();
+    expect(chain.ledger.blockAt(slot + 5)).toMatchObject({ parentSlot: slot });
+  });
+
+  it("shows slot hashes as the block of the commitment has them", () => {
+    advance(6);
+    const newest = (commitment: Commitment) =>
+      chain.account(SLOT_HASHES_SYSVAR, commitment)!.data.subarray(8, 16).join();
+    expect(new Set((["processed", "confirmed", "finalized"] as const).map(newest)).size).toBe(3);
   });
 
   it("gives the same blockhashes for the same seed, and others for another", () => {

@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Account } from "../../solana/account.ts";
 import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
-import { CLOCK_SYSVAR } from "../../solana/programs.ts";
+import { CLOCK_SYSVAR, SLOT_HASHES_SYSVAR } from "../../solana/programs.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { loadAddresses } from "../transaction/lookup-table.ts";
 import type { TransactionErrorJson } from "../transaction/transaction-error.ts";
@@ -24,6 +24,9 @@ const DEFAULT_FINALIZED_AFTER_SLOTS = 32;
 const DEFAULT_KEEP_SLOTS = 10_000;
 /** Enough for creating lookup tables, which name a recent slot. */
 const SLOT_HASHES = 150;
+
+/** Accounts that every block changes. */
+const SLOT_SYSVARS = [CLOCK_SYSVAR, SLOT_HASHES_SYSVAR];
 
 /** Failures for which the chain takes the fee although nothing was executed; LiteSVM does not. @see SIMD-0191 */
 const FEE_ONLY_ERRORS: ReadonlySet<TransactionErrorJson> = new Set([
@@ -123,10 +126,10 @@ export class Chain {
     this.#clockOffsetSeconds += seconds;
   }
 
-  /** Seals the open block and opens the next. */
-  advanceSlot(): void {
+  /** Seals the open block and opens the next, after `skipped` slots whose leaders were absent. */
+  advanceSlot(skipped = 0): void {
     const sealed = this.ledger.tip;
-    this.#open(sealed.slot + 1, sealed, []);
+    this.#open(sealed.slot + 1 + skipped, sealed, []);
   }
 
   /**
@@ -161,7 +164,7 @@ export class Chain {
     const finalizedBefore = ledger.slot("finalized");
     const opened = this.#nextBlock(slot, ledger.tip);
     ledger.open(opened);
-    ledger.keepBefore(CLOCK_SYSVAR, this.bank.account(CLOCK_SYSVAR));
+    for (const sysvar of SLOT_SYSVARS) ledger.keepBefore(sysvar, this.bank.account(sysvar));
     this.#setBankClock();
     this.#setSlotHashes();
     const advance: SlotAdvance = {

@@ -6,6 +6,8 @@ import type { Params } from "./params.ts";
 export interface Node {
   readonly chain: Chain;
   readonly identity: Address;
+  /** While true, what `sendTransaction` takes never reaches a leader. */
+  readonly drops: boolean;
 }
 
 /** One JSON-RPC method: its result, or RpcError thrown. Results may hold `bigint`. */

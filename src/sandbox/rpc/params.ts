@@ -92,11 +92,9 @@ export function parseSignature(value: unknown): string {
   return text;
 }
 
-/** A commitment; finalized if it is absent or null, as nodes do. @throws RpcError -32602 */
+/** A commitment; finalized if it is absent, null or unknown, as on nodes. */
 export function parseCommitment(value: unknown): Commitment {
-  if (value === undefined || value === null) return "finalized";
-  if (value === "processed" || value === "confirmed" || value === "finalized") return value;
-  throw invalidParams(`Invalid params: unknown commitment ${quote(value)}`);
+  return value === "processed" || value === "confirmed" ? value : "finalized";
 }
 
 /** The commitment of a call, after its `minContextSlot` is known to be reached. @throws RpcError -32016 */

@@ -44,7 +44,7 @@ const BADLY_SIGNED: Simulation = {
 
 /** Methods that send, try and look up transactions. */
 export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
-  sendTransaction: ({ chain }, params) => {
+  sendTransaction: ({ chain, drops }, params) => {
     const config = params.parseConfig(1);
     const wire = parseTransaction(params.parseText(0, "transaction"), config.encoding);
     requireContextSlot(chain.ledger.slot(parseCommitment(config.preflightCommitment)), config);
@@ -53,7 +53,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
       if (simulation.error !== null) throw preflightFailure(simulation);
     }
     // A node forwards the transaction and answers at once; the chain decides whether it lands.
-    chain.send(wire);
+    if (!drops) chain.send(wire);
     return bs58.encode(wire.signatures[0]!);
   },
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
-import type { BuiltResponse } from "../../../src/client/options.ts";
+import type { BuiltResponse } from "../../../src/client/answers.ts";
+import type { CallControl } from "../../../src/client/options.ts";
 import type { Trade } from "../../../src/client/trade.ts";
 import { TradeError } from "../../../src/client/trade-error.ts";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
@@ -16,6 +17,8 @@ export interface JudgedTrade {
 }
 
 const SOL = SOL_MINT.toString();
+/** Code of a trade whose end is not known when patience runs out. */
+export const UNDECIDED = "UNDECIDED";
 const RETRY_MS = 50;
 
 /** Builds, verifies, signs and submits with the client library, and compares estimates, answer and costs with the ledger. */
@@ -25,8 +28,29 @@ export async function tradeJudged(
   what: string,
   build: () => Promise<BuiltResponse>,
 ): Promise<JudgedTrade> {
-  const address = client.wallet.publicKey.toString();
   const built = await patiently(build);
+  const signed = await signBounded(client, built);
+  const judged = await submitJudged(ledger, client, what, built, signed);
+  const { trade } = judged;
+  const pairs: readonly Pair[] = [
+    ["input", built.estimates!.inputAmountRaw, trade.tradeResult?.inputAmountRaw],
+    ["output", built.estimates!.outputAmountRaw, trade.tradeResult?.outputAmountRaw],
+    ["remainder", built.estimates!.remainder?.amountRaw, trade.tradeResult?.remainder?.amountRaw],
+    ["costs", describe(lamportsOf(built.costs!)), trade.costs && describe(lamportsOf(trade.costs))],
+  ];
+  return { ...judged, faults: [...differences(`${what}, build and answer`, pairs), ...judged.faults] };
+}
+
+/** Submits what was signed, and compares the answer with the ledger: whatever the build said, this is what happened. */
+export async function submitJudged(
+  ledger: JudgeLedger,
+  client: Tradewire,
+  what: string,
+  built: BuiltResponse,
+  signed: Uint8Array,
+  control: CallControl = {},
+): Promise<JudgedTrade> {
+  const address = client.wallet.publicKey.toString();
   const holdings = async (slot?: number) => {
     const tokens = [built.inputMint, built.outputMint].map((mint) =>
       mint === SOL ? 0n : ledger.tokens(address, mint, slot),
@@ -34,18 +58,22 @@ export async function tradeJudged(
     return { lamports: await ledger.lamports(address, slot), tokens: await Promise.all(tokens) };
   };
   const before = await holdings();
-  // The client signs an exact output only under a bound; the slippage of the order is one.
-  const signed = await client.sign(built, { maxInputRaw: maxInputOf(built) });
-  const trade = await client.submit(built.submissionToken, signed);
-  const after = await holdings(trade.slot);
+  const trade = await client.submit(built.submissionToken, signed, control);
+  if (trade.status === "pending" || trade.status === "processed") throw new TradeError(UNDECIDED, `${what}: pending`);
   const record = await eventually(async () => {
     const found = await ledger.record(trade.signature);
     if (found === null) throw new Error(`${what}: no record of ${trade.signature}`);
     return found;
   });
+  const after = await holdings(record.slot);
   const moved = after.tokens.map((amount, i) => amount - before.tokens[i]!);
-  const faults = compare(built, trade, record, { moved, lamports: after.lamports - before.lamports });
-  return { trade, record, faults: faults.map((fault) => `${what}: ${fault}`) };
+  const pairs = pairsOf(trade, record, { moved, lamports: after.lamports - before.lamports });
+  return { trade, record, faults: differences(`${what}, answer and ledger`, pairs) };
+}
+
+/** Signs under a bound: the client signs an exact output only so, and the slippage of the order is one. */
+export function signBounded(client: Tradewire, built: BuiltResponse): Promise<Uint8Array> {
+  return client.sign(built, { maxInputRaw: maxInputOf(built) });
 }
 
 function maxInputOf({ estimates }: BuiltResponse): string {
@@ -59,30 +87,31 @@ interface Moved {
   readonly lamports: bigint;
 }
 
-function compare(built: BuiltResponse, trade: Trade, record: LedgerRecord, { moved, lamports }: Moved): string[] {
-  const { inputAmountRaw, outputAmountRaw } = built.estimates!;
-  const [input, output] = [BigInt(inputAmountRaw), BigInt(outputAmountRaw)];
-  const costs = lamportsOf(built.costs!);
-  const [isFromSol, isToSol] = [built.inputMint === SOL, built.outputMint === SOL];
-  const { remainder } = trade.tradeResult ?? {};
-  const kept = remainder?.mint === SOL ? BigInt(remainder.amountRaw) : 0n;
+type Pair = readonly [name: string, said: unknown, was: unknown];
+
+function pairsOf(trade: Trade, record: LedgerRecord, { moved, lamports }: Moved): readonly Pair[] {
+  const { tradeResult: result, costs: paid } = trade;
+  if (result === undefined || paid === undefined) return [["amounts of the answer", "known", "absent"]];
+  const [input, output] = [BigInt(result.inputAmountRaw), BigInt(result.outputAmountRaw)];
+  const costs = lamportsOf(paid);
+  const [isFromSol, isToSol] = [trade.inputMint === SOL, trade.outputMint === SOL];
+  const kept = result.remainder?.mint === SOL ? BigInt(result.remainder.amountRaw) : 0n;
   const swapped = (isToSol ? output : 0n) - (isFromSol ? input : 0n) + kept;
   const [fees, rent] = [costs.baseFee + costs.priorityFee, costs.rentPaid - costs.rentReturned];
-  const pairs: readonly (readonly [string, unknown, unknown])[] = [
-    ["error of the record", null, record.meta.err],
-    ["slot", record.slot, trade.slot],
-    ["input of the answer", inputAmountRaw, trade.tradeResult?.inputAmountRaw],
-    ["output of the answer", outputAmountRaw, trade.tradeResult?.outputAmountRaw],
-    ["remainder of the answer", built.estimates!.remainder?.amountRaw, remainder?.amountRaw],
-    ["costs of the answer", describe(costs), trade.costs === undefined ? "none" : describe(lamportsOf(trade.costs))],
-    ["input on the ledger", isFromSol ? 0n : -input, moved[0]],
-    ["output on the ledger", isToSol ? 0n : output, moved[1]],
-    ["fee on the ledger", fees, BigInt(record.meta.fee)],
-    ["lamports on the ledger", swapped - fees - costs.tip - rent, lamports],
-    ["lamports of the record", lamports, BigInt(record.meta.postBalances[0]!) - BigInt(record.meta.preBalances[0]!)],
+  const { err, fee, preBalances, postBalances } = record.meta;
+  return [
+    ["error", null, err],
+    ["slot", trade.slot, record.slot],
+    ["input", isFromSol ? 0n : -input, moved[0]],
+    ["output", isToSol ? 0n : output, moved[1]],
+    ["fee", fees, BigInt(fee)],
+    ["lamports", swapped - fees - costs.tip - rent, lamports],
+    ["lamports of the record", lamports, BigInt(postBalances[0]!) - BigInt(preBalances[0]!)],
   ];
-  return pairs.flatMap(([name, said, was]) => (said === was ? [] : [`${name}: said ${said}, was ${was}`]));
 }
+
+const differences = (what: string, pairs: readonly Pair[]) =>
+  pairs.flatMap(([name, said, was]) => (said === was ? [] : [`${what}: ${name}: said ${said}, was ${was}`]));
 
 const KINDS = ["baseFee", "priorityFee", "tip", "rentPaid", "rentReturned"] as const;
 type Costs = Readonly<Record<(typeof KINDS)[number], bigint>>;
@@ -93,7 +122,7 @@ function lamportsOf(costs: { readonly [kind in (typeof KINDS)[number]]: string |
 
 const describe = (costs: Costs) => KINDS.map((kind) => `${kind} ${costs[kind]}`).join(", ");
 
-/** What does not hold between the outcome of a submit, as its code, and the ledger: landed exactly, or provably never. */
+/** What does not hold between the outcome of a submit, as its code, and the ledger: landed, failed there, or provably never. */
 export async function settleJudged(
   ledger: JudgeLedger,
   built: BuiltResponse,
@@ -101,13 +130,11 @@ export async function settleJudged(
   outcome: string,
 ): Promise<string[]> {
   const signature = bs58.encode(signed.subarray(1, 65));
-  if (outcome === "accepted") {
-    const record = await ledger.record(signature);
-    return record?.meta.err === null ? [] : [`answered as landed: ${JSON.stringify(record?.meta.err ?? "no record")}`];
-  }
-  if (outcome !== "TX_EXPIRED") return [`answered ${outcome}`];
-  await ledger.passHeight(Number(built.lastValidBlockHeight));
-  return (await ledger.record(signature)) === null ? [] : ["answered as expired, and landed"];
+  if (outcome === "TX_EXPIRED") await ledger.passHeight(Number(built.lastValidBlockHeight));
+  const record = await ledger.record(signature);
+  const was = record === null ? "never" : record.meta.err === null ? "landed" : "failed";
+  const said = outcome === "accepted" ? "landed" : outcome === "TX_EXPIRED" ? "never" : "failed";
+  return was === said ? [] : [`answered ${outcome}, the ledger says: ${was}`];
 }
 
 /** Repeats a call for as long as it fails in a way that may pass. */

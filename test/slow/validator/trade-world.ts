@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
 import type { World } from "../../../src/sandbox/world/world.ts";
 import { type JudgedTrade, tradeJudged } from "./judged-trade.ts";
@@ -8,14 +9,22 @@ import { type PlannedTrade, solTokens, tokenTrades } from "./world-trades.ts";
 /** Wallets that trade side by side, each on tokens of its own. */
 const LANES = 4;
 
-/** Makes the trades one after the other. */
+/**
+ * Makes the trades one after the other.
+ *
+ * @param pauseMs time before each: a node that is cut off may know a change as late as STATE_MAX_AGE_MS allows
+ */
 export async function tradeAll(
   ledger: JudgeLedger,
   client: Tradewire,
   trades: readonly PlannedTrade[],
+  pauseMs = 0,
 ): Promise<JudgedTrade[]> {
   const judged: JudgedTrade[] = [];
-  for (const { what, build } of trades) judged.push(await tradeJudged(ledger, client, what, () => build(client)));
+  for (const { what, build } of trades) {
+    await sleep(pauseMs);
+    judged.push(await tradeJudged(ledger, client, what, () => build(client)));
+  }
   return judged;
 }
 

@@ -1,4 +1,4 @@
-import type { BuiltResponse } from "../../../src/client/options.ts";
+import type { BuiltResponse } from "../../../src/client/answers.ts";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
 import type { World } from "../../../src/sandbox/world/world.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
@@ -109,9 +109,11 @@ export function twoMarketTrades(world: World): PlannedTrade[] {
   ];
 }
 
-/** The first token of each venue that trades against SOL. */
+/** The first token of each venue that trades against SOL, apart from those that others are quoted in: their pools are deep. */
 export function tokenPerVenue(world: World): readonly { readonly mint: string; readonly symbol: string }[] {
-  const venues = new Map(world.tokens.toReversed().map(({ mint, venue }) => [venue, mint.toString()]));
+  const quotes = new Set(world.tokens.map(({ quoteMint }) => quoteMint));
+  const traded = world.tokens.filter(({ mint, quoteMint }) => quoteMint === SOL_MINT && !quotes.has(mint));
+  const venues = new Map(traded.toReversed().map(({ mint, venue }) => [venue, mint.toString()]));
   const firsts = new Set(venues.values());
   return solTokens(world).filter(({ mint }) => firsts.has(mint));
 }

@@ -15,6 +15,10 @@ export interface RunRecord {
   readonly mismatches: number;
   readonly maxUnits: number;
   readonly worstUnitRatio: number;
+  /** Trades by compute bound / use, in hundredths rounded up: what the percentiles over many runs are taken from. */
+  readonly unitRatios: Readonly<Record<number, number>>;
+  /** File of the program that ran; empty if it was not loaded from one. */
+  readonly build: string;
   readonly maxBytes: number;
   /** Trades tried with a bound one unit too tight, and those of them refused as slippage. */
   readonly guards: number;

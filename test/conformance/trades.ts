@@ -97,10 +97,23 @@ export function runTrades(plan: TradePlan): TradeOutcome[] {
     guardsHeld: guards.filter((guard) => guard === "SLIPPAGE_EXCEEDED").length,
     maxUnits,
     worstUnitRatio,
+    unitRatios: unitRatiosOf(outcomes),
+    build: plan.venue.programs.map((id) => plan.svm.programFile(id)).find((file) => file !== undefined) ?? "",
     maxBytes,
   });
   if (plan.shadow !== false) requireShadowAgrees(plan);
   return outcomes;
+}
+
+/** How many executed trades have each ratio of bound to use, in hundredths rounded up. */
+function unitRatiosOf(outcomes: readonly TradeOutcome[]): Record<number, number> {
+  const ratios: Record<number, number> = {};
+  for (const { executed, computeUnits, computeUnitBound } of outcomes) {
+    if (executed === undefined) continue;
+    const hundredths = Math.ceil((100 * computeUnitBound) / computeUnits);
+    ratios[hundredths] = (ratios[hundredths] ?? 0) + 1;
+  }
+  return ratios;
 }
 
 /** Shadow execution of the market as the trades left it must find nothing: it withholds what differs. @throws Error if it does */

@@ -33,6 +33,7 @@ export interface NewMint {
 /** A real SVM for tests: any account can be set; signatures and blockhashes are not checked. */
 export class Svm implements AccountView {
   readonly inner: LiteSVM;
+  readonly #programFiles = new Map<Address, string>();
   #unique = 0;
 
   constructor(clock: ChainClock = { slot: 450_000_000n, epoch: 1041n, unixTimestamp: 1_795_000_000n }) {
@@ -60,7 +61,14 @@ export class Svm implements AccountView {
 
   /** Installs a program from its bytes or its file. */
   addProgram(id: Address, program: Uint8Array | string): void {
+    if (typeof program === "string") this.#programFiles.set(id, program);
+    else this.#programFiles.delete(id);
     this.inner.addProgram(kitAddress(id.toString()), typeof program === "string" ? readFileSync(program) : program);
+  }
+
+  /** The file a program was installed from; undefined if it came as bytes. */
+  programFile(id: Address): string | undefined {
+    return this.#programFiles.get(id);
   }
 
   setAccount(account: {

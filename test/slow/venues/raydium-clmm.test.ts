@@ -11,6 +11,7 @@ import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/math.ts";
 import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
+import { buildsOf, tradesOn } from "./support/builds.ts";
 import {
   addClmmLiquidity,
   createClmmPool,
@@ -156,8 +157,12 @@ const asOf2024: typeof raydiumClmm = {
   },
 };
 
-describe.skipIf(!present)(`raydium_clmm on the real program (${PROGRAM})`, () => {
+/** The build of September 2024 panics on pools whose observations have the size of later ones. */
+const BUILDS = buildsOf("raydium_clmm", 20241001);
+
+describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)", (build) => {
   const all: TradeOutcome[] = [];
+  const count = tradesOn(build, TRADES_PER_POOL);
 
   for (const [index, shape] of POOLS.entries()) {
     it(`is exact: ${shape.name}`, () => {
@@ -165,13 +170,14 @@ describe.skipIf(!present)(`raydium_clmm on the real program (${PROGRAM})`, () =>
       const random = createRandom(index + 1);
       const wallet = svm.newWallet();
       const { pool } = newPool(svm, shape, random);
+      svm.addProgram(CLMM_PROGRAM, build.path);
       const outcomes = runTrades({
         svm,
         venue: asOf2024,
         market: pool.address,
         wallet,
         random,
-        count: TRADES_PER_POOL,
+        count,
         limit: (mint) => svm.tokens(pool.vaults[pool.mints[0] === mint ? 0 : 1]) + 1_000n,
         before: () => {
           fund(svm, wallet, pool.mints, 1n << 60n);
@@ -181,19 +187,19 @@ describe.skipIf(!present)(`raydium_clmm on the real program (${PROGRAM})`, () =>
       });
       const verdict = judge(outcomes);
       expect(verdict.faults).toEqual([]);
-      expect(verdict.trades).toBeGreaterThan(TRADES_PER_POOL / 5);
+      expect(verdict.trades).toBeGreaterThan(count / 5);
       all.push(...outcomes);
     });
   }
 
-  it("made at least 2,000 trades, with a tight bound on compute units", () => {
+  it.runIf(build.isMain)("made at least 2,000 trades, with a tight bound on compute units", () => {
     const verdict = judge(all);
     console.log(`raydium_clmm: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
     expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
     expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.22);
   });
 
-  it("finds its pools by derivation and reads one in at most three rounds", () => {
+  it.runIf(build.isMain)("finds its pools by derivation and reads one in at most three rounds", () => {
     const svm = newChain();
     const { pool } = newPool(svm, POOLS[1]!, createRandom(5));
     const [probe] = raydiumClmm.search({ a: pool.mints[1], b: pool.mints[0] });

@@ -13,14 +13,15 @@ import type { RunRecord } from "../../conformance/run-record.ts";
 const RUNS = ".venues/runs";
 const RESULTS = join(RUNS, "results.json");
 const LEAST_TRADES = 2_000;
+/** Promise 53 and 54: over all venues in one run. */
+const LEAST_IN_ALL = 40_000;
+const LEAST_BUILDS = 25;
+const MOST_UNIT_RATIO = 1.3;
 const SEQUENCE = 50;
 /** No build of these programs is public: the conformance tests of the fast suite run them on stand-ins. */
 const WITHOUT_PROGRAM = (await readVenueFolders())
   .filter(({ facts }) => facts.measured === undefined)
   .map(({ venue }) => venue.id);
-/** The program, or the accounts of mainnet, that a test's title names. */
-const PROVEN_ON = /\.venues\/[\w/.-]*\w/g;
-
 /** The part of vitest's JSON results that is read here. */
 interface TestResults {
   readonly numFailedTests: number;
@@ -55,13 +56,20 @@ const header = [
   "units, most",
   "bound/used, worst",
   "bytes, most",
-  "proven on",
+  "builds",
 ];
-const BUILD_HEADER = ["venue", "build", "trades", "mismatches", "bound/used, worst"];
+const BUILD_HEADER = ["venue", "build", "trades", "mismatches", "bound/used, p99", "worst"];
 const rows = venues.map(({ id }) => rowOf(id));
 process.stdout.write(`${table([header, ...rows])}\n`);
 const byBuild = venues.flatMap(({ id }) => buildRowsOf(id));
 process.stdout.write(`\nBy build:\n${table([BUILD_HEADER, ...byBuild])}\n`);
+const total = sum(runs, ({ executed }) => executed);
+const builds = new Set(runs.map(({ build }) => build).filter((build) => build !== "")).size;
+const p99 = unitRatioAt(runs, 0.99);
+process.stdout.write(
+  `\nIn all: ${total} trades on ${builds} builds, ${sum(runs, ({ mismatches }) => mismatches)} mismatches; ` +
+    `bound/used: p50 ${unitRatioAt(runs, 0.5).toFixed(2)}, p99 ${p99.toFixed(2)}, least ${unitRatioAt(runs, 0).toFixed(2)}\n`,
+);
 
 const notes = venues.flatMap(({ id }) => {
   if (WITHOUT_PROGRAM.includes(id)) return [];
@@ -77,6 +85,9 @@ const failed = tests.filter(({ status }) => status === "failed");
 const broken = (results?.testResults ?? []).filter(
   ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
 );
+if (total < LEAST_IN_ALL) notes.push(`${total} trades in all, fewer than ${LEAST_IN_ALL}`);
+if (builds < LEAST_BUILDS) notes.push(`${builds} builds, fewer than ${LEAST_BUILDS}`);
+if (p99 > MOST_UNIT_RATIO) notes.push(`bound/used at the 99th percentile is ${p99}, above ${MOST_UNIT_RATIO}`);
 if (results === undefined) notes.push("No results of the tests themselves: run without --last.");
 print(`Skipped, for want of what the title names: ${skipped.length === 0 ? "nothing" : ""}`, skipped.map(titleOf));
 if (failed.length + broken.length > 0)
@@ -93,17 +104,33 @@ function readRuns(): RunRecord[] {
     .map((line) => JSON.parse(line) as RunRecord);
 }
 
-/** A row for each copy of a venue's program that its runs name. */
+/** The ratio of bound to use that this share of the trades stays at or below. */
+function unitRatioAt(made: readonly RunRecord[], share: number): number {
+  const counts = new Map<number, number>();
+  for (const { unitRatios } of made)
+    for (const [ratio, trades] of Object.entries(unitRatios))
+      counts.set(Number(ratio), (counts.get(Number(ratio)) ?? 0) + trades);
+  const ordered = [...counts].sort(([a], [b]) => a - b);
+  const wanted = share * sum(ordered, ([, trades]) => trades);
+  let seen = 0;
+  for (const [ratio, trades] of ordered) {
+    seen += trades;
+    if (seen >= wanted) return ratio / 100;
+  }
+  return 0;
+}
+
+/** A row for each copy of a venue's program that its runs loaded. */
 function buildRowsOf(venue: string): string[][] {
   const own = runs.filter((run) => run.venue === venue);
-  const buildOf = ({ test }: RunRecord): string => test.match(PROVEN_ON)?.find((path) => path.endsWith(".so")) ?? "";
-  return [...new Set(own.map(buildOf))].sort().map((build) => {
-    const made = own.filter((run) => buildOf(run) === build);
+  return [...new Set(own.map(({ build }) => build))].sort().map((build) => {
+    const made = own.filter((run) => run.build === build);
     return [
       venue,
-      build,
+      build === "" ? "a stand-in" : build,
       String(sum(made, ({ executed }) => executed)),
       String(sum(made, ({ mismatches }) => mismatches)),
+      unitRatioAt(made, 0.99).toFixed(2),
       Math.max(0, ...made.map(({ worstUnitRatio }) => worstUnitRatio)).toFixed(2),
     ];
   });
@@ -122,7 +149,7 @@ function rowOf(venue: string): string[] {
     String(most(({ maxUnits }) => maxUnits)),
     most(({ worstUnitRatio }) => worstUnitRatio).toFixed(2),
     String(most(({ maxBytes }) => maxBytes)),
-    [...new Set(own.flatMap(({ test }) => test.match(PROVEN_ON) ?? []))].join(", "),
+    String(new Set(own.map(({ build }) => build)).size),
   ];
 }
 

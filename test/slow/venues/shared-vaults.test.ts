@@ -12,6 +12,7 @@ import type { Intent } from "../../../src/trade/intent.ts";
 import { chooseRoutes } from "../../../src/trade/quote/route.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
+import { recordRun } from "../../conformance/run-record.ts";
 import { readMarket } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { createDammV1Pool, METAPLEX_PROGRAM, reportProfit } from "./support/meteora-damm-v1.ts";
@@ -25,6 +26,8 @@ if (missing.length > 0) console.log(`skipped: ${missing.join(", ")} absent, so s
 
 const HELD = 10n ** 18n;
 const TRADES = 330;
+/** Units the compute-budget instruction itself uses. */
+const BUDGET_UNITS = 150;
 
 /** Pools A/hub and hub/B over three vaults, the hub's in common, with profit locked in each. */
 function open(profit: bigint) {
@@ -57,6 +60,9 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PRO
     const { svm, wallet, random, a, hub, b, pools, fund } = open(profit);
     let { slot, epoch, unixTimestamp } = svm.clock();
     let made = 0;
+    let asked = 0;
+    const unitRatios: Record<number, number> = {};
+    let maxUnits = 0;
     const faults: string[] = [];
     for (let index = 0; index < TRADES; index++) {
       const seconds = BigInt(random.pick([0, 1, 60, 400]));
@@ -64,6 +70,7 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PRO
       slot += seconds * 4n;
       svm.setClock({ slot, epoch, unixTimestamp });
       fund();
+      asked++;
       const mode = random.chance(0.5) ? "exactIn" : "exactOut";
       const [inMint, outMint] = random.chance(0.5) ? [a, b] : [b, a];
       const slippagePpb = BigInt(random.pick([0, 10_000_000, 50_000_000]));
@@ -88,10 +95,12 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PRO
       const route = routes?.[0];
       if (route === undefined) continue;
       const account = (mint: Address) => associatedTokenAddress(wallet, mint, TOKEN_PROGRAM);
-      const instructions = route.steps.flatMap(({ hot, quote, threshold }) => {
+      const legs = route.steps.map(({ hot, quote, threshold }) => {
         const terms = { wallet, source: account(quote.inMint), destination: account(quote.outMint), threshold };
-        return hot.venue.swap(hot.state, quote, { ...terms, salt: 0, exists: () => true }).instructions;
+        return hot.venue.swap(hot.state, quote, { ...terms, salt: 0, exists: () => true });
       });
+      const instructions = legs.flatMap((leg) => leg.instructions);
+      const bound = legs.reduce((sum, { computeUnits }) => sum + computeUnits, 0);
       const held = () => [inMint, hub, outMint].map((mint) => svm.tokens(account(mint)));
       const before = held();
       const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...instructions]);
@@ -101,7 +110,28 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PRO
       const what = `#${index} ${mode} ${amount} slippage ${slippagePpb}`;
       if (!done.ok) faults.push(`${what}: ${done.logs.slice(-3).join(" ")}`);
       else if (`${moved}` !== `${quoted}`) faults.push(`${what}: quoted ${quoted}, moved ${moved}`);
+      else {
+        const units = done.computeUnits - BUDGET_UNITS;
+        if (units > bound) faults.push(`${what}: used ${units} compute units, bound ${bound}`);
+        const hundredths = Math.ceil((100 * bound) / units);
+        unitRatios[hundredths] = (unitRatios[hundredths] ?? 0) + 1;
+        maxUnits = Math.max(maxUnits, units);
+      }
     }
+    recordRun({
+      venue: meteoraDammV1.id,
+      build: PROGRAM,
+      asked,
+      executed: made,
+      refused: asked - made,
+      mismatches: faults.length,
+      maxUnits,
+      worstUnitRatio: Math.max(...Object.keys(unitRatios).map(Number)) / 100,
+      unitRatios,
+      maxBytes: 0,
+      guards: 0,
+      guardsHeld: 0,
+    });
     console.log(`shared vaults | ${profit} % locked | ${made} trades, ${faults.length} differ`);
     expect(faults).toEqual([]);
     expect(made).toBeGreaterThan(TRADES / 2);

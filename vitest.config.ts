@@ -37,7 +37,7 @@ const slowSuites = [
     globalSetup: ["test/support/temp-folder.ts", "test/slow/validator/table.ts"],
     hookTimeout: 300_000,
   }),
-  slow("venues", 3, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
+  slow("venues", 10, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
 ];
 
 /** The suite in `test/slow/<name>`, one file at a time, with this many minutes for each test. */

@@ -302,7 +302,7 @@ export class Tradewire {
   /** Keeps the connection to the service open. @throws TradeError */
   async ping(control: CallControl = {}): Promise<void> {
     await this.#call(control, async () => {
-      const signals = [this.#signal(control), AbortSignal.timeout(control.timeoutMs ?? this.#timeoutMs)];
+      const signals = [this.#signal(control), AbortSignal.timeout(Math.ceil(control.timeoutMs ?? this.#timeoutMs))];
       const response = await fetch(`${this.#baseUrl}/v1/ping`, { signal: AbortSignal.any(signals), redirect: "error" });
       await response.arrayBuffer();
       if (response.ok) return;

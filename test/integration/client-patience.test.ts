@@ -7,6 +7,16 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
+test("patience may be shorter than the time-out of a call, and need not be whole milliseconds", async () => {
+  const client = await service.newClient();
+  const mint = service.mintOn("raydium_cpmm");
+  const built = await client.buildBuy({ mint, solAmount: 0.01, slippage: 0.1, priority: "fast" });
+  const signed = await client.sign(built);
+  const trade = await client.submit(built.submissionToken, signed, { patienceMs: 29_000.25, timeoutMs: 30_000.5 });
+  expect(trade.status).toBe("confirmed");
+  await client.ping({ timeoutMs: 9_999.9 });
+});
+
 test("the client waits for the end of a trade that the service reports as processed", async () => {
   const client = await service.newClient();
   const mint = service.mintOn("raydium_cpmm");

@@ -94,7 +94,7 @@ class Limits {
 
   constructor(caller: AbortSignal | undefined, timeoutMs: number | undefined) {
     this.#caller = caller;
-    this.#timeout = timeoutMs === undefined || timeoutMs <= 0 ? undefined : AbortSignal.timeout(timeoutMs);
+    this.#timeout = timeoutMs === undefined || timeoutMs <= 0 ? undefined : AbortSignal.timeout(Math.ceil(timeoutMs));
     const signals = [caller, this.#timeout].filter((one) => one !== undefined);
     this.signal = signals.length === 0 ? null : AbortSignal.any(signals);
   }

@@ -19,7 +19,7 @@ export function createRpc(url: string, { timeoutMs = DEFAULT_TIMEOUT_MS, headers
   if (protocol !== "http:" && protocol !== "https:")
     throw new TypeError("A node's URL begins with http:// or https://.");
   return async (method, params, signal) => {
-    const limit = AbortSignal.timeout(timeoutMs);
+    const limit = AbortSignal.timeout(Math.ceil(timeoutMs));
     try {
       const response = await fetch(url, {
         method: "POST",

@@ -1,12 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, textBytes, viewOf } from "../primitives/bytes.ts";
+import { CURVE_PRIME, isSquareOnCurve } from "./curve-square.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "./programs.ts";
 
 const MARKER = textBytes("ProgramDerivedAddress");
 
-/** The prime of the curve's field, and the curve's own constant. @see RFC 8032, section 5.1 */
-const P = (1n << 255n) - 19n;
+/** The curve's own constant. @see RFC 8032, section 5.1 */
 const D = 37_095_705_934_669_439_343_138_083_508_754_565_189_542_113_879_843_219_016_388_785_533_085_940_283_555n;
 const Y_MASK = (1n << 255n) - 1n;
 
@@ -21,38 +21,12 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   let y = 0n;
   for (let at = 24; at >= 0; at -= 8) y = (y << 64n) | view.getBigUint64(at, true);
   y &= Y_MASK;
-  const yy = (y * y) % P;
+  const yy = (y * y) % CURVE_PRIME;
   const numerator = yy - 1n;
   if (numerator === 0n) return true;
   // A quotient is a square when the product is. The denominator is never zero: −1/d is no square.
-  const product = (numerator * (D * yy + 1n)) % P;
-  return isSquare(product < 0n ? product + P : product);
-}
-
-/** Whether a number above zero is a square modulo the curve's prime: its Jacobi symbol, by reciprocity. */
-function isSquare(value: bigint): boolean {
-  let top = value;
-  let bottom = P;
-  let symbol = 1;
-  while (top !== 0n) {
-    let low = Number(BigInt.asUintN(32, top));
-    while (low === 0) {
-      top >>= 32n;
-      low = Number(BigInt.asUintN(32, top));
-    }
-    const twos = 31 - Math.clz32(low & -low);
-    const eighth = Number(BigInt.asUintN(3, bottom));
-    if (twos > 0) {
-      top >>= BigInt(twos);
-      low = Number(BigInt.asUintN(32, top));
-      if ((twos & 1) === 1 && (eighth === 3 || eighth === 5)) symbol = -symbol;
-    }
-    if ((eighth & 3) === 3 && (low & 3) === 3) symbol = -symbol;
-    const rest = bottom % top;
-    bottom = top;
-    top = rest;
-  }
-  return symbol === 1;
+  const product = (numerator * (D * yy + 1n)) % CURVE_PRIME;
+  return isSquareOnCurve(product < 0n ? product + CURVE_PRIME : product);
 }
 
 /**

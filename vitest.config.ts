@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 /** No test waits for time to pass: these bounds only end one that hangs, on however busy a machine. */
-const PATIENCE = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000, interval: 10 } } };
+const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 300_000, interval: 10 } } };
 
 /** More than cores: most tests wait for the embedded chain's slots. */
 const WORKERS = Math.max(2, Math.ceil(1.5 * availableParallelism()));
@@ -18,6 +18,8 @@ const tests: TestProjectInlineConfiguration = {
       "**/node_modules/**",
     ],
     ...PATIENCE,
+    // Files share a process and what it has imported: half the processor time of the whole.
+    isolate: false,
     maxWorkers: WORKERS,
     maxConcurrency: 3,
   },
@@ -31,6 +33,13 @@ const slowSuites = [
     hookTimeout: 300_000,
   }),
   slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),
+  slow("exhaustive", 20, {
+    include: [
+      "test/conformance/{conformance,toy-venue}.test.ts",
+      "test/integration/{every-pair,refused-methods}.test.ts",
+    ],
+    env: { EXHAUSTIVE: "1" },
+  }),
   slow("operations", 3),
   slow("upgrade", 2),
   slow("validator", 10, {

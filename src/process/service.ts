@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { type Logger, pino } from "pino";
-import { type App, startApp } from "../app/app.ts";
+import type { App } from "../app/app.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/chain/embedded-chain.ts";
 import { startShadow } from "../app/shadow/shadow-parts.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -56,6 +56,7 @@ export async function runService(argv: readonly string[]): Promise<void> {
   else await runApp(config, logger);
 }
 
+/** Loads the application only now: a setting that cannot be used is reported at once, and a primary of workers stays small. */
 async function runApp(config: Config, logger: Logger): Promise<void> {
   const known = process.env[CHAIN_VARIABLE];
   const chain = known === undefined ? undefined : (JSON.parse(known) as EmbeddedChain);
@@ -65,6 +66,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     if (signal === "SIGTERM") await app?.drain();
     await app?.close();
   });
+  const { startApp } = await import("../app/app.ts");
   app = await startApp({
     config,
     logger,

@@ -15,8 +15,8 @@ const prime = writeLimbs(CURVE_PRIME, new Int32Array(LIMBS));
  * subtracting. About 8 µs, a third of the same with bigint divisions.
  */
 export function isSquareOnCurve(value: bigint): boolean {
-  let top = writeLimbs(value, first);
-  let bottom = second;
+  let top: Int32Array = writeLimbs(value, first);
+  let bottom: Int32Array = second;
   bottom.set(prime);
   let isSquare = true;
   for (let length = LIMBS; ; ) {

@@ -46,7 +46,7 @@ beforeAll(() => {
   git("config", "user.name", "Test");
   git("config", "user.email", "test@localhost");
   if (git("status", "--porcelain") !== "") commit();
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("a release says everything that is missing, at once", () => {
@@ -85,4 +85,4 @@ test("prepared and committed, a release packs both packages; only a real one mak
   expect(git("cat-file", "-t", `v${VERSION}`).trim()).toBe("tag");
   expect(git("tag", "--list", "--format=%(contents)", `v${VERSION}`)).toContain("- All of it.");
   expect(release(VERSION)).toMatchObject({ status: 1, stderr: expect.stringContaining("exists") });
-}, 180_000);
+});

@@ -6,17 +6,16 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
 import { openStore } from "../../src/accounts/store/store.ts";
+import { childEnvironment } from "../support/child-environment.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A start that takes longer has failed, on however slow a machine. */
-const START_MS = 120_000;
 const MAIN = ["src/process/main.ts"];
 
 /** Runs a command to its end. */
 function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}, command = MAIN) {
-  const options = { env: { PATH: process.env.PATH, DATA_DIR: folder, ...env } };
+  const options = { env: childEnvironment({ DATA_DIR: folder, ...env }) };
   return new Promise<{ status: number | null; stdout: string; stderr: string }>((resolve) => {
     const child = execFile(process.execPath, [...command, ...argv], options, (_, stdout, stderr) =>
       resolve({ status: child.exitCode, stdout, stderr }),
@@ -67,26 +66,29 @@ async function freePorts(count: number): Promise<number> {
   }
 }
 
-/** What a start prints, with everything that differs from one start to the next left out. */
-async function startPage(argv: readonly string[], port: number): Promise<{ page: string; tokens: unknown }> {
-  const child: ChildProcess = spawn(process.execPath, [...MAIN, ...argv], {
-    env: {
-      PATH: process.env.PATH,
+/** What a start prints until a signal ends it, with everything that differs from one start to the next left out. */
+async function startPage(
+  command: readonly string[],
+  port: number,
+  signal: NodeJS.Signals,
+): Promise<{ page: string; tokens: unknown }> {
+  const child: ChildProcess = spawn(process.execPath, command, {
+    env: childEnvironment({
       DATA_DIR: folder,
       PORT: `${port}`,
       ADMIN_PORT: `${port + 1}`,
       SANDBOX_PORT: `${port + 4}`,
       LAME_DUCK_MS: "0",
-    },
+    }),
     stdio: ["ignore", "pipe", "ignore"],
   });
   let page = "";
   child.stdout!.on("data", (chunk) => {
     page += chunk;
   });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   try {
-    await expect.poll(() => page, { timeout: START_MS }).toContain("Try it");
+    await expect.poll(() => page).toContain("Try it");
     const { tokens } = await (await fetch(`http://127.0.0.1:${port}/status.json`)).json();
     const path = /secrets +(\S+)/.exec(page)![1]!;
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -103,46 +105,21 @@ async function startPage(argv: readonly string[], port: number): Promise<{ page:
       tokens,
     };
   } finally {
-    child.kill("SIGTERM");
-    await ended;
+    child.kill(signal);
+    expect(await ended).toEqual({ code: 0, signal: null });
   }
 }
 
-test.concurrent(
-  "workers on the embedded chain print what one process prints, then how to replace them",
-  async () => {
-    const port = await freePorts(6);
-    const one = await startPage([], port);
-    const two = await startPage(["--workers", "2"], port);
-    expect(two.page.startsWith(one.page)).toBe(true);
-    expect(one.page).toContain("real programs      none");
-    expect(one.page.match(/^ {4}EMBER /gm)).toHaveLength(1);
-    expect(two.tokens).toEqual(one.tokens);
-    expect(one.tokens).not.toEqual([]);
-  },
-  3 * START_MS,
-);
-
-test.concurrent(
-  "npm run cli -- serve runs the service until it is interrupted",
-  async () => {
-    const child = spawn(process.execPath, ["src/process/cli.ts", "serve"], {
-      env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let page = "";
-    child.stdout.on("data", (chunk) => {
-      page += chunk;
-    });
-    const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
-    await expect.poll(() => page, { timeout: START_MS }).toContain("Try it");
-    const url = /gRPC {3}(http:\S+)/.exec(page)![1]!;
-    expect((await fetch(`${url}/status.json`)).status).toBe(200);
-    child.kill("SIGINT");
-    expect(await ended).toEqual({ code: 0, signal: null });
-  },
-  2 * START_MS,
-);
+test.concurrent("npm run cli -- serve runs until it is interrupted; workers print the same, then how to replace them", async () => {
+  const port = await freePorts(6);
+  const one = await startPage(["src/process/cli.ts", "serve"], port, "SIGINT");
+  const two = await startPage([...MAIN, "--workers", "2"], port, "SIGTERM");
+  expect(two.page.startsWith(one.page)).toBe(true);
+  expect(one.page).toContain("real programs      none");
+  expect(one.page.match(/^ {4}EMBER /gm)).toHaveLength(1);
+  expect(two.tokens).toEqual(one.tokens);
+  expect(one.tokens).not.toEqual([]);
+});
 
 test.concurrent("serve explains in words why it cannot start", async () => {
   const { status, stderr } = await run(["serve"], { PORT: "many" }, ["src/process/cli.ts"]);
@@ -176,27 +153,22 @@ test.concurrent("it does not start with another pepper than the database's keys 
   expect(stderr).toMatch(/^The API keys in this database were hashed with another KEY_PEPPER\./m);
 });
 
-test.concurrent(
-  "SIGTERM before the start is complete stops it",
-  async () => {
-    const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    const asked = new Promise((resolve) => silent.once("connection", resolve));
-    const child = spawn(process.execPath, MAIN, {
-      env: {
-        PATH: process.env.PATH,
-        DATA_DIR: folder,
-        PORT: "0",
-        ADMIN_PORT: "0",
-        SOLANA_RPC_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-      },
-      stdio: "ignore",
-    });
-    const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
-    await asked;
-    child.kill("SIGTERM");
-    expect(await ended).toEqual({ code: 0, signal: null });
-    silent.close();
-  },
-  START_MS,
-);
+test.concurrent("SIGTERM before the start is complete stops it", async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const asked = new Promise((resolve) => silent.once("connection", resolve));
+  const child = spawn(process.execPath, MAIN, {
+    env: childEnvironment({
+      DATA_DIR: folder,
+      PORT: "0",
+      ADMIN_PORT: "0",
+      SOLANA_RPC_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    }),
+    stdio: "ignore",
+  });
+  const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+  await asked;
+  child.kill("SIGTERM");
+  expect(await ended).toEqual({ code: 0, signal: null });
+  silent.close();
+});

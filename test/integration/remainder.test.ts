@@ -14,7 +14,7 @@ let wallet: Tradewire;
 beforeAll(async () => {
   service = await startTestService();
   wallet = await service.newClient(100, { lookupTables: lookupTablesOf(service.sandbox.world) });
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 type Order = Parameters<Tradewire["buildSwap"]>[0];

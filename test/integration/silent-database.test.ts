@@ -57,5 +57,5 @@ describe.skipIf(postgres === undefined)("while the database holds its connection
     proxy.silence(false);
     proxy.cut();
     await expect.poll(named).toBe("ok");
-  }, 60_000);
+  });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   wallet = await service.newClient(50);
   mint = service.mintOn("raydium_cpmm", "LUMEN");
   plain = service.sandbox.world.accounts.find(({ address }) => address.toString() === mint)!;
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 /** The mint with one more extension: type and length, then the value. */

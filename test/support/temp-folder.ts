@@ -10,13 +10,16 @@ const MODE = 0o1777;
 
 /** Gives the run a temporary folder of its own and fails it if a test leaves a file there. */
 export default function setup(): () => Promise<void> {
-  const before = process.env.TMPDIR;
+  const { TMPDIR: before, NODE_COMPILE_CACHE: cacheBefore } = process.env;
   const folder = mkdtempSync(join(tmpdir(), "tradewire-tests-"));
   chmodSync(folder, MODE);
   process.env.TMPDIR = folder;
+  process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
   return async () => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
+    if (cacheBefore === undefined) delete process.env.NODE_COMPILE_CACHE;
+    else process.env.NODE_COMPILE_CACHE = cacheBefore;
     const left = () => readdirSync(folder).filter((name) => name.startsWith("tradewire-"));
     for (const endMs = Date.now() + PATIENCE_MS; left().length > 0 && Date.now() < endMs; ) await sleep(100);
     const names = left();

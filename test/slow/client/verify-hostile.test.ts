@@ -49,7 +49,7 @@ beforeAll(async () => {
       if (isNeeded && !builds.has(kind)) builds.set(kind, build);
     }
   }
-}, 120_000);
+});
 afterAll(() => builder?.close());
 
 const verify = (build: HonestBuild, wire: Uint8Array, lookupTables?: ReadonlyMap<never, never>) =>

@@ -100,13 +100,12 @@ async function startPage(
       headers: { authorization: `Bearer ${apiKey}` },
     });
     expect(profile.status).toBe(200);
-    return {
-      page: page.replaceAll(/(address) +\w+/g, "$1"),
-      tokens,
-    };
-  } finally {
     child.kill(signal);
     expect(await ended).toEqual({ code: 0, signal: null });
+    return { page: page.replaceAll(/(address) +\w+/g, "$1"), tokens };
+  } finally {
+    child.kill(signal);
+    await ended;
   }
 }
 

@@ -40,6 +40,8 @@ beforeAll(async () => {
     });
     response.end(await answer.text());
   });
+  // A connection that has rested for a while is used again all the same.
+  node.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
   port = (node.address() as AddressInfo).port;
   const log = (facts: object, message: string) => {

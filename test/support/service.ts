@@ -50,6 +50,8 @@ export const PATIENT: Environment = {
   BLOCKHASH_MAX_AGE_MS: "30000",
   STATE_MAX_AGE_MS: "30000",
   BUILD_QUEUE_MS: "10000",
+  HEADERS_TIMEOUT_MS: "60000",
+  REQUEST_TIMEOUT_MS: "300000",
   SOLANA_RPC_TIMEOUT_MS: "60000",
   SHADOW_EXECUTION: "off",
 };
@@ -102,6 +104,7 @@ export async function startTestService(
         baseUrl: app.url,
         wallet: bs58.encode(seed),
         decimals: knownDecimals(chain),
+        timeoutMs: 300_000,
         ...options,
       });
       const address = client.wallet.publicKey.toString();

@@ -18,16 +18,18 @@ const MOST_ELSEWHERE = 20_000_000n;
 
 /**
  * The part of the slippage that covers the amount passed between two markets; the rest covers what the caller gives or gets.
- * If prices stand still, this part stays in the mint between the markets, so it is small: half of the slippage, at most 0.5 %
+ * If prices stand still, this part stays in the mint between the markets, so it is small: half of the slippage (over three
+ * markets a third for each of the two amounts), at most 0.5 %
  * if the deciding market trades SOL for USDC, which moves by hundredths of a percent while a trade is in flight, and at most 2 %
  * for any other token: buying a hundredth of such a market moves its price that far.
  *
- * @param isBetweenHubs of the first market for exactIn, of the second for exactOut
+ * @param isBetweenHubs of the market before the amount for exactIn, of the one after it for exactOut
+ * @param legs markets in a row
  */
-export function passingShare(slippagePpb: bigint, isBetweenHubs: boolean): bigint {
-  const half = slippagePpb / 2n;
+export function passingShare(slippagePpb: bigint, isBetweenHubs: boolean, legs = 2): bigint {
+  const part = slippagePpb / BigInt(legs);
   const most = isBetweenHubs ? MOST_BETWEEN_HUBS : MOST_ELSEWHERE;
-  return half < most ? half : most;
+  return part < most ? part : most;
 }
 
 /** The least output accepted: quoted × (1 − slippage), rounded up, in the user's favour. At slippage 0 it is the quote itself. */

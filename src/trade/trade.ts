@@ -56,6 +56,16 @@ export interface RouteLeg {
   readonly outMint: Address;
   readonly inAmount: bigint;
   readonly outAmount: bigint;
+  /** Number of the parallel path that it belongs to; absent: 0. Legs of one path follow one another. */
+  readonly path?: number;
+  /** The part of the exact side that its path carries, in billionths; absent: all of it. */
+  readonly sharePpb?: number;
+}
+
+/** What a route leaves with the wallet of a mint between two markets, in base units. */
+export interface Remainder {
+  readonly mint: Address;
+  readonly amount: bigint;
 }
 
 /** How the markets of a route are backed by running the deployed programs on them. */
@@ -81,8 +91,8 @@ export interface Costs {
 export interface ExactAmounts {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
-  /** Over two markets: what stays with the wallet of the mint between them. */
-  readonly remainder?: bigint | undefined;
+  /** What stays with the wallet of each mint between two markets, in order of the trade. */
+  readonly remainders?: readonly Remainder[] | undefined;
 }
 
 /** The mints of a trade and their decimals. */

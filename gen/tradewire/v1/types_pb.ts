@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/types.proto.
  */
 export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSLTAQoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSKbAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkibgoFUHJvb2YSGQoMcHJvZ3JhbV9zbG90GAEgASgESACIAQESGAoLc2hhZG93X3Nsb3QYAiABKARIAYgBARIPCgdjaGVja2VkGAMgASgIQg8KDV9wcm9ncmFtX3Nsb3RCDgoMX3NoYWRvd19zbG90IocBCghSb3V0ZUxlZxINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJKngKCFByaW9yaXR5EhgKFFBSSU9SSVRZX1VOU1BFQ0lGSUVEEAASFAoQUFJJT1JJVFlfRUNPTk9NWRABEhEKDVBSSU9SSVRZX0ZBU1QQAhITCg9QUklPUklUWV9GQVNURVIQAxIUChBQUklPUklUWV9GQVNURVNUEAQqVgoIU3dhcE1vZGUSGQoVU1dBUF9NT0RFX1VOU1BFQ0lGSUVEEAASFgoSU1dBUF9NT0RFX0VYQUNUX0lOEAESFwoTU1dBUF9NT0RFX0VYQUNUX09VVBACKswBCgtUcmFkZVN0YXR1cxIcChhUUkFERV9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRUUkFERV9TVEFUVVNfUEVORElORxABEhoKFlRSQURFX1NUQVRVU19QUk9DRVNTRUQQAhIaChZUUkFERV9TVEFUVVNfQ09ORklSTUVEEAMSGgoWVFJBREVfU1RBVFVTX0ZJTkFMSVpFRBAEEhcKE1RSQURFX1NUQVRVU19GQUlMRUQQBRIYChRUUkFERV9TVEFUVVNfRVhQSVJFRBAGQjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw");
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSKAAgoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKcmVtYWluZGVycxgUIAMoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSLIAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyEisKCnJlbWFpbmRlcnMYFCADKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkibgoFUHJvb2YSGQoMcHJvZ3JhbV9zbG90GAEgASgESACIAQESGAoLc2hhZG93X3Nsb3QYAiABKARIAYgBARIPCgdjaGVja2VkGAMgASgIQg8KDV9wcm9ncmFtX3Nsb3RCDgoMX3NoYWRvd19zbG90IqQBCghSb3V0ZUxlZxINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEgwKBHBhdGgYFCABKA0SDQoFc2hhcmUYFSABKAEqeAoIUHJpb3JpdHkSGAoUUFJJT1JJVFlfVU5TUEVDSUZJRUQQABIUChBQUklPUklUWV9FQ09OT01ZEAESEQoNUFJJT1JJVFlfRkFTVBACEhMKD1BSSU9SSVRZX0ZBU1RFUhADEhQKEFBSSU9SSVRZX0ZBU1RFU1QQBCpWCghTd2FwTW9kZRIZChVTV0FQX01PREVfVU5TUEVDSUZJRUQQABIWChJTV0FQX01PREVfRVhBQ1RfSU4QARIXChNTV0FQX01PREVfRVhBQ1RfT1VUEAIqzAEKC1RyYWRlU3RhdHVzEhwKGFRSQURFX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFFRSQURFX1NUQVRVU19QRU5ESU5HEAESGgoWVFJBREVfU1RBVFVTX1BST0NFU1NFRBACEhoKFlRSQURFX1NUQVRVU19DT05GSVJNRUQQAxIaChZUUkFERV9TVEFUVVNfRklOQUxJWkVEEAQSFwoTVFJBREVfU1RBVFVTX0ZBSUxFRBAFEhgKFFRSQURFX1NUQVRVU19FWFBJUkVEEAZCMFoudHJhZGV3aXJlLmV4YW1wbGUvYXBpL3RyYWRld2lyZS92MTt0cmFkZXdpcmV2MWIGcHJvdG8z");
 
 /**
  * The expected amounts of a trade, computed from the chain's state at build time.
@@ -68,6 +68,13 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
    * @generated from field: tradewire.v1.Remainder remainder = 7;
    */
   remainder?: Remainder | undefined;
+
+  /**
+   * The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
+   *
+   * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
+   */
+  remainders: Remainder[];
 };
 
 /**
@@ -124,6 +131,13 @@ export type EstimatesJson = {
    * @generated from field: tradewire.v1.Remainder remainder = 7;
    */
   remainder?: RemainderJson;
+
+  /**
+   * The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
+   *
+   * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
+   */
+  remainders?: RemainderJson[];
 };
 
 /**
@@ -134,15 +148,15 @@ export const EstimatesSchema: GenMessage<Estimates, {jsonType: EstimatesJson}> =
   messageDesc(file_tradewire_v1_types, 0);
 
 /**
- * What a route of two markets leaves of the mint between them, SOL or USDC. The amount passed to the second market is fixed
- * at build time, with room for the price to move: half of the slippage, at most 0.5 % if SOL and USDC trade for each other
- * and at most 2 % otherwise. The unused room stays with the wallet, as SOL or as USDC.
+ * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
+ * build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two
+ * hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.
  *
  * @generated from message tradewire.v1.Remainder
  */
 export type Remainder = Message<"tradewire.v1.Remainder"> & {
   /**
-   * The mint between the two markets.
+   * The mint between the markets.
    *
    * @generated from field: string mint = 1;
    */
@@ -157,15 +171,15 @@ export type Remainder = Message<"tradewire.v1.Remainder"> & {
 };
 
 /**
- * What a route of two markets leaves of the mint between them, SOL or USDC. The amount passed to the second market is fixed
- * at build time, with room for the price to move: half of the slippage, at most 0.5 % if SOL and USDC trade for each other
- * and at most 2 % otherwise. The unused room stays with the wallet, as SOL or as USDC.
+ * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
+ * build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two
+ * hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.
  *
  * @generated from message tradewire.v1.Remainder
  */
 export type RemainderJson = {
   /**
-   * The mint between the two markets.
+   * The mint between the markets.
    *
    * @generated from field: string mint = 1;
    */
@@ -226,6 +240,13 @@ export type TradeResult = Message<"tradewire.v1.TradeResult"> & {
    * @generated from field: tradewire.v1.Remainder remainder = 5;
    */
   remainder?: Remainder | undefined;
+
+  /**
+   * The same for every mint that the route passed through; `remainder` is the first of them.
+   *
+   * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
+   */
+  remainders: Remainder[];
 };
 
 /**
@@ -268,6 +289,13 @@ export type TradeResultJson = {
    * @generated from field: tradewire.v1.Remainder remainder = 5;
    */
   remainder?: RemainderJson;
+
+  /**
+   * The same for every mint that the route passed through; `remainder` is the first of them.
+   *
+   * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
+   */
+  remainders?: RemainderJson[];
 };
 
 /**
@@ -478,6 +506,21 @@ export type RouteLeg = Message<"tradewire.v1.RouteLeg"> & {
    * @generated from field: string output_amount_raw = 6;
    */
   outputAmountRaw: string;
+
+  /**
+   * The parallel path that the leg belongs to, from 0. Paths follow one another. Legs of several paths on one market are one
+   * swap of their sum.
+   *
+   * @generated from field: uint32 path = 20;
+   */
+  path: number;
+
+  /**
+   * The part of the trade that the path carries, as a fraction: 1 if there is one path.
+   *
+   * @generated from field: double share = 21;
+   */
+  share: number;
 };
 
 /**
@@ -527,6 +570,21 @@ export type RouteLegJson = {
    * @generated from field: string output_amount_raw = 6;
    */
   outputAmountRaw?: string;
+
+  /**
+   * The parallel path that the leg belongs to, from 0. Paths follow one another. Legs of several paths on one market are one
+   * swap of their sum.
+   *
+   * @generated from field: uint32 path = 20;
+   */
+  path?: number;
+
+  /**
+   * The part of the trade that the path carries, as a fraction: 1 if there is one path.
+   *
+   * @generated from field: double share = 21;
+   */
+  share?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**

@@ -42,7 +42,7 @@ export function fromBuilt(built: BuiltTrade) {
     platform: built.platform,
     inputMint: built.inMint.toString(),
     outputMint: built.outMint.toString(),
-    estimates: fromEstimates(built, built.estimates, built.route),
+    estimates: fromEstimates(built, built.estimates),
     priorityCost: priorityCostOf(built.costs),
     costs: fromCosts(built.costs),
     route: built.route.map(fromLeg),
@@ -50,6 +50,8 @@ export function fromBuilt(built: BuiltTrade) {
     lastValidBlockHeight: built.lastValidBlockHeight,
   } satisfies MessageInitShape<typeof BuyResponseSchema>;
 }
+
+const BILLION = 1_000_000_000;
 
 /** The statuses of a trade that has not failed. */
 export const STATUSES: Readonly<Record<SubmittedTrade["status"], TradeStatus>> = {
@@ -108,7 +110,7 @@ export function fromQuoted(quoted: QuotedTrade) {
     platform: quoted.platform,
     inputMint: quoted.inMint.toString(),
     outputMint: quoted.outMint.toString(),
-    estimates: fromEstimates(quoted, quoted.estimates, quoted.route),
+    estimates: fromEstimates(quoted, quoted.estimates),
     route: quoted.route.map(fromLeg),
     proof: fromProof(quoted.proof),
     needsOpenAccounts: quoted.needsOpenAccounts,
@@ -141,11 +143,7 @@ export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
   } satisfies MessageInitShape<typeof GetPriorityResponseSchema>;
 }
 
-function fromEstimates(
-  { inDecimals, outDecimals }: TradeSides,
-  estimates: BuiltTrade["estimates"],
-  route: readonly RouteLeg[],
-) {
+function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: BuiltTrade["estimates"]) {
   return {
     inputAmount: toWholeUnits(estimates.inAmount, inDecimals),
     outputAmount: toWholeUnits(estimates.outAmount, outDecimals),
@@ -153,25 +151,26 @@ function fromEstimates(
     inputAmountRaw: estimates.inAmount.toString(),
     outputAmountRaw: estimates.outAmount.toString(),
     otherAmountThresholdRaw: estimates.threshold.toString(),
-    ...fromRemainder(estimates.remainder, route),
+    ...fromRemainders(estimates.remainders),
   } satisfies MessageInitShape<typeof EstimatesSchema>;
 }
 
 /** Amounts of a trade, in whole and in base units. */
-export function fromAmounts(trade: TradeSides & { readonly route: readonly RouteLeg[] }, amounts: ExactAmounts) {
+export function fromAmounts(trade: TradeSides, amounts: ExactAmounts) {
   return {
     inputAmount: toWholeUnits(amounts.inAmount, trade.inDecimals),
     outputAmount: toWholeUnits(amounts.outAmount, trade.outDecimals),
     inputAmountRaw: amounts.inAmount.toString(),
     outputAmountRaw: amounts.outAmount.toString(),
-    ...fromRemainder(amounts.remainder, trade.route),
+    ...fromRemainders(amounts.remainders),
   } satisfies MessageInitShape<typeof TradeResultSchema>;
 }
 
-/** What stays with the wallet in the mint between two markets; nothing if the route has only one. */
-function fromRemainder(remainder: bigint | undefined, [first]: readonly RouteLeg[]) {
-  if (remainder === undefined || first === undefined) return undefined;
-  return { remainder: { mint: first.outMint.toString(), amountRaw: remainder.toString() } };
+/** What stays with the wallet of each mint between two markets; nothing if the route has none. */
+function fromRemainders(remainders: ExactAmounts["remainders"]) {
+  if (remainders === undefined || remainders.length === 0) return undefined;
+  const all = remainders.map(({ mint, amount }) => ({ mint: mint.toString(), amountRaw: amount.toString() }));
+  return { remainder: all[0]!, remainders: all };
 }
 
 /** The costs of a transaction, in lamports. */
@@ -188,6 +187,8 @@ export function fromCosts(costs: Costs) {
 /** One market of a route. */
 export function fromLeg(leg: RouteLeg) {
   return {
+    path: leg.path ?? 0,
+    share: (leg.sharePpb ?? BILLION) / BILLION,
     venue: leg.venue,
     market: leg.market.toString(),
     inputMint: leg.inMint.toString(),

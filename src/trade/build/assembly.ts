@@ -76,13 +76,16 @@ export interface AssemblyContext {
  */
 export function assemble(intent: Intent, route: Route, accounts: WalletAccounts, context: AssemblyContext): Assembly {
   const parts = new AssemblyParts(accounts.wallet, context);
+  let wrapped = 0n;
+  for (const step of route.steps)
+    if (step.quote.inMint === SOL_MINT && !step.hot.market.nativeSol) wrapped += mostIn(step);
   if (accounts.destination !== undefined) parts.needTokenAccount(intent.outMint, accounts.destination);
   for (const { mint, account } of accounts.intermediate) parts.needTokenAccount(mint, account);
   for (const step of route.steps) {
     const { quote, hot } = step;
     if (quote.inMint === SOL_MINT) {
       if (hot.market.nativeSol) parts.closeWrapped();
-      else parts.openWrapped(mostIn(step));
+      else parts.openWrapped(wrapped);
     } else if (quote.outMint === SOL_MINT && !hot.market.nativeSol) {
       parts.openWrapped(0n);
     }
@@ -128,7 +131,7 @@ class AssemblyParts {
     this.#create(address, space);
   }
 
-  /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds the output of the previous swap. */
+  /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds what the next swaps need. */
   openWrapped(lamports: bigint): void {
     if (this.#wrapped !== undefined) return;
     const rent = this.#context.head.rentExemption(TOKEN_ACCOUNT_BYTES);

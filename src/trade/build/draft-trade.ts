@@ -1,6 +1,7 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import { transactionTooLarge } from "../quote/no-route.ts";
+import { orderRoutes, pathCount } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
 import type { LoadedTrade } from "./load-trade.ts";
 import { type ComposedMessage, composeMessage, type MessagePorts } from "./message-forms.ts";
@@ -31,15 +32,23 @@ export interface TradeDraft {
  */
 export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lifetime, nonce: number): TradeDraft {
   const { request, intent, accounts, snapshot } = loaded;
-  const { routes } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
+  const { routes, narrower } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
   let smallest = Number.POSITIVE_INFINITY;
-  for (const route of routes) {
+  let left = routes;
+  let isWidest = true;
+  for (;;) {
+    const [route, ...others] = left;
+    if (route === undefined) throw transactionTooLarge(smallest, ports.settings);
     const composed = composeMessage(ports, terms, route);
     if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
     smallest = Math.min(smallest, composed.transactionBytes);
+    left = others;
+    // Fewer paths may fit; they are searched only now.
+    if (!isWidest || narrower === undefined || pathCount(route) === 1) continue;
+    isWidest = false;
+    left = orderRoutes(intent, [...narrower(), ...others], ports.head.clock());
   }
-  throw transactionTooLarge(smallest, ports.settings);
 }

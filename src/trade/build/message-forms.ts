@@ -172,12 +172,14 @@ function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): Co
 }
 
 /** The wallet's accounts on a route. SOL between two markets stays in a temporary account of the transaction. */
-function accountsOf({ steps }: Route, { accounts, snapshot }: MessageTerms): WalletAccounts {
-  if (steps.length === 1) return accounts;
-  const between = steps[0]!.quote.outMint;
-  const mint = snapshot.hubs.find(({ hub }) => hub === between)!.mint;
-  const account = walletTokenAccount(accounts.wallet, mint);
-  return account === undefined ? accounts : { ...accounts, intermediate: [{ mint, account }] };
+function accountsOf({ remainders }: Route, { accounts, snapshot }: MessageTerms): WalletAccounts {
+  if (remainders.length === 0) return accounts;
+  const intermediate = remainders.flatMap(({ mint: between }) => {
+    const mint = snapshot.hubs.find(({ hub }) => hub === between)!.mint;
+    const account = walletTokenAccount(accounts.wallet, mint);
+    return account === undefined ? [] : [{ mint, account }];
+  });
+  return intermediate.length === 0 ? accounts : { ...accounts, intermediate };
 }
 
 /** Appends the tips of the chosen senders. They are paid last, so that a trade that fails pays none. */

@@ -16,7 +16,7 @@ export interface SealedTrade extends TradeSides {
   readonly stateSlot: bigint;
   readonly expiresAtMs: number;
   readonly costs: Costs;
-  /** The input mint of a leg is the output mint of the one before it. */
+  /** Path by path; within a path, the input mint of a leg is the output mint of the one before it. */
   readonly route: readonly RouteLeg[];
   /** Accounts that the transaction may create: their rent is not part of the trade. */
   readonly creates: readonly CreatedAccount[];
@@ -27,14 +27,18 @@ export interface SealedTrade extends TradeSides {
 }
 
 const VERSION = 3;
+/** A trade over parallel paths: each leg names its path and its input mint. */
+const SPLIT_VERSION = 4;
 
 /** Added to the size of an account that grows: readers of earlier releases take no notice of it. */
 const GROWS = 2 ** 31;
 
 /** Writes a trade in the token's binary format. */
 export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
+  const { route } = trade;
+  const isSplit = route.length > 0 && (route.at(-1)!.path ?? 0) > 0;
   out
-    .u8(VERSION)
+    .u8(isSplit ? SPLIT_VERSION : VERSION)
     .bytes(trade.wallet.bytes)
     .bytes(trade.messageHash)
     .u16(trade.messageLength)
@@ -51,12 +55,12 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
     .u64(trade.costs.tip)
     .u64(trade.costs.rentPaid)
     .u64(trade.costs.rentReturned);
-  const { route } = trade;
   out.u8(route.length);
   for (let index = 0; index < route.length; index++) {
-    const { venue, market, outMint, inAmount, outAmount } = route[index]!;
+    const { venue, market, inMint, outMint, inAmount, outAmount, path = 0, sharePpb = 0 } = route[index]!;
     out.text(venue).bytes(market.bytes).u64(inAmount).u64(outAmount);
-    if (index < route.length - 1) out.bytes(outMint.bytes);
+    if (isSplit) out.bytes(inMint.bytes).bytes(outMint.bytes).u8(path).u32(sharePpb);
+    else if (index < route.length - 1) out.bytes(outMint.bytes);
   }
   out.u8(trade.creates.length);
   for (const { address, space, rent, grows } of trade.creates)
@@ -74,7 +78,8 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
 export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
   const from = new ByteReader(bytes);
   const address = () => Address.from(from.bytes(32));
-  if (from.u8() !== VERSION) throw new RangeError("unknown version");
+  const version = from.u8();
+  if (version !== VERSION && version !== SPLIT_VERSION) throw new RangeError("unknown version");
   const head = {
     wallet: address(),
     messageHash: from.bytes(32).slice(),
@@ -97,7 +102,7 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
   };
   return {
     ...head,
-    route: readRoute(from, head),
+    route: version === SPLIT_VERSION ? readSplit(from) : readRoute(from, head),
     creates: Array.from({ length: from.u8() }, () => readCreated(from)),
     closes: from.u8() === 0 ? undefined : address(),
     senders: Array.from({ length: from.u8() }, () => from.text()),
@@ -109,6 +114,16 @@ function readCreated(from: ByteReader): CreatedAccount {
   const space = from.u32();
   const rent = from.u64();
   return space >= GROWS ? { address, space: space - GROWS, rent, grows: true } : { address, space, rent, grows: false };
+}
+
+function readSplit(from: ByteReader): readonly RouteLeg[] {
+  return Array.from({ length: from.u8() }, () => {
+    const venue = from.text();
+    const market = Address.from(from.bytes(32));
+    const [inAmount, outAmount] = [from.u64(), from.u64()];
+    const [inMint, outMint] = [Address.from(from.bytes(32)), Address.from(from.bytes(32))];
+    return { venue, market, inMint, outMint, inAmount, outAmount, path: from.u8(), sharePpb: from.u32() };
+  });
 }
 
 function readRoute(from: ByteReader, sides: TradeSides): readonly RouteLeg[] {

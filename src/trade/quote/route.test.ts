@@ -66,10 +66,10 @@ const hop = (first: Rate, second: Rate, hub = SOL_MINT, slots: readonly [bigint,
 describe("one market", () => {
   test("gets the whole slippage, and has no remainder", () => {
     const sold = best(intent("exactIn", 1_001n, 100_000_000n), market(A, B, [3n, 1n]), []);
-    expect(sold).toMatchObject({ inAmount: 1_001n, outAmount: 3_003n, threshold: 2_703n, remainder: undefined });
+    expect(sold).toMatchObject({ inAmount: 1_001n, outAmount: 3_003n, threshold: 2_703n, remainders: [] });
     expect(sold.steps.map(({ threshold }) => threshold)).toEqual([2_703n]);
     const bought = best(intent("exactOut", 3_003n, 100_000_000n), market(A, B, [3n, 1n]), []);
-    expect(bought).toMatchObject({ inAmount: 1_001n, outAmount: 3_003n, threshold: 1_101n, remainder: undefined });
+    expect(bought).toMatchObject({ inAmount: 1_001n, outAmount: 3_003n, threshold: 1_101n, remainders: [] });
   });
 });
 
@@ -85,7 +85,12 @@ describe("two markets", () => {
     const threshold = minimumOut(outAmount, slippage - between);
     expect(route.steps.map(({ threshold: bound }) => bound)).toEqual([passed, threshold]);
     expect(route.steps[1]!.quote.inAmount).toBe(passed);
-    expect(route).toMatchObject({ inAmount: 1_000_003n, outAmount, threshold, remainder: 2_000_006n - passed });
+    expect(route).toMatchObject({
+      inAmount: 1_000_003n,
+      outAmount,
+      threshold,
+      remainders: [{ mint: SOL_MINT, amount: 2_000_006n - passed }],
+    });
     expect(route.priceImpact).toBe(0.19);
   });
 
@@ -96,14 +101,19 @@ describe("two markets", () => {
     const threshold = maximumIn(inAmount, slippage - between);
     expect(route.steps.map(({ threshold: bound }) => bound)).toEqual([threshold, passed]);
     expect(route.steps[0]!.quote.outAmount).toBe(passed);
-    expect(route).toMatchObject({ inAmount, outAmount: 1_000_003n, threshold, remainder: passed - 5_000_015n });
+    expect(route).toMatchObject({
+      inAmount,
+      outAmount: 1_000_003n,
+      threshold,
+      remainders: [{ mint: SOL_MINT, amount: passed - 5_000_015n }],
+    });
   });
 
   test("the amount between them is decided by the first for exactIn, by the second for exactOut", () => {
     const first = (mode: SwapMode, inMint: Address, outMint: Address) =>
       best(intent(mode, 1_000_000n, slippage, inMint, outMint), NOTHING, [
         { hub: SOL_MINT, toHub: market(inMint, SOL_MINT, [1n, 1n]), fromHub: market(SOL_MINT, outMint, [1n, 1n]) },
-      ]).remainder;
+      ]).remainders[0]!.amount;
     expect(first("exactIn", USDC, B)).toBe(5_000n);
     expect(first("exactIn", A, USDC)).toBe(20_000n);
     expect(first("exactOut", A, USDC)).toBe(5_000n);

@@ -1,13 +1,13 @@
-import type { TradewireError } from "../../errors/tradewire-error.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
-import type { Address } from "../../primitives/address.ts";
+import { type Address, compareAddresses } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
 import { maximumIn, minimumOut, passingShare } from "../../primitives/slippage.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import type { Ask, Quote } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
-import type { BuiltTrade, RouteLeg } from "../trade.ts";
+import type { BuiltTrade, Remainder, RouteLeg } from "../trade.ts";
 import { noRoute } from "./no-route.ts";
 import { type Candidate, rankMarkets } from "./ranking.ts";
 import { quoteAfter, settlePair } from "./shared-state.ts";
@@ -20,19 +20,27 @@ export interface RouteStep {
   readonly threshold: bigint;
 }
 
-/** A way to make the trade: one market, or two through a hub. */
+/** A way to make the trade: one market, several in a row through hubs, or parallel paths of these. */
 export interface Route {
+  /** In order of execution. A market that several paths share is one step. */
   readonly steps: readonly RouteStep[];
+  /** Path by path, as answers list them; absent if there is one path, whose legs are the steps. */
+  readonly legs?: readonly RouteLeg[];
   readonly platform: string;
   readonly inAmount: bigint;
   readonly outAmount: bigint;
   /** exactIn: least output of the whole route. exactOut: most input. */
   readonly threshold: bigint;
   /**
-   * Over two markets: base units of the mint between them that stay with the wallet if prices stand still. More or less if
-   * they move, never below zero.
+   * What it is worth to the wallet before costs: for exactIn its output and what selling the remainders would give, for exactOut
+   * its input less that. Base units of the output or input mint.
    */
-  readonly remainder: bigint | undefined;
+  readonly value: bigint;
+  /**
+   * Base units of each mint between two markets that stay with the wallet if prices stand still. More or less if they move,
+   * never below zero.
+   */
+  readonly remainders: readonly Remainder[];
   /** Of the whole route, as a fraction. */
   readonly priceImpact: number;
   /** Slot of the oldest state priced. */
@@ -72,6 +80,18 @@ export function chooseRoutes(
   hubs: readonly HubMarkets[],
   clock: ChainClock,
 ): Routes {
+  const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock);
+  if (routes.length === 0) throw noRoute(refusals, faults, direct.searched);
+  return { routes: orderRoutes(intent, routes, clock), faults };
+}
+
+/** Prices every route over one market, or over two through a hub; in no order. */
+export function priceRoutes(
+  intent: Intent,
+  direct: PairMarkets,
+  hubs: readonly HubMarkets[],
+  clock: ChainClock,
+): Routes & { readonly refusals: readonly TradewireError[] } {
   const ranking = rankMarkets(
     direct,
     askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock),
@@ -84,13 +104,18 @@ export function chooseRoutes(
     if (hub.toHub.markets.length === 0 || hub.fromHub.markets.length === 0) continue;
     routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
-  if (routes.length === 0) throw noRoute(refusals, faults, direct.searched);
-  if (hubs.length > 0) routes.sort((a, b) => compareRoutes(intent, a, b));
-  return { routes, faults };
+  return { routes, faults, refusals };
+}
+
+/** Routes with their value, the most valuable first: see `compareRoutes`. */
+export function orderRoutes(intent: Intent, routes: readonly Route[], clock: ChainClock): readonly Route[] {
+  if (routes.length < 2) return routes;
+  return routes.map((route) => valued(intent, route, clock)).sort((a, b) => compareRoutes(intent, a, b));
 }
 
 /** The legs of a route, as answers list them. */
-export function legsOf({ steps }: Route): readonly RouteLeg[] {
+export function legsOf({ steps, legs }: Pick<Route, "steps" | "legs">): readonly RouteLeg[] {
+  if (legs !== undefined) return legs;
   return steps.map(({ hot, quote }) => ({
     venue: hot.venue.id,
     market: hot.market.address,
@@ -101,10 +126,15 @@ export function legsOf({ steps }: Route): readonly RouteLeg[] {
   }));
 }
 
+/** Parallel paths of a route. */
+export function pathCount({ legs }: Pick<Route, "legs">): number {
+  return (legs?.at(-1)?.path ?? 0) + 1;
+}
+
 /** What a route is expected to move. */
 export function estimatesOf(route: Route): BuiltTrade["estimates"] {
-  const { inAmount, outAmount, remainder, priceImpact, threshold } = route;
-  return { inAmount, outAmount, remainder, priceImpact, threshold };
+  const { inAmount, outAmount, remainders, priceImpact, threshold } = route;
+  return { inAmount, outAmount, remainders, priceImpact, threshold };
 }
 
 function isTaxed({ inMint, outMint }: Intent): boolean {
@@ -126,7 +156,8 @@ function directRoute(intent: Intent, { hot, quote }: Candidate): Route {
     inAmount: quote.inAmount,
     outAmount: quote.outAmount,
     threshold,
-    remainder: undefined,
+    value: intent.mode === "exactIn" ? quote.outAmount : quote.inAmount,
+    remainders: [],
     priceImpact: quote.priceImpact,
     stateSlot: hot.slot,
   };
@@ -179,7 +210,8 @@ function joined(first: RouteStep, second: RouteStep, threshold: bigint): Route {
     inAmount: first.quote.inAmount,
     outAmount: second.quote.outAmount,
     threshold,
-    remainder: first.quote.outAmount - second.quote.inAmount,
+    value: first.quote.mode === "exactIn" ? second.quote.outAmount : first.quote.inAmount,
+    remainders: [{ mint: first.quote.outMint, amount: first.quote.outAmount - second.quote.inAmount }],
     priceImpact: joinedImpact(first.quote.priceImpact, second.quote.priceImpact),
     stateSlot: minOf(first.hot.slot, second.hot.slot),
   };
@@ -193,9 +225,56 @@ function joinedImpact(first: number, second: number): number {
   return Math.round((1 - (1 - first) * (1 - second)) * IMPACT_PARTS) / IMPACT_PARTS;
 }
 
-function compareRoutes(intent: Intent, a: Route, b: Route): number {
-  if (intent.mode === "exactIn" && a.outAmount !== b.outAmount) return a.outAmount > b.outAmount ? -1 : 1;
+/**
+ * The order of routes, which is total: more value to the wallet, then more output, then less input, then fewer markets, then
+ * platform name, then market addresses.
+ */
+export function compareRoutes({ mode }: Pick<Intent, "mode">, a: Route, b: Route): number {
+  if (a.value !== b.value) return (mode === "exactIn" ? a.value > b.value : a.value < b.value) ? -1 : 1;
+  if (a.outAmount !== b.outAmount) return a.outAmount > b.outAmount ? -1 : 1;
   if (a.inAmount !== b.inAmount) return a.inAmount < b.inAmount ? -1 : 1;
   if (a.steps.length !== b.steps.length) return a.steps.length - b.steps.length;
-  return a.platform < b.platform ? -1 : a.platform > b.platform ? 1 : 0;
+  if (a.platform !== b.platform) return a.platform < b.platform ? -1 : 1;
+  for (const [index, { hot }] of a.steps.entries()) {
+    const order = compareAddresses(hot.market.address, b.steps[index]!.hot.market.address);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** The route with its value: what it leaves between its markets is worth what selling it there would give. */
+function valued(intent: Intent, route: Route, clock: ChainClock): Route {
+  let value = intent.mode === "exactIn" ? route.outAmount : route.inAmount;
+  for (const remainder of route.remainders) {
+    if (remainder.amount <= 0n) continue;
+    const sold = proceedsOf(intent, route, remainder, clock);
+    value += intent.mode === "exactIn" ? sold : -sold;
+  }
+  return value === route.value ? route : { ...route, value };
+}
+
+/**
+ * What selling a remainder gives on the route's own markets: exactIn: after the trade, on the largest market it could have
+ * gone into; exactOut: back into the input on the largest market it came from. 0 if that does not lead to the mint that counts.
+ */
+function proceedsOf({ mode, inMint, outMint }: Intent, { steps }: Route, rest: Remainder, clock: ChainClock): bigint {
+  const exactIn = mode === "exactIn";
+  let widest: RouteStep | undefined;
+  for (const step of steps) {
+    if ((exactIn ? step.quote.inMint : step.quote.outMint) !== rest.mint) continue;
+    if (widest === undefined || step.quote.inAmount > widest.quote.inAmount) widest = step;
+  }
+  if (widest === undefined) return 0n;
+  const { hot, quote } = widest;
+  const target = exactIn ? outMint.address : inMint.address;
+  if ((exactIn ? quote.outMint : quote.inMint) !== target) return 0n;
+  const amount = exactIn ? quote.inAmount + rest.amount : rest.amount;
+  try {
+    const sold = hot.venue.quote(hot.state, { mode: "exactIn", inMint: rest.mint, outMint: target, amount, clock });
+    const gained = exactIn ? sold.outAmount - quote.outAmount : sold.outAmount;
+    return gained > 0n ? gained : 0n;
+  } catch (error) {
+    if (error instanceof TradewireError) return 0n;
+    throw error;
+  }
 }

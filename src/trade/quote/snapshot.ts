@@ -1,13 +1,16 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets, PairMarkets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
-import { chooseRoutes, type HubMarkets, type Routes } from "./route.ts";
+import { noRoute } from "./no-route.ts";
+import { type HubMarkets, orderRoutes, priceRoutes, type Route, type Routes } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { onlyChecked } from "./route-proof.ts";
+import type { MintCrossing } from "./split/network.ts";
+import { splitRoutes } from "./split/split-routes.ts";
+import { threeLegRoutes } from "./three-legs.ts";
 
 /** A hub with its mint: a trade through it may need a token account of that mint. */
 interface KnownHub extends HubMarkets {
@@ -18,6 +21,8 @@ interface KnownHub extends HubMarkets {
 export interface Snapshot {
   readonly direct: PairMarkets;
   readonly hubs: readonly KnownHub[];
+  /** Pairs of two hubs, in both directions; those that are not known are left out. */
+  readonly between?: readonly MintCrossing[];
 }
 
 type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint">;
@@ -40,7 +45,8 @@ export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Add
     if (mint instanceof Promise || toHub === undefined || fromHub === undefined) isWaiting = true;
     else if (mint !== null) hubs.push({ hub, mint, toHub, fromHub });
   }
-  return isWaiting && direct.markets.length === 0 ? undefined : { direct, hubs };
+  if (isWaiting && direct.markets.length === 0) return undefined;
+  return { direct, hubs, between: hubs.length < 2 ? [] : crossingsBetween(markets, hubs) };
 }
 
 /**
@@ -54,20 +60,43 @@ export function routesOf(
   intent: Intent,
   snapshot: Snapshot,
   clock: ChainClock,
-): Routes {
-  const { direct, hubs } = eligibleOf(intent, snapshot);
-  try {
-    return chooseRoutes(intent, direct, hubs, clock);
-  } catch (error) {
-    if (error instanceof TradewireError && error.code === "NO_ROUTE")
-      markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
-    throw error;
+): Routes & { readonly narrower?: (() => readonly Route[]) | undefined } {
+  const eligible = eligibleOf(intent, snapshot);
+  const { direct, hubs, between = [] } = eligible;
+  const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock);
+  const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
+  const singles = orderRoutes(intent, [...routes, ...longer], clock);
+  const splits = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], { ...boundsOf(intent), clock });
+  const split = splits?.best;
+  if (split === undefined) {
+    if (singles.length > 0) return { routes: singles, faults };
+    const refusal = noRoute(refusals, faults, direct.searched);
+    if (refusal.code === "NO_ROUTE") markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
+    throw refusal;
   }
+  return { routes: orderRoutes(intent, [split, ...singles], clock), faults, narrower: splits?.narrower };
+}
+
+const boundsOf = ({ bounds = UNBOUNDED }: Intent) => bounds;
+
+/** The pairs that the trade may use: those that start at the input first, those that end at the output last. */
+function crossingsOf({ inMint, outMint }: Intent, { direct, hubs, between = [] }: Snapshot): readonly MintCrossing[] {
+  const crossings: MintCrossing[] = [{ from: inMint.address, to: outMint.address, pair: direct }];
+  const open = hubs.filter(({ toHub }) => toHub.markets.length > 0);
+  for (const { hub, toHub } of open) crossings.push({ from: inMint.address, to: hub, pair: toHub });
+  for (const crossing of between) crossings.push(crossing);
+  for (const { hub, fromHub } of hubs) crossings.push({ from: hub, to: outMint.address, pair: fromHub });
+  return crossings;
 }
 
 /** The markets that the trade may use. */
 function eligibleOf({ requireChecked, bounds = UNBOUNDED }: Intent, snapshot: Snapshot): Snapshot {
-  const direct = bounds.maxLegs === 1 ? { ...snapshot, hubs: [] } : snapshot;
+  const direct =
+    bounds.maxLegs === 1
+      ? { ...snapshot, hubs: [], between: [] }
+      : bounds.maxLegs === 2
+        ? { ...snapshot, between: [] }
+        : snapshot;
   if (requireChecked !== true && bounds.allows === undefined) return direct;
   const filter = (pair: PairMarkets) => {
     const allowed = onlyAllowed(pair, bounds);
@@ -76,12 +105,13 @@ function eligibleOf({ requireChecked, bounds = UNBOUNDED }: Intent, snapshot: Sn
   return {
     direct: filter(direct.direct),
     hubs: direct.hubs.map((hub) => ({ ...hub, toHub: filter(hub.toHub), fromHub: filter(hub.fromHub) })),
+    between: (direct.between ?? []).map((crossing) => ({ ...crossing, pair: filter(crossing.pair) })),
   };
 }
 
 /** The snapshot with every hub, reading what is missing, all at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
 export async function awaitSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Promise<Snapshot> {
-  const hubs = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
+  const reading = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
     const [mint, toHub, fromHub] = await Promise.all([
       markets.mint(hub),
       markets.marketsOf({ a: inMint, b: hub }),
@@ -89,8 +119,36 @@ export async function awaitSnapshot(markets: MarketsPort, inMint: Address, outMi
     ]);
     return mint === null ? undefined : { hub, mint, toHub, fromHub };
   });
-  const [direct, ...known] = await Promise.all([markets.marketsOf({ a: inMint, b: outMint }), ...hubs]);
-  return { direct, hubs: known.filter((hub) => hub !== undefined) };
+  const [direct, ...all] = await Promise.all([markets.marketsOf({ a: inMint, b: outMint }), ...reading]);
+  const hubs = all.filter((hub) => hub !== undefined);
+  return { direct, hubs, between: await awaitBetween(markets, hubs) };
+}
+
+/** The pairs of two hubs that are in memory and could be the middle of a route. */
+function crossingsBetween(markets: MarketsPort, hubs: readonly KnownHub[]): readonly MintCrossing[] {
+  const crossings: MintCrossing[] = [];
+  for (const first of hubs) {
+    if (first.toHub.markets.length === 0) continue;
+    for (const last of hubs) {
+      if (last === first || last.fromHub.markets.length === 0) continue;
+      const pair = markets.knownMarkets({ a: first.hub, b: last.hub });
+      if (pair !== undefined && pair.markets.length > 0) crossings.push({ from: first.hub, to: last.hub, pair });
+    }
+  }
+  return crossings;
+}
+
+async function awaitBetween(markets: MarketsPort, hubs: readonly KnownHub[]): Promise<readonly MintCrossing[]> {
+  const crossings = hubs.flatMap((first) =>
+    hubs
+      .filter((last) => last !== first && first.toHub.markets.length > 0 && last.fromHub.markets.length > 0)
+      .map(async (last) => ({
+        from: first.hub,
+        to: last.hub,
+        pair: await markets.marketsOf({ a: first.hub, b: last.hub }),
+      })),
+  );
+  return (await Promise.all(crossings)).filter(({ pair }) => pair.markets.length > 0);
 }
 
 function hubsOf(inMint: Address, outMint: Address): readonly Address[] {

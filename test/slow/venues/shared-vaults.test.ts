@@ -105,7 +105,7 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PRO
       const before = held();
       const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...instructions]);
       const moved = held().map((now, place) => now - before[place]!);
-      const quoted = [-route.inAmount, route.remainder, route.outAmount];
+      const quoted = [-route.inAmount, route.remainders[0]!.amount, route.outAmount];
       made++;
       const what = `#${index} ${mode} ${amount} slippage ${slippagePpb}`;
       if (!done.ok) faults.push(`${what}: ${done.logs.slice(-3).join(" ")}`);

@@ -138,5 +138,5 @@ test("over two markets, the remainder of the mint between them is measured too",
     ],
   );
   const { result } = readReceipt(sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, route }), record);
-  expect(result).toEqual({ inAmount: 42n, outAmount: 70_000n, remainder: 17n });
+  expect(result).toEqual({ inAmount: 42n, outAmount: 70_000n, remainders: [{ mint: expect.anything(), amount: 17n }] });
 });

@@ -13,16 +13,17 @@ interface Receipt {
 
 /**
  * Measures a trade on the record of its transaction, exact to the base unit: tokens by the wallet's token balances, SOL by
- * its lamports without fee, tip and rent. Over two markets, the remainder is measured the same way.
+ * its lamports without fee, tip and rent. Over two markets, the remainders are measured the same way.
  */
 export function readReceipt(sealed: SealedTrade, record: TransactionRecord): Receipt {
   const costs = measureCosts(sealed, record);
   const gained = (mint: Address): bigint =>
     mint === SOL_MINT ? gainedLamports(sealed, record, costs) : gainedTokens(sealed.wallet, mint, record);
   const amounts = { inAmount: -gained(sealed.inMint), outAmount: gained(sealed.outMint) };
-  const [first, second] = sealed.route;
-  if (first === undefined || second === undefined) return { result: amounts, costs };
-  return { result: { ...amounts, remainder: gained(first.outMint) }, costs };
+  const between = new Set<Address>();
+  for (const { outMint } of sealed.route) if (outMint !== sealed.outMint) between.add(outMint);
+  if (between.size === 0) return { result: amounts, costs };
+  return { result: { ...amounts, remainders: Array.from(between, (mint) => ({ mint, amount: gained(mint) })) }, costs };
 }
 
 function gainedTokens(wallet: Address, mint: Address, record: TransactionRecord): bigint {

@@ -1,0 +1,186 @@
+import type { MarketCurve } from "./market-curve.ts";
+
+/** The mints that a trade may pass through, by number: 0 is the input, 1 the output, hubs follow. */
+export interface FlowNetwork {
+  readonly mints: number;
+  readonly edges: readonly FlowEdge[];
+}
+
+/** A market between two mints of the network. */
+export interface FlowEdge {
+  readonly from: number;
+  readonly to: number;
+  readonly curve: MarketCurve;
+}
+
+/** What passes through each edge of a network, in order of its edges. Base units, as doubles. */
+export interface Flow {
+  readonly inputs: Float64Array;
+  readonly outputs: Float64Array;
+  /** The part of the trade's input that each edge carries. */
+  readonly carried: Float64Array;
+  readonly inAmount: number;
+  readonly outAmount: number;
+}
+
+/** How a flow is searched. */
+export interface FlowSearch {
+  readonly mode: "exactIn" | "exactOut";
+  /** About what goes in. */
+  readonly inAmount: number;
+  /** exactOut: what must come out. */
+  readonly outAmount: number;
+  /** Parts that the input is cut into. */
+  readonly parts: number;
+  readonly maxLegs: number;
+  /** Edges that must stay unused. */
+  readonly closed: Uint8Array;
+}
+
+const INPUT = 0;
+const OUTPUT = 1;
+/** An exact output may need more input than estimated, by this factor at most. */
+const MOST_INPUTS = 4;
+
+/**
+ * Fills the network part by part: each goes along the path that gives most for it now. Between two hubs, trades run in one
+ * direction, and no hub is both the middle of one such trade and the end of another: no path is longer than three markets.
+ */
+export function fillNetwork(network: FlowNetwork, search: FlowSearch): Flow | undefined {
+  const filling = new Filling(network, search);
+  const { mode, inAmount, outAmount, parts } = search;
+  const part = inAmount / parts;
+  const most = mode === "exactIn" ? parts : parts * MOST_INPUTS;
+  for (let index = 0; index < most; index++) {
+    const gained = filling.push(part);
+    if (gained === undefined) return mode === "exactIn" ? undefined : filling.flow(outAmount);
+    if (mode === "exactOut" && filling.outAmount >= outAmount) return filling.flow(outAmount);
+  }
+  return mode === "exactIn" ? filling.flow(0) : undefined;
+}
+
+/** Parallel paths of a flow: edges in use, less the mints between. */
+export function pathsOf({ mints, edges }: FlowNetwork, { carried }: Flow): number {
+  let paths = 0;
+  const passed = new Uint8Array(mints);
+  for (const [index, { to }] of edges.entries()) {
+    if (carried[index]! <= 0) continue;
+    paths++;
+    if (to !== OUTPUT) passed[to] = 1;
+  }
+  return passed.reduce((rest, isPassed) => rest - isPassed, paths);
+}
+
+class Filling {
+  readonly #edges: readonly FlowEdge[];
+  readonly #mints: number;
+  readonly #maxLegs: number;
+  /** Open edges by from × mints + to. */
+  readonly #between: readonly (readonly number[])[];
+  readonly #inputs: Float64Array;
+  readonly #outputs: Float64Array;
+  readonly #carried: Float64Array;
+  /** Hubs that are the start, or the end, of a trade between hubs. */
+  readonly #starts: Uint8Array;
+  readonly #ends: Uint8Array;
+  #inAmount = 0;
+  outAmount = 0;
+  /** The best edge found by the last call of `#best`, and what it gives. */
+  #edge = -1;
+  #gain = 0;
+
+  constructor({ mints, edges }: FlowNetwork, { closed, maxLegs }: FlowSearch) {
+    this.#edges = edges;
+    this.#mints = mints;
+    this.#maxLegs = maxLegs;
+    const between: number[][] = Array.from({ length: mints * mints }, () => []);
+    for (const [index, { from, to }] of edges.entries())
+      if (closed[index] === 0) between[from * mints + to]!.push(index);
+    this.#between = between;
+    this.#inputs = new Float64Array(edges.length);
+    this.#outputs = new Float64Array(edges.length);
+    this.#carried = new Float64Array(edges.length);
+    this.#starts = new Uint8Array(mints);
+    this.#ends = new Uint8Array(mints);
+  }
+
+  /** Sends one part along the best path. Returns what comes out; undefined if no path takes any more. */
+  push(part: number): number | undefined {
+    const path = [-1, -1, -1];
+    let most = this.#best(INPUT, OUTPUT, part);
+    path[0] = this.#edge;
+    for (let hub = 2; hub < this.#mints && this.#maxLegs > 1; hub++) {
+      const reached = this.#best(INPUT, hub, part);
+      if (reached <= 0) continue;
+      const first = this.#edge;
+      const gained = this.#best(hub, OUTPUT, reached);
+      if (gained > most) {
+        most = gained;
+        [path[0], path[1], path[2]] = [first, this.#edge, -1];
+      }
+      if (this.#maxLegs < 3 || this.#ends[hub] === 1) continue;
+      for (let next = 2; next < this.#mints; next++) {
+        if (next === hub || this.#starts[next] === 1) continue;
+        const crossed = this.#best(hub, next, reached);
+        if (crossed <= 0) continue;
+        const second = this.#edge;
+        const last = this.#best(next, OUTPUT, crossed);
+        if (last <= most) continue;
+        most = last;
+        [path[0], path[1], path[2]] = [first, second, this.#edge];
+      }
+    }
+    if (most <= 0) return undefined;
+    this.#send(path, part);
+    this.outAmount += most;
+    return most;
+  }
+
+  #send(path: readonly number[], part: number): void {
+    let amount = part;
+    this.#inAmount += part;
+    for (const index of path) {
+      if (index < 0) return;
+      const { curve, from, to } = this.#edges[index]!;
+      if (from !== INPUT && to !== OUTPUT) {
+        this.#starts[from] = 1;
+        this.#ends[to] = 1;
+      }
+      this.#inputs[index]! += amount;
+      this.#carried[index]! += part;
+      const after = curve.out(this.#inputs[index]!);
+      amount = after - this.#outputs[index]!;
+      this.#outputs[index] = after;
+    }
+  }
+
+  /** The most that one more `amount` gives between two mints, and the edge that gives it. */
+  #best(from: number, to: number, amount: number): number {
+    const open = this.#between[from * this.#mints + to]!;
+    this.#gain = 0;
+    this.#edge = -1;
+    for (let place = 0; place < open.length; place++) {
+      const index = open[place]!;
+      const { curve } = this.#edges[index]!;
+      const total = this.#inputs[index]! + amount;
+      if (total > curve.most * (1 + 1e-9)) continue;
+      const gain = curve.out(total) - this.#outputs[index]!;
+      if (gain <= this.#gain) continue;
+      this.#gain = gain;
+      this.#edge = index;
+    }
+    return this.#gain;
+  }
+
+  /** What was filled. @param outAmount what must come out of an exact output; 0 if nothing must */
+  flow(outAmount: number): Flow | undefined {
+    if (this.outAmount < outAmount || this.outAmount === 0) return undefined;
+    return {
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+      carried: this.#carried,
+      inAmount: this.#inAmount,
+      outAmount: this.outAmount,
+    };
+  }
+}

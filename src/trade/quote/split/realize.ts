@@ -1,0 +1,180 @@
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { HotMarket } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { minOf } from "../../../primitives/integer.ts";
+import { maximumIn, minimumOut } from "../../../primitives/slippage.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import { SOL_MINT } from "../../../solana/programs.ts";
+import type { Quote } from "../../../venues/venue.ts";
+import type { Intent } from "../../intent.ts";
+import type { Route, RouteStep } from "../route.ts";
+import { dividePassing, type Passing } from "./passing.ts";
+import { impactOf, pathsOfSteps } from "./path-legs.ts";
+
+/** A market of a plan, with its weight among those that trade the same mint: by input for exactIn, by output for exactOut. */
+export interface PlannedStep {
+  readonly hot: HotMarket;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  readonly weight: number;
+}
+
+/** Parts that a weight is rounded to. */
+const WEIGHTS = 1e12;
+
+/**
+ * The route of a plan, in exact integers: every market quoted as its program would trade, on the state that the markets
+ * before it leave. What goes in, or comes out, is the amount of the trade to the base unit.
+ *
+ * @param plan each market after those that feed it
+ * @returns undefined if a market cannot make its part
+ */
+export function realizePlan(intent: Intent, plan: readonly PlannedStep[], clock: ChainClock): Route | undefined {
+  const { inMint, outMint, mode, slippagePpb } = intent;
+  if (mixesSol(intent, plan)) return undefined;
+  const passing = dividePassing(plan, slippagePpb, mode, inMint.address, outMint.address);
+  try {
+    const steps = mode === "exactIn" ? stepsIn(intent, plan, passing, clock) : stepsOut(intent, plan, passing, clock);
+    return steps === undefined ? undefined : routeOf(intent, steps, passing);
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * True if SOL between markets arrives partly as lamports and partly wrapped: what leaves it wrapped would have to be paid
+ * before it is there.
+ */
+function mixesSol({ inMint, outMint }: Intent, plan: readonly PlannedStep[]): boolean {
+  if (inMint.address === SOL_MINT || outMint.address === SOL_MINT) return false;
+  const arriving = plan.filter(({ outMint: to }) => to === SOL_MINT);
+  return arriving.some(({ hot }) => hot.market.nativeSol !== arriving[0]!.hot.market.nativeSol);
+}
+
+function stepsIn(
+  { inMint, outMint, amount }: Intent,
+  plan: readonly PlannedStep[],
+  { shares, rest }: Passing,
+  clock: ChainClock,
+): RouteStep[] | undefined {
+  const states = new Map<HotMarket, unknown>();
+  const held = new Map<Address, bigint>([[inMint.address, amount]]);
+  const parts = new Map<PlannedStep, bigint>();
+  const steps: RouteStep[] = [];
+  for (const [index, planned] of plan.entries()) {
+    const { hot, inMint: from, outMint: to } = planned;
+    if (!parts.has(planned))
+      divide(
+        plan.filter((other) => other.inMint === from),
+        held.get(from) ?? 0n,
+        parts,
+      );
+    const part = parts.get(planned)!;
+    if (part <= 0n) return undefined;
+    const state = states.get(hot) ?? hot.state;
+    const quote = hot.venue.quote(state, { mode: "exactIn", inMint: from, outMint: to, amount: part, clock });
+    // A market that leaves part of its input would leave the sum short of the amount asked.
+    if (plan.length > 1 && quote.inAmount !== part) return undefined;
+    moveOthers(plan.slice(index + 1), { hot, quote }, state, states);
+    const threshold = minimumOut(quote.outAmount, to === outMint.address ? rest : (shares.get(to) ?? 0n));
+    held.set(to, (held.get(to) ?? 0n) + threshold);
+    steps.push({ hot, quote, threshold });
+  }
+  return steps;
+}
+
+/** Quotes what comes later on the state that a trade leaves. */
+function moveOthers(
+  later: readonly PlannedStep[],
+  { hot, quote }: { readonly hot: HotMarket; readonly quote: Quote },
+  state: unknown,
+  states: Map<HotMarket, unknown>,
+): void {
+  const { venue } = hot;
+  if (venue.after === undefined) return;
+  for (const { hot: other } of later) {
+    if (other.venue === venue) states.set(other, venue.after(state, quote, states.get(other) ?? other.state));
+  }
+}
+
+function stepsOut(
+  { inMint, outMint, amount }: Intent,
+  plan: readonly PlannedStep[],
+  { shares, rest }: Passing,
+  clock: ChainClock,
+): RouteStep[] | undefined {
+  const needed = new Map<Address, bigint>([[outMint.address, amount]]);
+  const parts = new Map<PlannedStep, bigint>();
+  const steps: RouteStep[] = [];
+  for (const planned of plan.toReversed()) {
+    const { hot, inMint: from, outMint: to } = planned;
+    if (!parts.has(planned))
+      divide(
+        plan.filter((other) => other.outMint === to),
+        needed.get(to) ?? 0n,
+        parts,
+      );
+    const part = parts.get(planned)!;
+    if (part <= 0n) return undefined;
+    const quote = hot.venue.quote(hot.state, { mode: "exactOut", inMint: from, outMint: to, amount: part, clock });
+    const threshold = maximumIn(quote.inAmount, from === inMint.address ? rest : (shares.get(from) ?? 0n));
+    needed.set(from, (needed.get(from) ?? 0n) + threshold);
+    steps.unshift({ hot, quote, threshold });
+  }
+  return sharesNoState(steps) ? steps : undefined;
+}
+
+/** True if no trade changes what another is quoted on: the amounts of exact outputs are found backwards, states forwards. */
+function sharesNoState(steps: readonly RouteStep[]): boolean {
+  return steps.every(({ hot, quote }, index) => {
+    const { after } = hot.venue;
+    return (
+      after === undefined ||
+      steps
+        .slice(index + 1)
+        .every((later) => later.hot.venue !== hot.venue || after(hot.state, quote, later.hot.state) === later.hot.state)
+    );
+  });
+}
+
+/** Divides an amount by the weights of markets, to the base unit: the heaviest takes what rounding leaves. */
+function divide(group: readonly PlannedStep[], amount: bigint, parts: Map<PlannedStep, bigint>): void {
+  const total = group.reduce((sum, { weight }) => sum + weight, 0);
+  let heaviest = group[0]!;
+  let given = 0n;
+  for (const planned of group) {
+    if (planned.weight > heaviest.weight) heaviest = planned;
+    const part = (amount * BigInt(Math.round((planned.weight / total) * WEIGHTS))) / BigInt(WEIGHTS);
+    parts.set(planned, part);
+    given += part;
+  }
+  parts.set(heaviest, parts.get(heaviest)! + amount - given);
+}
+
+function routeOf(intent: Intent, steps: readonly RouteStep[], { shares, rest }: Passing): Route {
+  const { inMint, outMint, mode } = intent;
+  let [inAmount, outAmount] = [0n, 0n];
+  let stateSlot = steps[0]!.hot.slot;
+  const left = new Map<Address, bigint>(Array.from(shares.keys(), (hub) => [hub, 0n]));
+  for (const { hot, quote } of steps) {
+    stateSlot = minOf(stateSlot, hot.slot);
+    if (quote.inMint === inMint.address) inAmount += quote.inAmount;
+    else left.set(quote.inMint, (left.get(quote.inMint) ?? 0n) - quote.inAmount);
+    if (quote.outMint === outMint.address) outAmount += quote.outAmount;
+    else left.set(quote.outMint, (left.get(quote.outMint) ?? 0n) + quote.outAmount);
+  }
+  const legs = pathsOfSteps(mode, steps, inMint.address, outMint.address);
+  return {
+    steps,
+    legs,
+    platform: legs.map(({ venue }) => venue).join("+"),
+    inAmount,
+    outAmount,
+    threshold: mode === "exactIn" ? minimumOut(outAmount, rest) : maximumIn(inAmount, rest),
+    value: mode === "exactIn" ? outAmount : inAmount,
+    remainders: Array.from(left, ([mint, amount]) => ({ mint, amount })),
+    priceImpact: impactOf(steps, inMint.address, outMint.address),
+    stateSlot,
+  };
+}

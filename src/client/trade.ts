@@ -106,9 +106,9 @@ export function checkTrade<T extends Trade>(answer: T, signature: string, expect
 
 /** What contradicts the signed transaction, which succeeds within its bounds or not at all. */
 function faultOf(trade: Trade, expected: TradeExpectation): string | undefined {
-  const { inMint, outMint, mode, amount, threshold, legs, announced } = expected;
+  const { inMint, outMint, mode, amount, threshold, platform, announced } = expected;
   if (mintOf(trade.inputMint) !== inMint || mintOf(trade.outputMint) !== outMint) return "is of other mints";
-  if (trade.platform !== legs.map(({ venue }) => venue).join("+")) return "is of another venue";
+  if (trade.platform !== platform) return "is of another venue";
   const priority = announced?.priority;
   if (priority !== undefined && BigInt(Math.round(trade.priorityCost * 1e9)) !== priority) {
     return "states another cost of priority";

@@ -132,6 +132,10 @@ export interface QuotedTrade extends TradeSides {
   readonly proof?: RouteProof | undefined;
   /** True if the transaction fits only for wallets whose token accounts are open already. */
   readonly needsOpenAccounts: boolean;
+  /** What the route is worth to the wallet before fees: see `Route.value`. */
+  readonly value?: bigint;
+  /** What splitting gains over the best single path. Fraction of its value. */
+  readonly splitGain?: number;
   readonly alternatives: readonly {
     readonly platform: string;
     readonly inAmount: bigint;
@@ -139,6 +143,7 @@ export interface QuotedTrade extends TradeSides {
     readonly priceImpact: number;
     readonly route: readonly RouteLeg[];
     readonly needsOpenAccounts: boolean;
+    readonly value?: bigint;
   }[];
   readonly faults: readonly { readonly venue: string; readonly market: string | undefined; readonly reason: string }[];
 }

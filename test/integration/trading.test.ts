@@ -177,9 +177,11 @@ describe("a trade over the whole service", () => {
       ({ platform }) => platform,
     );
     expect(platforms).toContain("raydium_cpmm+raydium_cpmm");
-    const estimates = quote.body.data!.estimates as { outputAmountRaw: string };
-    for (const { outputAmountRaw } of quote.body.data!.alternatives as { outputAmountRaw: string }[]) {
-      expect(BigInt(outputAmountRaw) <= BigInt(estimates.outputAmountRaw)).toBe(true);
+    const { valueRaw } = quote.body.data as { valueRaw: string };
+    const { outputAmountRaw } = quote.body.data!.estimates as { outputAmountRaw: string };
+    expect(BigInt(valueRaw)).toBeGreaterThanOrEqual(BigInt(outputAmountRaw));
+    for (const other of quote.body.data!.alternatives as { valueRaw: string }[]) {
+      expect(BigInt(other.valueRaw)).toBeLessThanOrEqual(BigInt(valueRaw));
     }
   });
 

@@ -114,6 +114,8 @@ export function fromQuoted(quoted: QuotedTrade) {
     route: quoted.route.map(fromLeg),
     proof: fromProof(quoted.proof),
     needsOpenAccounts: quoted.needsOpenAccounts,
+    valueRaw: (quoted.value ?? 0n).toString(),
+    splitGain: quoted.splitGain ?? 0,
     alternatives: quoted.alternatives.map((alternative) => ({
       platform: alternative.platform,
       inputAmount: toWholeUnits(alternative.inAmount, quoted.inDecimals),
@@ -123,6 +125,7 @@ export function fromQuoted(quoted: QuotedTrade) {
       outputAmountRaw: alternative.outAmount.toString(),
       route: alternative.route.map(fromLeg),
       needsOpenAccounts: alternative.needsOpenAccounts,
+      valueRaw: (alternative.value ?? 0n).toString(),
     })),
     faults: quoted.faults.map(({ venue, market, reason }) =>
       market === undefined ? { venue, reason } : { venue, market, reason },

@@ -3,7 +3,7 @@ import { rest } from "../proof/pause.ts";
 import type { NodeFindings, NodeTrade } from "../proof/trade-node.ts";
 import { isVenueProgram } from "../verify/match-swap.ts";
 import { type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
-import type { ReadTransaction } from "../verify/read-transaction.ts";
+import type { MessageInstruction, ReadTransaction } from "../verify/read-transaction.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import { type NodeAccount, readAccounts, tokenAccountIn } from "./node-accounts.ts";
 import type { RpcCall } from "./rpc.ts";
@@ -75,9 +75,11 @@ function onNode(problems: readonly Problem[]): Problem[] {
 /** Each market belongs to the program that the transaction calls for it. */
 function marketProblems({ instructions }: ReadTransaction, { legs }: TradeExpectation, before: Accounts): Problem[] {
   const swaps = instructions.filter(({ program }) => isVenueProgram(program));
-  return legs.flatMap(({ market, venue }, index) => {
+  return legs.flatMap(({ market, venue }) => {
     const owner = before.get(market)?.owner;
-    if (owner !== undefined && owner === swaps[index]?.program) return [];
+    const trades = (swap: MessageInstruction) =>
+      swap.program === owner && swap.accounts.some(({ address }) => address === market);
+    if (owner !== undefined && swaps.some(trades)) return [];
     return [{ instruction: undefined, account: market, reason: `the market is not an account of ${venue}` }];
   });
 }

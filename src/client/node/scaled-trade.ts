@@ -41,18 +41,21 @@ export function scaledTrade(wire: Uint8Array, { instructions }: ReadTransaction,
 
 /**
  * The price of a simulated trade: output for one unit of input. Over two markets the second takes a fixed part of what the first
- * yields, so that their prices are multiplied. Undefined if the amount between them is unknown.
+ * yields, so that their prices are multiplied. Undefined if the amount between them is unknown. Over parallel paths what stays of
+ * the mints between counts at its announced price.
  */
 export function priceOf(
   instructions: readonly MessageInstruction[],
-  { inAmount, outAmount, rest }: Moved,
+  { inAmount, outAmount, rest, surplus }: Moved,
 ): number | undefined {
   const [first, second] = instructions.flatMap((instruction) => {
     const table = findSwapTable(instruction);
     return table === undefined ? [] : [{ exact: table.exact, ...swapBounds(table, instruction.data) }];
   });
   if (first === undefined || inAmount <= 0n || outAmount <= 0n) return undefined;
-  if (second === undefined) return Number(outAmount) / Number(inAmount);
+  if (rest === "none") return Number(outAmount) / Number(inAmount);
+  if (rest === "several") return (Number(outAmount) + surplus) / Number(inAmount);
+  if (second === undefined) return undefined;
   const isKnown = second.exact === "in" || first.exact === "out";
   const yielded = second.exact === "in" ? second.mostIn + rest : first.leastOut;
   const taken = yielded - rest;

@@ -32,7 +32,9 @@ export interface Moved {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
   /** Over two markets: what stays of the mint between them. */
-  readonly rest: bigint;
+  readonly rest: bigint | "none" | "several";
+  /** What stays of the mints between, at the announced prices of the markets that sell them. Base units of the output. */
+  readonly surplus: number;
 }
 
 /** More than the records of any two venues cost. Lamports. */
@@ -107,8 +109,21 @@ export function movedBy(
 ): Moved {
   const sol = lamports + fee + tip + rentElsewhere;
   const change = (mint: Address) => (mint === SOL_MINT ? sol : (tokens.get(mint) ?? 0n));
-  const rest = legs.length > 1 ? change(legs[0]!.outMint) : 0n;
-  return { inAmount: -change(inMint), outAmount: change(outMint), rest };
+  const between = new Set(legs.map((leg) => leg.outMint).filter((mint) => mint !== outMint));
+  const isChain = legs.length === between.size + 1;
+  const rest = between.size === 0 ? "none" : isChain && between.size === 1 ? change(legs[0]!.outMint) : "several";
+  let surplus = 0;
+  for (const mint of between) surplus += Number(change(mint)) * priceIn(mint, outMint, legs);
+  return { inAmount: -change(inMint), outAmount: change(outMint), rest, surplus };
+}
+
+/** Output for one base unit of a mint between two markets, by the announced amounts of the markets that sell it. */
+function priceIn(mint: Address, outMint: Address, legs: TradeExpectation["legs"]): number {
+  if (mint === outMint) return 1;
+  const [first, ...others] = legs.filter((leg) => leg.inMint === mint);
+  if (first === undefined || first.inAmount === 0n) return 0;
+  const later = legs.filter((leg) => leg !== first && !others.includes(leg));
+  return (Number(first.outAmount) / Number(first.inAmount)) * priceIn(first.outMint, outMint, later);
 }
 
 /**

@@ -35,10 +35,12 @@ export interface BuildAnswer {
     readonly outputMint: string;
     readonly inputAmountRaw: string;
     readonly outputAmountRaw: string;
+    /** Number of the parallel path, from 0; absent: 0. */
+    readonly path?: number | undefined;
   }[];
 }
 
-/** One market of a trade, as announced by the service. */
+/** One market of a trade, as announced by the service: what all paths over it trade there together. */
 export interface ExpectedLeg {
   readonly venue: string;
   readonly market: Address;
@@ -57,8 +59,9 @@ export interface Estimate {
   readonly outDecimals: number | undefined;
 }
 
-/** Markets of a route at most. */
-const MOST_LEGS = 2;
+/** Parallel paths of a route at most, and markets of each. */
+const MOST_PATHS = 4;
+const MOST_LEGS = 3;
 const MOST_DECIMALS = 20;
 /** Far above the network's 5,000 lamports a signature, and far below what hurts. */
 const MOST_BASE_FEE = 100_000n;
@@ -97,8 +100,14 @@ function readBoth(wholeUnits: number, text: string, known: number | undefined): 
   throw unexpected(`the response shows ${wholeUnits} for ${raw} base units, which is another amount`);
 }
 
+/** A market as one path lists it. */
+interface PathLeg extends ExpectedLeg {
+  readonly path: number;
+}
+
 /**
- * The legs of the response's route: from the input mint to the output mint, through mints that the caller allows.
+ * The markets of the response's route, in order of execution: every path leads from the input mint to the output mint,
+ * through mints that the caller allows, and paths over one market are one swap of their sum.
  * @throws TradeError UNEXPECTED_TRANSACTION
  */
 export function readLegs(
@@ -108,7 +117,7 @@ export function readLegs(
   { inAmount, outAmount }: Estimate,
   { middleMints }: TradeLimits,
 ): ExpectedLeg[] {
-  if (route.length > MOST_LEGS) throw unexpected(`the response's route has ${route.length} markets`);
+  if (route.length > MOST_PATHS * MOST_LEGS) throw unexpected(`the response's route has ${route.length} markets`);
   const legs = route.map((leg) => ({
     venue: leg.venue,
     market: addressOf(leg.market),
@@ -116,24 +125,85 @@ export function readLegs(
     outMint: mintOf(leg.outputMint),
     inAmount: rawAmount(leg.inputAmountRaw),
     outAmount: rawAmount(leg.outputAmountRaw),
+    path: leg.path ?? 0,
   }));
+  const paths = pathsOf(legs);
+  const allowed = new Set((middleMints ?? MIDDLE_MINTS).map(mintOf));
+  for (const path of paths) checkPath(path, inMint, outMint, allowed);
+  if (platform !== legs.map(({ venue }) => venue).join("+")) {
+    throw unexpected(`the response names the platform ${platform}, which is not its route`);
+  }
+  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+  const given = sum(paths.map((path) => path[0]!.inAmount));
+  const taken = sum(paths.map((path) => path.at(-1)!.outAmount));
+  const swaps = inOrder(mergeLegs(legs), inMint);
+  const passes = swaps.every(({ inMint: mint }) => {
+    if (mint === inMint) return true;
+    const arrives = swaps.filter((swap) => swap.outMint === mint).map((swap) => swap.outAmount);
+    const leaves = swaps.filter((swap) => swap.inMint === mint).map((swap) => swap.inAmount);
+    return sum(leaves) <= sum(arrives);
+  });
+  if (given !== inAmount || taken !== outAmount || !passes) {
+    throw unexpected("the amounts of the response's route are not those of its estimates");
+  }
+  return swaps;
+}
+
+/** The legs path by path. @throws TradeError UNEXPECTED_TRANSACTION unless paths are numbered from 0 and follow one another */
+function pathsOf(legs: readonly PathLeg[]): PathLeg[][] {
+  const paths: PathLeg[][] = [];
+  for (const leg of legs) {
+    if (leg.path === paths.length) paths.push([]);
+    else if (leg.path !== paths.length - 1) throw unexpected("the response's route does not list its paths in order");
+    paths.at(-1)!.push(leg);
+  }
+  if (paths.length > MOST_PATHS) throw unexpected(`the response's route has ${paths.length} paths`);
+  return paths.length === 0 ? [[]] : paths;
+}
+
+function checkPath(legs: readonly PathLeg[], inMint: Address, outMint: Address, allowed: ReadonlySet<Address>): void {
+  if (legs.length > MOST_LEGS) throw unexpected(`the response's route has ${legs.length} markets in a row`);
   const joined = legs.every((leg, index) => leg.inMint === (index === 0 ? inMint : legs[index - 1]!.outMint));
   if (legs.length === 0 || !joined || legs.at(-1)!.outMint !== outMint) {
     throw unexpected("the response's route does not lead from the input mint to the output mint");
   }
-  const allowed = new Set((middleMints ?? MIDDLE_MINTS).map(mintOf));
-  for (const { outMint: middle } of legs.slice(0, -1)) {
-    if (allowed.has(middle) && middle !== inMint && middle !== outMint) continue;
+  for (const [index, { outMint: middle }] of legs.slice(0, -1).entries()) {
+    const repeats = legs.slice(0, index).some((leg) => leg.outMint === middle);
+    if (allowed.has(middle) && middle !== inMint && middle !== outMint && !repeats) continue;
     throw unexpected(`its route passes through ${middle}, which middleMints does not list`);
   }
-  if (platform !== legs.map(({ venue }) => venue).join("+")) {
-    throw unexpected(`the response names the platform ${platform}, which is not its route`);
+}
+
+/** Each market once, with what all paths trade on it. @throws TradeError UNEXPECTED_TRANSACTION if they differ in direction */
+function mergeLegs(legs: readonly PathLeg[]): ExpectedLeg[] {
+  const swaps = new Map<Address, ExpectedLeg>();
+  for (const { path, ...leg } of legs) {
+    const known = swaps.get(leg.market);
+    if (known === undefined) {
+      swaps.set(leg.market, leg);
+      continue;
+    }
+    if (known.venue !== leg.venue || known.inMint !== leg.inMint || known.outMint !== leg.outMint) {
+      throw unexpected(`its route trades on ${leg.market} in two ways`);
+    }
+    const [inAmount, outAmount] = [known.inAmount + leg.inAmount, known.outAmount + leg.outAmount];
+    swaps.set(leg.market, { ...known, inAmount, outAmount });
   }
-  const passes = legs.every((leg, index) => index === 0 || leg.inAmount <= legs[index - 1]!.outAmount);
-  if (legs[0]!.inAmount !== inAmount || legs.at(-1)!.outAmount !== outAmount || !passes) {
-    throw unexpected("the amounts of the response's route are not those of its estimates");
+  return [...swaps.values()];
+}
+
+/** The swaps, each after all that feed it. @throws TradeError UNEXPECTED_TRANSACTION if there is no such order */
+function inOrder(swaps: readonly ExpectedLeg[], inMint: Address): ExpectedLeg[] {
+  const ordered: ExpectedLeg[] = [];
+  let left = swaps;
+  while (left.length > 0) {
+    const isFed = ({ inMint: mint }: ExpectedLeg) => mint === inMint || !left.some(({ outMint }) => outMint === mint);
+    const next = left.filter(isFed);
+    if (next.length === 0) throw unexpected("its route leads in a circle");
+    ordered.push(...next);
+    left = left.filter((swap) => !isFed(swap));
   }
-  return legs;
+  return ordered;
 }
 
 /** What a response says the trade costs besides its amounts. Lamports; undefined if it does not say. */

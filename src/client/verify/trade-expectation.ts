@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { parseAmount } from "../../primitives/amount.ts";
-import { maximumIn, minimumOut, parseSlippage, passingShare } from "../../primitives/slippage.ts";
+import { dividePassing } from "../../primitives/passing.ts";
+import { maximumIn, minimumOut, parseSlippage } from "../../primitives/slippage.ts";
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { refuseUnknownKeys } from "../known-keys.ts";
@@ -29,8 +30,12 @@ export interface TradeExpectation {
   readonly amount: bigint;
   /** Base units: the least that comes out (exactIn) or the most that goes in (exactOut). */
   readonly threshold: bigint;
-  /** The markets the service announced, in order. Each one trades what the previous one yielded. */
+  /** The markets the service announced, each after those that feed it. What several paths trade on one is one swap. */
   readonly legs: readonly ExpectedLeg[];
+  /** The venues of the route, as the service names them. */
+  readonly platform: string;
+  /** The slippage of the caller's side; the rest covers what passes between markets. Parts per billion. */
+  readonly slippagePpb: bigint;
   /** Maximum cost of priority, tips included. Lamports. */
   readonly maxPriorityLamports: bigint;
   /** The tip the service announced. Lamports. */
@@ -95,6 +100,9 @@ export function expectTrade(
   const leastOut = ownLimit(limits, "output", estimate.outDecimals);
   const exact = order.amount === undefined ? undefined : amount;
   const isExactIn = order.swapMode === "exactIn";
+  // Over several markets part of the slippage covers what passes between them, and the estimate already includes it.
+  const terms = { inMint, outMint, mode: order.swapMode, slippagePpb: slippage, isBetweenHubs };
+  const { rest } = dividePassing(legs, terms);
   const typedIn = isExactIn ? exact : mostIn;
   const typedOut = isExactIn ? leastOut : exact;
   const typedLamports = (inMint === SOL_MINT ? typedIn : outMint === SOL_MINT ? typedOut : undefined) ?? 0n;
@@ -104,8 +112,10 @@ export function expectTrade(
     outMint,
     mode: order.swapMode,
     amount,
-    threshold: thresholdOf(isExactIn, estimate, slippage, legs),
+    threshold: isExactIn ? minimumOut(estimate.outAmount, rest) : maximumIn(estimate.inAmount, rest),
     legs,
+    platform: answer.platform,
+    slippagePpb: rest,
     maxPriorityLamports:
       limits.maxPriorityCost === undefined
         ? defaultMaxPriority(typedLamports)
@@ -155,15 +165,6 @@ function orderedAmount(order: TradeOrder, { inAmount, outAmount, inDecimals, out
 /** What the steps of an input that cannot be divided further may yield beyond an exact output. Base units. */
 function roundingOf(inAmount: bigint, outAmount: bigint): bigint {
   return 4n * (outAmount / inAmount + 2n);
-}
-
-/** Base units: the minimum output, rounded up (exactIn), or the maximum input, rounded down (exactOut). */
-function thresholdOf(exactIn: boolean, estimate: Estimate, slippage: bigint, legs: readonly ExpectedLeg[]): bigint {
-  // Over two markets, part of the slippage covers what passes between them, and the estimate already includes it.
-  const decisive = exactIn ? legs[0]! : legs.at(-1)!;
-  const share =
-    legs.length > 1 ? slippage - passingShare(slippage, isBetweenHubs(decisive.inMint, decisive.outMint)) : slippage;
-  return exactIn ? minimumOut(estimate.outAmount, share) : maximumIn(estimate.inAmount, share);
 }
 
 function checkLimits(

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { maximumIn } from "../../primitives/slippage.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type BaseInstruction, nameInstruction, readBaseInstruction } from "./base-instruction.ts";
 import type { ExpectedLeg } from "./build-answer.ts";
@@ -39,6 +40,8 @@ interface TemporaryAccount {
   initialized: boolean;
   closed: boolean;
   used: boolean;
+  /** True if the first swap that uses it pays into it. */
+  isFed: boolean;
 }
 
 /** One pass over a message. Whatever the trade does not explain becomes a problem: an instruction, an account, a right. */
@@ -60,12 +63,21 @@ class Verification {
   #tips = 0n;
   #temporary: TemporaryAccount | undefined;
   #swaps = 0;
-  /** Minimum output of the previous swap, which is the maximum input of the next. */
-  #yielded: bigint | undefined;
+  /** The markets not traded yet. */
+  readonly #left: ExpectedLeg[];
+  /** By mint between two markets: what the swaps so far guarantee of it, less what later swaps may take. */
+  readonly #held = new Map<Address, bigint>();
+  /** What all swaps may take of the input, and must yield of the output. */
+  #mostIn = 0n;
+  #leastOut = 0n;
+  /** Wrapped SOL that swaps take from the temporary account: by their bounds, and at most. */
+  #wrappedBound = 0n;
+  #wrappedMost = 0n;
 
   constructor(transaction: ReadTransaction, trade: TradeExpectation) {
     this.#transaction = transaction;
     this.#trade = trade;
+    this.#left = [...trade.legs];
     const mints = new Set(trade.legs.flatMap(({ inMint, outMint }) => [inMint, outMint]));
     this.#tokenAccounts = new Map(Array.from(mints, (mint) => [mint, ownTokenAccounts(trade.wallet, mint)]));
   }
@@ -80,6 +92,8 @@ class Verification {
     this.#at = 0;
     const { length } = this.#trade.legs;
     if (this.#swaps !== length) this.#refuse(`it contains ${this.#swaps} swaps, but the route has ${length}`);
+    this.#checkSums();
+    this.#checkFunding();
     if (this.#temporary?.closed === false) {
       this.#refuse("it leaves the temporary wrapped-SOL account open", this.#temporary.address);
     }
@@ -156,7 +170,15 @@ class Verification {
     const passes = create.mint === SOL_MINT && this.#tokenAccounts.has(SOL_MINT) && this.#temporary === undefined;
     if (passes) {
       const { address } = create.account;
-      this.#temporary = { address, associated: true, lamports: 0n, initialized: true, closed: false, used: false };
+      this.#temporary = {
+        address,
+        associated: true,
+        lamports: 0n,
+        initialized: true,
+        closed: false,
+        used: false,
+        isFed: false,
+      };
     } else if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
       this.#refuse("it creates a token account for a mint that this trade does not receive", create.mint);
     } else this.#created += 1;
@@ -218,6 +240,7 @@ class Verification {
       initialized: false,
       closed: false,
       used: false,
+      isFed: false,
     };
     this.#write(open.payer, open.account);
   }
@@ -255,7 +278,7 @@ class Verification {
   /** A step that the next swap needs first, on the announced market. */
   #checkPreparation(instruction: MessageInstruction): void {
     this.#once("preparation");
-    const leg = this.#trade.legs[this.#swaps];
+    const leg = this.#legOf(instruction);
     const faults =
       leg === undefined
         ? [{ account: instruction.program, reason: "it prepares a swap that does not follow" }]
@@ -274,12 +297,13 @@ class Verification {
       this.#refuse("it calls a venue's program with an instruction unknown to this library", instruction.program);
       return;
     }
-    const leg = this.#trade.legs[this.#swaps];
+    const leg = this.#legOf(instruction);
     this.#swaps += 1;
     if (leg === undefined) {
       this.#refuse("it contains more swaps than the route", instruction.program);
       return;
     }
+    this.#left.splice(this.#left.indexOf(leg), 1);
     if (leg.venue !== table.venue) {
       this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, instruction.program);
     }
@@ -289,10 +313,9 @@ class Verification {
     const faults = swapFaults(table, instruction, places, context, isRefused);
     for (const { account, reason } of faults) this.#refuse(reason, account);
     const bounds = swapBounds(table, instruction.data);
-    this.#checkBounds(bounds, table.exact, table.rounds === true);
-    this.#yielded = bounds.leastOut;
+    this.#checkBounds(leg, bounds, table.exact, table.rounds === true);
     if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
-      this.#useTemporary(leg.inMint === SOL_MINT ? bounds.mostIn : 0n);
+      this.#useTemporary(leg, bounds.mostIn);
     }
     for (const [index, place] of places.entries()) {
       const account = instruction.accounts[index];
@@ -300,26 +323,53 @@ class Verification {
     }
   }
 
-  /** The first input and the last output match the order; the second swap takes at most what the first must yield. */
-  #checkBounds({ mostIn, leastOut }: SwapBounds, exact: "in" | "out", rounds: boolean): void {
-    const { mode, amount, threshold, legs } = this.#trade;
+  /** The market that an instruction trades on, or prepares: in a row the next one, else the one that it names. */
+  #legOf({ accounts }: MessageInstruction): ExpectedLeg | undefined {
+    const named = this.#left.find(({ market }) => accounts.some(({ address }) => address === market));
+    return this.#isRow ? this.#left[0] : (named ?? this.#left[0]);
+  }
+
+  /** True if each market trades what the one before it yielded: there are no parallel paths. */
+  get #isRow(): boolean {
+    const { legs } = this.#trade;
+    return legs.every(({ inMint }, index) => index === 0 || inMint === legs[index - 1]!.outMint);
+  }
+
+  /**
+   * A swap takes of a mint between two markets at most what earlier swaps must yield. What single swaps take of the input and
+   * must yield of the output matches the order; over parallel paths their sums do, see `#checkSums`.
+   */
+  #checkBounds(leg: ExpectedLeg, { mostIn, leastOut }: SwapBounds, exact: "in" | "out", rounds: boolean): void {
+    const { mode, amount, threshold, inMint, outMint } = this.#trade;
     const exactIn = mode === "exactIn";
-    if (this.#yielded !== undefined) {
-      if (mostIn > this.#yielded) {
-        this.#refuse(`it may take ${mostIn} base units, but the previous swap guarantees only ${this.#yielded}`);
+    const isRow = this.#isRow;
+    if (leg.inMint === inMint) {
+      this.#mostIn += mostIn;
+      if (isRow && exactIn && mostIn !== amount) {
+        this.#refuse(`its input is up to ${mostIn} base units, but the order is for ${amount}`);
       }
-    } else if (exactIn) {
-      if (mostIn !== amount) this.#refuse(`its input is up to ${mostIn} base units, but the order is for ${amount}`);
+      if (isRow && !exactIn) {
+        // Without an exact-output instruction, the swap takes the estimated input and requires the exact output.
+        const most = exact === "out" || leg.inAmount > threshold ? threshold : leg.inAmount;
+        if (mostIn !== most)
+          this.#refuse(`its input is up to ${mostIn} base units, but slippage allows exactly ${most}`);
+      }
     } else {
-      // Without an exact-output instruction, the swap takes the estimated input and requires the exact output.
-      const most = exact === "out" || legs[0]!.inAmount > threshold ? threshold : legs[0]!.inAmount;
-      if (mostIn !== most) this.#refuse(`its input is up to ${mostIn} base units, but slippage allows exactly ${most}`);
+      const held = this.#held.get(leg.inMint) ?? 0n;
+      if (mostIn > held) {
+        this.#refuse(`it may take ${mostIn} base units, but the previous swaps guarantee only ${held}`);
+      }
+      this.#held.set(leg.inMint, held - mostIn);
     }
-    if (this.#swaps < legs.length) return;
+    if (leg.outMint !== outMint) {
+      this.#held.set(leg.outMint, (this.#held.get(leg.outMint) ?? 0n) + leastOut);
+      return;
+    }
+    this.#leastOut += leastOut;
+    if (!isRow) return;
     const least = exactIn ? threshold : amount;
     // Where rounding follows the check, the minimum is higher by it; an exact output may be overshot as estimated.
-    const estimated = legs.at(-1)!.outAmount;
-    const most = (exactIn || estimated < least ? least : estimated) + VAULT_ROUNDING;
+    const most = (exactIn || leg.outAmount < least ? least : leg.outAmount) + VAULT_ROUNDING;
     if (rounds ? leastOut < least || leastOut > most : leastOut !== least) {
       this.#refuse(
         `its minimum output is ${leastOut} base units, but ${exactIn ? "slippage requires" : "the order is for"} ${least}`,
@@ -327,25 +377,48 @@ class Verification {
     }
   }
 
-  /** The temporary account must be open and hold exactly what this swap may take plus its own rent. */
-  #useTemporary(spent: bigint): void {
+  /** Over parallel paths, all swaps together take of the input, and must yield of the output, what the order allows. */
+  #checkSums(): void {
+    if (this.#isRow || this.#left.length > 0) return;
+    const { mode, amount, threshold } = this.#trade;
+    const [most, least] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
+    if (mode === "exactIn" ? this.#mostIn !== most : this.#mostIn > most) {
+      this.#refuse(`its swaps take up to ${this.#mostIn} base units together, but the order allows ${most}`);
+    }
+    if (this.#leastOut < least) {
+      this.#refuse(`its swaps yield at least ${this.#leastOut} base units together, but the order requires ${least}`);
+    }
+  }
+
+  /** The temporary account is open when a swap uses it. */
+  #useTemporary({ inMint, inAmount }: ExpectedLeg, mostIn: bigint): void {
     const temporary = this.#temporary;
     if (temporary === undefined) return;
     if (!temporary.initialized || temporary.closed) {
       this.#refuse("the temporary wrapped-SOL account is not open when the swap runs", temporary.address);
     }
-    if (temporary.used) return;
+    const takes = inMint === SOL_MINT;
+    // What arrives wrapped pays for what leaves after it.
+    if (!temporary.used) temporary.isFed = !takes;
     temporary.used = true;
+    if (!takes || temporary.isFed) return;
+    const { mode, slippagePpb } = this.#trade;
+    this.#wrappedBound += mostIn;
     // A venue without exact output may take less than slippage allows; closing the account returns the rest.
-    const { mode, threshold, inMint } = this.#trade;
-    const allowed = mode === "exactOut" && inMint === SOL_MINT && spent > 0n ? [spent, threshold] : [spent];
+    this.#wrappedMost +=
+      mode === "exactOut" && inMint === this.#trade.inMint ? maximumIn(inAmount, slippagePpb) : mostIn;
+  }
+
+  /** The temporary account is opened with exactly what swaps may take of it plus its own rent. */
+  #checkFunding(): void {
+    const temporary = this.#temporary;
+    if (temporary?.used !== true) return;
     const fits = (lamports: bigint) => (temporary.associated ? lamports === 0n : isTokenAccountRent(lamports));
-    if (!allowed.some((most) => fits(temporary.lamports - most))) {
-      this.#refuse(
-        `the temporary wrapped-SOL account receives ${inSol(temporary.lamports)} SOL, but needs ${inSol(spent)} SOL${temporary.associated ? "" : " and its rent"}`,
-        temporary.address,
-      );
-    }
+    if ([this.#wrappedBound, this.#wrappedMost].some((most) => fits(temporary.lamports - most))) return;
+    this.#refuse(
+      `the temporary wrapped-SOL account receives ${inSol(temporary.lamports)} SOL, but needs ${inSol(this.#wrappedBound)} SOL${temporary.associated ? "" : " and its rent"}`,
+      temporary.address,
+    );
   }
 
   /** Accounts the wallet may pay from and receive into: associated accounts, but for SOL only the temporary account. */

@@ -4,7 +4,7 @@ import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
 import { transactionTooLarge } from "./no-route.ts";
-import { estimatesOf, legsOf, type Route } from "./route.ts";
+import { estimatesOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 
@@ -52,7 +52,9 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
 }
 
 function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
-  const { routes, faults } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
+  const clock = ports.head.clock();
+  const { routes: widest, faults, narrower } = routesOf(ports.markets, intent, snapshot, clock);
+  const routes = narrower === undefined ? widest : orderRoutes(intent, [...narrower(), ...widest], clock);
   const { offered, tooLarge } = offersOf(ports, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
@@ -66,6 +68,8 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
     route: legsOf(best!.route),
     proof: proofOf(best!.route),
     needsOpenAccounts: best!.needsOpenAccounts,
+    value: best!.route.value,
+    splitGain: splitGainOf(request, best!.route, alternatives),
     alternatives: alternatives.map(({ route, needsOpenAccounts }) => ({
       platform: route.platform,
       inAmount: route.inAmount,
@@ -73,9 +77,18 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
       priceImpact: route.priceImpact,
       route: legsOf(route),
       needsOpenAccounts,
+      value: route.value,
     })),
     faults: [...faults, ...tooLarge],
   };
+}
+
+/** What splitting gains over the best route with one path. Fraction of that route's value; 0 if nothing was split. */
+function splitGainOf({ mode }: QuoteRequest, best: Route, others: readonly OfferedRoute[]): number {
+  const single = others.find(({ route }) => pathCount(route) === 1)?.route;
+  if (pathCount(best) === 1 || single === undefined) return 0;
+  const [more, less] = mode === "exactIn" ? [best.value, single.value] : [single.value, best.value];
+  return Number(more - less) / Number(single.value);
 }
 
 interface OfferedRoute {

@@ -58,5 +58,6 @@ function bestChain(
     outMint: quote.outMint,
     weight: 1,
   }));
-  return realizePlan(intent, plan, clock);
+  const route = realizePlan(intent, plan, clock);
+  return typeof route === "object" && "steps" in route ? route : undefined;
 }

@@ -226,7 +226,7 @@ export function liesAboutBuy({ answer, decimals, order }: HonestBuild): Attack[]
     {
       name: "three markets",
       takes: "rent of the attacker's accounts",
-      stopped: /has 3 markets/,
+      stopped: /does not lead/,
       answer: { route: [first, first, first] },
     },
     {

@@ -148,7 +148,8 @@ export function answerOf(built: BuiltTrade): BuildAnswer {
       rentPaid: costs.rentPaid.toString(),
       rentReturned: costs.rentReturned.toString(),
     },
-    route: built.route.map(({ venue, market, inMint, outMint, inAmount, outAmount }) => ({
+    route: built.route.map(({ venue, market, inMint, outMint, inAmount, outAmount, path = 0 }) => ({
+      path,
       venue,
       market: market.toString(),
       inputMint: inMint.toString(),

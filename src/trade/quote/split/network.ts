@@ -22,6 +22,8 @@ export interface CurveNetwork extends FlowNetwork {
 const SAMPLED_ALWAYS = 16;
 /** Markets of a pair in the network at most. */
 const MOST_OF_A_PAIR = 8;
+/** A market that takes part carries about the whole over this. */
+const LIKELY_PATHS = 4;
 /** The small size, as a part of the whole. */
 const SMALL_PART = 16n;
 /** A price may be this much better than the worst that the best market gives, and still be left out. */
@@ -71,14 +73,16 @@ function sampleCrossing(
   curves.sort((a, b) => b.out - a.out);
   const kept: MarketCurve[] = [];
   let last = 0;
-  for (const { curve, out } of curves.slice(0, MOST_OF_A_PAIR)) {
+  for (const { curve, out } of curves) {
     // Worse from its first part on than the best market is for the last part of everything.
     if (out < last * (1 - TOLERANCE)) break;
     sampleLarge(curve, amount, small, clock);
     kept.push(curve);
     last = Math.max(last, lastPartOf(curve, amount, small));
   }
-  return kept;
+  if (kept.length <= MOST_OF_A_PAIR) return kept;
+  const share = Number(amount) / LIKELY_PATHS;
+  return kept.sort((a, b) => b.out(share) - a.out(share)).slice(0, MOST_OF_A_PAIR);
 }
 
 /** Samples the whole amount; if the market refuses it, the most of its halves that it takes. */
@@ -100,8 +104,10 @@ function candidatesOf(
 ): readonly HotMarket[] {
   if (pair.markets.length <= SAMPLED_ALWAYS) return pair.markets;
   const isTaxed = inMint.transferFees !== undefined || outMint.transferFees !== undefined;
-  const ask = { mode: "exactIn", inMint: from, outMint: to, amount: small, clock } as const;
-  return rankMarkets(pair, ask, isTaxed)
-    .candidates.slice(0, SAMPLED_ALWAYS)
-    .map(({ hot }) => hot);
+  const ranked = [small, small * (SMALL_PART / BigInt(LIKELY_PATHS))].flatMap((amount) =>
+    rankMarkets(pair, { mode: "exactIn", inMint: from, outMint: to, amount, clock }, isTaxed)
+      .candidates.slice(0, MOST_OF_A_PAIR)
+      .map(({ hot }) => hot),
+  );
+  return [...new Set(ranked)];
 }

@@ -2,13 +2,14 @@ import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { minOf } from "../../../primitives/integer.ts";
+import { dividePassing, type Passing } from "../../../primitives/passing.ts";
 import { maximumIn, minimumOut } from "../../../primitives/slippage.ts";
 import type { ChainClock } from "../../../solana/account.ts";
+import { isBetweenHubs } from "../../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
-import type { Quote } from "../../../venues/venue.ts";
+import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route, RouteStep } from "../route.ts";
-import { dividePassing, type Passing } from "./passing.ts";
 import { impactOf, pathsOfSteps } from "./path-legs.ts";
 
 /** A market of a plan, with its weight among those that trade the same mint: by input for exactIn, by output for exactOut. */
@@ -27,15 +28,25 @@ const WEIGHTS = 1e12;
  * before it leave. What goes in, or comes out, is the amount of the trade to the base unit.
  *
  * @param plan each market after those that feed it
- * @returns undefined if a market cannot make its part
+ * @returns the market at fault if one cannot make its part; "unordered" if all can, but not in one transaction
  */
-export function realizePlan(intent: Intent, plan: readonly PlannedStep[], clock: ChainClock): Route | undefined {
+export function realizePlan(
+  intent: Intent,
+  plan: readonly PlannedStep[],
+  clock: ChainClock,
+): Route | HotMarket | "unordered" {
   const { inMint, outMint, mode, slippagePpb } = intent;
-  if (mixesSol(intent, plan)) return undefined;
-  const passing = dividePassing(plan, slippagePpb, mode, inMint.address, outMint.address);
+  if (mixesSol(intent, plan)) return "unordered";
+  const sides = { inMint: inMint.address, outMint: outMint.address };
+  const passing = dividePassing(plan, { ...sides, mode, slippagePpb, isBetweenHubs });
+  const steps = mode === "exactIn" ? stepsIn(intent, plan, passing, clock) : stepsOut(intent, plan, passing, clock);
+  return Array.isArray(steps) ? routeOf(intent, steps, passing) : steps;
+}
+
+/** The quote of a market, or undefined if it refuses. */
+function tryQuote({ venue }: HotMarket, state: unknown, ask: Ask): Quote | undefined {
   try {
-    const steps = mode === "exactIn" ? stepsIn(intent, plan, passing, clock) : stepsOut(intent, plan, passing, clock);
-    return steps === undefined ? undefined : routeOf(intent, steps, passing);
+    return venue.quote(state, ask);
   } catch (error) {
     if (error instanceof TradewireError) return undefined;
     throw error;
@@ -55,9 +66,9 @@ function mixesSol({ inMint, outMint }: Intent, plan: readonly PlannedStep[]): bo
 function stepsIn(
   { inMint, outMint, amount }: Intent,
   plan: readonly PlannedStep[],
-  { shares, rest }: Passing,
+  { shares, rest }: Passing<Address>,
   clock: ChainClock,
-): RouteStep[] | undefined {
+): RouteStep[] | HotMarket {
   const states = new Map<HotMarket, unknown>();
   const held = new Map<Address, bigint>([[inMint.address, amount]]);
   const parts = new Map<PlannedStep, bigint>();
@@ -71,11 +82,11 @@ function stepsIn(
         parts,
       );
     const part = parts.get(planned)!;
-    if (part <= 0n) return undefined;
+    if (part <= 0n) return hot;
     const state = states.get(hot) ?? hot.state;
-    const quote = hot.venue.quote(state, { mode: "exactIn", inMint: from, outMint: to, amount: part, clock });
+    const quote = tryQuote(hot, state, { mode: "exactIn", inMint: from, outMint: to, amount: part, clock });
     // A market that leaves part of its input would leave the sum short of the amount asked.
-    if (plan.length > 1 && quote.inAmount !== part) return undefined;
+    if (quote === undefined || (plan.length > 1 && quote.inAmount !== part)) return hot;
     moveOthers(plan.slice(index + 1), { hot, quote }, state, states);
     const threshold = minimumOut(quote.outAmount, to === outMint.address ? rest : (shares.get(to) ?? 0n));
     held.set(to, (held.get(to) ?? 0n) + threshold);
@@ -101,9 +112,9 @@ function moveOthers(
 function stepsOut(
   { inMint, outMint, amount }: Intent,
   plan: readonly PlannedStep[],
-  { shares, rest }: Passing,
+  { shares, rest }: Passing<Address>,
   clock: ChainClock,
-): RouteStep[] | undefined {
+): RouteStep[] | HotMarket {
   const needed = new Map<Address, bigint>([[outMint.address, amount]]);
   const parts = new Map<PlannedStep, bigint>();
   const steps: RouteStep[] = [];
@@ -116,26 +127,28 @@ function stepsOut(
         parts,
       );
     const part = parts.get(planned)!;
-    if (part <= 0n) return undefined;
-    const quote = hot.venue.quote(hot.state, { mode: "exactOut", inMint: from, outMint: to, amount: part, clock });
+    if (part <= 0n) return hot;
+    const quote = tryQuote(hot, hot.state, { mode: "exactOut", inMint: from, outMint: to, amount: part, clock });
+    if (quote === undefined) return hot;
     const threshold = maximumIn(quote.inAmount, from === inMint.address ? rest : (shares.get(from) ?? 0n));
     needed.set(from, (needed.get(from) ?? 0n) + threshold);
     steps.unshift({ hot, quote, threshold });
   }
-  return sharesNoState(steps) ? steps : undefined;
+  return changedByOthers(steps) ?? steps;
 }
 
-/** True if no trade changes what another is quoted on: the amounts of exact outputs are found backwards, states forwards. */
-function sharesNoState(steps: readonly RouteStep[]): boolean {
-  return steps.every(({ hot, quote }, index) => {
-    const { after } = hot.venue;
-    return (
-      after === undefined ||
-      steps
-        .slice(index + 1)
-        .every((later) => later.hot.venue !== hot.venue || after(hot.state, quote, later.hot.state) === later.hot.state)
-    );
-  });
+/**
+ * A market whose quote the trade on another changes; undefined if there is none. The amounts of exact outputs are found
+ * backwards, states forwards: such markets do not go together.
+ */
+function changedByOthers(steps: readonly RouteStep[]): HotMarket | undefined {
+  for (const [index, { hot, quote }] of steps.entries()) {
+    const { venue, state } = hot;
+    if (venue.after === undefined) continue;
+    for (const { hot: later } of steps.slice(index + 1))
+      if (later.venue === venue && venue.after(state, quote, later.state) !== later.state) return later;
+  }
+  return undefined;
 }
 
 /** Divides an amount by the weights of markets, to the base unit: the heaviest takes what rounding leaves. */
@@ -152,7 +165,7 @@ function divide(group: readonly PlannedStep[], amount: bigint, parts: Map<Planne
   parts.set(heaviest, parts.get(heaviest)! + amount - given);
 }
 
-function routeOf(intent: Intent, steps: readonly RouteStep[], { shares, rest }: Passing): Route {
+function routeOf(intent: Intent, steps: readonly RouteStep[], { shares, rest }: Passing<Address>): Route {
   const { inMint, outMint, mode } = intent;
   let [inAmount, outAmount] = [0n, 0n];
   let stateSlot = steps[0]!.hot.slot;

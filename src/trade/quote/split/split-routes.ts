@@ -1,3 +1,4 @@
+import type { HotMarket } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
@@ -13,6 +14,8 @@ const COARSE_PARTS = 32;
 const FINE_PARTS = 160;
 /** Rounds in which the curves learn from the exact quotes of the last division. */
 const ROUNDS = 3;
+/** Searches without a market that cannot make its part. */
+const MOST_ATTEMPTS = 4;
 /** A round that gains less than this ends the search. Fraction. */
 const LEAST_GAIN = 1e-7;
 
@@ -85,26 +88,39 @@ class SplitSearch {
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
   best(maxPaths: number): Route | undefined {
-    const shape = this.#shape(maxPaths);
-    if (shape === undefined) return undefined;
+    const refused = new Uint8Array(this.#network.edges.length);
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const shape = this.#shape(maxPaths, refused.slice());
+      if (shape === undefined) return undefined;
+      const { best, fault } = this.#refine(shape);
+      if (best !== undefined || fault === undefined) return best;
+      // Without the market that cannot make its part.
+      for (const [index, { curve }] of this.#network.edges.entries()) if (curve.hot === fault) refused[index] = 1;
+    }
+    return undefined;
+  }
+
+  /** Divides the trade between the open edges, exactly, in a few rounds. */
+  #refine(shape: Uint8Array): { readonly best?: Route; readonly fault?: HotMarket } {
     let best: Route | undefined;
     for (let round = 0; round < ROUNDS; round++) {
       const flow = fillNetwork(this.#network, this.#search(FINE_PARTS, shape));
-      if (flow === undefined || pathsOf(this.#network, flow) < 2) return best;
-      const route = realizePlan(this.#intent, planOf(this.#network, flow, this.#intent.mode), this.#terms.clock);
-      if (route === undefined) return best;
+      if (flow === undefined || pathsOf(this.#network, flow) < 2) break;
+      const plan = planOf(this.#network, flow, this.#intent.mode);
+      const route = realizePlan(this.#intent, plan, this.#terms.clock);
+      if (route === "unordered") break;
+      if (!("steps" in route)) return best === undefined ? { fault: route } : { best };
       const gain = best === undefined ? 1 : this.#gainOf(route, best);
       if (gain > 0) best = route;
-      if (gain < LEAST_GAIN) return best;
+      if (gain < LEAST_GAIN) break;
       this.#learn(route);
     }
-    return best;
+    return best === undefined ? {} : { best };
   }
 
   /** Closes the paths that carry least until at most `maxPaths` are left. Returns which edges stay closed. */
-  #shape(maxPaths: number): Uint8Array | undefined {
+  #shape(maxPaths: number, closed: Uint8Array): Uint8Array | undefined {
     const { edges } = this.#network;
-    const closed = new Uint8Array(edges.length);
     for (let round = 0; round <= edges.length; round++) {
       const flow = fillNetwork(this.#network, this.#search(COARSE_PARTS, closed));
       if (flow === undefined) return undefined;

@@ -101,7 +101,7 @@ export class Api {
     const events = { startCall, gate: this.#gate, streamOf: this.#streamOf };
     this.#eventRoutes = services.flatMap((service) => createEventRoutes(events, service));
     this.fastify = this.#createRouter();
-    this.documents = new Documents({ fastify: this.fastify, limits, requestIds: this.#requestIds });
+    this.documents = new Documents({ fastify: this.fastify, limits, requestIds: this.#requestIds, settings });
     this.#register();
   }
 
@@ -110,7 +110,7 @@ export class Api {
     const streams = new StreamPlaces(settings.maxStreamsPerKey, "API key");
     return new Map<DescService, object>([
       [TradeService, createTradeService(trades, { closing: this.#closing.signal, streams, mayPrice: this.#mayPrice })],
-      [AccountService, createAccountService(accounts)],
+      [AccountService, createAccountService(accounts, trades)],
       [Health, createHealth([TradeService, AccountService], { isUp: () => !this.#draining, canBuild })],
       ...(extra?.services ?? []),
     ]);

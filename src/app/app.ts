@@ -4,15 +4,18 @@ import { createLimitUsage } from "../accounts/limit-usage.ts";
 import type { Accounts } from "../accounts/port.ts";
 import type { Admin } from "../api/observe/admin.ts";
 import { Metrics } from "../api/observe/metrics.ts";
+import { FAUCET_SOL, registerFaucet } from "../api/pages/faucet.ts";
 import { registerPages } from "../api/pages/register-pages.ts";
 import { Api } from "../api/server.ts";
 import { NodeError } from "../chain/rpc/node-error.ts";
+import { LAMPORTS_PER_SOL } from "../primitives/amount.ts";
 import { monotonicMs, type Now } from "../primitives/clock.ts";
 import type { Config } from "../process/config/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Trades } from "../trade/trade.ts";
 import { openAccounts } from "./account-parts.ts";
 import { apiSettings } from "./api-settings.ts";
+import { requestAirdrop } from "./chain/airdrop.ts";
 import { type ChainLocation, locateChain } from "./chain/chain-location.ts";
 import { connectChain } from "./chain/chain-parts.ts";
 import type { EmbeddedChain } from "./chain/embedded-chain.ts";
@@ -129,6 +132,10 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   closers.keep(api);
   const status = () => describeStatus(context, { ...parts, location, health, network });
   registerPages(api.documents, status, monotonicMs);
+  if (location.embedded !== undefined) {
+    const { rpcUrl } = location.embedded;
+    registerFaucet(api.documents, (wallet) => requestAirdrop(rpcUrl, wallet, BigInt(FAUCET_SOL) * LAMPORTS_PER_SOL));
+  }
 
   const { host, port } = await api.listen();
   address.listensOn(port);

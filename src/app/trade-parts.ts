@@ -2,6 +2,7 @@ import { randomFillSync, randomInt } from "node:crypto";
 import { createSubmissions } from "../accounts/submissions.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
+import { networkName } from "../chain/head/network-name.ts";
 import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
 import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../chain/state/state-source.ts";
@@ -90,6 +91,7 @@ export async function openTrades(
   const trades = createTrades(
     {
       markets,
+      reader,
       head,
       fees,
       senders: senderPlan,
@@ -101,6 +103,7 @@ export async function openTrades(
         computeUnitMarginPercent: config.computeUnitMarginPercent,
         loadedAccountsBytes: LOADED_ACCOUNTS_BYTES,
         expiryMarginMs: config.expiryMarginMs,
+        faucet: faucetOf(parts.embedded !== undefined, networkName(head.genesisHash())),
         get transactionV1() {
           return config.transactionV1 === "on" && head.hasTransactionV1();
         },
@@ -129,4 +132,11 @@ export async function openTrades(
     randomFillSync,
   );
   return closers.keep(trades);
+}
+
+/** How a wallet gets SOL on a test chain. */
+function faucetOf(isEmbedded: boolean, network: string): ((wallet: Address) => string) | undefined {
+  if (isEmbedded) return (wallet) => `POST /faucet {"walletAddress":"${wallet}"} gives 10 SOL of this chain`;
+  if (network === "mainnet" || network === "localnet") return undefined;
+  return (wallet) => `solana airdrop 1 ${wallet} --url ${network} gives some on this network`;
 }

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import bs58 from "bs58";
 import type { App } from "../app/app.ts";
+import { requestAirdrop } from "../app/chain/airdrop.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 
@@ -23,7 +24,7 @@ export async function createDemoWallet({ chain, accounts }: App): Promise<DemoWa
   const jwk = privateKey.export({ format: "jwk" });
   const publicBytes = Buffer.from(jwk.x!, "base64url");
   const wallet = Address.from(publicBytes);
-  await requestAirdrop(chain.rpcUrl, wallet);
+  await requestAirdrop(chain.rpcUrl, wallet, DEMO_LAMPORTS);
   const { message } = await accounts.createChallenge(wallet);
   const signature = sign(null, Buffer.from(message), createPrivateKey({ key: jwk, format: "jwk" }));
   const { apiKey } = await accounts.register({ wallet, message, signature, label: "demo", revokeOthers: false });
@@ -32,23 +33,6 @@ export async function createDemoWallet({ chain, accounts }: App): Promise<DemoWa
     secretKey: bs58.encode(concatBytes(Buffer.from(jwk.d!, "base64url"), publicBytes)),
     apiKey,
   };
-}
-
-async function requestAirdrop(rpcUrl: string, wallet: Address): Promise<void> {
-  const response = await fetch(rpcUrl, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "requestAirdrop",
-      params: [wallet.toString(), Number(DEMO_LAMPORTS)],
-    }),
-  });
-  const answer: unknown = await response.json();
-  if (typeof answer !== "object" || answer === null || "error" in answer) {
-    throw new Error(`The airdrop of the embedded chain failed: ${JSON.stringify(answer)}`);
-  }
 }
 
 /**
@@ -84,6 +68,7 @@ export function describeStart(app: App, demo: DemoWallet | undefined, demoFile?:
     "Tradewire is ready.",
     "",
     `  REST, Connect, gRPC-Web and gRPC   ${url}`,
+    `  Trade in the browser               ${url}/trade`,
     `  Status, reference, registration    ${url}/  ${url}/docs  ${url}/register`,
     `  API document                       ${url}/v1/openapi.json`,
     `  Metrics, health, readiness         ${admin.url}/metrics  /healthz  /readyz`,

@@ -218,6 +218,15 @@ export interface TradePage {
   readonly next: SubmissionPlace | undefined;
 }
 
+/** What a wallet holds, in base units. */
+export interface WalletBalances {
+  readonly wallet: Address;
+  readonly lamports: bigint;
+  readonly tokens: readonly { readonly mint: Address; readonly decimals: number; readonly amount: bigint }[];
+  /** When it was read. */
+  readonly slot: bigint;
+}
+
 /** The product, as the API calls it. */
 export interface Trades {
   /** Warm builds answer synchronously. @throws TradewireError */
@@ -241,6 +250,8 @@ export interface Trades {
    * @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with
    */
   watch(principal: Principal, signature: string, signal: AbortSignal): AsyncIterable<WatchedTrade>;
+  /** What the wallet holds, read from a node. Mints that are none are left out. @throws TradewireError UPSTREAM_ERROR */
+  balances(principal: Principal, mints: readonly Address[]): Promise<WalletBalances>;
   /** The current cost of each priority level. */
   priorities(): readonly {
     readonly level: Priority;

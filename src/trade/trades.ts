@@ -1,4 +1,4 @@
-import { PRIORITY_LEVELS } from "../chain/port.ts";
+import { type AccountReader, PRIORITY_LEVELS } from "../chain/port.ts";
 import { createRandomTexts } from "../primitives/random-text.ts";
 import { priorityFeeLamports } from "../solana/compute-budget.ts";
 import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
@@ -7,6 +7,7 @@ import { type QuotePorts, quoteTrade } from "./quote/quote-trade.ts";
 import { checkVenueNames } from "./quote/route-bounds.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
 import type { Trades } from "./trade.ts";
+import { fetchBalances } from "./wallet-balances.ts";
 
 /** Compute units of a typical trade, for the typical cost of a priority level. */
 const TYPICAL_COMPUTE_UNITS = 100_000;
@@ -22,7 +23,7 @@ const NONCES = 16_384;
  * @param fillRandom fills bytes from a cryptographic source
  */
 export function createTrades(
-  ports: Omit<BuildPorts, "nextNonce" | "nextSeed">,
+  ports: Omit<BuildPorts, "nextNonce" | "nextSeed"> & { readonly reader: AccountReader },
   submitPorts: SubmitPorts,
   randomInt: (below: number) => number,
   fillRandom: (bytes: Uint8Array) => void,
@@ -49,6 +50,7 @@ export function createTrades(
       return quoteTrade(quotePorts, request);
     },
     ...submitter,
+    balances: ({ wallet }, mints) => fetchBalances(ports.reader, wallet, mints),
     priorities: () => prioritiesOf(ports),
   };
 }

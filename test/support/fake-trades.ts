@@ -169,6 +169,15 @@ export function createFakeTrades(): FakeTrades {
       if (!signal.aborted) yield { ...trade, events: [] };
     },
 
+    async balances({ wallet }, mints) {
+      return {
+        wallet,
+        lamports: 5_000_000_000n,
+        tokens: mints.map((mint) => ({ mint, decimals: 6, amount: 7n })),
+        slot: 1n,
+      };
+    },
+
     priorities: () => [
       { level: "economy", microLamportsPerCu: 0n, typicalCostLamports: 0n, expectedSlots: 4 },
       { level: "fast", microLamportsPerCu: 100_000n, typicalCostLamports: 20_000n, expectedSlots: 2 },

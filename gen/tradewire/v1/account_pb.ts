@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/account.proto.
  */
 export const file_tradewire_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("Chp0cmFkZXdpcmUvdjEvYWNjb3VudC5wcm90bxIMdHJhZGV3aXJlLnYxIlkKFkNyZWF0ZUNoYWxsZW5nZVJlcXVlc3QSPwoOd2FsbGV0X2FkZHJlc3MYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9JCI+ChdDcmVhdGVDaGFsbGVuZ2VSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJEhIKCmV4cGlyZXNfYXQYAiABKAki2wEKD1JlZ2lzdGVyUmVxdWVzdBI/Cg53YWxsZXRfYWRkcmVzcxgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0kEhwKB21lc3NhZ2UYAiABKAlCC7pICMgBAXIDGIAQEjoKCXNpZ25hdHVyZRgDIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kEhUKDXJldm9rZV9vdGhlcnMYBCABKAgSFgoFbGFiZWwYBSABKAlCB7pIBHICGEAiSwoQUmVnaXN0ZXJSZXNwb25zZRIPCgdhcGlfa2V5GAEgASgJEg4KBmtleV9pZBgCIAEoCRIWCg53YWxsZXRfYWRkcmVzcxgDIAEoCSITChFHZXRQcm9maWxlUmVxdWVzdCJUChJHZXRQcm9maWxlUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIWCg53YWxsZXRfYWRkcmVzcxgCIAEoCRISCgpjcmVhdGVkX2F0GAMgASgJIhEKD0xpc3RLZXlzUmVxdWVzdCI2ChBMaXN0S2V5c1Jlc3BvbnNlEiIKBGtleXMYASADKAsyFC50cmFkZXdpcmUudjEuQXBpS2V5ImMKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDQoFbGFiZWwYAiABKAkSEgoKY3JlYXRlZF9hdBgDIAEoCRIXCgpyZXZva2VkX2F0GAQgASgJSACIAQFCDQoLX3Jldm9rZWRfYXQiLgoQUmV2b2tlS2V5UmVxdWVzdBIaCgZrZXlfaWQYASABKAlCCrpIB8gBAXICGEAiIwoRUmV2b2tlS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJMrMECg5BY2NvdW50U2VydmljZRJ9Cg9DcmVhdGVDaGFsbGVuZ2USJC50cmFkZXdpcmUudjEuQ3JlYXRlQ2hhbGxlbmdlUmVxdWVzdBolLnRyYWRld2lyZS52MS5DcmVhdGVDaGFsbGVuZ2VSZXNwb25zZSIdgtPkkwIXOgEqIhIvdjEvYXV0aC9jaGFsbGVuZ2USZwoIUmVnaXN0ZXISHS50cmFkZXdpcmUudjEuUmVnaXN0ZXJSZXF1ZXN0Gh4udHJhZGV3aXJlLnYxLlJlZ2lzdGVyUmVzcG9uc2UiHILT5JMCFjoBKiIRL3YxL2F1dGgvcmVnaXN0ZXISaQoKR2V0UHJvZmlsZRIfLnRyYWRld2lyZS52MS5HZXRQcm9maWxlUmVxdWVzdBogLnRyYWRld2lyZS52MS5HZXRQcm9maWxlUmVzcG9uc2UiGILT5JMCEhIQL3YxL2F1dGgvcHJvZmlsZRJgCghMaXN0S2V5cxIdLnRyYWRld2lyZS52MS5MaXN0S2V5c1JlcXVlc3QaHi50cmFkZXdpcmUudjEuTGlzdEtleXNSZXNwb25zZSIVgtPkkwIPEg0vdjEvYXV0aC9rZXlzEmwKCVJldm9rZUtleRIeLnRyYWRld2lyZS52MS5SZXZva2VLZXlSZXF1ZXN0Gh8udHJhZGV3aXJlLnYxLlJldm9rZUtleVJlc3BvbnNlIh6C0+STAhgqFi92MS9hdXRoL2tleXMve2tleV9pZH1CMFoudHJhZGV3aXJlLmV4YW1wbGUvYXBpL3RyYWRld2lyZS92MTt0cmFkZXdpcmV2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations]);
+  fileDesc("Chp0cmFkZXdpcmUvdjEvYWNjb3VudC5wcm90bxIMdHJhZGV3aXJlLnYxIlkKFkNyZWF0ZUNoYWxsZW5nZVJlcXVlc3QSPwoOd2FsbGV0X2FkZHJlc3MYASABKAlCJ7pIJMgBAXIfMh1eWzEtOUEtSEotTlAtWmEta20tel17MzIsNDR9JCI+ChdDcmVhdGVDaGFsbGVuZ2VSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJEhIKCmV4cGlyZXNfYXQYAiABKAki2wEKD1JlZ2lzdGVyUmVxdWVzdBI/Cg53YWxsZXRfYWRkcmVzcxgBIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0kEhwKB21lc3NhZ2UYAiABKAlCC7pICMgBAXIDGIAQEjoKCXNpZ25hdHVyZRgDIAEoCUInukgkyAEBch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs2NCw4OH0kEhUKDXJldm9rZV9vdGhlcnMYBCABKAgSFgoFbGFiZWwYBSABKAlCB7pIBHICGEAiSwoQUmVnaXN0ZXJSZXNwb25zZRIPCgdhcGlfa2V5GAEgASgJEg4KBmtleV9pZBgCIAEoCRIWCg53YWxsZXRfYWRkcmVzcxgDIAEoCSITChFHZXRQcm9maWxlUmVxdWVzdCJUChJHZXRQcm9maWxlUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIWCg53YWxsZXRfYWRkcmVzcxgCIAEoCRISCgpjcmVhdGVkX2F0GAMgASgJIhEKD0xpc3RLZXlzUmVxdWVzdCI2ChBMaXN0S2V5c1Jlc3BvbnNlEiIKBGtleXMYASADKAsyFC50cmFkZXdpcmUudjEuQXBpS2V5ImMKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDQoFbGFiZWwYAiABKAkSEgoKY3JlYXRlZF9hdBgDIAEoCRIXCgpyZXZva2VkX2F0GAQgASgJSACIAQFCDQoLX3Jldm9rZWRfYXQiLgoQUmV2b2tlS2V5UmVxdWVzdBIaCgZrZXlfaWQYASABKAlCCrpIB8gBAXICGEAiIwoRUmV2b2tlS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJIk8KEkdldEJhbGFuY2VzUmVxdWVzdBI5CgRtaW50GAEgAygJQiu6SCiSASUQICIhch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXszMiw0NH0kIooBChNHZXRCYWxhbmNlc1Jlc3BvbnNlEhYKDndhbGxldF9hZGRyZXNzGAEgASgJEgsKA3NvbBgCIAEoARIUCgxsYW1wb3J0c19yYXcYAyABKAkSKgoGdG9rZW5zGAQgAygLMhoudHJhZGV3aXJlLnYxLlRva2VuQmFsYW5jZRIMCgRzbG90GAUgASgEIlIKDFRva2VuQmFsYW5jZRIMCgRtaW50GAEgASgJEg4KBmFtb3VudBgCIAEoARISCgphbW91bnRfcmF3GAMgASgJEhAKCGRlY2ltYWxzGAQgASgNMqIFCg5BY2NvdW50U2VydmljZRJ9Cg9DcmVhdGVDaGFsbGVuZ2USJC50cmFkZXdpcmUudjEuQ3JlYXRlQ2hhbGxlbmdlUmVxdWVzdBolLnRyYWRld2lyZS52MS5DcmVhdGVDaGFsbGVuZ2VSZXNwb25zZSIdgtPkkwIXOgEqIhIvdjEvYXV0aC9jaGFsbGVuZ2USZwoIUmVnaXN0ZXISHS50cmFkZXdpcmUudjEuUmVnaXN0ZXJSZXF1ZXN0Gh4udHJhZGV3aXJlLnYxLlJlZ2lzdGVyUmVzcG9uc2UiHILT5JMCFjoBKiIRL3YxL2F1dGgvcmVnaXN0ZXISaQoKR2V0UHJvZmlsZRIfLnRyYWRld2lyZS52MS5HZXRQcm9maWxlUmVxdWVzdBogLnRyYWRld2lyZS52MS5HZXRQcm9maWxlUmVzcG9uc2UiGILT5JMCEhIQL3YxL2F1dGgvcHJvZmlsZRJgCghMaXN0S2V5cxIdLnRyYWRld2lyZS52MS5MaXN0S2V5c1JlcXVlc3QaHi50cmFkZXdpcmUudjEuTGlzdEtleXNSZXNwb25zZSIVgtPkkwIPEg0vdjEvYXV0aC9rZXlzEm0KC0dldEJhbGFuY2VzEiAudHJhZGV3aXJlLnYxLkdldEJhbGFuY2VzUmVxdWVzdBohLnRyYWRld2lyZS52MS5HZXRCYWxhbmNlc1Jlc3BvbnNlIhmC0+STAhMSES92MS9hdXRoL2JhbGFuY2VzEmwKCVJldm9rZUtleRIeLnRyYWRld2lyZS52MS5SZXZva2VLZXlSZXF1ZXN0Gh8udHJhZGV3aXJlLnYxLlJldm9rZUtleVJlc3BvbnNlIh6C0+STAhgqFi92MS9hdXRoL2tleXMve2tleV9pZH1CMFoudHJhZGV3aXJlLmV4YW1wbGUvYXBpL3RyYWRld2lyZS92MTt0cmFkZXdpcmV2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations]);
 
 /**
  * Requests a challenge.
@@ -544,6 +544,209 @@ export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse, {jsonType: R
   messageDesc(file_tradewire_v1_account, 10);
 
 /**
+ * Requests balances.
+ *
+ * @generated from message tradewire.v1.GetBalancesRequest
+ */
+export type GetBalancesRequest = Message<"tradewire.v1.GetBalancesRequest"> & {
+  /**
+   * Mint addresses of the tokens, in base58.
+   *
+   * @generated from field: repeated string mint = 1;
+   */
+  mint: string[];
+};
+
+/**
+ * Requests balances.
+ *
+ * @generated from message tradewire.v1.GetBalancesRequest
+ */
+export type GetBalancesRequestJson = {
+  /**
+   * Mint addresses of the tokens, in base58.
+   *
+   * @generated from field: repeated string mint = 1;
+   */
+  mint?: string[];
+};
+
+/**
+ * Describes the message tradewire.v1.GetBalancesRequest.
+ * Use `create(GetBalancesRequestSchema)` to create a new message.
+ */
+export const GetBalancesRequestSchema: GenMessage<GetBalancesRequest, {jsonType: GetBalancesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_account, 11);
+
+/**
+ * What a wallet holds.
+ *
+ * @generated from message tradewire.v1.GetBalancesResponse
+ */
+export type GetBalancesResponse = Message<"tradewire.v1.GetBalancesResponse"> & {
+  /**
+   * The wallet, in base58.
+   *
+   * @generated from field: string wallet_address = 1;
+   */
+  walletAddress: string;
+
+  /**
+   * SOL of the wallet; 1 is one SOL.
+   *
+   * @generated from field: double sol = 2;
+   */
+  sol: number;
+
+  /**
+   * The same in lamports.
+   *
+   * @generated from field: string lamports_raw = 3;
+   */
+  lamportsRaw: string;
+
+  /**
+   * The tokens in the order asked, those left out that are no tokens.
+   *
+   * @generated from field: repeated tradewire.v1.TokenBalance tokens = 4;
+   */
+  tokens: TokenBalance[];
+
+  /**
+   * The slot that this was read at.
+   *
+   * @generated from field: uint64 slot = 5;
+   */
+  slot: bigint;
+};
+
+/**
+ * What a wallet holds.
+ *
+ * @generated from message tradewire.v1.GetBalancesResponse
+ */
+export type GetBalancesResponseJson = {
+  /**
+   * The wallet, in base58.
+   *
+   * @generated from field: string wallet_address = 1;
+   */
+  walletAddress?: string;
+
+  /**
+   * SOL of the wallet; 1 is one SOL.
+   *
+   * @generated from field: double sol = 2;
+   */
+  sol?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The same in lamports.
+   *
+   * @generated from field: string lamports_raw = 3;
+   */
+  lamportsRaw?: string;
+
+  /**
+   * The tokens in the order asked, those left out that are no tokens.
+   *
+   * @generated from field: repeated tradewire.v1.TokenBalance tokens = 4;
+   */
+  tokens?: TokenBalanceJson[];
+
+  /**
+   * The slot that this was read at.
+   *
+   * @generated from field: uint64 slot = 5;
+   */
+  slot?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.GetBalancesResponse.
+ * Use `create(GetBalancesResponseSchema)` to create a new message.
+ */
+export const GetBalancesResponseSchema: GenMessage<GetBalancesResponse, {jsonType: GetBalancesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_account, 12);
+
+/**
+ * What a wallet holds of one token, in its associated token account.
+ *
+ * @generated from message tradewire.v1.TokenBalance
+ */
+export type TokenBalance = Message<"tradewire.v1.TokenBalance"> & {
+  /**
+   * The token's mint.
+   *
+   * @generated from field: string mint = 1;
+   */
+  mint: string;
+
+  /**
+   * In whole units.
+   *
+   * @generated from field: double amount = 2;
+   */
+  amount: number;
+
+  /**
+   * In base units.
+   *
+   * @generated from field: string amount_raw = 3;
+   */
+  amountRaw: string;
+
+  /**
+   * Decimals of the token.
+   *
+   * @generated from field: uint32 decimals = 4;
+   */
+  decimals: number;
+};
+
+/**
+ * What a wallet holds of one token, in its associated token account.
+ *
+ * @generated from message tradewire.v1.TokenBalance
+ */
+export type TokenBalanceJson = {
+  /**
+   * The token's mint.
+   *
+   * @generated from field: string mint = 1;
+   */
+  mint?: string;
+
+  /**
+   * In whole units.
+   *
+   * @generated from field: double amount = 2;
+   */
+  amount?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * In base units.
+   *
+   * @generated from field: string amount_raw = 3;
+   */
+  amountRaw?: string;
+
+  /**
+   * Decimals of the token.
+   *
+   * @generated from field: uint32 decimals = 4;
+   */
+  decimals?: number;
+};
+
+/**
+ * Describes the message tradewire.v1.TokenBalance.
+ * Use `create(TokenBalanceSchema)` to create a new message.
+ */
+export const TokenBalanceSchema: GenMessage<TokenBalance, {jsonType: TokenBalanceJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_account, 13);
+
+/**
  * Registers wallets by signed challenges and manages their API keys.
  *
  * @generated from service tradewire.v1.AccountService
@@ -588,6 +791,16 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof ListKeysRequestSchema;
     output: typeof ListKeysResponseSchema;
+  },
+  /**
+   * Returns what the wallet of this account holds: its SOL and the tokens asked for.
+   *
+   * @generated from rpc tradewire.v1.AccountService.GetBalances
+   */
+  getBalances: {
+    methodKind: "unary";
+    input: typeof GetBalancesRequestSchema;
+    output: typeof GetBalancesResponseSchema;
   },
   /**
    * Revokes an API key of this account. It stops working everywhere within two seconds.

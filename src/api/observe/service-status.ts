@@ -49,6 +49,8 @@ export interface ServiceStatus {
   readonly shadow: ShadowStatus | null;
   /** Nodes and relays; nodes are numbered, so that their URLs stay private. */
   readonly senders: readonly { readonly name: string; readonly state: "up" | "down" }[];
+  /** True on the embedded chain: `POST /faucet` gives SOL to a wallet. */
+  readonly faucet: boolean;
   /** Tokens of the embedded chain, used in examples; empty on a public network. */
   readonly tokens: readonly {
     readonly symbol: string;

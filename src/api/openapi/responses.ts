@@ -36,7 +36,7 @@ const BUILDS: readonly ErrorCode[] = [
 ];
 
 const { buy, sell, swap, quote, submit, getTrade, listTrades, watchTrade, watchQuote } = TradeService.method;
-const { createChallenge, register, getProfile, listKeys, revokeKey } = AccountService.method;
+const { createChallenge, register, getProfile, getBalances, listKeys, revokeKey } = AccountService.method;
 
 /** Codes of single methods, on top of those of every call. */
 const OWN = new Map<DescMethod, readonly ErrorCode[]>([
@@ -63,6 +63,7 @@ const OWN = new Map<DescMethod, readonly ErrorCode[]>([
   [createChallenge, ["UPSTREAM_ERROR"]],
   [register, ["INVALID_SIGNATURE", "CONFLICT_ERROR", "UPSTREAM_ERROR"]],
   [getProfile, ["NOT_FOUND", "UPSTREAM_ERROR"]],
+  [getBalances, ["UPSTREAM_ERROR"]],
   [listKeys, ["UPSTREAM_ERROR"]],
   [revokeKey, ["NOT_FOUND", "UPSTREAM_ERROR"]],
 ]);

@@ -1,4 +1,15 @@
-import { byId, copyOnClick, curlFor, element, exampleBuy, fetchStatus, parseJson, send, takeKey } from "./page.js";
+import {
+  byId,
+  copyOnClick,
+  curlFor,
+  element,
+  exampleBuy,
+  fetchStatus,
+  parseJson,
+  readEvents,
+  send,
+  takeKey,
+} from "./page.js";
 
 byId("api-key").value = takeKey();
 
@@ -23,6 +34,17 @@ function exampleBody(operationId, status) {
     register: { walletAddress: "wallet address", message: "the challenge", signature: "64 bytes in base58" },
   };
   return bodies[operationId] ?? {};
+}
+
+/** The example query of an operation. */
+function exampleQuery(operationId, status) {
+  const { mint } = exampleBuy(status);
+  const queries = {
+    watchQuote: { inputMint: "SOL", outputMint: mint, amount: "0.1", swapMode: "exactIn", slippage: "0.05" },
+    getBalances: { mint },
+    listTrades: { limit: "10" },
+  };
+  return queries[operationId] ?? {};
 }
 
 function start(document_, status) {
@@ -67,7 +89,9 @@ function describe({ path, verb, operation }, status, resolve) {
   const { operationId, description, parameters = [], requestBody, responses, security } = operation;
   const needsKey = (security?.length ?? 0) > 0;
   const input = requestBody?.content["application/json"].schema;
-  const output = responses["200"].content?.["application/json"].schema.properties.data;
+  const content = responses["200"].content;
+  const events = content?.["text/event-stream"]?.schema;
+  const output = events ?? content?.["application/json"]?.schema.properties.data;
   return element(
     "article",
     { class: "card operation", id: operationId, "aria-label": operationId },
@@ -79,14 +103,54 @@ function describe({ path, verb, operation }, status, resolve) {
       element("span", { class: "tag" }, needsKey ? "API key" : "no key"),
     ),
     element("p", {}, ...prose(description ?? "")),
-    ...parameters.map(({ name, description: about }) =>
-      element("p", {}, element("code", {}, name), " in the path. ", ...prose(about ?? "")),
-    ),
+    ...(parameters.length === 0 ? [] : [element("h4", {}, "Parameters"), parameterTable(parameters, resolve)]),
     ...(input === undefined ? [] : [element("h4", {}, "Request"), fieldTable(resolve(input), resolve, true)]),
     ...(output === undefined
       ? []
-      : [element("details", {}, element("summary", {}, "Response"), fieldTable(resolve(output), resolve, false))]),
-    tryIt({ path, verb, operation, needsKey, hasBody: input !== undefined }, status),
+      : [
+          element(
+            "details",
+            {},
+            element("summary", {}, events === undefined ? "Response" : "Data of each event"),
+            fieldTable(resolve(output), resolve, false),
+          ),
+        ]),
+    tryIt({ path, verb, operation, needsKey, hasBody: input !== undefined, isStream: events !== undefined }, status),
+  );
+}
+
+/** A row per parameter of the path and of the query. */
+function parameterTable(parameters, resolve) {
+  const rows = parameters.map(({ name, in: place, schema, description: about }) =>
+    element(
+      "tr",
+      {},
+      element(
+        "td",
+        {},
+        element("code", {}, name),
+        element("span", { class: "type" }, `in the ${place}, ${typeOf(schema, resolve)}${boundsOf(schema)}`),
+      ),
+      element("td", {}, ...prose(about ?? "")),
+    ),
+  );
+  return tableOf("Parameter", rows);
+}
+
+function tableOf(title, rows) {
+  return element(
+    "div",
+    { class: "scroll" },
+    element(
+      "table",
+      { class: "fields" },
+      element(
+        "thead",
+        {},
+        element("tr", {}, element("th", { scope: "col" }, title), element("th", { scope: "col" }, "Meaning")),
+      ),
+      element("tbody", {}, ...rows),
+    ),
   );
 }
 
@@ -149,24 +213,11 @@ function fieldRows(schema, resolve, isRequest, within = "") {
 function fieldTable(schema, resolve, isRequest) {
   const rows = fieldRows(schema, resolve, isRequest);
   if (rows.length === 0) return element("p", { class: "quiet" }, "No fields.");
-  return element(
-    "div",
-    { class: "scroll" },
-    element(
-      "table",
-      { class: "fields" },
-      element(
-        "thead",
-        {},
-        element("tr", {}, element("th", { scope: "col" }, "Field"), element("th", { scope: "col" }, "Meaning")),
-      ),
-      element("tbody", {}, ...rows),
-    ),
-  );
+  return tableOf("Field", rows);
 }
 
 /** An editable example that can be sent to this server. */
-function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
+function tryIt({ path, verb, operation, needsKey, hasBody, isStream }, status) {
   const id = operation.operationId;
   const names = (operation.parameters ?? []).map(({ name }) => name);
   const inputs = new Map(names.map((name) => [name, element("input", { type: "text", id: `${id}-${name}` })]));
@@ -190,7 +241,14 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
     outcome,
     answer,
   );
-  const target = () => path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.get(name)?.value ?? ""));
+  const queried = (operation.parameters ?? []).filter((parameter) => parameter.in === "query");
+  const examples = exampleQuery(id, status);
+  for (const { name } of queried) inputs.get(name).value = examples[name] ?? "";
+  const target = () => {
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.get(name)?.value ?? ""));
+    const given = queried.map(({ name }) => [name, inputs.get(name).value.trim()]).filter(([, value]) => value !== "");
+    return given.length === 0 ? filled : `${filled}?${new URLSearchParams(given)}`;
+  };
   const showCommand = () => {
     const body = hasBody ? parseJson(text.value) : undefined;
     const isBroken = hasBody && body === undefined;
@@ -212,6 +270,10 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
     button.disabled = true;
     outcome.textContent = "Sending";
     const startedMs = performance.now();
+    if (isStream) {
+      await showEvents(target(), apiKey, button, outcome, answer);
+      return;
+    }
     try {
       const { status: code, text: raw } = await send(verb, target(), {
         ...(needsKey ? { apiKey } : {}),
@@ -228,6 +290,37 @@ function tryIt({ path, verb, operation, needsKey, hasBody }, status) {
     button.disabled = false;
   });
   return element("details", {}, element("summary", {}, "Try it"), form);
+}
+
+/** Shows the events of a stream as they come, until it ends or the button is pressed again. */
+async function showEvents(path, apiKey, button, outcome, answer) {
+  const stop = new AbortController();
+  const words = button.textContent;
+  const halt = (event) => {
+    event.preventDefault();
+    stop.abort();
+  };
+  button.textContent = "Stop";
+  button.disabled = false;
+  button.addEventListener("click", halt);
+  answer.hidden = false;
+  answer.textContent = "";
+  outcome.textContent = "Streaming";
+  let count = 0;
+  try {
+    for await (const { event, data } of readEvents(path, apiKey, stop.signal)) {
+      count++;
+      answer.textContent = `event: ${event}\n${JSON.stringify(data, null, 2)}\n\n${answer.textContent}`.slice(
+        0,
+        20_000,
+      );
+    }
+    outcome.textContent = `The stream ended after ${count} events.`;
+  } catch (error) {
+    outcome.textContent = stop.signal.aborted ? `Stopped after ${count} events.` : error.message;
+  }
+  button.removeEventListener("click", halt);
+  button.textContent = words;
 }
 
 function describeErrors(schema) {

@@ -1,13 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import { failureOf } from "../call/failure.ts";
 import type { RateLimits } from "../call/rate-limits.ts";
-import { sendFailure } from "../http/envelope.ts";
+import { JSON_TYPE, sendFailure } from "../http/envelope.ts";
+import { parseJson } from "../http/parse-json.ts";
+import { readBody } from "../http/read-body.ts";
+import type { ApiSettings } from "../settings.ts";
 import type { SharedDocument } from "./shared-document.ts";
 
 interface DocumentsParts {
   readonly fastify: FastifyInstance;
   readonly limits: RateLimits;
   readonly requestIds: () => string;
+  readonly settings: ApiSettings;
 }
 
 /** Serves what anyone may read without a key, limited by address. */
@@ -24,6 +29,61 @@ export class Documents {
       if (!this.#admit(request, reply)) return;
       reply.hijack();
       document().send(request, reply.raw);
+    });
+  }
+
+  /**
+   * Serves documents that are made when they are asked for.
+   *
+   * @param find the document of a path; undefined if there is none
+   */
+  serveLater(pattern: string, find: (path: string) => Promise<SharedDocument | undefined>): void {
+    this.#parts.fastify.get(pattern, async (request, reply) => {
+      if (!this.#admit(request, reply)) return reply;
+      const document = await find(request.url.split("?", 1)[0]!);
+      if (document === undefined) {
+        reply.callNotFound();
+        return reply;
+      }
+      reply.hijack();
+      document.send(request, reply.raw);
+      return reply;
+    });
+  }
+
+  /**
+   * Serves an action that changes something, limited like registrations.
+   *
+   * @param act runs it with the JSON body @throws TradewireError
+   */
+  serveAction(path: string, act: (body: Readonly<Record<string, unknown>>) => Promise<object>): void {
+    const { fastify, limits, requestIds, settings } = this.#parts;
+    fastify.post(path, (request, reply) => {
+      const requestId = requestIds();
+      const refuse = (error: unknown) => sendFailure(reply, failureOf(error), requestId);
+      readBody(request.raw, settings, (body) => {
+        if (body instanceof TradewireError) {
+          refuse(body);
+          return;
+        }
+        const headers: string[] = [];
+        Promise.resolve()
+          .then(() => {
+            limits.takeAddress("register", request.ip, headers);
+            const json = parseJson(body);
+            if (typeof json !== "object" || json === null || Array.isArray(json)) {
+              throw new TradewireError("VALIDATION_ERROR", "The request body is not a JSON object.");
+            }
+            return act(json as Readonly<Record<string, unknown>>);
+          })
+          .then((data) =>
+            reply
+              .header("x-request-id", requestId)
+              .type(JSON_TYPE)
+              .send(JSON.stringify({ success: true, data })),
+          )
+          .catch(refuse);
+      });
     });
   }
 

@@ -51,6 +51,40 @@ export async function call(method, path, { body, apiKey } = {}) {
   throw Object.assign(new Error(message), { code: answer?.error?.code });
 }
 
+/**
+ * Reads server-sent events until the stream ends: their names and parsed data.
+ * @throws Error with the message and code of the service if it refuses the stream
+ */
+export async function* readEvents(path, apiKey, signal) {
+  const response = await fetch(path, {
+    cache: "no-store",
+    headers: { authorization: `Bearer ${apiKey}` },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (response.status !== 200) {
+    const error = parseJson(await response.text())?.error;
+    const message = error?.message ?? `The service returned status ${response.status}. Try again shortly.`;
+    throw Object.assign(new Error(message), { code: error?.code, retryable: error?.retryable });
+  }
+  let text = "";
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += value;
+      const parts = text.split("\n\n");
+      text = parts.pop();
+      for (const part of parts) {
+        const event = /^event: (\w+)\ndata: (.*)$/.exec(part);
+        if (event !== null) yield { event: event[1], data: JSON.parse(event[2]) };
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
 /** Fetches the live status. @throws Error with a message for the user */
 export async function fetchStatus() {
   const { status, text } = await send("GET", "/status.json", { timeoutMs: STATUS_MS });
@@ -73,7 +107,9 @@ export function element(name, attributes = {}, ...children) {
 
 /** The curl command of a call to this server. */
 export function curlFor(method, path, apiKey, body) {
-  const lines = [`curl -s ${method === "GET" ? "" : `-X ${method} `}${location.origin}${path}`];
+  const lines = [
+    `curl -s ${method === "GET" ? "" : `-X ${method} `}${path.includes("?") ? `'${location.origin}${path}'` : location.origin + path}`,
+  ];
   // In double quotes, so that the shell expands $API_KEY.
   if (apiKey !== undefined) lines.push(`  -H "Authorization: Bearer ${apiKey}"`);
   if (body !== undefined) {

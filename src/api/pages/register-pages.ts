@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ServiceStatus } from "../observe/service-status.ts";
+import { loadBrowserModules } from "./browser-modules.ts";
 import type { Documents } from "./documents.ts";
 import { SharedDocument } from "./shared-document.ts";
 
@@ -14,6 +15,9 @@ const FILES: Readonly<Record<string, string>> = {
   "/": "home.html",
   "/docs": "docs.html",
   "/register": "register.html",
+  "/trade": "trade.html",
+  "/history": "history.html",
+  "/assets/trade.css": "trade.css",
   "/assets/style.css": "style.css",
   "/assets/icon.svg": "icon.svg",
   "/assets/page.js": "page.js",
@@ -22,6 +26,15 @@ const FILES: Readonly<Record<string, string>> = {
   "/assets/register.js": "register.js",
   "/assets/wallets.js": "wallets.js",
   "/assets/challenge.js": "challenge.js",
+  "/assets/amounts.js": "amounts.js",
+  "/assets/history.js": "history.js",
+  "/assets/quote-view.js": "quote-view.js",
+  "/assets/sign-in.js": "sign-in.js",
+  "/assets/throwaway-wallet.js": "throwaway-wallet.js",
+  "/assets/tokens.js": "tokens.js",
+  "/assets/trade.js": "trade.js",
+  "/assets/trade-progress.js": "trade-progress.js",
+  "/assets/trade-proof.js": "trade-proof.js",
 };
 
 /** Pages load nothing from other hosts, run no inline code and cannot be framed. Wallet icons are data URLs. */
@@ -39,7 +52,7 @@ const HEADERS = {
 const STATUS_LIFE_MS = 200;
 
 /**
- * Serves the pages at `/`, `/docs` and `/register`, and the live status they show.
+ * Serves the pages at `/`, `/trade`, `/history`, `/docs` and `/register`, and the live status they show.
  *
  * @param nowMs a monotonic clock
  */
@@ -49,6 +62,7 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
     const page = new SharedDocument(readFileSync(new URL(file, import.meta.url)), headers);
     documents.serve(path, () => page);
   }
+  registerModules(documents);
   let known: { readonly text: string; readonly untilMs: number } | undefined;
   documents.serveLive("/status.json", (reply) => {
     const atMs = nowMs();
@@ -60,5 +74,25 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
       .header("x-content-type-options", "nosniff")
       .header("cache-control", "no-store");
     reply.send(known.text);
+  });
+}
+
+/** Where pages import the client library from. */
+const MODULES = "/assets/modules/";
+
+/** Serves the modules of the client library; they are made on the first request, and again after a failure. */
+function registerModules(documents: Documents): void {
+  let loading: Promise<ReadonlyMap<string, SharedDocument>> | undefined;
+  documents.serveLater(`${MODULES}*`, async (path) => {
+    loading ??= loadBrowserModules(MODULES).then((modules) => {
+      const headers = { ...HEADERS, "content-type": TYPES.js };
+      return new Map(Array.from(modules, ([name, text]) => [name, new SharedDocument(Buffer.from(text), headers)]));
+    });
+    try {
+      return (await loading).get(path);
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
   });
 }

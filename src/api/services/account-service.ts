@@ -1,12 +1,17 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import type { Accounts } from "../../accounts/port.ts";
+import { SOL_DECIMALS, toWholeUnits } from "../../primitives/amount.ts";
 import { isoMillis } from "../../primitives/clock.ts";
+import type { Trades } from "../../trade/trade.ts";
 import { principalOf } from "../call/call.ts";
-import { parseAddressField, parseSignatureField } from "./requests.ts";
+import { parseAddressField, parseMint, parseSignatureField } from "./requests.ts";
 
-/** Implements AccountService on the account store. */
-export function createAccountService(accounts: Accounts): ServiceImpl<typeof AccountService> {
+/** Implements AccountService on the account store and, for balances, on the product. */
+export function createAccountService(
+  accounts: Accounts,
+  trades: Pick<Trades, "balances">,
+): ServiceImpl<typeof AccountService> {
   return {
     async createChallenge(request) {
       const challenge = await accounts.createChallenge(parseAddressField(request.walletAddress, "walletAddress"));
@@ -38,6 +43,23 @@ export function createAccountService(accounts: Accounts): ServiceImpl<typeof Acc
           createdAt: isoMillis(createdAtMs),
           ...(revokedAtMs === undefined ? {} : { revokedAt: isoMillis(revokedAtMs) }),
         })),
+      };
+    },
+
+    async getBalances(request, context) {
+      const mints = [...new Set(request.mint.map((text, i) => parseMint(text, `mint[${i}]`)))];
+      const { wallet, lamports, tokens, slot } = await trades.balances(principalOf(context), mints);
+      return {
+        walletAddress: wallet.toString(),
+        sol: toWholeUnits(lamports, SOL_DECIMALS),
+        lamportsRaw: lamports.toString(),
+        tokens: tokens.map(({ mint, decimals, amount }) => ({
+          mint: mint.toString(),
+          amount: toWholeUnits(amount, decimals),
+          amountRaw: amount.toString(),
+          decimals,
+        })),
+        slot,
       };
     },
 

@@ -41,6 +41,7 @@ export function describeStatus(
     venues: markets.report().map((report) => venueStatus(report, findings?.get(report.id), serving, now())),
     shadow: shadow === undefined ? null : shadowStatus(shadow),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
+    faucet: location.embedded !== undefined,
     tokens: location.embedded?.tokens ?? [],
   };
 }

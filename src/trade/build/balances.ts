@@ -1,5 +1,6 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
+import type { Address } from "../../primitives/address.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
@@ -24,7 +25,13 @@ interface BalanceCheck {
 export type Shortfall =
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
   /** `rent` must stay in the wallet's account, beside what the trade needs. */
-  | { readonly kind: "sol"; readonly held: bigint; readonly needed: bigint; readonly rent: bigint };
+  | {
+      readonly kind: "sol";
+      readonly wallet: Address;
+      readonly held: bigint;
+      readonly needed: bigint;
+      readonly rent: bigint;
+    };
 
 /** What the wallet lacks to pay for the trade, as far as its balances are known. */
 export function shortfallOf(check: BalanceCheck): Shortfall | undefined {
@@ -48,11 +55,15 @@ function solShortfall(check: BalanceCheck): Shortfall | undefined {
   const needed = given + costs.baseFee + costs.priorityFee + costs.tip + costs.rentPaid + assembly.temporaryRent;
   // The chain lets an account hold nothing, or its rent and more.
   if (held === needed || held >= needed + rentExemption) return undefined;
-  return { kind: "sol", held, needed, rent: rentExemption };
+  return { kind: "sol", wallet: accounts.wallet, held, needed, rent: rentExemption };
 }
 
-/** INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts. */
-export function insufficientFunds(shortfall: Shortfall): TradewireError {
+/**
+ * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts.
+ *
+ * @param faucet how to get SOL on a test chain
+ */
+export function insufficientFunds(shortfall: Shortfall, faucet?: (wallet: Address) => string): TradewireError {
   const { held, needed } = shortfall;
   if (shortfall.kind === "token") {
     const { address, decimals } = shortfall.mint;
@@ -62,10 +73,17 @@ export function insufficientFunds(shortfall: Shortfall): TradewireError {
       { details: { heldRaw: held.toString(), neededRaw: needed.toString() } },
     );
   }
+  const { wallet } = shortfall;
   const sol = (lamports: bigint) => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
   return new TradewireError(
     "INSUFFICIENT_SOL",
-    `The wallet holds ${sol(held)}; the trade needs ${sol(needed)} with fees and rent, and ${sol(shortfall.rent)} must stay in the account as rent. Trade less, or add SOL.`,
-    { details: { heldLamports: held.toString(), neededLamports: (needed + shortfall.rent).toString() } },
+    `The wallet ${wallet} holds ${sol(held)}; the trade needs ${sol(needed)} with fees and rent, and ${sol(shortfall.rent)} must stay in the account as rent. Trade less, or add SOL${faucet === undefined ? "" : `: ${faucet(wallet)}`}.`,
+    {
+      details: {
+        wallet: wallet.toString(),
+        heldLamports: held.toString(),
+        neededLamports: (needed + shortfall.rent).toString(),
+      },
+    },
   );
 }

@@ -1,5 +1,6 @@
 import type { ChainHead, Lifetime } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
@@ -33,6 +34,8 @@ export interface BuildPorts extends DraftPorts {
 interface BuildSettings extends MessageSettings {
   /** Margin between `expiresAt` and blockhash expiry, left for reaching the leader. Milliseconds. */
   readonly expiryMarginMs: number;
+  /** How a wallet gets SOL on a test chain, for the error of one that has too little; undefined on mainnet. */
+  readonly faucet?: ((wallet: Address) => string) | undefined;
 }
 
 /**
@@ -71,7 +74,7 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
   await ports.markets.refresh(balanceAddresses(loaded.accounts));
   const draft = draftNow(ports, loaded);
   const shortfall = checkDraft(ports, draft);
-  if (shortfall !== undefined) throw insufficientFunds(shortfall);
+  if (shortfall !== undefined) throw insufficientFunds(shortfall, ports.settings.faucet);
   return sealDraft(ports, draft);
 }
 

@@ -1,0 +1,150 @@
+// The trades of an account, page by page, and as files.
+
+import { sol } from "./amounts.js";
+import { byId, call, element, fetchStatus, takeKey } from "./page.js";
+import { Tokens } from "./tokens.js";
+
+let tokens;
+/** All trades shown so far, for the export. */
+let shown = [];
+let cursor;
+let apiKey = "";
+
+function say(words, kind = "") {
+  byId("notice").className = `notice ${kind}`;
+  byId("notice").textContent = words;
+}
+
+async function showPage() {
+  const query = new URLSearchParams({ limit: "50" });
+  for (const status of byId("status")
+    .value.split(",")
+    .filter((one) => one !== ""))
+    query.append("status", status);
+  const since = byId("since").value;
+  if (since !== "") query.set("since", new Date(since).toISOString());
+  if (cursor !== undefined) query.set("cursor", cursor);
+  tokens ??= new Tokens(await fetchStatus());
+  const { trades, nextCursor } = await call("GET", `/v1/tx?${query}`, { apiKey });
+  shown.push(...trades);
+  cursor = nextCursor ?? undefined;
+  byId("trades").tBodies[0].append(...trades.map(rowOf));
+  byId("more").hidden = cursor === undefined;
+  byId("found").hidden = false;
+  say(shown.length === 0 && cursor === undefined ? "No such trades." : "");
+}
+
+byId("find").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  apiKey = byId("key").value.trim();
+  if (apiKey === "") {
+    say("Enter a key of the account first.", "bad");
+    return;
+  }
+  shown = [];
+  cursor = undefined;
+  byId("trades").tBodies[0].replaceChildren();
+  await guarded(showPage);
+});
+byId("more").addEventListener("click", () => guarded(showPage));
+
+async function guarded(work) {
+  try {
+    await work();
+  } catch (error) {
+    byId("found").hidden = shown.length === 0;
+    say(error.message, "bad");
+  }
+}
+
+const AMOUNT = { maximumSignificantDigits: 8 };
+const amounts = ({ inputAmount, outputAmount }) =>
+  `${inputAmount.toLocaleString("en", AMOUNT)} → ${outputAmount.toLocaleString("en", AMOUNT)}`;
+
+/** How much less (or more) arrived than was promised, per amount paid. */
+function difference({ quoted, tradeResult }) {
+  if (quoted === null || tradeResult === null) return "";
+  const promised = quoted.outputAmount / quoted.inputAmount;
+  const change = (tradeResult.outputAmount / tradeResult.inputAmount - promised) / promised;
+  return Math.abs(change) < 5e-7 ? "as promised" : `${change > 0 ? "+" : ""}${(change * 100).toFixed(4)} %`;
+}
+
+function rowOf(trade) {
+  const { signature, status, platform, inputMint, outputMint, quoted, tradeResult, costs, submittedAt, failure } =
+    trade;
+  const kind = failure !== null ? "bad" : status === "finalized" || status === "confirmed" ? "good" : "warn";
+  const names = platform === "" ? "" : `${tokens.name(inputMint)} → ${tokens.name(outputMint)}`;
+  const paid =
+    costs &&
+    BigInt(costs.baseFee) +
+      BigInt(costs.priorityFee) +
+      BigInt(costs.tip) +
+      BigInt(costs.rentPaid) -
+      BigInt(costs.rentReturned);
+  const words = failure === null ? [] : [element("small", { title: failure.message }, ` ${failure.code}`)];
+  return element(
+    "tr",
+    {},
+    element(
+      "td",
+      {},
+      submittedAt.slice(0, 19).replace("T", " "),
+      element("small", { class: "under", title: signature }, `${signature.slice(0, 10)}…`),
+    ),
+    element("td", {}, names, element("small", { class: "under" }, platform)),
+    element("td", {}, quoted === null ? "" : amounts(quoted)),
+    element(
+      "td",
+      {},
+      tradeResult === null ? "" : amounts(tradeResult),
+      element("small", { class: "under" }, difference(trade)),
+    ),
+    element("td", {}, paid === null ? "" : `${paid < 0n ? "−" : ""}${sol(paid < 0n ? -paid : paid)}`),
+    element("td", {}, element("span", { class: `state ${kind}` }, status), ...words),
+  );
+}
+
+const COLUMNS = [
+  ["signature", (trade) => trade.signature],
+  ["status", (trade) => trade.status],
+  ["submittedAt", (trade) => trade.submittedAt],
+  ["endedAt", (trade) => trade.endedAt],
+  ["slot", (trade) => trade.slot],
+  ["platform", (trade) => trade.platform],
+  ["inputMint", (trade) => trade.inputMint],
+  ["outputMint", (trade) => trade.outputMint],
+  ["quotedInputRaw", (trade) => trade.quoted?.inputAmountRaw],
+  ["quotedOutputRaw", (trade) => trade.quoted?.outputAmountRaw],
+  ["inputAmount", (trade) => trade.tradeResult?.inputAmount],
+  ["outputAmount", (trade) => trade.tradeResult?.outputAmount],
+  ["inputRaw", (trade) => trade.tradeResult?.inputAmountRaw],
+  ["outputRaw", (trade) => trade.tradeResult?.outputAmountRaw],
+  ["baseFeeLamports", (trade) => trade.costs?.baseFee],
+  ["priorityFeeLamports", (trade) => trade.costs?.priorityFee],
+  ["tipLamports", (trade) => trade.costs?.tip],
+  ["rentPaidLamports", (trade) => trade.costs?.rentPaid],
+  ["rentReturnedLamports", (trade) => trade.costs?.rentReturned],
+  ["failure", (trade) => trade.failure?.code],
+];
+
+/** Quoted where needed. Nothing of this table begins a formula: codes, numbers, base58 and ISO times. */
+const cell = (value) =>
+  /[",\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? "");
+
+function save(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = element("a", { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+byId("csv").addEventListener("click", () => {
+  const lines = [COLUMNS.map(([name]) => name), ...shown.map((trade) => COLUMNS.map(([, read]) => cell(read(trade))))];
+  save("tradewire-trades.csv", "text/csv", `${lines.map((cells) => cells.join(",")).join("\r\n")}\r\n`);
+});
+byId("json").addEventListener("click", () => {
+  save("tradewire-trades.json", "application/json", `${JSON.stringify(shown, null, 2)}\n`);
+});
+
+byId("key").value = takeKey();
+if (byId("key").value !== "") byId("find").requestSubmit();

@@ -1,0 +1,46 @@
+// A quote in plain words.
+
+import { percent, toWords } from "./amounts.js";
+import { element } from "./page.js";
+
+const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
+
+/** What a quote means: rate, impact, the worst outcome, and what comes on top. */
+export function describeQuote({ order, data }, tokens, level) {
+  const { estimates } = data;
+  const { inputMint, outputMint, swapMode, slippage } = order;
+  const [input, output] = [inputMint, outputMint].map((mint) => tokens.name(mint));
+  const rate = estimates.outputAmount / estimates.inputAmount;
+  const exactIn = swapMode === "exactIn";
+  const bound = exactIn ? outputMint : inputMint;
+  const worst = toWords(estimates.otherAmountThresholdRaw, tokens.decimals(bound) ?? 0);
+  const rows = [
+    row("Rate", `1 ${input} = ${rate.toLocaleString("en", { maximumSignificantDigits: 7 })} ${output}`),
+    row("Price impact", percent(estimates.priceImpact)),
+    row(`Worst outcome at ${percent(slippage)}`, exactIn ? `at least ${worst} ${output}` : `at most ${worst} ${input}`),
+    row("Venue fees", "included in the amounts"),
+  ];
+  if (level !== undefined) {
+    const slots = Math.round(level.expectedSlots);
+    const cost = level.expectedCost === 0 ? "nothing" : `about ${level.expectedCost.toFixed(9).replace(/0+$/, "")} SOL`;
+    rows.push(row("Priority", `${cost}; lands in about ${slots} ${slots === 1 ? "slot" : "slots"}`));
+  }
+  rows.push(row("Network fee, rent", "shown after the build, to the lamport"));
+  rows.push(row("Checked on the program", data.proof?.checked ? `slot ${data.proof.shadowSlot}` : "not yet"));
+  return rows.flat();
+}
+
+/** The markets of a route, each path with its share of the exact side. */
+export function describeRoute(route, tokens) {
+  return route.map((leg) => {
+    const share = leg.share ?? 1;
+    const path = `${tokens.name(leg.inputMint)} → ${tokens.name(leg.outputMint)}`;
+    return element(
+      "li",
+      {},
+      element("span", {}, `${leg.venue}, ${path}`),
+      element("span", { class: "quiet" }, percent(share)),
+      element("meter", { min: "0", max: "1", value: String(share), "aria-label": `Share of ${leg.venue}` }),
+    );
+  });
+}

@@ -1,0 +1,106 @@
+// The proof of a build: the client library's verifier, on the bytes that the wallet is asked to sign.
+
+import {
+  Address,
+  describeProblem,
+  expectTrade,
+  explainTransaction,
+  findProblems,
+  lookupTablesOf,
+  readTransaction,
+} from "/assets/modules/client/entry/verify.js";
+import { sol, toWords } from "./amounts.js";
+import { call, element } from "./page.js";
+
+const SIGN_TRANSACTION = "solana:signTransaction";
+const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
+
+/**
+ * Builds an order and reads what came back. `sign` asks the wallet for exactly the bytes that were verified.
+ * @throws Error with a message for the user if there is nothing to sign
+ */
+export async function verifyBuild(session, order, priority, tokens) {
+  const { account, apiKey } = session;
+  let built = await request(order, priority, apiKey);
+  let wire = bytesOf(built.unsignedTransaction);
+  if (lookupTablesOf(wire).length > 0) {
+    // What such a table holds would be the service's word: one market needs none.
+    built = await request({ ...order, directOnly: true }, priority, apiKey);
+    wire = bytesOf(built.unsignedTransaction);
+  }
+  const expected = expectTrade(Address.parse(account.address), order, built, {
+    decimals: { input: tokens.decimals(order.inputMint), output: tokens.decimals(order.outputMint) },
+  });
+  const transaction = readTransaction(wire);
+  const problems = findProblems(transaction, expected);
+  const { lines } = explainTransaction(wire);
+  const refused = problems.length > 0;
+  return {
+    built,
+    order,
+    wire,
+    refused,
+    expected,
+    facts: boundsOf(built, expected, order, tokens),
+    lines: checksOf(lines, problems),
+    verdict: refused
+      ? `Not signed: ${problems.map(describeProblem).join("; ")}`
+      : `Every instruction is part of your trade, and nothing else is. Sign before ${new Date(built.expiresAt).toLocaleTimeString()}.`,
+    sign: () => sign(session, wire),
+  };
+}
+
+const request = (order, priority, apiKey) => call("POST", "/v1/tx/swap", { apiKey, body: { ...order, priority } });
+
+/** One line for the message and one for each instruction; a line at fault says why. */
+function checksOf(lines, problems) {
+  const byInstruction = new Map();
+  for (const problem of problems) {
+    const at = problem.instruction ?? 0;
+    byInstruction.set(at, [...(byInstruction.get(at) ?? []), problem.reason]);
+  }
+  return lines.map((line) => {
+    const number = Number(/^(\d+)\. /.exec(line)?.[1] ?? 0);
+    const faults = byInstruction.get(number) ?? [];
+    const text = line.replace(/^\d+\. /, "");
+    return element("li", { class: faults.length > 0 && "bad" }, [text, ...faults].join(" — "));
+  });
+}
+
+function boundsOf({ costs, priorityCost }, { mode, amount, threshold }, { inputMint, outputMint }, tokens) {
+  const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
+  const words = (raw, mint) => {
+    const decimals = tokens.decimals(mint);
+    return decimals === undefined
+      ? `${raw} base units of ${tokens.name(mint)}`
+      : `${toWords(raw, decimals)} ${tokens.name(mint)}`;
+  };
+  const rows = [
+    row("Leaves your wallet", `at most ${words(mostIn, inputMint)}`),
+    row("Arrives", `at least ${words(leastOut, outputMint)}`),
+    row("Network fee", sol(costs.baseFee)),
+    row("Priority", `${sol(BigInt(Math.round(priorityCost * 1e9)))}`),
+    row(
+      "Rent for new accounts",
+      costs.rentPaid === "0" ? "none" : `${sol(costs.rentPaid)}, yours again when they close`,
+    ),
+  ];
+  if (costs.rentReturned !== "0") rows.push(row("Rent returned", sol(costs.rentReturned)));
+  return rows.flat();
+}
+
+/** The wallet's signature on these bytes. @throws Error if it signed others */
+async function sign({ wallet, account }, wire) {
+  const feature = wallet.features[SIGN_TRANSACTION];
+  if (feature === undefined) throw new Error(`${wallet.name} cannot sign transactions.`);
+  const chain = account.chains.find((name) => name.startsWith("solana:"));
+  const [{ signedTransaction }] = await feature.signTransaction({ account, transaction: wire, chain });
+  const isSame =
+    signedTransaction.length === wire.length && wire.every((byte, i) => i < 65 || byte === signedTransaction[i]);
+  if (!isSame) throw new Error(`${wallet.name} changed the transaction. It was not submitted.`);
+  return signedTransaction;
+}
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}

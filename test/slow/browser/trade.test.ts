@@ -1,0 +1,155 @@
+import { mkdirSync } from "node:fs";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { createTestWallet } from "../../support/wallet.ts";
+import { findChromium, launch } from "./browser.ts";
+import { injectWallet } from "./standard-wallet.ts";
+
+const chromium = findChromium();
+const SHOTS = "test/slow/browser/screenshots";
+const VIEWS: readonly (readonly [string, BrowserContextOptions])[] = [
+  ["wide-light", { viewport: { width: 1280, height: 900 }, colorScheme: "light" }],
+  ["wide-dark", { viewport: { width: 1280, height: 900 }, colorScheme: "dark" }],
+  ["narrow-light", { viewport: { width: 360, height: 760 }, colorScheme: "light" }],
+  ["narrow-dark", { viewport: { width: 360, height: 760 }, colorScheme: "dark" }],
+];
+
+describe.skipIf(chromium === undefined)("trading in Chromium", () => {
+  let service: TestService;
+  let browser: Browser;
+  const troubles: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    service = await startTestService({ SANDBOX_SLOT_MS: "150" });
+    browser = await launch(chromium!);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  afterEach(() => expect(troubles.splice(0)).toEqual([]));
+
+  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    page.on("pageerror", (error) => troubles.push(error.message));
+    page.on("console", (message) => {
+      if (
+        /Content Security Policy|Uncaught|Failed to load/.test(message.text()) &&
+        !/40[45]|422|503/.test(message.text())
+      )
+        troubles.push(message.text());
+    });
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(service.url) && !/^(data|blob):/.test(url)) troubles.push(url);
+    });
+    return page;
+  }
+
+  const overflow = (page: Page) =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const shoot = async (page: Page, name: string) => {
+    expect(await overflow(page), name).toBeLessThanOrEqual(0);
+    await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
+  };
+
+  /** Orders, verifies and signs with what stands on the page, until the trade is final. */
+  async function trade(page: Page): Promise<void> {
+    await page.locator("#review:enabled").click();
+    await page.getByText("Every instruction is part of your trade").waitFor();
+    await page.getByRole("button", { name: "Sign and submit" }).click();
+    await page.getByText("The trade landed.").waitFor();
+    await page.locator("#timeline li", { hasText: /Final$/ }).waitFor();
+  }
+
+  it.each(VIEWS)("a throwaway wallet trades without an extension: %s", async (name, view) => {
+    const page = await newPage(view);
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).waitFor();
+    await shoot(page, `trade-start-${name}`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("Balance 10 SOL").waitFor();
+    await page.getByLabel("You pay", { exact: true }).fill("0.5");
+    await page.getByText("Worst outcome at").waitFor();
+    await shoot(page, `trade-quote-${name}`);
+    await page.locator("#review:enabled").click();
+    await page.getByText("Every instruction is part of your trade").waitFor();
+    await shoot(page, `trade-proof-${name}`);
+    await page.getByRole("button", { name: "Sign and submit" }).click();
+    await page.getByText("The trade landed.").waitFor();
+    const rows = await page.locator("#compare tbody tr").allTextContents();
+    expect(rows[0]).toBe("Paid0.5 SOL0.5 SOL");
+    await shoot(page, `trade-result-${name}`);
+    await page.getByRole("button", { name: "History" }).click();
+    await page.getByText("as promised").waitFor();
+    await shoot(page, `history-${name}`);
+    expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
+  });
+
+  it("sells it back with exact output and by percent, and exports the history", async () => {
+    const page = await newPage();
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("Balance 10 SOL").waitFor();
+    // Typing into the other side makes that one exact.
+    await page.getByLabel("You get", { exact: true }).fill("1");
+    await page.getByText("at most").waitFor();
+    await trade(page);
+    expect((await page.locator("#compare tbody tr").allTextContents())[1]).toMatch(/^Received1 (\S+)1 \1$/);
+    await page.getByRole("button", { name: "Trade again" }).click();
+    await page.getByRole("button", { name: "Swap sides" }).click();
+    await page.getByRole("button", { name: "Max of the balance" }).click();
+    await trade(page);
+    await page.getByRole("button", { name: "History" }).click();
+    await page.getByText("as promised").nth(1).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    const stream = await (await download).createReadStream();
+    let csv = "";
+    for await (const chunk of stream) csv += chunk;
+    const lines = csv.trimEnd().split("\r\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[0]!.startsWith("signature,status,submittedAt")).toBe(true);
+    for (const line of lines) expect(line.split(",")).toHaveLength(lines[0]!.split(",").length);
+  });
+
+  it("a wallet extension trades; a refusal by its owner and an empty wallet say what to do", async () => {
+    const wallet = createTestWallet();
+    const page = await newPage();
+    await injectWallet(page, wallet);
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Test Wallet" }).click();
+    await page.getByText("Balance 0 SOL").waitFor();
+    await page.getByLabel("You pay", { exact: true }).fill("0.5");
+    await page.locator("#review:enabled").click();
+    await page.locator("#order-notice", { hasText: wallet.address.toString() }).waitFor();
+    await page.getByRole("button", { name: "Get 10 test SOL" }).click();
+    await page.getByText("Balance 10 SOL").waitFor();
+    await trade(page);
+  });
+
+  it("signs nothing that the service built wrong", async () => {
+    const page = await newPage();
+    await page.route("**/v1/tx/swap", async (route) => {
+      const answer = await (await route.fetch()).json();
+      const wire = Buffer.from(answer.data.unsignedTransaction, "base64");
+      // Another account in place of one of the message's.
+      wire[65 + 4 + 32] = wire[65 + 4 + 32]! ^ 1;
+      await route.fulfill({
+        json: { ...answer, data: { ...answer.data, unsignedTransaction: wire.toString("base64") } },
+      });
+    });
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("Balance 10 SOL").waitFor();
+    await page.getByLabel("You pay", { exact: true }).fill("0.5");
+    await page.locator("#review:enabled").click();
+    await page.getByText("Not signed:").waitFor();
+    expect(await page.getByRole("button", { name: "Sign and submit" }).isDisabled()).toBe(true);
+    expect(await page.locator("#lines li.bad").count()).toBeGreaterThan(0);
+  });
+});

@@ -8,6 +8,7 @@ import { FAUCET_SOL, registerFaucet } from "../api/pages/faucet.ts";
 import { registerPages } from "../api/pages/register-pages.ts";
 import { Api } from "../api/server.ts";
 import { NodeError } from "../chain/rpc/node-error.ts";
+import type { Address } from "../primitives/address.ts";
 import { LAMPORTS_PER_SOL } from "../primitives/amount.ts";
 import { monotonicMs, type Now } from "../primitives/clock.ts";
 import type { Config } from "../process/config/settings.ts";
@@ -39,6 +40,8 @@ export interface App {
   readonly chain: EmbeddedChain | undefined;
   /** The same, for tests and demos to control, if it runs in this process. */
   readonly sandbox: Sandbox | undefined;
+  /** Gives lamports of the embedded chain to a wallet; undefined on a public network. */
+  readonly giveSol: ((wallet: Address, lamports: bigint) => Promise<void>) | undefined;
   readonly trades: Trades;
   readonly accounts: Accounts;
   readonly api: Api;
@@ -132,9 +135,11 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   closers.keep(api);
   const status = () => describeStatus(context, { ...parts, location, health, network });
   registerPages(api.documents, status, monotonicMs);
-  if (location.embedded !== undefined) {
-    const { rpcUrl } = location.embedded;
-    registerFaucet(api.documents, (wallet) => requestAirdrop(rpcUrl, wallet, BigInt(FAUCET_SOL) * LAMPORTS_PER_SOL));
+  const rpcUrl = location.embedded?.rpcUrl;
+  const giveSol =
+    rpcUrl === undefined ? undefined : (wallet: Address, lamports: bigint) => requestAirdrop(rpcUrl, wallet, lamports);
+  if (giveSol !== undefined) {
+    registerFaucet(api.documents, (wallet) => giveSol(wallet, BigInt(FAUCET_SOL) * LAMPORTS_PER_SOL));
   }
 
   const { host, port } = await api.listen();
@@ -144,6 +149,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     port,
     url: address.urlAt(host),
     chain: location.embedded,
+    giveSol,
     sandbox: location.sandbox,
     trades,
     accounts,

@@ -3,7 +3,6 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import bs58 from "bs58";
 import type { App } from "../app/app.ts";
-import { requestAirdrop } from "../app/chain/airdrop.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 
@@ -18,13 +17,13 @@ export interface DemoWallet {
 const DEMO_LAMPORTS = 100_000_000_000n;
 
 /** Creates a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and an ordinary registration. Undefined without an embedded chain. */
-export async function createDemoWallet({ chain, accounts }: App): Promise<DemoWallet | undefined> {
-  if (chain === undefined) return undefined;
+export async function createDemoWallet({ giveSol, accounts }: App): Promise<DemoWallet | undefined> {
+  if (giveSol === undefined) return undefined;
   const { privateKey } = generateKeyPairSync("ed25519");
   const jwk = privateKey.export({ format: "jwk" });
   const publicBytes = Buffer.from(jwk.x!, "base64url");
   const wallet = Address.from(publicBytes);
-  await requestAirdrop(chain.rpcUrl, wallet, DEMO_LAMPORTS);
+  await giveSol(wallet, DEMO_LAMPORTS);
   const { message } = await accounts.createChallenge(wallet);
   const signature = sign(null, Buffer.from(message), createPrivateKey({ key: jwk, format: "jwk" }));
   const { apiKey } = await accounts.register({ wallet, message, signature, label: "demo", revokeOthers: false });

@@ -205,6 +205,7 @@ describe("REST", () => {
     const { json } = await call("/v1/openapi.json");
     expect(json.servers).toEqual([{ url: "https://trade.example" }]);
     expect(Object.keys(json.paths).sort()).toEqual([
+      "/v1/auth/balances",
       "/v1/auth/challenge",
       "/v1/auth/keys",
       "/v1/auth/keys/{keyId}",

@@ -222,6 +222,8 @@ it("describes every operation correctly: each is called from the document alone"
   expect((await call("watchQuote", undefined, ask, key)).estimates.inputAmount).toBeGreaterThan(0);
   await call("sell", { mint, tokenAmount: 1, ...order }, {}, key);
 
+  const held = await call("getBalances", undefined, { mint }, key);
+  expect(held.tokens).toEqual([expect.objectContaining({ mint, amountRaw: submitted.tradeResult.outputAmountRaw })]);
   expect((await call("listKeys", undefined, {}, key)).keys).toHaveLength(1);
   expect((await call("getTrade", undefined, { signature: "1".repeat(64) }, key)).code).toBeDefined();
   await call("revokeKey", undefined, { keyId: registered.keyId }, key);

@@ -79,7 +79,14 @@ const NEVER_IN: Readonly<Record<string, readonly string[]>> = {
 const TICK = 'import { nextTick } from "node:process";';
 
 /** The files that are commands: they alone read the environment and arguments, and end the process. */
-const COMMANDS = ["shadow/main.ts", "process/main.ts", "process/cli.ts", "process/service.ts", "client/cli/main.ts"];
+const COMMANDS = [
+  "shadow/main.ts",
+  "process/main.ts",
+  "process/cli.ts",
+  "process/service.ts",
+  "client/cli/main.ts",
+  "api/pages/strip-modules.ts",
+];
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SRC = join(ROOT, "src");

@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
+import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 
-/** Larger than all modules together. */
-const MOST_BYTES = 16 * 1024 * 1024;
 const LONGEST_MS = 30_000;
 
 /** What pages import: the client library's verifier, and what a wallet made in a page signs with. */
@@ -16,12 +13,20 @@ const ENTRIES = ["./client/entry/verify.ts", "@noble/ed25519", "@noble/hashes/sh
  * @param prefix where they are served
  * @throws Error if that process fails
  */
-export async function loadBrowserModules(prefix: string): Promise<ReadonlyMap<string, string>> {
+export function loadBrowserModules(prefix: string): Promise<ReadonlyMap<string, string>> {
   const script = fileURLToPath(new URL("./strip-modules.ts", import.meta.url));
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--disable-warning=ExperimentalWarning", script, prefix, ...ENTRIES],
-    { maxBuffer: MOST_BYTES, timeout: LONGEST_MS, env: {} },
-  );
-  return new Map(Object.entries(JSON.parse(stdout) as Record<string, string>));
+  return new Promise((resolve, reject) => {
+    const stripper = fork(script, [prefix, ...ENTRIES], {
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+      env: {},
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      timeout: LONGEST_MS,
+    });
+    stripper.once("message", (modules) => resolve(new Map(Object.entries(modules as Record<string, string>))));
+    stripper.once("error", reject);
+    stripper.once("exit", (code) => {
+      // What it sent may arrive after its end.
+      if (code !== 0) reject(new Error(`removing types from the modules of pages failed (exit ${code})`));
+    });
+  });
 }

@@ -3,15 +3,15 @@ import { Address } from "../../primitives/address.ts";
 import type { Documents } from "./documents.ts";
 
 /** Gives SOL of a test chain to a wallet. */
-export type Faucet = (wallet: Address) => Promise<void>;
+export type GiveSol = (wallet: Address) => Promise<void>;
 
 /** Serves the faucet of a test chain: `POST /faucet {"walletAddress": …}`. */
-export function registerFaucet(documents: Documents, faucet: Faucet): void {
+export function registerFaucet(documents: Documents, giveSol: GiveSol): void {
   documents.serveAction("/faucet", async ({ walletAddress }) => {
     const wallet = typeof walletAddress === "string" ? Address.parse(walletAddress) : undefined;
     if (wallet === undefined)
       throw invalidField("walletAddress", "walletAddress is not an address: 32 bytes in base58.");
-    await faucet(wallet);
+    await giveSol(wallet);
     return { walletAddress: wallet.toString(), sol: FAUCET_SOL };
   });
 }

@@ -1,4 +1,4 @@
-// Run as a process of its own by browser-modules.ts: prints a module and everything it imports, as JavaScript for browsers.
+// Run as a process of its own by browser-modules.ts: sends modules and everything they import, as JavaScript for browsers.
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -31,4 +31,4 @@ function add(url: string): string {
 
 for (const entry of entries)
   add(entry.startsWith("./") ? pathToFileURL(fileURLToPath(new URL(entry, SOURCE))).href : import.meta.resolve(entry));
-process.stdout.write(JSON.stringify(modules));
+process.send!(modules);

@@ -42,7 +42,7 @@ export async function verifyBuild(session, order, priority, tokens) {
     refused,
     expected,
     facts: boundsOf(built, expected, order, tokens),
-    lines: checksOf(lines, problems),
+    lines: checksOf(lines, problems, account.address),
     verdict: refused
       ? `Not signed: ${problems.map(describeProblem).join("; ")}`
       : `Every instruction is part of your trade, and nothing else is. Sign before ${new Date(built.expiresAt).toLocaleTimeString()}.`,
@@ -53,7 +53,7 @@ export async function verifyBuild(session, order, priority, tokens) {
 const request = (order, priority, apiKey) => call("POST", "/v1/tx/swap", { apiKey, body: { ...order, priority } });
 
 /** One line for the message and one for each instruction; a line at fault says why. */
-function checksOf(lines, problems) {
+function checksOf(lines, problems, wallet) {
   const byInstruction = new Map();
   for (const problem of problems) {
     const at = problem.instruction ?? 0;
@@ -62,7 +62,10 @@ function checksOf(lines, problems) {
   return lines.map((line) => {
     const number = Number(/^(\d+)\. /.exec(line)?.[1] ?? 0);
     const faults = byInstruction.get(number) ?? [];
-    const text = line.replace(/^\d+\. /, "");
+    const text = line
+      .replace(/^\d+\. /, "")
+      .replaceAll(wallet, "your wallet")
+      .replace(/^your/, "Your");
     return element("li", { class: faults.length > 0 && "bad" }, [text, ...faults].join(" — "));
   });
 }

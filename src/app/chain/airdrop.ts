@@ -1,9 +1,8 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 
 const LONGEST_MS = 10_000;
 
-/** Asks the embedded chain for SOL, and waits until the wallet has it. @throws TradewireError UPSTREAM_ERROR */
+/** Asks the embedded chain for SOL, and waits until the wallet has it. @throws Error if the chain refuses */
 export async function requestAirdrop(rpcUrl: string, wallet: Address, lamports: bigint): Promise<void> {
   const response = await fetch(rpcUrl, {
     method: "POST",
@@ -18,8 +17,6 @@ export async function requestAirdrop(rpcUrl: string, wallet: Address, lamports: 
   });
   const answer: unknown = await response.json();
   if (typeof answer !== "object" || answer === null || "error" in answer) {
-    throw new TradewireError("UPSTREAM_ERROR", "The airdrop of the embedded chain failed.", {
-      cause: new Error(JSON.stringify(answer)),
-    });
+    throw new Error(`The airdrop of the embedded chain failed: ${JSON.stringify(answer)}`);
   }
 }

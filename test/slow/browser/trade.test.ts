@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     expect(rows[0]).toBe("Paid0.5 SOL0.5 SOL");
     await shoot(page, `trade-result-${name}`);
     await page.getByRole("button", { name: "History" }).click();
-    await page.getByText("as promised").waitFor();
+    await page.getByText("as promised", { exact: true }).waitFor();
     await shoot(page, `history-${name}`);
     expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
   });
@@ -105,7 +105,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     await page.getByRole("button", { name: "Max of the balance" }).click();
     await trade(page);
     await page.getByRole("button", { name: "History" }).click();
-    await page.getByText("as promised").nth(1).waitFor();
+    await page.getByText("as promised", { exact: true }).nth(1).waitFor();
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export CSV" }).click();
     const stream = await (await download).createReadStream();

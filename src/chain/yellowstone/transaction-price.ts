@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { readU64 } from "../../primitives/bytes.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../../solana/programs.ts";
-import { bytesIn, fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
+import { bytesIn, type Fields, fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
 
 /** A transaction's bid for priority, and the accounts it wrote to. */
 interface TransactionPrice {
@@ -13,6 +13,7 @@ interface TransactionPrice {
 
 const SET_COMPUTE_UNIT_PRICE = 3;
 const KEY_BYTES = 32;
+const MICRO_LAMPORTS = 1_000_000n;
 
 /**
  * Reads the price of a transaction from an update of a Yellowstone stream; undefined for any other update. Fields that are
@@ -38,9 +39,16 @@ export function decodeTransactionPrice(bytes: Uint8Array): TransactionPrice | un
   const loaded = bytesIn(meta, 12).filter(({ length }) => length === KEY_BYTES);
   return {
     slot: BigInt(numberIn(outer, 2)),
-    price: priceOf(keys, bytesIn(message, 4)),
+    price: statedPrice(messageIn(message, 7)) ?? priceOf(keys, bytesIn(message, 4)),
     writable: [...keys.filter((_, index) => isWritable(index)), ...loaded].map((key) => Address.from(key)),
   };
+}
+
+/** The price of a version 1 message, which states fee and limit in place of instructions; undefined for other versions. */
+function statedPrice(config: Fields): bigint | undefined {
+  if (config.size === 0) return undefined;
+  const [lamports, units] = [BigInt(numberIn(config, 1)), BigInt(numberIn(config, 2))];
+  return units === 0n ? 0n : (lamports * MICRO_LAMPORTS) / units;
 }
 
 function priceOf(keys: readonly Uint8Array[], instructions: readonly Uint8Array[]): bigint {

@@ -39,7 +39,11 @@ export class ProgramCode {
     const { reader, watch, logger } = this.#options;
     const build = watch.get(id);
     if (build == null) return undefined;
-    const code = await reader.fetchCode(build);
+    const code = await reader.fetchCode(build).catch((error: Error) => {
+      const reason = error.cause instanceof Error ? error.cause.message : error.message;
+      logger.warn({ program: id.toString(), reason }, "shadow execution: a program's code cannot be read");
+      throw error;
+    });
     if (code === undefined) {
       await watch.refresh();
       return undefined;

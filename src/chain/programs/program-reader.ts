@@ -4,6 +4,7 @@ import type { Account } from "../../solana/account.ts";
 import { LEGACY_LOADER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { AccountReader, DeployedProgram } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
 
@@ -18,6 +19,9 @@ const KIND_CODE = 3;
 const SLICE_BYTES = 512 * 1024;
 const MAX_CODE_BYTES = 10 * 1024 * 1024 + CODE_HEADER_BYTES;
 const MAX_PER_CALL = 100;
+/** Nodes whose bytes of a program must be the same, if there are as many. */
+const TESTIMONIES = 2;
+const NO_DATA = new Uint8Array(0);
 const WHAT = "a program";
 
 interface ProgramReaderOptions {
@@ -34,8 +38,9 @@ export interface ProgramReader {
   /** The slots that known deployments have now, in order; undefined if one is gone. @throws TradewireError UPSTREAM_ERROR */
   fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]>;
   /**
-   * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile.
-   * @throws TradewireError UPSTREAM_ERROR
+   * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile. With two nodes or more, the bytes of two
+   * must be the same: what runs decides over every quote of a venue.
+   * @throws TradewireError UPSTREAM_ERROR, also if two nodes disagree
    */
   fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined>;
 }
@@ -76,24 +81,48 @@ class RpcProgramReader implements ProgramReader {
     for (let at = 0; at < upgradeable.length; at += MAX_PER_CALL) {
       const chunk = upgradeable.slice(at, at + MAX_PER_CALL).map(({ codeAddress }) => codeAddress);
       const accounts = await this.#fetchSlices(chunk, 0, CODE_HEADER_BYTES);
-      for (const [i, address] of chunk.entries())
-        slots.set(address, deploySlotOf(accounts[i]?.data ?? new Uint8Array(0)));
+      for (const [i, address] of chunk.entries()) slots.set(address, deploySlotOf(accounts[i]?.data ?? NO_DATA));
     }
     return deployments.map(({ isUpgradeable, codeAddress }) => (isUpgradeable ? slots.get(codeAddress) : 0n));
   }
 
   async fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined> {
+    const { endpoints } = this.#options.pool;
+    if (endpoints.length < 2) return this.#readCode(deployment, undefined);
+    const found: Uint8Array[] = [];
+    let failure: unknown;
+    for (const endpoint of endpoints) {
+      try {
+        // A node that lags shows another deployment, and says nothing about this one.
+        const code = await this.#readCode(deployment, endpoint);
+        if (code !== undefined) found.push(code);
+      } catch (error) {
+        failure = error;
+      }
+      if (found.length === TESTIMONIES) break;
+    }
+    const [first, second] = found;
+    if (first === undefined && failure !== undefined) throw failure;
+    if (first !== undefined && second !== undefined && !isSame(first, second))
+      throw new NodeError("malformed", `Solana nodes disagree on the code of ${deployment.id}: no build of it is run.`);
+    return first;
+  }
+
+  /** The code as one endpoint has it, or any of the pool. */
+  async #readCode(deployment: DeployedProgram, only: RpcEndpoint | undefined): Promise<Uint8Array | undefined> {
     const { codeAddress, isUpgradeable, slot } = deployment;
     const slices: Uint8Array[] = [];
     for (let offset = 0; offset < MAX_CODE_BYTES; offset += SLICE_BYTES) {
-      const [account] = await this.#fetchSlices([codeAddress], offset, SLICE_BYTES);
+      const [account] = await this.#fetchSlices([codeAddress], offset, SLICE_BYTES, only);
       if (account === null || account === undefined) return undefined;
       slices.push(account.data);
       if (account.data.length < SLICE_BYTES) break;
     }
     // A replacement between two slices would mix two builds.
-    const [now] = await this.fetchDeploySlots([deployment]);
-    if (now !== slot) return undefined;
+    if (isUpgradeable) {
+      const [header] = await this.#fetchSlices([codeAddress], 0, CODE_HEADER_BYTES, only);
+      if (deploySlotOf(header?.data ?? NO_DATA) !== slot) return undefined;
+    }
     const whole = Buffer.concat(slices);
     return isUpgradeable ? whole.subarray(CODE_HEADER_BYTES) : whole;
   }
@@ -102,10 +131,11 @@ class RpcProgramReader implements ProgramReader {
     addresses: readonly Address[],
     offset: number,
     length: number,
+    only?: RpcEndpoint,
   ): Promise<readonly (Account | null)[]> {
     const { pool, commitment } = this.#options;
     const config = { encoding: "base64", commitment, dataSlice: { offset, length } };
-    const result = await pool.read("getMultipleAccounts", [addresses.map(String), config]);
+    const result = await pool.read("getMultipleAccounts", [addresses.map(String), config], { only });
     const { slot, value } = asContext(result, WHAT);
     const values = asList(value, WHAT);
     return addresses.map((address, i) => {
@@ -115,6 +145,10 @@ class RpcProgramReader implements ProgramReader {
       return account;
     });
   }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
 }
 
 /** The deployment a program account shows; its slot is still to be read. */

@@ -43,7 +43,7 @@ export async function updateList(
       program: list.program,
       memcmp: [{ offset: 0, bytes: hex(discriminator) }, ...memcmp],
     });
-    if (accounts === "refused") return undefined;
+    if (typeof accounts === "string") return undefined;
     for (const account of accounts) {
       const { value, order } = entry(account);
       entries.push({ value: String(value), order });

@@ -96,7 +96,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const accountParts = await openAccounts(context);
   const chainParts = await connectChain(context, location);
   const shadow = connectShadow(context, chainParts, location);
-  const marketParts = await watchMarkets(context, chainParts, shadow);
+  const marketParts = await watchMarkets(context, chainParts, { ...accountParts, embedded: location.embedded, shadow });
   const { store, secrets, keys } = accountParts;
   const parts = { ...accountParts, ...chainParts, ...marketParts, shadow };
   const trades = await openTrades(context, { ...parts, embedded: location.embedded }, { metrics, owner });

@@ -1,5 +1,7 @@
 import { randomFillSync, randomInt } from "node:crypto";
+import { StoredMarketIndex } from "../accounts/market-index.ts";
 import { createSubmissions } from "../accounts/submissions.ts";
+import { networkOf } from "../api/http/network-of.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
 import { networkName } from "../chain/head/network-name.ts";
@@ -7,7 +9,9 @@ import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
 import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../chain/state/state-source.ts";
 import { createMarkets } from "../market/markets.ts";
+import type { SearchBudget } from "../market/search/search-turns.ts";
 import { Address } from "../primitives/address.ts";
+import type { Config } from "../process/config/settings.ts";
 import { createTokenSealer } from "../trade/build/submission-token.ts";
 import { createTrades } from "../trade/trades.ts";
 import { venues } from "../venues/registry.ts";
@@ -27,9 +31,22 @@ const CLAIM_TIMEOUT_MS = 50;
 export type MarketParts = Awaited<ReturnType<typeof watchMarkets>>;
 
 /** Starts following market state. */
-export async function watchMarkets(context: AppContext, chain: ChainParts, shadow: ShadowParts | undefined) {
+export async function watchMarkets(
+  context: AppContext,
+  chain: ChainParts,
+  {
+    store,
+    embedded,
+    shadow,
+  }: Pick<AccountParts, "store"> & Pick<ChainLocation, "embedded"> & { readonly shadow: ShadowParts | undefined },
+) {
   const { config, now, warn, closers } = context;
   const { reader, head } = chain;
+  // An embedded chain starts anew with each process: nothing found on it lasts.
+  const index =
+    embedded === undefined
+      ? closers.keep(new StoredMarketIndex({ store, now, warn, network: head.genesisHash() }))
+      : undefined;
   const source = closers.keep(await openStateSource(context, chain));
   const markets = closers.keep(
     createMarkets({
@@ -39,6 +56,9 @@ export async function watchMarkets(context: AppContext, chain: ChainParts, shado
       head: { slotAgeMs: () => head.silenceMs(), clock: () => head.clock() },
       venues,
       judge: shadow?.checks,
+      index,
+      searchBudget: searchBudgetOf(config),
+      networkOf,
       now,
       warn,
       maxAgeMs: config.stateMaxAgeMs,
@@ -48,6 +68,17 @@ export async function watchMarkets(context: AppContext, chain: ChainParts, shado
     }),
   );
   return { source, markets };
+}
+
+function searchBudgetOf(config: Config): SearchBudget {
+  return {
+    perKey: config.coldSearchesPerKey,
+    perAddress: config.coldSearchesPerAddress,
+    perSecond: config.coldSearchesPerSecond,
+    burstSeconds: config.coldSearchBurstSeconds,
+    atOnce: config.coldSearchesAtOnce,
+    waitMs: config.coldSearchWaitMs,
+  };
 }
 
 /** The Yellowstone client is loaded only if there is a server for it. */

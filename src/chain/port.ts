@@ -11,6 +11,8 @@ export interface ProgramFilter {
   readonly program: Address;
   readonly dataSize?: number;
   readonly memcmp: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+  /** True: an answer too large for one call is not read in parts, but reported as "oversized". */
+  readonly atOnce?: boolean;
 }
 
 /** Reads of account state across the network. */
@@ -22,7 +24,7 @@ export interface AccountReader {
    */
   fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot>;
   /** Accounts of a program by filter, or "refused" if no node serves such a search. @throws TradewireError UPSTREAM_ERROR */
-  fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused">;
+  fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused" | "oversized">;
 }
 
 /** The build of a program that the chain runs. */

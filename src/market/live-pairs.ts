@@ -1,7 +1,7 @@
 import type { Now } from "../primitives/clock.ts";
 import type { MintPair } from "../venues/venue.ts";
-import type { PairSearch } from "./pair-search.ts";
-import type { Markets, PairMarkets } from "./port.ts";
+import type { Markets, PairMarkets, SearchCaller } from "./port.ts";
+import type { PairSearch } from "./search/pair-search.ts";
 import type { WatchedPair } from "./watched-pair.ts";
 import type { WatchedPairs } from "./watched-pairs.ts";
 
@@ -10,14 +10,12 @@ interface LivePairsOptions {
   readonly search: PairSearch;
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** How often a pair in use is searched again. Milliseconds. */
-  readonly researchMs: number;
   /** Least time between two background searches, of any pairs. Milliseconds. */
   readonly researchPaceMs: number;
 }
 
-/** Least time between two searches of a pair that nobody can trade, such as one whose curve has completed. Milliseconds. */
-const DOUBT_MS = 1_000;
+/** Least time between two attempts to make a pair hot that no caller waits for. Milliseconds. */
+const ATTEMPT_MS = 500;
 
 /** The markets of pairs: searched for on first use, answered from memory afterwards. */
 export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "searchSoon"> {
@@ -30,16 +28,16 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     this.#search = (pair) => options.search.search(pair);
   }
 
-  /** @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
-  marketsOf({ a, b }: MintPair): PairMarkets | Promise<PairMarkets> {
+  /** @throws TradewireError STATE_STALE, UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */
+  marketsOf({ a, b }: MintPair, caller?: SearchCaller): PairMarkets | Promise<PairMarkets> {
     const { pairs, now } = this.#options;
     const pair = pairs.of(a, b);
     const atMs = now();
     pair.lastUsedMs = atMs;
     if (pair.reads !== undefined) return pair.reads;
-    if (!pair.schedule.hasSearched) return pair.readBySearch(this.#search);
+    if (!pair.schedule.hasSearched) return this.#readCold(pair, caller);
     if (pair.schedule.isDue(atMs) && !pair.isResearching) {
-      if (pair.isEmpty) return pair.readBySearch(this.#search);
+      if (pair.isEmpty) return this.#readCold(pair, caller);
       this.#research(pair);
     }
     const answer = pair.answer();
@@ -48,18 +46,22 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     return answer;
   }
 
-  knownMarkets({ a, b }: MintPair): PairMarkets | undefined {
-    const { pairs, now, researchMs } = this.#options;
+  knownMarkets({ a, b }: MintPair, caller?: SearchCaller): PairMarkets | undefined {
+    const { pairs, now } = this.#options;
     const pair = pairs.of(a, b);
     const atMs = now();
     pair.lastUsedMs = atMs;
     if (pair.reads !== undefined) return undefined;
     if (!pair.schedule.hasSearched) {
-      pair.readBySearch(this.#search);
+      if (atMs < pair.attemptedAtMs + ATTEMPT_MS) return undefined;
+      pair.attemptedAtMs = atMs;
+      this.#readCold(pair, caller).catch(() => {
+        // Nobody waits for it; a later call tries again.
+      });
       return undefined;
     }
     // Nobody waits for this answer: pairs without a market are searched less often.
-    if (pair.schedule.isDue(atMs, pair.isEmpty ? researchMs : 0)) this.#research(pair);
+    if (pair.schedule.isIdleDue(atMs)) this.#research(pair);
     const answer = pair.answer();
     if (answer === undefined) {
       pair.readMissing();
@@ -72,16 +74,29 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     const { pairs, now } = this.#options;
     const pair = pairs.of(a, b);
     if (pair.reads !== undefined || pair.isResearching || !pair.schedule.hasSearched) return;
-    if (now() >= pair.schedule.beganAtMs + DOUBT_MS) this.#research(pair);
+    if (pair.schedule.mayDoubt(now()) && this.#research(pair)) pair.schedule.doubt();
   }
 
-  /** Searches the pair in the background, unless another search has just begun: a later call will do it. */
-  #research(pair: WatchedPair): void {
+  /**
+   * Makes a pair hot. Each caller waits for a turn of its own until one of them has it; what is read then is shared.
+   * @throws TradewireError as `marketsOf`
+   */
+  async #readCold(pair: WatchedPair, caller: SearchCaller | undefined): Promise<PairMarkets> {
+    const { search, now } = this.#options;
+    await search.prepare(pair, caller);
+    if (pair.reads !== undefined) return pair.reads;
+    const isOpen = !pair.schedule.hasSearched || (pair.isEmpty && pair.schedule.isDue(now()));
+    return isOpen ? pair.readBySearch(this.#search) : this.marketsOf(pair.pair, caller);
+  }
+
+  /** Searches the pair in the background, unless another search has just begun: a later call will do it. @returns true if it does */
+  #research(pair: WatchedPair): boolean {
     const { now, warn, researchPaceMs } = this.#options;
-    if (pair.isResearching || this.#researchedAtMs + researchPaceMs > now()) return;
+    if (pair.isResearching || this.#researchedAtMs + researchPaceMs > now()) return false;
     this.#researchedAtMs = now();
     pair.research(this.#search, (error) => {
       warn(`Searching again for markets of ${pair.pair.a} and ${pair.pair.b} failed: ${String(error)}`);
     });
+    return true;
   }
 }

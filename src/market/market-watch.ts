@@ -2,9 +2,9 @@ import type { KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
-import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./discovery.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { HotMarket, MarketBacking, MarketFault } from "./port.ts";
+import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./search/discovery.ts";
 
 /** A live market, as its judge sees it. */
 export interface JudgedMarket {

@@ -2,12 +2,17 @@ import type { AccountReader, StateSource } from "../chain/port.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
-import { watchSearchOutages } from "./discovery.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
-import { PairSearch, type SearchOutcome } from "./pair-search.ts";
 import type { Markets } from "./port.ts";
+import { type MarketIndex, NO_INDEX } from "./search/market-index.ts";
+import { MintProofs } from "./search/mint-proofs.ts";
+import { PairCoverages } from "./search/pair-coverage.ts";
+import { PairSearch, type SearchOutcome } from "./search/pair-search.ts";
+import { watchSearchOutages } from "./search/search-outage.ts";
+import { DEFAULT_SEARCH_BUDGET, type SearchBudget, SearchTurns } from "./search/search-turns.ts";
+import { SubjectSearches } from "./search/subject-search.ts";
 import { SingleAccounts } from "./single-accounts.ts";
 import { WatchedPairs } from "./watched-pairs.ts";
 
@@ -36,6 +41,12 @@ export interface MarketsOptions {
   readonly venues: readonly Venue[];
   /** Checks live markets on the deployed programs; absent: none is checked. */
   readonly judge?: MarketJudge | undefined;
+  /** Markets found before; absent: none are known. */
+  readonly index?: MarketIndex | undefined;
+  /** How many cold searches are made; absent: the defaults. */
+  readonly searchBudget?: SearchBudget | undefined;
+  /** The network of a caller's address, which shares its budget; absent: the address itself. */
+  readonly networkOf?: ((address: string) => string) | undefined;
   readonly now: Now;
   readonly warn: (message: string) => void;
   /** Older state is not answered. */
@@ -63,6 +74,8 @@ export interface MarketsOptions {
 
 const DEFAULT_MAX_AGE_MS = 2_000;
 const DEFAULT_NEGATIVE_MS = 5_000;
+/** How long "no such mint" holds without another read. Milliseconds. */
+const ABSENT_MS = 1_000;
 const DEFAULT_RESEARCH_MS = 60_000;
 const DEFAULT_RESEARCH_PACE_MS = 500;
 const DEFAULT_IDLE_MS = 600_000;
@@ -81,6 +94,9 @@ export function createMarkets({
   head,
   venues,
   judge = NO_JUDGE,
+  index = NO_INDEX,
+  searchBudget = DEFAULT_SEARCH_BUDGET,
+  networkOf = (address) => address,
   now,
   warn,
   maxAgeMs = DEFAULT_MAX_AGE_MS,
@@ -97,11 +113,18 @@ export function createMarkets({
 }: MarketsOptions): LiveMarkets {
   const live = new LiveAccounts(source);
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
-  const singles = new SingleAccounts({ live, now, maxAgeMs, idleMs, negativeMs, maxSingles });
+  const proofs = new MintProofs({ reader, now, networkOf, negativeMs: ABSENT_MS });
+  const singles = new SingleAccounts({ live, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
   let closed = false;
   const outage = watchSearchOutages(reader, warn);
+  const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
+  const searches = new SubjectSearches({ reader: outage.reader, venues, turns, now });
+  const coverages = new PairCoverages({ index, searches, venues, now });
   const search = new PairSearch({
     reader: outage.reader,
+    coverages,
+    searches,
+    index,
     live,
     judge,
     head,
@@ -114,7 +137,7 @@ export function createMarkets({
     maxMarketsPerPair,
     maxFound,
   });
-  const livePairs = new LivePairs({ pairs, search, now, warn: outage.warn, researchMs, researchPaceMs });
+  const livePairs = new LivePairs({ pairs, search, now, warn: outage.warn, researchPaceMs });
 
   const sweeper = setInterval(() => {
     const atMs = now();
@@ -123,10 +146,10 @@ export function createMarkets({
   }, sweepMs);
 
   return {
-    marketsOf: (pair) => livePairs.marketsOf(pair),
-    knownMarkets: (pair) => livePairs.knownMarkets(pair),
+    marketsOf: (pair, caller) => livePairs.marketsOf(pair, caller),
+    knownMarkets: (pair, caller) => livePairs.knownMarkets(pair, caller),
     searchSoon: (pair) => livePairs.searchSoon(pair),
-    mint: (address) => singles.mint(address),
+    mint: (address, caller) => singles.mint(address, caller),
     account: (address) => singles.account(address),
     warm: (addresses) => singles.warm(addresses),
     refresh: (addresses) => singles.refresh(addresses),
@@ -142,6 +165,8 @@ export function createMarkets({
       clearInterval(sweeper);
       pairs.close();
       singles.close();
+      turns.close();
+      proofs.close();
     },
   };
 }

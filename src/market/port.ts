@@ -42,19 +42,32 @@ export interface PairMarkets {
   readonly searched: readonly string[];
 }
 
+/** Whose call makes a search necessary: cold searches are budgeted by key and address. A call's state is one. */
+export interface SearchCaller {
+  /** The client's address. */
+  readonly peer: string;
+  readonly principal: { readonly keyId: string } | undefined;
+}
+
 /** The live account view as the trade stages see it. A warm answer is synchronous: no promise, no I/O. */
 export interface Markets {
-  /** Markets where the pair trades. A cold pair is discovered and read first, and kept fresh afterwards. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
-  marketsOf(pair: MintPair): PairMarkets | Promise<PairMarkets>;
+  /**
+   * Markets where the pair trades. A cold pair is discovered and read first, and kept fresh afterwards.
+   * @throws TradewireError STATE_STALE, UPSTREAM_ERROR; RATE_LIMIT_EXCEEDED, OVERLOADED if the search would have to wait too long
+   */
+  marketsOf(pair: MintPair, caller?: SearchCaller): PairMarkets | Promise<PairMarkets>;
   /**
    * What is in memory of a pair; undefined if nothing is, or it is stale. Never waits: the call makes the pair hot, and missing
    * accounts are read in the background.
    */
-  knownMarkets(pair: MintPair): PairMarkets | undefined;
+  knownMarkets(pair: MintPair, caller?: SearchCaller): PairMarkets | undefined;
   /** Reports that no market of the pair can make a trade: it is searched again in the background, at most once a second. */
   searchSoon(pair: MintPair): void;
-  /** The mint, or null when there is no such mint. @throws TradewireError UPSTREAM_ERROR */
-  mint(address: Address): Mint | null | Promise<Mint | null>;
+  /**
+   * The mint, or null when there is no such mint.
+   * @throws TradewireError UPSTREAM_ERROR; RATE_LIMIT_EXCEEDED, OVERLOADED if too many unknown mints are being asked for
+   */
+  mint(address: Address, caller?: SearchCaller): Mint | null | Promise<Mint | null>;
   /**
    * One of the wallet's own accounts (SOL balance, token accounts), kept live from the first call. `undefined` while it is not
    * in memory; to wait for it, call `warm`.

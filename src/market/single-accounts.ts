@@ -4,11 +4,13 @@ import type { Account } from "../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
-import type { Markets } from "./port.ts";
+import type { Markets, SearchCaller } from "./port.ts";
+import type { MintProofs } from "./search/mint-proofs.ts";
 
 /** Durations are in milliseconds. */
 interface SingleAccountsOptions {
   readonly live: LiveAccounts;
+  readonly proofs: MintProofs;
   readonly now: Now;
   /** Older state is not answered. */
   readonly maxAgeMs: number;
@@ -38,15 +40,26 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     this.#options = options;
   }
 
-  /** @throws TradewireError UPSTREAM_ERROR */
-  mint(address: Address): Mint | null | Promise<Mint | null> {
-    const { live } = this.#options;
+  /** @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */
+  mint(address: Address, caller?: SearchCaller): Mint | null | Promise<Mint | null> {
+    const { live, proofs } = this.#options;
     const account = live.get(address);
     if (account !== undefined && this.#singles.has(address)) return this.#mintOf(address, account);
-    const read = this.warm([address]).then(() => this.#mintOf(address, live.get(address) ?? null));
+    if (proofs.isAbsent(address)) return null;
+    const read = this.#readMint(address, caller);
     // Callers that only look into memory drop the promise.
     read.catch(() => {});
     return read;
+  }
+
+  /** Follows the account only if it is a mint: otherwise any address would cost a subscription. */
+  async #readMint(address: Address, caller: SearchCaller | undefined): Promise<Mint | null> {
+    const { live, proofs } = this.#options;
+    const known = await proofs.prove(address, caller);
+    if (known.account === null) return null;
+    this.#single(address);
+    await live.hold(this.#holder, [address], new Map([[address, known]]));
+    return this.#mintOf(address, live.get(address) ?? null);
   }
 
   account(address: Address): Account | null | undefined {

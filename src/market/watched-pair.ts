@@ -5,7 +5,7 @@ import type { LiveAccounts } from "./live-accounts.ts";
 import { completeWatches, type MarketWatch } from "./market-watch.ts";
 import { PassedOver } from "./passed-over.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
-import { type SearchPace, SearchSchedule } from "./search-schedule.ts";
+import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 
 /** What every watched pair shares. */
 export interface PairContext {
@@ -27,6 +27,9 @@ export interface PairFindings {
   readonly searched: readonly string[];
   /** False if a part failed that may succeed soon. */
   readonly isComplete: boolean;
+  /** When the chain was first searched for the pair, and when for these findings (epoch milliseconds). */
+  readonly firstAtMs: number;
+  readonly searchedAtMs: number;
 }
 
 /** A pair of mints in use: its markets, the answer made of them, how fresh that is, and the reads in flight for it. */
@@ -37,6 +40,8 @@ export class WatchedPair {
   readonly passedOver = new PassedOver();
   /** Epoch milliseconds. */
   lastUsedMs: number;
+  /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
+  attemptedAtMs = 0;
   readonly #context: PairContext;
   #watches: readonly MarketWatch[] = [];
   #searchFaults: readonly MarketFault[] = [];
@@ -62,6 +67,11 @@ export class WatchedPair {
 
   get isEmpty(): boolean {
     return this.#watches.length === 0;
+  }
+
+  /** Venues that the last search covered. */
+  get searched(): readonly string[] {
+    return this.#searched;
   }
 
   /** The reads in flight that callers wait for; undefined if there are none. */
@@ -123,7 +133,7 @@ export class WatchedPair {
   }
 
   /** Takes over the result of a search: releases closed and dropped markets, and schedules the next search. */
-  accept({ added, dropped, faults, searched, isComplete }: PairFindings): void {
+  accept({ added, dropped, faults, searched, isComplete, firstAtMs, searchedAtMs }: PairFindings): void {
     const kept = this.#watches.filter((watch) => {
       const reading = watch.read();
       const isGone = dropped.has(watch) || (reading.kind === "fault" && reading.closed);
@@ -133,7 +143,8 @@ export class WatchedPair {
     this.#watches = [...kept, ...added];
     this.#searchFaults = [...faults, ...this.passedOver.faults()];
     this.#searched = searched;
-    this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete });
+    if (added.length > 0) this.schedule.clearDoubts();
+    this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
   }
 
@@ -206,8 +217,10 @@ export class WatchedPair {
     for (const watch of this.#watches) {
       const reading = watch.read();
       if (reading.kind === "hot") markets.push(reading.hot);
-      else if (reading.kind === "fault") faults.push(reading.fault);
-      else
+      else if (reading.kind === "fault") {
+        faults.push(reading.fault);
+        if (reading.closed) this.schedule.hasten(this.#context.now());
+      } else
         faults.push({
           venue: watch.venue.id,
           market: watch.address.toString(),

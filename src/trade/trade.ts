@@ -1,6 +1,7 @@
 import type { Principal, SubmissionPlace } from "../accounts/port.ts";
 import type { Priority } from "../chain/port.ts";
 import type { ErrorCode } from "../errors/error-codes.ts";
+import type { SearchCaller } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { SwapMode } from "../venues/venue.ts";
 
@@ -38,6 +39,8 @@ export interface TradeRequest {
   readonly venues?: readonly string[] | undefined;
   /** Ids of venues to leave out. */
   readonly excludeVenues?: readonly string[] | undefined;
+  /** Whose budget cold searches are taken from; absent: nobody's. */
+  readonly caller?: SearchCaller | undefined;
   /** Receives the end of each stage. */
   readonly stages?: { mark(stage: BuildStage): void } | undefined;
 }

@@ -11,17 +11,24 @@ export interface MintPair {
   readonly b: Address;
 }
 
+/** Accounts of `program` to filter, for markets whose address cannot be derived. */
+export interface AccountFilter {
+  readonly kind: "filter";
+  readonly program: Address;
+  readonly dataSize?: number;
+  readonly memcmp: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+}
+
 /** Where markets of a pair may be. Data only: the market layer reads. */
 export type MarketSearch =
   /** Addresses at which a market account may exist. */
   | { readonly kind: "probe"; readonly addresses: readonly Address[] }
-  /** Accounts of `program` to filter, for markets whose address cannot be derived. */
-  | {
-      readonly kind: "filter";
-      readonly program: Address;
-      readonly dataSize?: number;
-      readonly memcmp: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
-    };
+  /**
+   * Addresses of markets that the venue's filters find too: read only if a filter fails or is refused. A function, because
+   * deriving them takes milliseconds.
+   */
+  | { readonly kind: "guess"; readonly addresses: () => readonly Address[] }
+  | AccountFilter;
 
 /** One market: an account of a venue where two mints trade. Venues extend it with what their instructions need. */
 export interface Market {
@@ -98,6 +105,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   readonly supports: Readonly<{ exactOut: boolean; token2022: boolean }>;
   /** Where markets of the pair may be. */
   search(pair: MintPair): readonly MarketSearch[];
+  /**
+   * Filters that serve all pairs of a mint at once: those of both mints of a pair find every market that the filters of
+   * `search` find, and those of one mint if the other is a hub. Absent: pairs are searched one by one.
+   */
+  searchMint?(mint: Address): readonly AccountFilter[];
   /**
    * Decodes a market; undefined if the account is not one of this venue. `pair` is the pair it was found for: if an account does
    * not name its own mints, they are proven from the pair by derivation.

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readVenueFolders } from "../../scripts/venue-folders.ts";
-import { discoverMarkets } from "../../src/market/discovery.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { buildTrade } from "../../src/trade/build/build-trade.ts";
 import { venues } from "../../src/venues/registry.ts";
 import { putToyPool } from "../fixtures/venues/toy-swap/world.ts";
+import { discoverCold } from "../support/discover.ts";
 import { memoryPorts } from "../support/memory-ports.ts";
 import { Svm } from "../support/svm.ts";
 import { WORLD_CLOCK } from "../support/world.ts";
@@ -36,10 +36,7 @@ describe("a venue that is nothing but a folder", () => {
       }),
       fetchProgramAccounts: async () => [],
     };
-    const { found, searched } = await discoverMarkets(
-      { a: SOL_MINT, b: mint },
-      { reader, venues: [...venues, toy], now: () => 0, warn: () => undefined, maxFound: 10 },
-    );
+    const { found, searched } = await discoverCold({ a: SOL_MINT, b: mint }, { reader, venues: [...venues, toy] });
     expect(searched).toHaveLength(venues.length + 1);
     expect(found.map((one) => [one.venue.id, one.market.address])).toEqual([["toy_swap", market]]);
   });

@@ -123,6 +123,28 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await db.schema.createIndex("submissions_by_account").on("submissions").columns(columns).execute();
     },
   },
+  "0010-markets": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("markets")
+        .addColumn("subject", "text", (column) => column.notNull())
+        .addColumn("address", "text", (column) => column.notNull())
+        .addColumn("venue", "text", (column) => column.notNull())
+        .addColumn("mint_a", "text", (column) => column.notNull())
+        .addColumn("mint_b", "text", (column) => column.notNull())
+        .addColumn("found_at_ms", INTEGER, (column) => column.notNull())
+        .addPrimaryKeyConstraint("markets_key", ["subject", "address"])
+        .execute();
+      await db.schema.createIndex("markets_by_address").on("markets").column("address").execute();
+      await db.schema
+        .createTable("market_searches")
+        .addColumn("subject", "text", (column) => column.primaryKey())
+        .addColumn("venues", "text", (column) => column.notNull())
+        .addColumn("first_at_ms", INTEGER, (column) => column.notNull())
+        .addColumn("at_ms", INTEGER, (column) => column.notNull())
+        .execute();
+    },
+  },
 };
 
 /**

@@ -10,6 +10,8 @@ export interface Schema {
   submission_signatures: SubmissionSignatureTable;
   limit_usage: LimitUsageTable;
   pepper_mark: PepperMarkTable;
+  markets: MarketTable;
+  market_searches: MarketSearchTable;
 }
 
 interface AccountTable {
@@ -81,6 +83,27 @@ interface LimitUsageTable {
 interface PepperMarkTable {
   id: number;
   mark: string;
+}
+
+/** A market found for a subject: a mint, or a pair of mints. Read from the chain again before it is used. */
+interface MarketTable {
+  /** The network, a slash, and the mint, or both mints with a colon between them: base58. */
+  subject: string;
+  /** Base58, like the mints. */
+  address: string;
+  venue: string;
+  mint_a: string;
+  mint_b: string;
+  found_at_ms: number;
+}
+
+/** Searches of the chain that covered a subject whole. */
+interface MarketSearchTable {
+  subject: string;
+  /** Ids of the venues searched, with spaces between them. */
+  venues: string;
+  first_at_ms: number;
+  at_ms: number;
 }
 
 export type Database = Kysely<Schema>;

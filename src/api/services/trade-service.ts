@@ -50,6 +50,7 @@ export function createTradeService(
             amountRaw: request.solAmountRaw,
             ...termsOf(request),
             priority: levelOf(request.priority),
+            caller: stateOf(context),
             stages: stateOf(context).stages,
           }),
         ),
@@ -69,6 +70,7 @@ export function createTradeService(
             sellPercent: request.sellPercent,
             ...termsOf(request),
             priority: levelOf(request.priority),
+            caller: stateOf(context),
             stages: stateOf(context).stages,
           }),
         ),
@@ -82,6 +84,7 @@ export function createTradeService(
             ...toSwap(request),
             principal: principalOf(context),
             priority: levelOf(request.priority),
+            caller: stateOf(context),
             stages: stateOf(context).stages,
           }),
         ),
@@ -99,8 +102,9 @@ export function createTradeService(
       );
     },
 
-    async quote(request) {
-      return fromQuoted(await namingFields(swapFields(request), () => trades.quote(toSwap(request))));
+    async quote(request, context) {
+      const caller = stateOf(context);
+      return fromQuoted(await namingFields(swapFields(request), () => trades.quote({ ...toSwap(request), caller })));
     },
 
     async getTrade(request, context) {
@@ -125,7 +129,7 @@ export function createTradeService(
     async *watchQuote(request, context) {
       const { keyId } = principalOf(context);
       const until = AbortSignal.any([context.signal, closing]);
-      const ask = toSwap(request);
+      const ask = { ...toSwap(request), caller: stateOf(context) };
       const price = () => namingFields(swapFields(request), () => trades.quote(ask));
       streams.take(keyId);
       try {

@@ -74,6 +74,16 @@ test("a program's accounts are searched by size and bytes", async () => {
   });
 });
 
+test("a search that must be answered at once is not made in parts", async () => {
+  const { endpoint, reader } = readerOf({
+    getProgramAccounts: () => {
+      throw new NodeError("malformed", "too large");
+    },
+  });
+  expect(await reader.fetchProgramAccounts({ program: TOKEN_PROGRAM, memcmp: [], atOnce: true })).toBe("oversized");
+  expect(endpoint.calls.length).toBe(1);
+});
+
 test("a search whose answer is too large is made in parts, and loses nothing", async () => {
   const found = addresses.slice(0, 250);
   const account = { ...value, owner: TOKEN_PROGRAM.toString() };
@@ -86,7 +96,7 @@ test("a search whose answer is too large is made in parts, and loses nothing", a
     getMultipleAccounts: (keys: readonly string[]) => ({ context: { slot: 4 }, value: keys.map(() => account) }),
   });
   const accounts = await reader.fetchProgramAccounts({ program: TOKEN_PROGRAM, memcmp: [] });
-  if (accounts === "refused") throw new Error("refused");
+  if (typeof accounts === "string") throw new Error(accounts);
   expect(accounts.map(({ address, slot, data }) => [address, slot, ...data])).toEqual(
     found.map((address) => [address, 4n, 1, 2]),
   );

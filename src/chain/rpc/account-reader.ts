@@ -63,7 +63,12 @@ class RpcAccountReader implements AccountReader {
     };
   }
 
-  async fetchProgramAccounts({ program, dataSize, memcmp }: ProgramFilter): Promise<readonly Account[] | "refused"> {
+  async fetchProgramAccounts({
+    program,
+    dataSize,
+    memcmp,
+    atOnce = false,
+  }: ProgramFilter): Promise<readonly Account[] | "refused" | "oversized"> {
     const filters = [
       ...(dataSize === undefined ? [] : [{ dataSize }]),
       ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
@@ -74,6 +79,7 @@ class RpcAccountReader implements AccountReader {
     } catch (error) {
       if (isRefusal(error)) return "refused";
       if (!isUnusable(error)) throw error;
+      if (atOnce) return "oversized";
       return await this.#searchInParts(program, config, error);
     }
   }

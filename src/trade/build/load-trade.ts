@@ -1,5 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Markets } from "../../market/port.ts";
+import type { Markets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { awaitSnapshot, type Snapshot, takeSnapshot } from "../quote/snapshot.ts";
@@ -22,36 +22,34 @@ export interface LoadedTrade {
  */
 export function recallTrade(markets: Markets, request: TradeRequest): LoadedTrade | undefined {
   if (request.sellPercent !== undefined) return undefined;
-  const inMint = markets.mint(canonicalMint(request.inMint));
-  const outMint = markets.mint(canonicalMint(request.outMint));
+  const inMint = markets.mint(canonicalMint(request.inMint), request.caller);
+  const outMint = markets.mint(canonicalMint(request.outMint), request.caller);
   if (inMint instanceof Promise || outMint instanceof Promise) return undefined;
   const intent = resolveIntent(request, inMint, outMint);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   if (!knowsBalances(markets, accounts)) return undefined;
-  const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address);
+  const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address, request.caller);
   return snapshot === undefined ? undefined : { request, intent, accounts, snapshot };
 }
 
 /**
- * Loads a trade, reading what is not in memory.
+ * Loads a trade, reading what is not in memory: the mints first, because nothing else is worth a call unless both exist.
  *
- * @throws TradewireError as `recallTrade`; also INSUFFICIENT_TOKEN_BALANCE for a share of nothing, UPSTREAM_ERROR
+ * @throws TradewireError as `recallTrade`; also INSUFFICIENT_TOKEN_BALANCE for a share of nothing, UPSTREAM_ERROR,
+ * RATE_LIMIT_EXCEEDED and OVERLOADED if a cold search would have to wait too long
  */
 export async function loadTrade(markets: Markets, request: TradeRequest): Promise<LoadedTrade> {
+  const { sellPercent, caller } = request;
   const [inAddress, outAddress] = [canonicalMint(request.inMint), canonicalMint(request.outMint)];
-  // Started before the mints are known, so that everything is read in the same rounds.
-  const snapshotting = inAddress === outAddress ? undefined : fetchSnapshot(markets, inAddress, outAddress);
-  snapshotting?.catch(() => {});
-  const [inMint, outMint] = await Promise.all([markets.mint(inAddress), markets.mint(outAddress)]);
-  const { sellPercent } = request;
-  const share =
-    sellPercent === undefined || inMint === null || outMint === null
-      ? undefined
-      : await readBalanceShare(markets, request.principal.wallet, inMint, sellPercent);
+  const [inMint, outMint] = await Promise.all([markets.mint(inAddress, caller), markets.mint(outAddress, caller)]);
+  const isShare = sellPercent !== undefined && inMint !== null && outMint !== null;
+  const early = isShare && inMint !== outMint ? fetchSnapshot(markets, inAddress, outAddress, caller) : undefined;
+  early?.catch(() => {});
+  const share = isShare ? await readBalanceShare(markets, request.principal.wallet, inMint, sellPercent) : undefined;
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   const [snapshot] = await Promise.all([
-    snapshotting ?? fetchSnapshot(markets, intent.inMint.address, intent.outMint.address),
+    early ?? fetchSnapshot(markets, intent.inMint.address, intent.outMint.address, caller),
     warmIfPossible(markets, balanceAddresses(accounts)),
   ]);
   return { request, intent, accounts, snapshot };
@@ -67,6 +65,11 @@ export async function warmIfPossible(markets: Pick<Markets, "warm">, addresses: 
 }
 
 /** From memory if the pair is there, without waiting for hubs again. */
-async function fetchSnapshot(markets: Markets, inMint: Address, outMint: Address): Promise<Snapshot> {
-  return takeSnapshot(markets, inMint, outMint) ?? awaitSnapshot(markets, inMint, outMint);
+async function fetchSnapshot(
+  markets: Markets,
+  inMint: Address,
+  outMint: Address,
+  caller: SearchCaller | undefined,
+): Promise<Snapshot> {
+  return takeSnapshot(markets, inMint, outMint, caller) ?? awaitSnapshot(markets, inMint, outMint, caller);
 }

@@ -33,22 +33,25 @@ type QuoteRequest = Parameters<Trades["quote"]>[0];
  */
 export function quoteTrade(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promise<QuotedTrade> {
   const { markets } = ports;
-  const inMint = markets.mint(canonicalMint(request.inMint));
-  const outMint = markets.mint(canonicalMint(request.outMint));
+  const { caller } = request;
+  const inMint = markets.mint(canonicalMint(request.inMint), caller);
+  const outMint = markets.mint(canonicalMint(request.outMint), caller);
   if (inMint instanceof Promise || outMint instanceof Promise) return quoteCold(ports, request);
   const intent = resolveIntent(request, inMint, outMint);
-  const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address);
+  const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address, caller);
   return snapshot === undefined ? quoteCold(ports, request) : answer(ports, request, intent, snapshot);
 }
 
 async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<QuotedTrade> {
   const { markets } = ports;
+  const { caller } = request;
   const [inMint, outMint] = await Promise.all([
-    markets.mint(canonicalMint(request.inMint)),
-    markets.mint(canonicalMint(request.outMint)),
+    markets.mint(canonicalMint(request.inMint), caller),
+    markets.mint(canonicalMint(request.outMint), caller),
   ]);
   const intent = resolveIntent(request, inMint, outMint);
-  return answer(ports, request, intent, await awaitSnapshot(markets, intent.inMint.address, intent.outMint.address));
+  const snapshot = await awaitSnapshot(markets, intent.inMint.address, intent.outMint.address, caller);
+  return answer(ports, request, intent, snapshot);
 }
 
 function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {

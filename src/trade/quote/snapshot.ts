@@ -1,4 +1,4 @@
-import type { Markets, PairMarkets } from "../../market/port.ts";
+import type { Markets, PairMarkets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
@@ -33,15 +33,20 @@ type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint">;
  *
  * @throws TradewireError STATE_STALE
  */
-export function takeSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Snapshot | undefined {
-  const direct = markets.marketsOf({ a: inMint, b: outMint });
+export function takeSnapshot(
+  markets: MarketsPort,
+  inMint: Address,
+  outMint: Address,
+  caller?: SearchCaller,
+): Snapshot | undefined {
+  const direct = markets.marketsOf({ a: inMint, b: outMint }, caller);
   if (direct instanceof Promise) return undefined;
   const hubs: KnownHub[] = [];
   let isWaiting = false;
   for (const hub of hubsOf(inMint, outMint)) {
     const mint = markets.mint(hub);
-    const toHub = markets.knownMarkets({ a: inMint, b: hub });
-    const fromHub = markets.knownMarkets({ a: hub, b: outMint });
+    const toHub = markets.knownMarkets({ a: inMint, b: hub }, caller);
+    const fromHub = markets.knownMarkets({ a: hub, b: outMint }, caller);
     if (mint instanceof Promise || toHub === undefined || fromHub === undefined) isWaiting = true;
     else if (mint !== null) hubs.push({ hub, mint, toHub, fromHub });
   }
@@ -110,16 +115,21 @@ function eligibleOf({ requireChecked, bounds = UNBOUNDED }: Intent, snapshot: Sn
 }
 
 /** The snapshot with every hub, reading what is missing, all at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
-export async function awaitSnapshot(markets: MarketsPort, inMint: Address, outMint: Address): Promise<Snapshot> {
+export async function awaitSnapshot(
+  markets: MarketsPort,
+  inMint: Address,
+  outMint: Address,
+  caller?: SearchCaller,
+): Promise<Snapshot> {
   const reading = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
     const [mint, toHub, fromHub] = await Promise.all([
       markets.mint(hub),
-      markets.marketsOf({ a: inMint, b: hub }),
-      markets.marketsOf({ a: hub, b: outMint }),
+      markets.marketsOf({ a: inMint, b: hub }, caller),
+      markets.marketsOf({ a: hub, b: outMint }, caller),
     ]);
     return mint === null ? undefined : { hub, mint, toHub, fromHub };
   });
-  const [direct, ...all] = await Promise.all([markets.marketsOf({ a: inMint, b: outMint }), ...reading]);
+  const [direct, ...all] = await Promise.all([markets.marketsOf({ a: inMint, b: outMint }, caller), ...reading]);
   const hubs = all.filter((hub) => hub !== undefined);
   return { direct, hubs, between: await awaitBetween(markets, hubs) };
 }

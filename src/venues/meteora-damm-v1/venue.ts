@@ -3,7 +3,7 @@ import { minOf } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { tokenBalance } from "../../solana/token/token-account.ts";
-import { filterEitherWay } from "../shared/mint-filter.ts";
+import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, requireReserve } from "../shared/reserves.ts";
@@ -74,8 +74,10 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   supports: { exactOut: true, token2022: false },
 
   search(pair) {
-    return [{ kind: "probe", addresses: dammV1PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
+    return [{ kind: "guess", addresses: () => dammV1PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeDammV1Market,
 

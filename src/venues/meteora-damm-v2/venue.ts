@@ -4,7 +4,7 @@ import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
-import { filterEitherWay } from "../shared/mint-filter.ts";
+import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -62,8 +62,10 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    return [{ kind: "probe", addresses: dammV2PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
+    return [{ kind: "guess", addresses: () => dammV2PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeDammV2Market,
 

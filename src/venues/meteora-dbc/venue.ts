@@ -1,4 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -9,7 +10,7 @@ import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts"
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
 import { transferFeeOf } from "../shared/transfer-sides.ts";
-import type { Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
+import type { AccountFilter, Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
 import { meteoraDbcErrors } from "./errors.ts";
 import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
 import {
@@ -57,6 +58,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   programs: [DBC_PROGRAM],
   supports: { exactOut: true, token2022: true },
   search,
+  searchMint: (mint) => [filterByCoin(mint)],
   decode: decodeDbcMarket,
 
   needs(market, have) {
@@ -80,14 +82,16 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
 
 /** Pools by their coin: each of the two that is not a quote mint. */
 function search({ a, b }: MintPair): MarketSearch[] {
-  return [a, b]
-    .filter((mint) => !isDbcQuoteMint(mint))
-    .map((mint) => ({
-      kind: "filter",
-      program: DBC_PROGRAM,
-      dataSize: DBC_POOL_SIZE,
-      memcmp: [{ offset: DBC_BASE_MINT_OFFSET, bytes: mint.bytes }],
-    }));
+  return [a, b].filter((mint) => !isDbcQuoteMint(mint)).map(filterByCoin);
+}
+
+function filterByCoin(mint: Address): AccountFilter {
+  return {
+    kind: "filter",
+    program: DBC_PROGRAM,
+    dataSize: DBC_POOL_SIZE,
+    memcmp: [{ offset: DBC_BASE_MINT_OFFSET, bytes: mint.bytes }],
+  };
 }
 
 function readState(market: DbcMarket, have: AccountView): DbcState {

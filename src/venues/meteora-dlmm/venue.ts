@@ -7,7 +7,7 @@ import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
-import { filterEitherWay } from "../shared/mint-filter.ts";
+import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -97,8 +97,10 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    return [{ kind: "probe", addresses: dlmmPairAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
+    return [{ kind: "guess", addresses: () => dlmmPairAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeDlmmMarket,
 
@@ -108,10 +110,11 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     const missing = unread(have, [market.address, extension, ...market.mints, ...market.reserves]);
     const account = have.get(market.address);
     const held = have.get(extension);
-    if (account === undefined || account === null || held === undefined) return missing;
+    if (account === undefined || account === null) return missing;
     const pair = decodeDlmmPair(account);
     if (pair === undefined) return missing;
-    const bitmap = decodeBitmap(account, held);
+    // Most pairs have no extension: what the pair's own bitmap says is read along with it.
+    const bitmap = decodeBitmap(account, held ?? null);
     const addresses = [false, true].flatMap((upwards) =>
       arraysWithLiquidity(bitmap, activeArray(pair), upwards, ARRAYS_READ),
     );

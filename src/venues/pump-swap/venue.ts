@@ -1,12 +1,12 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
-import { filterEitherWay } from "../shared/mint-filter.ts";
+import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
@@ -88,23 +88,25 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   search(pair) {
     const { a, b } = pair;
     return [
-      { kind: "probe", addresses: [canonicalPumpPool(a, b), canonicalPumpPool(b, a)] },
+      { kind: "guess", addresses: () => [canonicalPumpPool(a, b), canonicalPumpPool(b, a)] },
       ...filterEitherWay(ACCOUNTS, pair),
     ];
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodePumpSwapMarket,
 
   /** In the last round the creator's token account: the first trade to pay a fee into it creates it. */
   needs(market, have) {
     const { address, mints, vaults } = market;
-    const first = unread(have, [address, ...vaults, ...mints, PUMP_SWAP_GLOBAL, PUMP_SWAP_FEE_CONFIG]);
-    if (first.length > 0) return first;
+    const missing = unread(have, [address, ...vaults, ...mints, PUMP_SWAP_GLOBAL, PUMP_SWAP_FEE_CONFIG]);
     const account = have.get(address);
-    const quoteMint = have.get(mints[1]);
-    if (!account || !quoteMint) return [];
+    // The token program of wrapped SOL is known before its mint is read: that saves a round of reads.
+    const program = mints[1] === SOL_MINT ? TOKEN_PROGRAM : have.get(mints[1])?.owner;
+    if (!account || program === undefined) return missing;
     const vault = pumpSwapCreatorVaultOf(decodePumpPool(account).coinCreator).address;
-    return unread(have, [associatedTokenAccount(vault, mints[1], quoteMint.owner).address]);
+    return [...missing, ...unread(have, [associatedTokenAccount(vault, mints[1], program).address])];
   },
 
   read: readState,

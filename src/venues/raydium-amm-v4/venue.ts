@@ -2,7 +2,7 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { filterEitherWay } from "../shared/mint-filter.ts";
+import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { requireReserve } from "../shared/reserves.ts";
@@ -60,6 +60,8 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
   search(pair) {
     return filterEitherWay(ACCOUNTS, pair);
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeAmmV4Market,
 

@@ -5,7 +5,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { filterByMints } from "../shared/mint-filter.ts";
+import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -95,8 +95,10 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   supports: { exactOut: true, token2022: true },
 
   search(pair) {
-    return [{ kind: "probe", addresses: clmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
+    return [{ kind: "guess", addresses: () => clmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeClmmMarket,
 

@@ -3,7 +3,7 @@ import type { AccountView } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { filterByMints } from "../shared/mint-filter.ts";
+import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { requireReserve } from "../shared/reserves.ts";
@@ -60,8 +60,10 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
 
   /** Derived pools by probe. A pool may also stand at an address chosen by its creator: those by filter, mints in byte order. */
   search(pair) {
-    return [{ kind: "probe", addresses: cpmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
+    return [{ kind: "guess", addresses: () => cpmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];
   },
+
+  searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeCpmmMarket,
 

@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import type { MarketSearch, MintPair } from "../venue.ts";
+import type { AccountFilter, MarketSearch, MintPair } from "../venue.ts";
 
 /** How to recognize a venue's markets among the accounts of its program. */
 interface MarketAccounts {
@@ -29,4 +29,14 @@ export function filterByMints(
 /** Markets whose accounts name the two mints in either order. */
 export function filterEitherWay(accounts: MarketAccounts, { a, b }: MintPair): readonly MarketSearch[] {
   return [filterByMints(accounts, [a, b]), filterByMints(accounts, [b, a])];
+}
+
+/** Markets whose accounts name the mint on either side. */
+export function filterByMint({ program, dataSize, mintOffsets }: MarketAccounts, mint: Address): AccountFilter[] {
+  return mintOffsets.map((offset) => ({
+    kind: "filter",
+    program,
+    ...(dataSize === undefined ? {} : { dataSize }),
+    memcmp: [{ offset, bytes: mint.bytes }],
+  }));
 }

@@ -241,7 +241,7 @@ describe.skipIf(!present)(`meteora_dlmm where it does not trade (${PROGRAM})`, (
 
   it("is found by its derived address", () => {
     const { pair, x, y } = open(cases[1]!, createRandom(1));
-    const [probe] = meteoraDlmm.search({ a: x, b: y });
-    expect(probe?.kind === "probe" && probe.addresses.includes(pair)).toBe(true);
+    const [guess] = meteoraDlmm.search({ a: x, b: y });
+    expect(guess?.kind === "guess" && guess.addresses().includes(pair)).toBe(true);
   });
 });

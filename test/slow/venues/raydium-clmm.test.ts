@@ -202,8 +202,8 @@ describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)
   it.runIf(build.isMain)("finds its pools by derivation and reads one in at most three rounds", () => {
     const svm = newChain();
     const { pool } = newPool(svm, POOLS[1]!, createRandom(5));
-    const [probe] = raydiumClmm.search({ a: pool.mints[1], b: pool.mints[0] });
-    expect(probe?.kind === "probe" && probe.addresses.includes(pool.address)).toBe(true);
+    const [guess] = raydiumClmm.search({ a: pool.mints[1], b: pool.mints[0] });
+    expect(guess?.kind === "guess" && guess.addresses().includes(pool.address)).toBe(true);
     expect(readMarket(svm, raydiumClmm, pool.address).rounds).toBe(3);
     const covered = newPool(svm, POOLS[4]!, createRandom(6));
     expect(readMarket(svm, raydiumClmm, covered.pool.address).rounds).toBe(2);

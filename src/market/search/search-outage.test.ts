@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { AccountReader, ProgramFilter } from "../chain/port.ts";
-import { watchSearchOutages } from "./discovery.ts";
+import type { AccountReader, ProgramFilter } from "../../chain/port.ts";
+import { watchSearchOutages } from "./search-outage.ts";
 
 test("an outage of searches is one line, and the next outage another", async () => {
   let isDown = true;

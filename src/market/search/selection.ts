@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AccountReader, KnownAccount } from "../chain/port.ts";
-import { TradewireError } from "../errors/tradewire-error.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Now } from "../primitives/clock.ts";
-import { maxOf } from "../primitives/integer.ts";
-import type { AccountView, ChainClock } from "../solana/account.ts";
-import { SOL_MINT } from "../solana/programs.ts";
-import type { Market, MintPair, Venue } from "../venues/venue.ts";
+import type { AccountReader, KnownAccount } from "../../chain/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import { maxOf } from "../../primitives/integer.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { Market, MintPair, Venue } from "../../venues/venue.ts";
 import { type FoundMarket, ROUNDS_AFTER_SEARCH } from "./discovery.ts";
 
 /** A market with its state, one among many of a pair. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { TradewireError } from "../errors/tradewire-error.ts";
-import { Address } from "../primitives/address.ts";
-import { createRandom } from "../primitives/random.ts";
-import { SOL_MINT } from "../solana/programs.ts";
-import type { Ask, Market, Venue } from "../venues/venue.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { Ask, Market, Venue } from "../../venues/venue.ts";
 import { chooseBest } from "./selection.ts";
 
 const random = createRandom(70);

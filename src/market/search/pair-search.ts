@@ -1,12 +1,16 @@
-import type { AccountReader } from "../chain/port.ts";
-import type { Now } from "../primitives/clock.ts";
-import type { ChainClock } from "../solana/account.ts";
-import type { Venue } from "../venues/venue.ts";
+import type { AccountReader } from "../../chain/port.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { ChainClock } from "../../solana/account.ts";
+import type { Venue } from "../../venues/venue.ts";
+import type { LiveAccounts } from "../live-accounts.ts";
+import { completeWatches, type MarketJudge, MarketWatch } from "../market-watch.ts";
+import type { SearchCaller } from "../port.ts";
+import type { WatchedPair } from "../watched-pair.ts";
 import { discoverMarkets, type FoundMarket } from "./discovery.ts";
-import type { LiveAccounts } from "./live-accounts.ts";
-import { completeWatches, type MarketJudge, MarketWatch } from "./market-watch.ts";
+import type { MarketIndex } from "./market-index.ts";
+import type { PairCoverages } from "./pair-coverage.ts";
 import { chooseBest, type Examined, examineMarkets, neededBy } from "./selection.ts";
-import type { WatchedPair } from "./watched-pair.ts";
+import type { SubjectSearches } from "./subject-search.ts";
 
 /** How a search of one venue went, and when it ended (epoch milliseconds). */
 export interface SearchOutcome {
@@ -16,6 +20,9 @@ export interface SearchOutcome {
 
 interface PairSearchOptions {
   readonly reader: AccountReader;
+  readonly coverages: PairCoverages;
+  readonly searches: SubjectSearches;
+  readonly index: MarketIndex;
   readonly live: LiveAccounts;
   readonly judge: MarketJudge;
   readonly head: { clock(): ChainClock };
@@ -41,6 +48,7 @@ interface Change {
 /** Longest wait for the first checks of markets. Milliseconds. */
 const MAX_JUDGE_WAIT_MS = 300;
 const NONE: ReadonlySet<MarketWatch> = new Set();
+const NOTHING_NEW = { indexed: [], searches: [] } as const;
 
 /** Searches every venue for the markets of a pair, and watches the best of them. */
 export class PairSearch {
@@ -57,28 +65,60 @@ export class PairSearch {
   }
 
   /**
-   * Watches new markets that are among the best, and releases closed ones.
+   * Covers the pair for `search`, in the caller's turn if the chain must be searched.
+   * @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED
+   */
+  async prepare(pair: WatchedPair, caller: SearchCaller | undefined): Promise<void> {
+    if (!this.#isLook(pair))
+      await this.#options.coverages.cover(pair.pair, { caller, sinceMs: pair.schedule.searchedAtMs });
+  }
+
+  /**
+   * Watches new markets that are among the best, and releases closed ones. The chain is searched only if neither this process
+   * nor another has done so since the pair's last search.
    * @throws TradewireError UPSTREAM_ERROR
    */
   async search(pair: WatchedPair): Promise<void> {
-    const { now, judge, isWanted, maxMarketsPerPair } = this.#options;
+    const { now, judge, isWanted, maxMarketsPerPair, coverages, index } = this.#options;
     const beganAtMs = now();
+    const isLook = this.#isLook(pair);
     pair.schedule.begin(beganAtMs);
-    const { found, faults, searched, isComplete } = await discoverMarkets(pair.pair, this.#options).catch(
-      (error: unknown) => {
-        this.#noteOutcome([]);
-        throw error;
-      },
-    );
-    this.#noteOutcome(searched);
+    const coverage = isLook
+      ? { ...NOTHING_NEW, firstAtMs: beganAtMs, atMs: pair.schedule.searchedAtMs }
+      : await coverages.cover(pair.pair, { caller: undefined, sinceMs: pair.schedule.searchedAtMs });
+    const { found, gone, faults, searched, isComplete, isWhole } = await discoverMarkets(
+      pair.pair,
+      coverage,
+      this.#options,
+    ).catch((error: unknown) => {
+      this.#noteOutcome([]);
+      throw error;
+    });
+    if (gone.length > 0) index.remove(gone);
+    if (isLook && found.length === 0) {
+      pair.schedule.look(now());
+      return;
+    }
+    if (coverage.searches.length > 0) {
+      this.#noteOutcome(searched);
+      if (isComplete && !isWhole) coverages.notePair(pair.pair, found);
+    }
     const fresh = this.#freshOf(pair, found);
     const isCrowded = pair.watches.length + fresh.length > maxMarketsPerPair;
     const { added, dropped } = isCrowded ? await this.#addBest(pair, fresh) : await this.#addAll(pair, fresh);
+    await this.#refreshOld(found, added);
     // Reading the markets has begun their checks: they get as long as the reads took, and no more.
     for (const watch of added) watch.read();
     await judge.settled(added, Math.min(now() - beganAtMs, MAX_JUDGE_WAIT_MS));
-    if (isWanted(pair)) pair.accept({ added, dropped, faults, searched, isComplete });
+    const { firstAtMs, atMs: searchedAtMs } = coverage;
+    const findings = { added, dropped, faults, searched, isComplete, firstAtMs, searchedAtMs };
+    if (isWanted(pair)) pair.accept(findings);
     else for (const watch of added) watch.release();
+  }
+
+  /** True if it is enough to read where markets of an empty pair are likely to appear. */
+  #isLook(pair: WatchedPair): boolean {
+    return pair.schedule.hasSearched && pair.isEmpty && !pair.schedule.isWholeDue(this.#options.now());
   }
 
   #noteOutcome(searched: readonly string[]): void {
@@ -126,10 +166,7 @@ export class PairSearch {
     const holding = entering.map((one, i) =>
       added[i]!.hold([one.found.account.address, ...neededBy(one, known)], known),
     );
-    await orRelease(
-      added,
-      Promise.all(holding).then(() => this.#refreshOld(found, added)),
-    );
+    await orRelease(added, Promise.all(holding));
     const dropped = new Set<MarketWatch>();
     for (const one of hot) {
       if (chosen.has(one)) continue;
@@ -139,11 +176,13 @@ export class PairSearch {
     return { added, dropped };
   }
 
-  /** Reads the markets again if examining very many took so long that what was read is old. */
+  /** Reads the markets again if finding them took so long that what was read first is old: a slow search is no stale market. */
   async #refreshOld(found: readonly FoundMarket[], watches: readonly MarketWatch[]): Promise<void> {
     const { live, now, maxAgeMs } = this.#options;
-    const isOld = found.some(({ readAtMs }) => readAtMs + maxAgeMs / 2 < now());
-    if (isOld) await live.refresh(watches.flatMap((one) => [...one.held]));
+    const sinceMs = now() - maxAgeMs / 2;
+    if (!found.some(({ readAtMs }) => readAtMs < sinceMs)) return;
+    const held = new Set(watches.flatMap((one) => [...one.held]));
+    await orRelease(watches, live.refresh([...held].filter((address) => live.currentAtMs(address) < sinceMs)));
   }
 }
 

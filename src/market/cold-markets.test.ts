@@ -1,0 +1,206 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import { Address } from "../primitives/address.ts";
+import { concatBytes } from "../primitives/bytes.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../solana/programs.ts";
+import { programErrors } from "../venues/shared/program-errors.ts";
+import type { AccountFilter, Venue } from "../venues/venue.ts";
+import { createMarkets, type LiveMarkets, type MarketsOptions } from "./markets.ts";
+import type { SearchCaller } from "./port.ts";
+import type { IndexEntry, IndexedMarket, MarketIndex } from "./search/market-index.ts";
+
+const at = (fill: number) => Address.from(new Uint8Array(32).fill(fill));
+const program = at(20);
+const token = at(1);
+const pair = { a: SOL_MINT, b: token };
+
+/** A pool's data is its two mints. */
+const venue: Venue = {
+  id: "raydium_cpmm",
+  programs: [program],
+  supports: { exactOut: true, token2022: true },
+  search: ({ a, b }) => [filterBy(a.bytes, b.bytes)],
+  searchMint: (mint) => [filterBy(mint.bytes)],
+  decode: ({ data, address, owner }) =>
+    data.length === 64 && owner === program
+      ? { venue: "raydium_cpmm", address, mints: [Address.from(data), Address.from(data, 32)], nativeSol: false }
+      : undefined,
+  needs: () => [],
+  read: ({ address }) => address,
+  quote: () => {
+    throw new Error("not asked");
+  },
+  swap: () => {
+    throw new Error("not asked");
+  },
+  errors: programErrors([]),
+};
+
+function filterBy(...bytes: readonly Uint8Array[]): AccountFilter {
+  return { kind: "filter", program, memcmp: bytes.map((one, i) => ({ offset: 32 * i, bytes: one })) };
+}
+
+/** An index in memory, as processes on one database share it. */
+function memoryIndex(): MarketIndex & { readonly entries: Map<string, IndexEntry> } {
+  const entries = new Map<string, IndexEntry>();
+  return {
+    entries,
+    find: async (keys) => new Map([...entries].filter(([key]) => keys.includes(key))),
+    add(key, markets, searched) {
+      const before = entries.get(key);
+      const all = new Map<Address, IndexedMarket>(
+        [...(before?.markets ?? []), ...markets].map((one) => [one.address, one]),
+      );
+      const firstAtMs = before?.searched?.firstAtMs ?? searched?.atMs ?? 0;
+      const last = searched === undefined ? before?.searched : { ...searched, firstAtMs };
+      entries.set(key, { markets: [...all.values()], ...(last === undefined ? {} : { searched: last }) });
+    },
+    remove(addresses) {
+      for (const [key, entry] of entries)
+        entries.set(key, { ...entry, markets: entry.markets.filter(({ address }) => !addresses.includes(address)) });
+    },
+  };
+}
+
+let state: FakeState;
+let open: LiveMarkets[];
+let index: ReturnType<typeof memoryIndex>;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  state = fakeState(Date.now);
+  open = [];
+  index = memoryIndex();
+});
+afterEach(() => {
+  for (const one of open) one.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+function start(options: Partial<MarketsOptions> = {}): LiveMarkets {
+  const markets = createMarkets({
+    reader: state,
+    source: state,
+    head: { slotAgeMs: () => 0, clock: () => ({ slot: 1n, epoch: 0n, unixTimestamp: 0n }) },
+    venues: [venue],
+    index,
+    now: Date.now,
+    warn: () => {},
+    ...options,
+  });
+  open.push(markets);
+  return markets;
+}
+
+const putPool = (address: Address, a: Address, b: Address) =>
+  state.set(address, concatBytes(a.bytes, b.bytes), program);
+const callerOf = (keyId: string): SearchCaller => ({ peer: "192.0.2.1", principal: { keyId } });
+async function marketsOf(markets: LiveMarkets, of = pair): Promise<string[]> {
+  const { markets: found } = await markets.marketsOf(of);
+  return found.map(({ market }) => market.address.toString());
+}
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  await vi.advanceTimersByTimeAsync(1);
+}
+
+test("one search serves all pairs of a mint", async () => {
+  putPool(at(10), token, SOL_MINT);
+  putPool(at(11), token, USDC_MINT);
+  const markets = start();
+  const found = await Promise.all([marketsOf(markets), marketsOf(markets, { a: token, b: USDC_MINT })]);
+  expect(found).toEqual([[at(10).toString()], [at(11).toString()]]);
+  expect(state.searches).toBe(1);
+});
+
+test("what was found before is read, not searched for: by another process, and after a restart", async () => {
+  putPool(at(10), token, SOL_MINT);
+  await marketsOf(start());
+  expect(state.searches).toBe(1);
+  const restarted = start();
+  expect(await marketsOf(restarted)).toEqual([at(10).toString()]);
+  // Nor is a pair searched for that is known to have no market.
+  expect(await marketsOf(restarted, { a: token, b: USDC_MINT })).toEqual([]);
+  expect(state.searches).toBe(1);
+});
+
+test("a provider that refuses searches serves what others have found", async () => {
+  putPool(at(10), token, SOL_MINT);
+  await marketsOf(start());
+  state.refusing = true;
+  expect(await marketsOf(start())).toEqual([at(10).toString()]);
+});
+
+test("a market that is gone leaves the index, and so does an account that another program owns now", async () => {
+  putPool(at(10), token, SOL_MINT);
+  putPool(at(11), token, SOL_MINT);
+  putPool(at(12), token, SOL_MINT);
+  await marketsOf(start());
+  state.set(at(10), undefined);
+  state.set(at(11), concatBytes(token.bytes, SOL_MINT.bytes), TOKEN_PROGRAM);
+  expect(await marketsOf(start())).toEqual([at(12).toString()]);
+  expect(index.entries.get(token.toString())!.markets.map(({ address }) => address)).toEqual([at(12)]);
+});
+
+test("a pair in use is searched less and less often, and by one process for all", async () => {
+  putPool(at(10), token, SOL_MINT);
+  const processes = [start(), start()];
+  for (const one of processes) await marketsOf(one);
+  for (let minute = 0; minute < 64; minute++) {
+    await vi.advanceTimersByTimeAsync(60_001);
+    for (const one of processes) {
+      one.marketsOf(pair);
+      await settle();
+    }
+  }
+  // After 0, 1, 2, 4, 8, 16, 32 and 64 minutes, each once for both.
+  expect(state.searches).toBeLessThanOrEqual(8);
+  expect(state.searches).toBeGreaterThanOrEqual(6);
+});
+
+test("a caller whose budget is used up is refused, and another caller gets the same pair at once", async () => {
+  putPool(at(10), token, SOL_MINT);
+  const budget = { perKey: 1, perAddress: 0, perSecond: 0, burstSeconds: 1, atOnce: 8, waitMs: 500 };
+  const markets = start({ searchBudget: budget });
+  const other = { a: SOL_MINT, b: at(2) };
+  await markets.marketsOf(other, callerOf("greedy"));
+  await expect(markets.marketsOf(pair, callerOf("greedy"))).rejects.toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+  const { markets: found } = await markets.marketsOf(pair, callerOf("modest"));
+  expect(found.length).toBe(1);
+  // What is in memory costs nobody anything.
+  expect(markets.marketsOf(pair, callerOf("greedy"))).not.toBeInstanceOf(Promise);
+});
+
+test("what the index knows takes nothing from a caller's budget", async () => {
+  const tokens = Array.from({ length: 50 }, (_, i) => at(100 + i));
+  for (const [i, mint] of tokens.entries()) putPool(at(30 + i), mint, SOL_MINT);
+  const before = start({
+    searchBudget: { perKey: 0, perAddress: 0, perSecond: 0, burstSeconds: 1, atOnce: 8, waitMs: 500 },
+  });
+  await Promise.all(tokens.map((b) => before.marketsOf({ a: SOL_MINT, b })));
+  const searches = state.searches;
+  const after = start({
+    searchBudget: { perKey: 1, perAddress: 1, perSecond: 1, burstSeconds: 1, atOnce: 1, waitMs: 500 },
+  });
+  await Promise.all(tokens.map((b) => after.marketsOf({ a: SOL_MINT, b }, callerOf("one"))));
+  expect(state.searches).toBe(searches);
+});
+
+test("a pair without a market is looked at in one call, and searched less and less often", async () => {
+  const markets = start();
+  for (let second = 0; second < 600; second += 6) {
+    expect(await marketsOf(markets)).toEqual([]);
+    await vi.advanceTimersByTimeAsync(6_000);
+  }
+  expect(state.searches).toBeLessThanOrEqual(14);
+});
+
+test("a mint that does not exist is neither followed nor searched for", async () => {
+  const markets = start();
+  const fetches = state.fetches;
+  expect(await markets.mint(at(77), callerOf("one"))).toBe(null);
+  expect(await markets.mint(at(77), callerOf("one"))).toBe(null);
+  expect([state.fetches - fetches, state.searches, state.followed.size]).toEqual([1, 0, 0]);
+});

@@ -1,0 +1,261 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { AccountReader } from "../../chain/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { Account } from "../../solana/account.ts";
+import type { AccountFilter, Market, MintPair, Venue } from "../../venues/venue.ts";
+import type { MarketFault } from "../port.ts";
+import type { IndexedMarket } from "./market-index.ts";
+import type { BegunSearch, SubjectFindings, SubjectSearches, VenueFinding } from "./subject-search.ts";
+
+/** A discovered market, and the account it was decoded from. */
+export interface FoundMarket {
+  readonly venue: Venue;
+  readonly market: Market;
+  readonly account: Account;
+  /** When the read of the account was sent (epoch milliseconds). */
+  readonly readAtMs: number;
+}
+
+/** What is known of the markets of a pair before its accounts are read. */
+export interface KnownMarkets {
+  /** Markets of the pair that were found before. */
+  readonly indexed: readonly IndexedMarket[];
+  /** Searches of the chain for the pair's mints; none if the index is enough. */
+  readonly searches: readonly BegunSearch[];
+}
+
+interface Discovery {
+  readonly found: readonly FoundMarket[];
+  /** Markets of the index that exist no more, or are none. */
+  readonly gone: readonly Address[];
+  readonly faults: readonly MarketFault[];
+  /** Venues that were searched without a failure. */
+  readonly searched: readonly string[];
+  /** False if a search failed that may succeed soon. */
+  readonly isComplete: boolean;
+  /** True if the searches of its mints brought all there is, not only of this pair. */
+  readonly isWhole: boolean;
+}
+
+interface DiscoveryOptions {
+  readonly reader: AccountReader;
+  readonly searches: SubjectSearches;
+  readonly venues: readonly Venue[];
+  readonly now: Now;
+  /** Receives the details of failures, which callers of the API do not get. */
+  readonly warn: (message: string) => void;
+  /** More markets of one pair than this are not examined. */
+  readonly maxFound: number;
+}
+
+/** Rounds of reads after the search: what a market needs, and what those accounts show to be needed. */
+export const ROUNDS_AFTER_SEARCH = 2;
+
+/** Where a venue's markets of the pair may be. */
+interface Plan {
+  readonly venue: Venue;
+  readonly probes: readonly Address[];
+  readonly filters: readonly AccountFilter[];
+  readonly guess: (() => readonly Address[]) | undefined;
+}
+
+/** A venue, and accounts that may be markets of it. */
+interface Candidates {
+  readonly venue: Venue;
+  readonly accounts: readonly Account[];
+  readonly readAtMs: number;
+}
+
+const REFUSED = "refused: the Solana node does not serve searches of this program's accounts";
+
+/**
+ * Finds the markets of the pair: those of the index, those of the filters, and those at addresses that can be derived, which
+ * are read in one call. If a venue or a search fails, the others go on and the failure is a fault.
+ *
+ * @throws TradewireError UPSTREAM_ERROR if the derived addresses cannot be read
+ */
+export function discoverMarkets(pair: MintPair, coverage: KnownMarkets, options: DiscoveryOptions): Promise<Discovery> {
+  return new MarketDiscovery(pair, coverage, options).run();
+}
+
+/** One search of every venue for one pair, with the faults it meets. */
+class MarketDiscovery {
+  readonly #pair: MintPair;
+  readonly #coverage: KnownMarkets;
+  readonly #options: DiscoveryOptions;
+  readonly #faults: MarketFault[] = [];
+  readonly #failed = new Set<string>();
+  readonly #gone: Address[] = [];
+  #isComplete = true;
+
+  constructor(pair: MintPair, coverage: KnownMarkets, options: DiscoveryOptions) {
+    this.#pair = pair;
+    this.#coverage = coverage;
+    this.#options = options;
+  }
+
+  async run(): Promise<Discovery> {
+    const { venues } = this.#options;
+    const { searches } = this.#coverage;
+    const plans = this.#plan();
+    const searching = Promise.all(searches.map(({ findings }) => findings));
+    const [read, findings, filtered] = await Promise.all([
+      this.#readDerived(plans),
+      searching,
+      searches.length === 0 ? [] : Promise.all(plans.map((plan) => this.#filter(plan, searching))),
+    ]);
+    const guessed = await this.#guess(
+      plans.filter(({ venue, guess }) => guess !== undefined && this.#failed.has(venue.id)),
+    );
+    const found = this.#decode([...read, ...filtered.flat(), ...guessed]);
+    const searched = venues.map(({ id }) => id).filter((id) => !this.#failed.has(id));
+    const isWhole = findings.every((one) => one.isWhole);
+    return { found, gone: this.#gone, faults: this.#faults, searched, isComplete: this.#isComplete, isWhole };
+  }
+
+  #plan(): readonly Plan[] {
+    const plans: Plan[] = [];
+    for (const venue of this.#options.venues) {
+      try {
+        const searches = venue.search(this.#pair);
+        plans.push({
+          venue,
+          probes: searches.flatMap((search) => (search.kind === "probe" ? search.addresses : [])),
+          filters: searches.filter((search) => search.kind === "filter"),
+          guess: searches.find((search) => search.kind === "guess")?.addresses,
+        });
+      } catch (error) {
+        this.#failed.add(venue.id);
+        this.#note(venue, undefined, error);
+      }
+    }
+    return plans;
+  }
+
+  /** Reads the probed and the indexed addresses. */
+  async #readDerived(plans: readonly Plan[]): Promise<readonly Candidates[]> {
+    const { indexed } = this.#coverage;
+    const asked = plans.map(({ venue, probes }) => {
+      const known = indexed.filter((one) => one.venue === venue.id).map(({ address }) => address);
+      return { venue, probes, known };
+    });
+    const readAtMs = this.#options.now();
+    const at = await this.#read(asked.flatMap(({ probes, known }) => [...probes, ...known]));
+    return asked.map(({ venue, probes, known }) => {
+      const accounts = probes.flatMap((address) => at.get(address) ?? []);
+      for (const address of known) {
+        const account = at.get(address);
+        // The index is no proof: what another program owns is no market of this venue.
+        if (account !== undefined && venue.programs.includes(account.owner)) accounts.push(account);
+        else this.#gone.push(address);
+      }
+      return { venue, accounts, readAtMs };
+    });
+  }
+
+  /** What the filters found: those of its mints if the venue has such and their answers are whole, else those of the pair. */
+  async #filter(
+    { venue, filters }: Plan,
+    searching: Promise<readonly SubjectFindings[]>,
+  ): Promise<readonly Candidates[]> {
+    if (filters.length === 0 && venue.searchMint === undefined) return [];
+    const findings = venue.searchMint === undefined ? [] : await searching;
+    const byMint = findings.flatMap(({ byVenue, readAtMs }) => {
+      const finding = byVenue.get(venue.id);
+      return finding === undefined ? [] : [{ ...finding, readAtMs }];
+    });
+    const isWhole = byMint.length > 0 && byMint.every(({ trouble }) => trouble !== "oversized");
+    if (isWhole) {
+      for (const { trouble } of byMint) this.#noteTrouble(venue, trouble);
+      return byMint.map(({ accounts, readAtMs }) => ({ venue, accounts, readAtMs }));
+    }
+    if (filters.length === 0) return [];
+    const readAtMs = this.#options.now();
+    const { accounts, trouble } = await this.#options.searches.filter(filters, false);
+    this.#noteTrouble(venue, trouble);
+    return [{ venue, accounts, readAtMs }];
+  }
+
+  #noteTrouble(venue: Venue, trouble: VenueFinding["trouble"]): void {
+    if (trouble === undefined || this.#failed.has(venue.id)) return;
+    this.#failed.add(venue.id);
+    if (typeof trouble === "string") {
+      this.#faults.push({ venue: venue.id, market: undefined, reason: REFUSED });
+      return;
+    }
+    this.#isComplete = false;
+    this.#note(venue, undefined, trouble.error);
+  }
+
+  /** Reads the likely addresses of venues whose filters did not answer. Deriving them takes time, so others get turns in between. */
+  async #guess(plans: readonly Plan[]): Promise<readonly Candidates[]> {
+    const asked: { readonly venue: Venue; readonly addresses: readonly Address[] }[] = [];
+    for (const { venue, guess } of plans) {
+      await nextTurn();
+      asked.push({ venue, addresses: guess!() });
+    }
+    const readAtMs = this.#options.now();
+    const addresses = asked.flatMap((one) => one.addresses);
+    const at = await this.#read(addresses).catch((error: unknown) => {
+      this.#isComplete = false;
+      this.#options.warn(`Reading where markets of ${this.#pair.a} and ${this.#pair.b} may be: ${String(error)}`);
+      return new Map<Address, Account>();
+    });
+    return asked.map(({ venue, addresses }) => ({
+      venue,
+      accounts: addresses.flatMap((address) => at.get(address) ?? []),
+      readAtMs,
+    }));
+  }
+
+  async #read(addresses: readonly Address[]): Promise<ReadonlyMap<Address, Account>> {
+    const found = new Map<Address, Account>();
+    if (addresses.length === 0) return found;
+    const { accounts } = await this.#options.reader.fetchAccounts([...new Set(addresses)]);
+    for (const account of accounts) if (account !== null) found.set(account.address, account);
+    return found;
+  }
+
+  #decode(candidates: readonly Candidates[]): readonly FoundMarket[] {
+    const { maxFound } = this.#options;
+    const found = new Map<Address, FoundMarket>();
+    let count = 0;
+    for (const { venue, accounts, readAtMs } of candidates) {
+      for (const account of accounts) {
+        if (found.has(account.address)) continue;
+        try {
+          const market = venue.decode(account, this.#pair);
+          if (market === undefined || !tradesPair(market, this.#pair)) continue;
+          count += 1;
+          if (count <= maxFound) found.set(account.address, { venue, market, account, readAtMs });
+        } catch (error) {
+          this.#note(venue, account.address.toString(), error);
+        }
+      }
+    }
+    if (count > maxFound) {
+      const reason = `only ${maxFound} of ${count} markets for this pair are examined`;
+      this.#faults.push({ venue: "all", market: undefined, reason });
+    }
+    return [...found.values()];
+  }
+
+  #note(venue: Venue, market: string | undefined, error: unknown): void {
+    this.#faults.push({ venue: venue.id, market, reason: reasonOf(error) });
+    // A market that names its own fault is no cause for a warning.
+    if (market !== undefined && error instanceof TradewireError) return;
+    const { a, b } = this.#pair;
+    this.#options.warn(`Search of ${venue.id} for ${a} and ${b}, ${market ?? "no market"}: ${String(error)}`);
+  }
+}
+
+/** A failure as callers of the API may read it: the message of a TradewireError, nothing of any other. */
+export function reasonOf(error: unknown): string {
+  return error instanceof TradewireError ? error.message : "cannot be read";
+}
+
+function tradesPair({ mints: [x, y] }: Market, { a, b }: MintPair): boolean {
+  return (x === a && y === b) || (x === b && y === a);
+}

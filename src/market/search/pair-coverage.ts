@@ -1,0 +1,155 @@
+import { compareAddresses } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { MintPair, Venue } from "../../venues/venue.ts";
+import type { SearchCaller } from "../port.ts";
+import type { FoundMarket, KnownMarkets } from "./discovery.ts";
+import type { IndexEntry, IndexedMarket, MarketIndex } from "./market-index.ts";
+import { type SearchSubject, subjectsOf } from "./search-subject.ts";
+import type { BegunSearch, SubjectFindings, SubjectSearches } from "./subject-search.ts";
+
+/** What is known of a pair's markets, and when the chain was searched for them (epoch milliseconds). */
+export interface PairCoverage extends KnownMarkets {
+  /** The first search of the chain for this pair that is known of, by any process. */
+  readonly firstAtMs: number;
+  /** The last one. */
+  readonly atMs: number;
+}
+
+interface PairCoveragesOptions {
+  readonly index: MarketIndex;
+  readonly searches: SubjectSearches;
+  readonly venues: readonly Venue[];
+  readonly now: Now;
+}
+
+/** How a pair is to be covered. */
+export interface CoverageQuery {
+  readonly caller: SearchCaller | undefined;
+  /** A search older than this is repeated. Epoch milliseconds; 0: any will do. */
+  readonly sinceMs: number;
+}
+
+type Entries = ReadonlyMap<string, IndexEntry>;
+
+/** How long what the index said serves other callers. Milliseconds. */
+const KEEP_MS = 2_000;
+/** Markets of one subject that are kept. */
+const MAX_KEPT = 5_000;
+const NOTHING: Entries = new Map();
+
+/** Covers pairs from the index if it can, else by searching the chain, and keeps in the index what was found. */
+export class PairCoverages {
+  readonly #options: PairCoveragesOptions;
+  readonly #lookUps = new Map<string, { readonly entries: Promise<Entries>; readonly atMs: number }>();
+  readonly #venueIds: readonly string[];
+
+  constructor(options: PairCoveragesOptions) {
+    this.#options = options;
+    this.#venueIds = options.venues.map(({ id }) => id);
+  }
+
+  /** @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED if a search is needed and its turn would come too late */
+  async cover(pair: MintPair, { caller, sinceMs }: CoverageQuery): Promise<PairCoverage> {
+    const { now } = this.#options;
+    const subjects = subjectsOf(pair);
+    const entries = await this.#lookUp(pair, subjects, sinceMs === 0);
+    const covering = this.#covering(pair, subjects, entries, sinceMs);
+    const indexed = marketsOf(pair, entries);
+    if (covering !== undefined) {
+      const firstAtMs = Math.min(...covering.map((one) => one.firstAtMs));
+      return { indexed, searches: [], firstAtMs, atMs: Math.min(...covering.map((one) => one.atMs)) };
+    }
+    const missing = subjects.filter(({ key }) => !this.#isSearched(entries.get(key), sinceMs));
+    const searches = await Promise.all(missing.map((subject) => this.#begin(subject, caller)));
+    const firsts = subjects.map(({ key }) => entries.get(key)?.searched?.firstAtMs ?? now());
+    return { indexed: sinceMs === 0 ? indexed : [], searches, firstAtMs: Math.min(...firsts), atMs: now() };
+  }
+
+  /** Notes a complete search of the pair if those of its mints were not: a node may refuse filters, or an answer be too large. */
+  notePair(pair: MintPair, found: readonly FoundMarket[]): void {
+    const markets = found.map(({ venue, market }) => ({
+      venue: venue.id,
+      address: market.address,
+      mints: market.mints,
+    }));
+    this.#options.index.add(keyOf(pair), markets, { venues: this.#venueIds, atMs: this.#options.now() });
+  }
+
+  /** The searches that together cover the pair; undefined if there are none, or too old ones. */
+  #covering(pair: MintPair, subjects: readonly SearchSubject[], entries: Entries, sinceMs: number) {
+    const own = entries.get(keyOf(pair));
+    if (this.#isSearched(own, sinceMs)) return [own!.searched!];
+    const searched = subjects.map(({ key }) => entries.get(key));
+    if (!searched.every((entry) => this.#isSearched(entry, sinceMs))) return undefined;
+    return searched.map((entry) => entry!.searched!);
+  }
+
+  #isSearched(entry: IndexEntry | undefined, sinceMs: number): boolean {
+    const searched = entry?.searched;
+    return (
+      searched !== undefined && searched.atMs > sinceMs && this.#venueIds.every((id) => searched.venues.includes(id))
+    );
+  }
+
+  #lookUp(pair: MintPair, subjects: readonly SearchSubject[], mayBeKept: boolean): Promise<Entries> {
+    const { index, now } = this.#options;
+    const key = keyOf(pair);
+    const atMs = now();
+    for (const [old, kept] of this.#lookUps) {
+      if (kept.atMs + KEEP_MS > atMs) break;
+      this.#lookUps.delete(old);
+    }
+    const kept = this.#lookUps.get(key);
+    if (mayBeKept && kept !== undefined) return kept.entries;
+    const entries = index
+      .find([...new Set([key, ...subjects.map((one) => one.key)])])
+      .then((found) => found ?? NOTHING);
+    this.#lookUps.delete(key);
+    this.#lookUps.set(key, { entries, atMs });
+    return entries;
+  }
+
+  async #begin(subject: SearchSubject, caller: SearchCaller | undefined): Promise<BegunSearch> {
+    const { searches } = this.#options;
+    const isNew = searches.current(subject) === undefined;
+    const search = await searches.begin(subject, caller);
+    if (isNew) search.findings.then((findings) => this.#keep(subject, findings));
+    return search;
+  }
+
+  /** Keeps what a search found; it counts as a search of the subject if it was whole. */
+  #keep(subject: SearchSubject, { byVenue, isWhole }: SubjectFindings): void {
+    const { venues, index, now } = this.#options;
+    const markets: IndexedMarket[] = [];
+    const pair = subject.mint === undefined ? subject.pair : { a: subject.mint, b: subject.mint };
+    for (const venue of venues) {
+      for (const account of byVenue.get(venue.id)?.accounts ?? []) {
+        try {
+          const market = venue.decode(account, pair);
+          if (market !== undefined) markets.push({ venue: venue.id, address: account.address, mints: market.mints });
+        } catch {
+          // What cannot be decoded is no market to remember; the search of the pair says why.
+        }
+      }
+    }
+    if (markets.length > MAX_KEPT) return;
+    index.add(subject.key, markets, isWhole ? { venues: this.#venueIds, atMs: now() } : undefined);
+  }
+}
+
+/** Names a pair in the index. */
+function keyOf({ a, b }: MintPair): string {
+  const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+  return `${low}:${high}`;
+}
+
+function marketsOf({ a, b }: MintPair, entries: Entries): readonly IndexedMarket[] {
+  const found = new Map<string, IndexedMarket>();
+  for (const { markets } of entries.values()) {
+    for (const market of markets) {
+      const [x, y] = market.mints;
+      if ((x === a && y === b) || (x === b && y === a)) found.set(market.address.toString(), market);
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,159 @@
+import type { AccountReader } from "../../chain/port.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { Account } from "../../solana/account.ts";
+import type { AccountFilter, Venue } from "../../venues/venue.ts";
+import type { SearchCaller } from "../port.ts";
+import { filtersOf, pairFilters, type SearchSubject } from "./search-subject.ts";
+import type { SearchTurns } from "./search-turns.ts";
+
+/** What the filters of one venue brought for one subject. */
+export interface VenueFinding {
+  readonly accounts: readonly Account[];
+  /** Why they may not be all: no node serves the search, its answer is too large, or it failed. */
+  readonly trouble?: "refused" | "oversized" | { readonly error: unknown };
+}
+
+/** What one search of the chain brought, by venue; without venues that are searched pair by pair. */
+export interface SubjectFindings {
+  readonly byVenue: ReadonlyMap<string, VenueFinding>;
+  /** When it was sent (epoch milliseconds). */
+  readonly readAtMs: number;
+  /** True if it brought every market of the subject that filters can find. */
+  readonly isWhole: boolean;
+}
+
+interface SubjectSearchesOptions {
+  readonly reader: AccountReader;
+  readonly venues: readonly Venue[];
+  readonly turns: SearchTurns;
+  readonly now: Now;
+}
+
+/** How long findings serve the other pairs of the subject, which are asked for in the same breath. Milliseconds. */
+const KEEP_MS = 2_000;
+
+/** A search that has begun. */
+export interface BegunSearch {
+  /** Never rejects. */
+  readonly findings: Promise<SubjectFindings>;
+}
+
+interface Search extends BegunSearch {
+  endedAtMs: number | undefined;
+}
+
+/** Callers that wait for the beginning of one subject's search. */
+interface Begun {
+  readonly start: PromiseWithResolvers<void>;
+  waiting: number;
+}
+
+/** Searches of the chain, each made once however many pairs and callers wait for it. */
+export class SubjectSearches {
+  readonly #options: SubjectSearchesOptions;
+  readonly #searches = new Map<string, Search>();
+  readonly #begun = new Map<string, Begun>();
+
+  constructor(options: SubjectSearchesOptions) {
+    this.#options = options;
+  }
+
+  /** The search of the subject that is in flight or has just ended. */
+  current({ key }: SearchSubject): BegunSearch | undefined {
+    this.#forgetOld();
+    return this.#searches.get(key);
+  }
+
+  /**
+   * Waits for the caller's turn, unless another caller's comes first, and begins. The turn lasts as long as the search.
+   * @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED if the turn would come too late
+   */
+  async begin(subject: SearchSubject, caller: SearchCaller | undefined): Promise<BegunSearch> {
+    const current = this.current(subject);
+    if (current !== undefined) return current;
+    const begun = this.#waitFor(subject);
+    try {
+      const endTurn = await this.#options.turns.next(caller, begun.start.promise);
+      const other = this.current(subject);
+      if (other === undefined) return this.#begin(subject, endTurn);
+      endTurn?.();
+      return other;
+    } finally {
+      begun.waiting -= 1;
+      if (begun.waiting === 0) this.#begun.delete(subject.key);
+    }
+  }
+
+  #waitFor({ key }: SearchSubject): Begun {
+    let begun = this.#begun.get(key);
+    if (begun === undefined) {
+      begun = { start: Promise.withResolvers(), waiting: 0 };
+      this.#begun.set(key, begun);
+    }
+    begun.waiting += 1;
+    return begun;
+  }
+
+  #begin(subject: SearchSubject, endTurn: (() => void) | undefined): BegunSearch {
+    const search: Search = { findings: this.#search(subject), endedAtMs: undefined };
+    this.#searches.set(subject.key, search);
+    this.#begun.get(subject.key)?.start.resolve();
+    search.findings.then(() => {
+      search.endedAtMs = this.#options.now();
+      endTurn?.();
+    });
+    return search;
+  }
+
+  /** Does not reject: what fails is the finding of its venue. */
+  async #search(subject: SearchSubject): Promise<SubjectFindings> {
+    const { venues, now } = this.#options;
+    const readAtMs = now();
+    const byVenue = new Map<string, VenueFinding>();
+    const searching: Promise<void>[] = [];
+    let isWhole = true;
+    for (const venue of venues) {
+      try {
+        const filters = filtersOf(venue, subject);
+        if (filters === undefined) isWhole &&= pairFilters(venue, subject.pair).length === 0;
+        else if (filters.length > 0) {
+          searching.push(
+            this.filter(filters, true).then((finding) => {
+              byVenue.set(venue.id, finding);
+            }),
+          );
+        }
+      } catch {
+        // The search of the pair meets the same fault, and reports it.
+        isWhole = false;
+      }
+    }
+    await Promise.all(searching);
+    for (const { trouble } of byVenue.values()) isWhole &&= trouble === undefined;
+    return { byVenue, readAtMs, isWhole };
+  }
+
+  /** The accounts that any of the filters brings. With `atOnce`, an answer too large for one call is "oversized". */
+  async filter(filters: readonly AccountFilter[], atOnce: boolean): Promise<VenueFinding> {
+    const parts = await Promise.all(filters.map((one) => this.#filterOne(one, atOnce)));
+    const accounts = parts.flatMap((part) => part.accounts);
+    const trouble = parts.find((part) => part.trouble !== undefined)?.trouble;
+    return trouble === undefined ? { accounts } : { accounts, trouble };
+  }
+
+  async #filterOne(filter: AccountFilter, atOnce: boolean): Promise<VenueFinding> {
+    try {
+      const accounts = await this.#options.reader.fetchProgramAccounts({ ...filter, atOnce });
+      return typeof accounts === "string" ? { accounts: [], trouble: accounts } : { accounts };
+    } catch (error) {
+      return { accounts: [], trouble: { error } };
+    }
+  }
+
+  #forgetOld(): void {
+    const sinceMs = this.#options.now() - KEEP_MS;
+    for (const [key, { endedAtMs }] of this.#searches) {
+      if (endedAtMs !== undefined && endedAtMs <= sinceMs) this.#searches.delete(key);
+    }
+  }
+}

@@ -13,6 +13,8 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
   **false**: it may be in flight or may still be sent; submit the same bytes again, or look the trade up by its signature, before you build another.
   It is true for \`TX_EXPIRED\` and for every transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it), whatever its code; otherwise false.
 - \`field\`: the request field at fault, under its REST name.
+- \`violations\`: every request field at fault, each with its message; the first of them is \`field\`.
+- \`doc_url\`: where the code is explained, relative to the address of the service.
 - \`details\`: further facts, by name. They never reveal anything about nodes, databases or files of the service.
 
 A submit that the chain has not decided within 25 seconds is not an error: it returns 200 with \`"status":"pending"\`.

@@ -1,9 +1,17 @@
 import { ERRORS, type ErrorCode } from "./error-codes.ts";
 
+/** A request field at fault, by its REST name, and what is wrong with it. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly message: string;
+}
+
 /** What the caller learns beside the code. Values that may exceed a double are text. */
 export interface ErrorFacts {
   /** The request field at fault, under its REST name. */
   readonly field?: string;
+  /** Every request field at fault, if there are several; the first is `field`. */
+  readonly violations?: readonly FieldViolation[];
   /** Overrides the table if the circumstances decide. */
   readonly retryable?: boolean;
   /** After a submit: true if this transaction can no longer land. */
@@ -32,10 +40,19 @@ export class TradewireError extends Error {
     this.facts = facts;
   }
 
+  /** Every request field at fault. */
+  get violations(): readonly FieldViolation[] {
+    const { field, violations } = this.facts;
+    return violations ?? (field === undefined ? [] : [{ field, message: this.message }]);
+  }
+
   get retryable(): boolean {
     return this.facts.retryable ?? ERRORS[this.code].retryable;
   }
 }
+
+/** Where a code is explained, relative to the address of the service. */
+export const docUrlOf = (code: ErrorCode): string => `/docs#${code}`;
 
 /** A request field that breaks a rule. `field` is its REST name. */
 export function invalidField(field: string, message: string): TradewireError {

@@ -138,6 +138,41 @@ it("lists the errors and headers of every operation", async () => {
   }
 });
 
+it("reports every field at fault, what was meant, and where its code is explained", async () => {
+  const refused = async (path: string, body?: object) => (await service.call(path, body, client.apiKey)).body.error!;
+  const error = await refused("/v1/tx/swap", {
+    inputMint: "sol",
+    slipage: 0.1,
+    swapMode: "ExactIn",
+    slippage: 5,
+    amount: "1",
+  });
+  expect(error.field).toBe("slipage");
+  const faults = Object.fromEntries(error.violations!.map(({ field, message }) => [field, message]));
+  expect(Object.keys(faults).sort()).toEqual([
+    "amount",
+    "inputMint",
+    "outputMint",
+    "priority",
+    "slipage",
+    "slippage",
+    "swapMode",
+  ]);
+  expect(faults.slipage).toContain('Did you mean "slippage"?');
+  expect(faults.swapMode).toContain('Did you mean "exactIn"?');
+  expect(faults.inputMint).toContain('Did you mean "SOL"?');
+  expect(faults.slippage).toContain("0.05 is 5 %");
+  expect((await refused("/tx/buy", {})).message).toContain("Did you mean /v1/tx/buy?");
+  expect((await refused(`/${"x".repeat(5_000)}`)).message).not.toContain("Did you mean");
+
+  const page = await (await fetch(`${service.url}/docs`)).text();
+  for (const code of Object.keys(ERRORS)) expect(page).toContain(`id="${code}"`);
+  expect(error.doc_url).toBe("/docs#VALIDATION_ERROR");
+  const anonymous = (await service.call("/v1/tx")).body.error!;
+  expect(anonymous).toMatchObject({ code: "AUTH_ERROR", doc_url: "/docs#AUTH_ERROR" });
+  expect(anonymous.violations).toBeUndefined();
+});
+
 it("describes every operation correctly: each is called from the document alone", async () => {
   const wallet = createTestWallet(createRandom(77).bytes(32));
   const mint = service.mintOn("raydium_cpmm");

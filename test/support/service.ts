@@ -19,7 +19,13 @@ export interface Answer {
   readonly body: {
     success: boolean;
     data?: Record<string, unknown>;
-    error?: { code: string; field?: string; message: string };
+    error?: {
+      code: string;
+      field?: string;
+      message: string;
+      doc_url?: string;
+      violations?: { field: string; message: string }[];
+    };
   };
 }
 

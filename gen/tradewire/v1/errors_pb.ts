@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/errors.proto.
  */
 export const file_tradewire_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("Chl0cmFkZXdpcmUvdjEvZXJyb3JzLnByb3RvEgx0cmFkZXdpcmUudjEi/QEKC0Vycm9yRGV0YWlsEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSHAoPc2FmZV90b19yZWJ1aWxkGAQgASgISACIAQESEgoFZmllbGQYBSABKAlIAYgBARIbCg5yZXRyeV9hZnRlcl9tcxgGIAEoDUgCiAEBEigKB2RldGFpbHMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnJlcXVlc3RfaWQYCCABKAlCEgoQX3NhZmVfdG9fcmVidWlsZEIICgZfZmllbGRCEQoPX3JldHJ5X2FmdGVyX21zQjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("Chl0cmFkZXdpcmUvdjEvZXJyb3JzLnByb3RvEgx0cmFkZXdpcmUudjEiwAIKC0Vycm9yRGV0YWlsEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSHAoPc2FmZV90b19yZWJ1aWxkGAQgASgISACIAQESEgoFZmllbGQYBSABKAlIAYgBARIbCg5yZXRyeV9hZnRlcl9tcxgGIAEoDUgCiAEBEigKB2RldGFpbHMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnJlcXVlc3RfaWQYCCABKAkSDwoHZG9jX3VybBgJIAEoCRIwCgp2aW9sYXRpb25zGAogAygLMhwudHJhZGV3aXJlLnYxLkZpZWxkVmlvbGF0aW9uQhIKEF9zYWZlX3RvX3JlYnVpbGRCCAoGX2ZpZWxkQhEKD19yZXRyeV9hZnRlcl9tcyIwCg5GaWVsZFZpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJQjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Why a call failed. Sent as a detail of the Connect or gRPC status, and as `error` in the REST envelope.
@@ -75,6 +75,20 @@ export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
    * @generated from field: string request_id = 8;
    */
   requestId: string;
+
+  /**
+   * Where the code is explained, relative to the address of the service.
+   *
+   * @generated from field: string doc_url = 9;
+   */
+  docUrl: string;
+
+  /**
+   * Every field at fault, the first of them in `field`.
+   *
+   * @generated from field: repeated tradewire.v1.FieldViolation violations = 10;
+   */
+  violations: FieldViolation[];
 };
 
 /**
@@ -138,6 +152,20 @@ export type ErrorDetailJson = {
    * @generated from field: string request_id = 8;
    */
   requestId?: string;
+
+  /**
+   * Where the code is explained, relative to the address of the service.
+   *
+   * @generated from field: string doc_url = 9;
+   */
+  docUrl?: string;
+
+  /**
+   * Every field at fault, the first of them in `field`.
+   *
+   * @generated from field: repeated tradewire.v1.FieldViolation violations = 10;
+   */
+  violations?: FieldViolationJson[];
 };
 
 /**
@@ -146,4 +174,53 @@ export type ErrorDetailJson = {
  */
 export const ErrorDetailSchema: GenMessage<ErrorDetail, {jsonType: ErrorDetailJson}> = /*@__PURE__*/
   messageDesc(file_tradewire_v1_errors, 0);
+
+/**
+ * A request field at fault.
+ *
+ * @generated from message tradewire.v1.FieldViolation
+ */
+export type FieldViolation = Message<"tradewire.v1.FieldViolation"> & {
+  /**
+   * The field, by its name in the REST body.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * What is wrong with it, for people.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+};
+
+/**
+ * A request field at fault.
+ *
+ * @generated from message tradewire.v1.FieldViolation
+ */
+export type FieldViolationJson = {
+  /**
+   * The field, by its name in the REST body.
+   *
+   * @generated from field: string field = 1;
+   */
+  field?: string;
+
+  /**
+   * What is wrong with it, for people.
+   *
+   * @generated from field: string message = 2;
+   */
+  message?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.FieldViolation.
+ * Use `create(FieldViolationSchema)` to create a new message.
+ */
+export const FieldViolationSchema: GenMessage<FieldViolation, {jsonType: FieldViolationJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_errors, 1);
 

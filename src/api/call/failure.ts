@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { ERRORS, type RpcStatus } from "../../errors/error-codes.ts";
-import { TradewireError } from "../../errors/tradewire-error.ts";
+import { docUrlOf, TradewireError } from "../../errors/tradewire-error.ts";
 import { internalError } from "../http/envelope.ts";
 
 const CODES: Readonly<Record<RpcStatus, Code>> = {
@@ -62,6 +62,8 @@ export function toConnectError(failure: TradewireError, requestId: string, servi
           message: failure.message,
           retryable: failure.retryable,
           requestId,
+          docUrl: docUrlOf(failure.code),
+          violations: failure.violations.map((violation) => ({ ...violation })),
           ...(field === undefined ? {} : { field }),
           ...(safeToRebuild === undefined ? {} : { safeToRebuild }),
           ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(retryAfterMs) }),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { ERRORS } from "../../errors/error-codes.ts";
-import { TradewireError } from "../../errors/tradewire-error.ts";
+import { docUrlOf, TradewireError } from "../../errors/tradewire-error.ts";
 
 /** Content type of the REST envelope. */
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -19,6 +19,8 @@ export function toEnvelope(failure: TradewireError, requestId: string): string {
       field,
       retryAfterMs,
       details,
+      violations: failure.violations.length === 0 ? undefined : failure.violations,
+      doc_url: docUrlOf(failure.code),
     },
   });
 }

@@ -1,3 +1,5 @@
+import { closest } from "../../errors/closest.ts";
+
 /** A route of the router. Its methods are read when asked for, because hooks may still change them. */
 interface KnownRoute {
   /** With variables behind a colon. */
@@ -31,6 +33,17 @@ export class KnownPaths {
       this.#paths.set(url, known);
     }
     known.routes.push(route);
+  }
+
+  /** The path that was probably meant; undefined if none is close. */
+  meant(path: string): string | undefined {
+    const urls = [...this.#paths.values()]
+      .filter(({ isLiteral }) => isLiteral)
+      .flatMap(({ routes: [route] }) => route!.url);
+    const served = urls.filter((url) => !url.includes("*"));
+    return path.length > 1 && path.length < 64
+      ? (served.find((url) => url === `/v1${path}`) ?? closest(path, served))
+      : undefined;
   }
 
   /**

@@ -37,7 +37,7 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
     const path = request.url.split("?", 1)[0]!;
     const allowed = paths.methodsAt(path, request.method);
     if (allowed.length > 0) reply.header("allow", allowed.join(", "));
-    sendFailure(reply, unknownRoute(request.method, path, allowed), requestIds());
+    sendFailure(reply, unknownRoute(request.method, path, allowed, paths.meant(path)), requestIds());
   };
   fastify.setNotFoundHandler(refuseUnknown);
   fastify.setErrorHandler((error, request, reply) => {
@@ -86,9 +86,15 @@ function headBytes({ rawHeaders }: IncomingMessage): number {
   return bytes;
 }
 
-function unknownRoute(method: string, path: string, allowed: readonly string[]): TradewireError {
+function unknownRoute(
+  method: string,
+  path: string,
+  allowed: readonly string[],
+  meant: string | undefined,
+): TradewireError {
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
   return allowed.length === 0
-    ? new TradewireError("NOT_FOUND", `There is nothing at ${method} ${path}.`)
+    ? new TradewireError("NOT_FOUND", `There is nothing at ${method} ${path}.${hint}`)
     : new TradewireError("METHOD_NOT_ALLOWED", `${path} accepts ${allowed.join(", ")}, not ${method}.`);
 }
 

@@ -117,7 +117,7 @@ const ERROR_SCHEMA: Json = {
     requestId: { type: "string", description: "Identifies this call in the service's logs." },
     error: {
       type: "object",
-      required: ["code", "message", "retryable"],
+      required: ["code", "message", "retryable", "doc_url"],
       properties: {
         code: {
           type: "string",
@@ -135,6 +135,16 @@ const ERROR_SCHEMA: Json = {
         field: { type: "string", description: "The request field at fault." },
         retryAfterMs: { type: "integer", description: "Milliseconds to wait before the next attempt." },
         details: { type: "object", description: "Further facts, by name." },
+        violations: {
+          type: "array",
+          description: "Every field at fault, the first of them in `field`.",
+          items: {
+            type: "object",
+            required: ["field", "message"],
+            properties: { field: { type: "string" }, message: { type: "string" } },
+          },
+        },
+        doc_url: { type: "string", description: "Where the code is explained, relative to this server." },
       },
     },
   },

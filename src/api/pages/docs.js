@@ -80,7 +80,6 @@ function start(document_, status) {
       element("h2", {}, group),
       ...entries.map((entry) => describe(entry, status, resolve)),
     ]),
-    describeErrors(resolve({ $ref: "#/components/schemas/Error" })),
   );
   if (location.hash !== "") byId(location.hash.slice(1))?.scrollIntoView();
 }
@@ -321,46 +320,6 @@ async function showEvents(path, apiKey, button, outcome, answer) {
   }
   button.removeEventListener("click", halt);
   button.textContent = words;
-}
-
-function describeErrors(schema) {
-  const { code } = schema.properties.error.properties;
-  const rows = code.description
-    .split(", ")
-    .map((pair) => pair.split(": "))
-    .map(([name, status]) =>
-      element("tr", {}, element("td", {}, element("code", {}, name)), element("td", {}, status)),
-    );
-  return element(
-    "article",
-    { class: "card operation", id: "errors", "aria-label": "Errors" },
-    element("h3", {}, "Errors"),
-    element(
-      "p",
-      {},
-      "A failed call returns ",
-      element("code", {}, '{"success":false,"requestId":…,"error":{…}}'),
-      ". ",
-      element("code", {}, "retryable"),
-      " says whether the same call may succeed later; ",
-      element("code", {}, "safeToRebuild"),
-      " says after a submit that the transaction can no longer land.",
-    ),
-    element(
-      "div",
-      { class: "scroll" },
-      element(
-        "table",
-        {},
-        element(
-          "thead",
-          {},
-          element("tr", {}, element("th", { scope: "col" }, "Code"), element("th", { scope: "col" }, "Status")),
-        ),
-        element("tbody", {}, ...rows),
-      ),
-    ),
-  );
 }
 
 try {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ServiceStatus } from "../observe/service-status.ts";
 import { loadBrowserModules } from "./browser-modules.ts";
 import type { Documents } from "./documents.ts";
+import { errorRows } from "./error-rows.ts";
 import { SharedDocument } from "./shared-document.ts";
 
 const TYPES = {
@@ -59,7 +60,8 @@ const STATUS_LIFE_MS = 200;
 export function registerPages(documents: Documents, status: () => ServiceStatus, nowMs: () => number): void {
   for (const [path, file] of Object.entries(FILES)) {
     const headers = { ...HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
-    const page = new SharedDocument(readFileSync(new URL(file, import.meta.url)), headers);
+    const text = readFileSync(new URL(file, import.meta.url), "utf8");
+    const page = new SharedDocument(Buffer.from(text.replace("<!-- errors -->", () => errorRows())), headers);
     documents.serve(path, () => page);
   }
   registerModules(documents);

@@ -34,7 +34,10 @@ describe("the JSON decoder", () => {
       { swapMode: 1, swap_mode: null },
     ]) {
       expect(() => decode(json)).toThrow(
-        expect.objectContaining({ message: "swapMode is given twice. Give it once.", facts: { field: "swapMode" } }),
+        expect.objectContaining({
+          message: "swapMode is given twice. Give it once.",
+          facts: expect.objectContaining({ field: "swapMode" }),
+        }),
       );
     }
   });
@@ -69,7 +72,7 @@ describe("the JSON decoder", () => {
     [{ inputMint: "\ud800" }, "inputMint"],
   ])("refuses %j by name", (json, field) => {
     expect(() => createJsonDecoder(SwapRequestSchema, "rest")(json)).toThrow(
-      expect.objectContaining({ code: "VALIDATION_ERROR", facts: { field } }),
+      expect.objectContaining({ code: "VALIDATION_ERROR", facts: expect.objectContaining({ field }) }),
     );
   });
 

@@ -1,5 +1,7 @@
 import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { didYouMean } from "../../errors/closest.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { violationsOf } from "../call/validation.ts";
 import { restEnumName } from "./rest-enum.ts";
 
 /**
@@ -10,6 +12,11 @@ type JsonDialect = "rest" | "proto";
 
 /** Turns parsed JSON into a message. @throws TradewireError VALIDATION_ERROR naming the field */
 type JsonDecoder = (json: unknown) => Message;
+
+type Fields = Message & Record<string, unknown>;
+
+/** Faults reported at once. */
+const MOST_FAULTS = 16;
 
 type ValueDecoder = (value: unknown, field: string) => unknown;
 
@@ -25,8 +32,20 @@ export function createJsonDecoder(desc: DescMessage, dialect: JsonDialect): Json
     if (typeof json !== "object" || json === null || Array.isArray(json)) {
       throw new TradewireError("VALIDATION_ERROR", "The request body is not a JSON object.");
     }
-    return decodeFields(json as Readonly<Record<string, unknown>>, "");
+    const faults: TradewireError[] = [];
+    const message = decodeFields(json as Readonly<Record<string, unknown>>, "", faults);
+    if (faults.length > 0) throw toFailure(desc, message, faults);
+    return message;
   };
+}
+
+/** All faults in one error: of fields that cannot be decoded, then of the rest by their rules. */
+function toFailure(desc: DescMessage, message: Message, faults: readonly TradewireError[]): TradewireError {
+  const decoded = faults.flatMap(({ violations }) => violations);
+  const others = violationsOf(desc, message).filter(({ field }) => !decoded.some((fault) => fault.field === field));
+  const field = decoded[0]!.field;
+  const violations = [...decoded, ...others];
+  return new TradewireError("VALIDATION_ERROR", faults.map((fault) => fault.message).join(" "), { field, violations });
 }
 
 function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
@@ -40,20 +59,29 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
     if (dialect === "proto") fields.set(field.name, entry);
   }
   const known = desc.fields.map((field) => field.jsonName).join(", ");
-  return (json: Readonly<Record<string, unknown>>, path: string): Message => {
-    const message = create(desc) as Message & Record<string, unknown>;
+  const decodeField = (json: Readonly<Record<string, unknown>>, name: string, path: string, message: Fields) => {
+    const field = fields.get(name);
+    if (field === undefined) {
+      const knownNote = known === "" ? "It has no fields" : `Its fields are ${known}`;
+      const hint = didYouMean(name, fields.keys());
+      throw invalidField(path + name, `${path + name} is not a field of this request.${hint} ${knownNote}.`);
+    }
+    // Nothing tells which of the two is meant.
+    if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
+      throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice. Give it once.`);
+    }
+    const value = json[name];
+    if (value !== null) message[field.localName] = field.decode(value, path + field.jsonName);
+  };
+  return (json: Readonly<Record<string, unknown>>, path: string, faults?: TradewireError[]): Message => {
+    const message = create(desc) as Fields;
     for (const name in json) {
-      const field = fields.get(name);
-      if (field === undefined) {
-        const knownNote = known === "" ? "It has no fields" : `Its fields are ${known}`;
-        throw invalidField(path + name, `${path + name} is not a field of this request. ${knownNote}.`);
+      try {
+        decodeField(json, name, path, message);
+      } catch (error) {
+        if (faults === undefined || faults.length >= MOST_FAULTS || !(error instanceof TradewireError)) throw error;
+        faults.push(error);
       }
-      // Nothing tells which of the two is meant.
-      if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
-        throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice. Give it once.`);
-      }
-      const value = json[name];
-      if (value !== null) message[field.localName] = field.decode(value, path + field.jsonName);
     }
     return message;
   };
@@ -105,8 +133,9 @@ function createEnumDecoder(desc: DescEnum, dialect: JsonDialect): ValueDecoder {
   const names = listed.join(", ");
   return (value, name) => {
     const number = numbers.get(value);
-    if (number === undefined) throw invalidField(name, `${name} must be one of ${names}.`);
-    return number;
+    if (number !== undefined) return number;
+    const hint = typeof value === "string" ? didYouMean(value, listed) : "";
+    throw invalidField(name, `${name} must be one of ${names}.${hint}`);
   };
 }
 

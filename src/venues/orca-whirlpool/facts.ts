@@ -5,8 +5,9 @@ export const orcaWhirlpoolFacts: VenueFacts = {
   curve: "concentrated liquidity",
   modelled: "ticks and arrays of both kinds, fees that follow volatility, transfer fees",
   exactOut: "yes",
-  proof: "build of October 2024, a SOL/USDC pool of mainnet",
-  uncertain: "dynamic arrays and adaptive fees: published layouts and formula only",
+  proof:
+    "builds deployed from September 2024 to September 2025, a SOL/USDC pool of mainnet, and every swap of 2022-04-06 replayed; fees that follow volatility on builds since May 2025, dynamic arrays since July 2025",
+  uncertain: "builds after September 2025: no public copy",
   measured: { trades: 2_531, mismatches: 0, maxUnits: 1_103_169, worstUnitRatio: 1.18, maxBytes: 717 },
   lists: [
     {

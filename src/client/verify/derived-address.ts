@@ -13,8 +13,21 @@ export function addressAtBump(program: Address, seeds: readonly Uint8Array[], bu
   return sha256(concatBytes(...seeds, Uint8Array.of(bump), program.bytes, SUFFIX));
 }
 
+/** Derivations remembered, oldest first: whether a point lies on the curve takes a tenth of a millisecond, and trades repeat. */
+const known = new Map<string, Address>();
+const MOST_KNOWN = 2_000;
+
 /** The canonical derived address: the highest bump whose hash is off the curve. @see https://solana.com/docs/core/pda */
 export function derivedAddress(program: Address, seeds: readonly Uint8Array[]): Address {
+  const key = [program.bytes, ...seeds].map((seed) => String.fromCharCode(seed.length, ...seed)).join("");
+  const found = known.get(key) ?? deriveAddress(program, seeds);
+  known.set(key, found);
+  const [oldest] = known.keys();
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+  return found;
+}
+
+function deriveAddress(program: Address, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const candidate = addressAtBump(program, seeds, bump);
     if (!isCurvePoint(candidate)) return Address.from(candidate);

@@ -307,16 +307,16 @@ class Verification {
     if (leg.venue !== table.venue) {
       this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, instruction.program);
     }
-    const context = this.#swapContext(leg, table.nativeSol);
-    const places = placesOf(table, instruction, context);
-    const isRefused = this.#problems.length > 0;
-    const faults = swapFaults(table, instruction, places, context, isRefused);
-    for (const { account, reason } of faults) this.#refuse(reason, account);
+    // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.
     const bounds = swapBounds(table, instruction.data);
     this.#checkBounds(leg, bounds, table.exact, table.rounds === true);
     if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
       this.#useTemporary(leg, bounds.mostIn);
     }
+    const context = this.#swapContext(leg, table.nativeSol);
+    const places = placesOf(table, instruction, context);
+    const faults = swapFaults(table, instruction, places, context, this.#problems.length > 0);
+    for (const { account, reason } of faults) this.#refuse(reason, account);
     for (const [index, place] of places.entries()) {
       const account = instruction.accounts[index];
       if (place.writable && account !== undefined) this.#write(account);

@@ -13,17 +13,44 @@ import { type Plan, planOf, wireOf } from "./mutations.ts";
 const STRANGER = Address.from(new Uint8Array(32).fill(0x66));
 const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
 
-/** A random change of an honest build: of its bytes, of its instructions, or of the answer that announces it. */
-export function mutate(random: Random, build: HonestBuild): HonestBuild {
-  const kind = random.pick(["bytes", "bytes", "plan", "plan", "plan", "answer"] as const);
-  if (kind === "answer") return { ...build, answer: changedAnswer(random, build.answer) };
+/**
+ * A random change of an honest build: of its bytes, of its instructions, of the answer that announces it, or of both at once.
+ * @param others honest builds whose instructions and accounts may be grafted in
+ */
+export function mutate<B extends HonestBuild>(random: Random, build: B, others: readonly HonestBuild[] = []): B {
+  const kind = random.pick(["bytes", "bytes", "plan", "plan", "plan", "graft", "answer", "both"] as const);
+  const answer = kind === "answer" || kind === "both" ? changedAnswer(random, build.answer) : build.answer;
+  if (kind === "answer") return { ...build, answer };
   try {
-    const wire = kind === "bytes" ? changedBytes(random, build.wire) : wireOf(changedPlan(random, planOf(build.wire)));
-    return { ...build, wire };
+    if (kind === "bytes") return { ...build, answer, wire: changedBytes(random, build.wire) };
+    const plan = planOf(build.wire);
+    const from = kind === "graft" && others.length > 0 ? planOf(random.pick(others).wire) : undefined;
+    const changed = from === undefined ? changedPlan(random, plan) : grafted(random, plan, from);
+    return { ...build, answer, wire: wireOf(changed) };
   } catch {
     // Versions and tables that the compiler of plans does not write are changed byte by byte.
-    return { ...build, wire: changedBytes(random, build.wire) };
+    return { ...build, answer, wire: changedBytes(random, build.wire) };
   }
+}
+
+/** An instruction, or accounts, of another honest transaction in this one: for its wallet, or for this one. */
+function grafted(random: Random, plan: Plan, from: Plan): Plan {
+  const asOwn = random.chance(0.5);
+  const accountsOf = (accounts: Instruction["accounts"]) =>
+    accounts.map((one) => (asOwn && one.address === from.payer ? { ...one, address: plan.payer } : one));
+  const graft = random.pick(from.instructions);
+  const instruction = { ...graft, accounts: accountsOf(graft.accounts) };
+  const at = Number(random.below(BigInt(plan.instructions.length)));
+  const isWhole = random.chance(0.6);
+  if (isWhole)
+    return { ...plan, instructions: plan.instructions.toSpliced(at, random.chance(0.5) ? 1 : 0, instruction) };
+  const own = plan.instructions[at]!;
+  const shared = Math.min(own.accounts.length, instruction.accounts.length);
+  const first = Number(random.below(BigInt(shared + 1)));
+  const accounts = own.accounts.map((one, place) =>
+    place >= first && place < shared ? instruction.accounts[place]! : one,
+  );
+  return { ...plan, instructions: plan.instructions.with(at, { ...own, accounts }) };
 }
 
 function changedBytes(random: Random, wire: Uint8Array): Uint8Array {

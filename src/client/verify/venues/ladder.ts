@@ -3,14 +3,23 @@ import { textBytes, viewOf } from "../../../primitives/bytes.ts";
 import { addressAtBump } from "../derived-address.ts";
 import type { LadderRule } from "./swap-table.ts";
 
-/** A bump below this happens once in 2^32: such an address is taken for a stranger's. */
-const LEAST_BUMP = 224;
+/** Bumps tried for all neighbours before the next are: a bump below the last happens once in 2^32, as with a stranger's address. */
+const NEAR_BUMPS = [
+  [255, 252],
+  [251, 248],
+  [247, 240],
+  [239, 224],
+] as const;
 /** Fifteen of sixteen addresses have a bump from here up: these are tried for all before the others for any. */
 const LIKELY_BUMP = 252;
 /** The same far from the price, where next to no honest account lies: once in 65 536. */
 const LEAST_FAR_BUMP = 240;
 /** Neighbours tried with every bump around where the price lies, before the whole ladder is. */
 const NEAR = 4;
+
+/** Rungs found, oldest first: trades on a market name the same ones again and again. */
+const found = new Map<string, number>();
+const MOST_FOUND = 2_000;
 
 /**
  * The number of the rung that has this address, or undefined when no rung has.
@@ -20,6 +29,21 @@ const NEAR = 4;
  * @param price of the priced mint in the other one, base units; not positive when unknown
  */
 export function findRung(
+  rule: LadderRule,
+  seeds: readonly Uint8Array[],
+  address: Address,
+  price: number,
+  known: readonly number[],
+): number | undefined {
+  const key = [rule.program.bytes, address.bytes, ...seeds].map((part) => String.fromCharCode(...part)).join(" ");
+  const rung = found.get(key) ?? searchRung(rule, seeds, address, price, known);
+  if (rung !== undefined) found.set(key, rung);
+  const [oldest] = found.keys();
+  if (found.size > MOST_FOUND && oldest !== undefined) found.delete(oldest);
+  return rung;
+}
+
+function searchRung(
   rule: LadderRule,
   seeds: readonly Uint8Array[],
   address: Address,
@@ -36,8 +60,9 @@ export function findRung(
   const last = Math.ceil(rule.limit / rule.step);
   const starts = startsOf(rule, price, known);
   const near = nearestRungs(rule, starts);
-  for (const rung of near) if (is(rung * rule.step, 255, LIKELY_BUMP)) return rung * rule.step;
-  for (const rung of near) if (is(rung * rule.step, LIKELY_BUMP - 1, LEAST_BUMP)) return rung * rule.step;
+  for (const [from, to] of NEAR_BUMPS) {
+    for (const rung of near) if (is(rung * rule.step, from, to)) return rung * rule.step;
+  }
   const middle = starts[0] ?? 0;
   for (const [from, to] of [
     [255, LIKELY_BUMP],

@@ -9,7 +9,7 @@ import { ABSENT_WORLDS, programWorld, WORLD_NAMES } from "./program-worlds.ts";
 import { buildInWorld, executeInWorld, type WorldBuild } from "./world-builds.ts";
 
 /** How many honest builds have to be accepted; the whole measure is 20,000, run by `npm run slow:client`. */
-const COUNT = Number(process.env.WORLD_BUILDS ?? 300);
+const COUNT = Number(process.env.WORLD_BUILDS ?? 112);
 /** Tries to find an amount that a market takes. */
 const TRIES = 60;
 if (ABSENT_WORLDS.length > 0) console.log(`without their programs, not traded on: ${ABSENT_WORLDS.join("; ")}`);

@@ -29,7 +29,13 @@ const slowSuites = [
   slow("browser", 1),
   slow("client", 10, {
     include: ["test/slow/client/**/*.{test,slow}.ts", "test/integration/client-*.test.ts"],
-    env: { HONEST_BUILDS: "14000", WORLD_BUILDS: "20000", CONVERSATIONS: "10000", MUTANTS: "1000000", BYTE_STRINGS: "200000" },
+    env: {
+      HONEST_BUILDS: "14000",
+      WORLD_BUILDS: "20000",
+      CONVERSATIONS: "10000",
+      MUTANTS: "1000000",
+      BYTE_STRINGS: "200000",
+    },
     hookTimeout: 300_000,
   }),
   slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),

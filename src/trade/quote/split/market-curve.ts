@@ -50,6 +50,11 @@ export class MarketCurve {
     }
   }
 
+  /** True if a size within a tenth of this one was quoted. */
+  knows(input: number): boolean {
+    return this.#sizes.some((size) => Math.abs(size - input) <= input / 10);
+  }
+
   /** Output for an input, both in base units. Flat beyond the most that is known to go in. */
   out(input: number): number {
     const amount = input < this.most ? input : this.most;

@@ -22,6 +22,8 @@ export interface CurveNetwork extends FlowNetwork {
 const SAMPLED_ALWAYS = 16;
 /** Markets of a pair in the network at most. */
 const MOST_OF_A_PAIR = 8;
+/** A size between the small one and the whole, as a part of the whole. */
+const MIDDLE_PART = 4n;
 /** A market that takes part carries about the whole over this. */
 const LIKELY_PATHS = 4;
 /** The small size, as a part of the whole. */
@@ -87,7 +89,17 @@ function sampleCrossing(
 
 /** Samples the whole amount; if the market refuses it, the most of its halves that it takes. */
 function sampleLarge(curve: MarketCurve, amount: bigint, small: bigint, clock: ChainClock): void {
-  for (let size = amount; size > small; size /= 2n) if (curve.sample(size, clock)) return;
+  curve.sample(amount / MIDDLE_PART, clock);
+  let refused = 0n;
+  for (let size = amount; size > small; size /= 2n) {
+    if (!curve.sample(size, clock)) {
+      refused = size;
+      continue;
+    }
+    // Between what it takes and what it refuses, twice.
+    if (refused > 0n && !curve.sample((size + refused) / 2n, clock)) curve.sample((3n * size + refused) / 4n, clock);
+    return;
+  }
 }
 
 /** What a market gives for the last small part of everything; 0 if it cannot take everything. */

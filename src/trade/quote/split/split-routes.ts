@@ -12,6 +12,10 @@ const LEAST_IMPACT = 0.0002;
 /** Parts of the input: to find which markets take part, and to divide it between these. */
 const COARSE_PARTS = 32;
 const FINE_PARTS = 160;
+/** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
+const INFORMED_ROUNDS = 3;
+/** Edges that carry least, of which the cheapest to lose is closed. */
+const LOSSES_COMPARED = 4;
 /** Rounds in which the curves learn from the exact quotes of the last division. */
 const ROUNDS = 3;
 /** Searches without a market that cannot make its part. */
@@ -118,18 +122,52 @@ class SplitSearch {
     return best === undefined ? {} : { best };
   }
 
-  /** Closes the paths that carry least until at most `maxPaths` are left. Returns which edges stay closed. */
+  /** Closes the paths whose loss costs least until at most `maxPaths` are left. Returns which edges stay closed. */
   #shape(maxPaths: number, closed: Uint8Array): Uint8Array | undefined {
-    const { edges } = this.#network;
-    for (let round = 0; round <= edges.length; round++) {
-      const flow = fillNetwork(this.#network, this.#search(COARSE_PARTS, closed));
-      if (flow === undefined) return undefined;
+    let flow = this.#informedFlow(closed);
+    for (let round = 0; flow !== undefined && round <= closed.length; round++) {
       const paths = pathsOf(this.#network, flow);
       for (const [index, carried] of flow.carried.entries()) if (carried === 0) closed[index] = 1;
       if (paths <= maxPaths) return paths < 2 ? undefined : closed;
-      closeLeast(flow, closed, paths - maxPaths > 3 ? 2 : 1);
+      const least = this.#cheapestLoss(flow, closed);
+      if (least === undefined) return undefined;
+      closed[least] = 1;
+      flow = this.#informedFlow(closed);
     }
     return undefined;
+  }
+
+  /** A coarse flow whose markets were all quoted near what they take in it. */
+  #informedFlow(closed: Uint8Array): Flow | undefined {
+    const { edges } = this.#network;
+    let flow = fillNetwork(this.#network, this.#search(COARSE_PARTS, closed));
+    for (let round = 0; flow !== undefined && round < INFORMED_ROUNDS; round++) {
+      let learned = 0;
+      for (const [index, { curve }] of edges.entries()) {
+        const input = flow.inputs[index]!;
+        if (input > 0 && !curve.knows(input) && curve.sample(BigInt(Math.floor(input)), this.#terms.clock)) learned++;
+      }
+      if (learned === 0) return flow;
+      flow = fillNetwork(this.#network, this.#search(COARSE_PARTS, closed));
+    }
+    return flow;
+  }
+
+  /** Of the open edges that carry least, the one whose closing costs least. */
+  #cheapestLoss(flow: Flow, closed: Uint8Array): number | undefined {
+    const least = Array.from(flow.carried.keys())
+      .filter((index) => closed[index] === 0)
+      .sort((a, b) => flow.carried[a]! - flow.carried[b]!)
+      .slice(0, LOSSES_COMPARED);
+    let best: { readonly index: number; readonly rate: number } | undefined;
+    for (const index of least) {
+      closed[index] = 1;
+      const without = fillNetwork(this.#network, this.#search(COARSE_PARTS, closed));
+      closed[index] = 0;
+      const rate = without === undefined ? 0 : without.outAmount / without.inAmount;
+      if (without !== undefined && (best === undefined || rate > best.rate)) best = { index, rate };
+    }
+    return best?.index;
   }
 
   #search(parts: number, closed: Uint8Array): FlowSearch {
@@ -150,18 +188,6 @@ class SplitSearch {
       const edge = this.#network.edges.find(({ curve }) => curve.hot === hot && curve.inMint === quote.inMint);
       edge?.curve.learn(Number(quote.inAmount), Number(quote.outAmount));
     }
-  }
-}
-
-/** Closes the edges in use that carry least. */
-function closeLeast({ carried }: Flow, closed: Uint8Array, count: number): void {
-  for (let round = 0; round < count; round++) {
-    let least = -1;
-    for (let index = 0; index < carried.length; index++) {
-      if (closed[index] === 1 || carried[index] === 0) continue;
-      if (least < 0 || carried[index]! < carried[least]!) least = index;
-    }
-    if (least >= 0) closed[least] = 1;
   }
 }
 

@@ -216,7 +216,7 @@ export class Tradewire {
   /** Prices a swap without building it. @throws TradeError */
   async quote(order: Omit<SwapOrder, "priority">, control: CallControl = {}): Promise<PriceQuote> {
     refuseUnknownKeys(order, SWAP_KEYS, "the order");
-    const request = { ...order, swapMode: SWAP_MODES[order.swapMode] };
+    const request = { ...order, swapMode: SWAP_MODES[order.swapMode], maxTransactionVersion: 1 };
     return this.#unary(TradeService.method.quote, request, control);
   }
 
@@ -489,6 +489,8 @@ function limitsOf(options: TradeOptions): TradeLimits & ProofOptions {
 /** The limits that the service checks too, so that it refuses before it builds. */
 function serverLimits({ maxPriceImpact, maxPriorityCost }: TradeLimits) {
   return {
+    // This library reads and signs both versions.
+    maxTransactionVersion: 1,
     ...(maxPriceImpact === undefined ? {} : { maxPriceImpact }),
     ...(maxPriorityCost === undefined ? {} : { maxPriorityCost }),
   };

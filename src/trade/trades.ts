@@ -36,7 +36,7 @@ export function createTrades(
   const buildPorts: BuildPorts = { ...ports, nextNonce, nextSeed: createRandomTexts(fillRandom) };
   const quotePorts: QuotePorts = {
     ...ports,
-    measureRoutes: (intent, snapshot, routes) => measureRoutes(ports, intent, snapshot, routes),
+    measureRoutes: (...trade) => measureRoutes(ports, ...trade),
   };
   const submitter = createSubmitter(submitPorts);
   const venueIds = submitPorts.venues.map(({ id }) => id);

@@ -99,6 +99,7 @@ const BAD: readonly Refusal[] = [
     "VALIDATION_ERROR",
     "amountRaw",
   ],
+  ["transaction version 2", buy, { ...BUY, maxTransactionVersion: 2 }, "VALIDATION_ERROR", "maxTransactionVersion"],
   ["no path", buy, { ...BUY, maxPaths: 0 }, "VALIDATION_ERROR", "maxPaths"],
   ["five paths", swap, { ...SWAP, maxPaths: 5 }, "VALIDATION_ERROR", "maxPaths"],
   ["four legs", quote, { ...SWAP, maxLegs: 4 }, "VALIDATION_ERROR", "maxLegs"],

@@ -31,6 +31,7 @@ function draw(world: SplitWorld): TradeRequest {
     outMint,
     mode: random.chance(0.6) ? "exactIn" : "exactOut",
     amount: Number.NaN,
+    maxTransactionVersion: 1,
     amountRaw: random.between(10n ** 9n, 10n ** 11n).toString(),
     slippage: random.pick([0, 0.01, 0.3]),
     priority: "fast",

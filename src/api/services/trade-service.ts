@@ -163,6 +163,7 @@ function termsOf(request: Omit<BuyRequest, "$typeName" | "mint" | "solAmount" | 
     maxPriceImpact: request.maxPriceImpact,
     maxPriorityCost: request.maxPriorityCost,
     requireChecked: request.requireChecked,
+    maxTransactionVersion: request.maxTransactionVersion,
     maxPaths: request.maxPaths,
     maxLegs: request.maxLegs,
     directOnly: request.directOnly,

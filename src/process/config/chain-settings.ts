@@ -96,7 +96,7 @@ export const CHAIN_SETTINGS = {
   ),
   MARKETS_PER_PAIR: integer("Markets of one pair kept live, the best of those found", "markets", 64, 1, 1_000),
   TRANSACTION_V1: choice(
-    "Version 1 transactions, up to 4096 bytes, for routes that fit no other; wallets must support them",
+    "Version 1 transactions, up to 4096 bytes, for routes that fit no other and callers that send maxTransactionVersion 1",
     "off",
     ["off", "on"],
   ),

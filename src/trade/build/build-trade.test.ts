@@ -162,7 +162,8 @@ describe("a wallet with too little SOL in memory", () => {
 describe("a message too large for a transaction", () => {
   /** The size of the plain form grows with the swap's data, byte by byte. */
   const built = async (dataBytes: number, change: (ports: BuildPorts) => BuildPorts = (ports) => ports) =>
-    (await buildTrade(change(portsOf(market(dataBytes)).ports), REQUEST)).unsignedTransaction;
+    (await buildTrade(change(portsOf(market(dataBytes)).ports), { ...REQUEST, maxTransactionVersion: 1 }))
+      .unsignedTransaction;
   const withV1 = (ports: BuildPorts): BuildPorts => ({
     ...ports,
     settings: { ...ports.settings, transactionV1: true },
@@ -174,6 +175,12 @@ describe("a message too large for a transaction", () => {
     expect((await built(most)).length).toBe(MAX_TRANSACTION_SIZE);
     const shorter = (await built(most + 1)).length;
     expect(shorter).toBeLessThan(MAX_TRANSACTION_SIZE - 50);
+  });
+
+  test("never becomes version 1 for a caller that does not say it can sign one", async () => {
+    const { ports } = portsOf(market(2_000));
+    const refusal = await (async () => buildTrade(withV1(ports), REQUEST))().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "NO_ROUTE", facts: { details: { limitBytes: MAX_TRANSACTION_SIZE } } });
   });
 
   test("becomes version 1 where settings allow it, and is refused with its size where they do not", async () => {

@@ -41,7 +41,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   let isWidest = true;
   for (;;) {
     const [route, ...others] = left;
-    if (route === undefined) throw transactionTooLarge(smallest, ports.settings);
+    if (route === undefined) throw transactionTooLarge(smallest, ports.settings, request);
     const composed = composeMessage(ports, terms, route);
     if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
     smallest = Math.min(smallest, composed.transactionBytes);

@@ -44,7 +44,7 @@ export interface MessagePorts extends BudgetPorts {
 
 /** What the messages of all routes of a trade have in common. */
 export interface MessageTerms {
-  readonly request: Pick<TradeRequest, "priority">;
+  readonly request: Pick<TradeRequest, "priority" | "maxTransactionVersion">;
   readonly intent: Intent;
   readonly accounts: WalletAccounts;
   readonly snapshot: Snapshot;
@@ -79,7 +79,7 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
  * 1. plain;
  * 2. with SOL wrapped in the wallet's own account, if it has none;
  * 3. both of these again, through the operator's lookup tables;
- * 4. version 1, if the settings allow it.
+ * 4. version 1, if the caller can sign it and the settings allow it.
  */
 export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const plain = formOf(ports, terms, route, "seeded");
@@ -138,7 +138,8 @@ function composeSmaller(
       if (next.transactionBytes < smallest.transactionBytes) smallest = next;
     }
   }
-  return (ports.settings.transactionV1 ? composeV1(plain, terms) : undefined) ?? smallest;
+  const isV1 = ports.settings.transactionV1 && terms.request.maxTransactionVersion === 1;
+  return (isV1 ? composeV1(plain, terms) : undefined) ?? smallest;
 }
 
 function compileForm(

@@ -42,10 +42,11 @@ export function measureRoutes(
   intent: Intent,
   snapshot: Snapshot,
   routes: readonly Route[],
+  maxTransactionVersion: number | undefined,
 ): readonly RouteFit[] {
   const accounts = walletAccounts({ wallet: WALLET }, intent.inMint, intent.outMint);
   const shared = {
-    request: { priority: "fastest" },
+    request: { priority: "fastest", maxTransactionVersion },
     intent,
     accounts,
     snapshot,

@@ -1,6 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { MarketFault } from "../../market/port.ts";
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
+import type { TradeRequest } from "../trade.ts";
 
 /** Codes that stand for the whole trade if every market refused it with the same one. */
 const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
@@ -72,12 +73,15 @@ const asSentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reaso
 export function transactionTooLarge(
   bytes: number,
   { transactionV1 }: { readonly transactionV1: boolean },
+  { maxTransactionVersion }: Pick<TradeRequest, "maxTransactionVersion">,
 ): TradewireError {
-  const limit = transactionV1 ? MAX_TRANSACTION_SIZE_V1 : MAX_TRANSACTION_SIZE;
+  const limit = transactionV1 && maxTransactionVersion === 1 ? MAX_TRANSACTION_SIZE_V1 : MAX_TRANSACTION_SIZE;
   const remedy = transactionV1 ? "LOOKUP_TABLES" : "LOOKUP_TABLES, TRANSACTION_V1";
+  const signsMore = transactionV1 && maxTransactionVersion !== 1;
+  const yours = signsMore ? " If you can sign version 1 transactions, send maxTransactionVersion 1." : "";
   return new TradewireError(
     "NO_ROUTE",
-    `Every route needs a transaction of at least ${bytes} bytes; the network takes ${limit}. Trade in two steps, through SOL or USDC. The operator can make room with ${remedy}.`,
+    `Every route needs a transaction of at least ${bytes} bytes; the network takes ${limit}. Trade in two steps, through SOL or USDC.${yours} The operator can make room with ${remedy}.`,
     { details: { transactionBytes: bytes, limitBytes: limit, remedy } },
   );
 }

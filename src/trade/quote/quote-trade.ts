@@ -19,7 +19,12 @@ export interface QuotePorts {
   readonly markets: Markets;
   readonly head: Pick<ChainHead, "clock">;
   /** Measures the transactions of routes, in order. */
-  readonly measureRoutes: (intent: Intent, snapshot: Snapshot, routes: readonly Route[]) => readonly RouteFit[];
+  readonly measureRoutes: (
+    intent: Intent,
+    snapshot: Snapshot,
+    routes: readonly Route[],
+    maxTransactionVersion: number | undefined,
+  ) => readonly RouteFit[];
   readonly settings: { readonly transactionV1: boolean };
 }
 
@@ -58,7 +63,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
   const clock = ports.head.clock();
   const { routes: widest, faults, narrower } = routesOf(ports.markets, intent, snapshot, clock);
   const routes = narrower === undefined ? widest : orderRoutes(intent, [...narrower(), ...widest], clock);
-  const { offered, tooLarge } = offersOf(ports, intent, snapshot, routes);
+  const { offered, tooLarge } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
   return {
@@ -102,6 +107,7 @@ interface OfferedRoute {
 /** Separates the routes that fit into a transaction from those that do not. @throws TradewireError NO_ROUTE if none fits */
 function offersOf(
   ports: QuotePorts,
+  request: QuoteRequest,
   intent: Intent,
   snapshot: Snapshot,
   routes: readonly Route[],
@@ -109,7 +115,7 @@ function offersOf(
   const offered: OfferedRoute[] = [];
   const tooLarge: MarketFault[] = [];
   let smallest = Number.POSITIVE_INFINITY;
-  for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes).entries()) {
+  for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes, request.maxTransactionVersion).entries()) {
     const route = routes[index]!;
     if (fit.kind !== "never") {
       offered.push({ route, needsOpenAccounts: fit.kind === "openAccounts" });
@@ -120,6 +126,6 @@ function offersOf(
     const reason = `needs a transaction of at least ${fit.transactionBytes} bytes`;
     tooLarge.push({ venue: route.platform, market, reason });
   }
-  if (offered.length === 0) throw transactionTooLarge(smallest, ports.settings);
+  if (offered.length === 0) throw transactionTooLarge(smallest, ports.settings, request);
   return { offered, tooLarge };
 }

@@ -62,6 +62,7 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
     priority: "fast",
     maxPriceImpact: undefined,
     maxPriorityCost: undefined,
+    maxTransactionVersion: 1,
   };
   let built: BuiltTrade;
   try {

@@ -15,6 +15,8 @@ export interface FakeNode {
   readonly calls: string[];
   /** Kinds subscribed to and not unsubscribed, over all connections that are up. */
   subscribed(): string[];
+  /** While set, further subscriptions are refused, as by a node that has too many. */
+  isFull: boolean;
   /** Number of WebSocket connections made so far. */
   connections(): number;
   notify(kind: string, result: unknown): void;
@@ -61,6 +63,10 @@ export async function startFakeNode(methods: Readonly<Record<string, FakeCall>>)
       const { id, method, params } = JSON.parse(data.toString());
       const answerWith = (result: unknown) => socket.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
       if (method.endsWith("Unsubscribe")) return answerWith(subscriptions.delete(params[0]));
+      if (node.isFull) {
+        socket.send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32005, message: "Too many subscriptions" } }));
+        return;
+      }
       const asked = { kind: method.replace("Subscribe", ""), params: JSON.stringify(params), socket };
       answerWith(idOfEqual(asked) ?? ++lastId);
       subscriptions.set(idOfEqual(asked) ?? lastId, asked);
@@ -72,7 +78,8 @@ export async function startFakeNode(methods: Readonly<Record<string, FakeCall>>)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
 
-  return {
+  const node: FakeNode = {
+    isFull: false,
     url: `http://127.0.0.1:${port}`,
     wsUrl: `ws://127.0.0.1:${port}`,
     calls,
@@ -94,4 +101,5 @@ export async function startFakeNode(methods: Readonly<Record<string, FakeCall>>)
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return node;
 }

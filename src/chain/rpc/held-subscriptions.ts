@@ -39,6 +39,8 @@ export class HeldSubscriptions {
   readonly #unasked = new GradualWork<readonly [string, SharedSubscription]>(([key, shared]) => {
     if (this.#byKey.get(key) === shared) this.#ask(key, shared);
   }, ASKED_PER_TURN);
+  /** Keys of subscriptions that the node refused, oldest refusal first: who needs the accounts polls them meanwhile. */
+  readonly #refused = new Set<string>();
   #connection: SubscriptionConnection | undefined;
 
   /** Keeps the request active on every connection. @returns how to stop */
@@ -63,9 +65,19 @@ export class HeldSubscriptions {
     this.#unasked.add([...this.#byKey]);
   }
 
+  /** Asks again for subscriptions that the node has refused, the longest refused first. */
+  retryRefused(most: number): void {
+    for (const key of [...this.#refused].slice(0, most)) {
+      this.#refused.delete(key);
+      const shared = this.#byKey.get(key);
+      if (shared !== undefined) this.#ask(key, shared);
+    }
+  }
+
   /** The connection is out of use, and none of its subscriptions counts. */
   lose(): void {
     this.#connection = undefined;
+    this.#refused.clear();
     this.#unasked.clear();
     this.#byId.clear();
     for (const [key, shared] of this.#byKey) {
@@ -100,6 +112,7 @@ export class HeldSubscriptions {
       if (id === undefined) {
         shared.askedOn = undefined;
         if (shared.requests.size === 0) this.#byKey.delete(key);
+        else this.#refused.add(key);
       } else if (shared.requests.size === 0) this.#end(key, shared, id);
       else {
         shared.id = id;

@@ -10,7 +10,10 @@ afterEach(async () => {
   await node.close();
 });
 
-async function start(silentMs = 10_000): Promise<void> {
+async function start(
+  silentMs = 10_000,
+  more: { refusedMs?: number; warn?: (message: string) => void } = {},
+): Promise<void> {
   node = await startFakeNode({});
   subscriptions = createSubscriptions({
     urls: [node.wsUrl],
@@ -18,6 +21,7 @@ async function start(silentMs = 10_000): Promise<void> {
     random: Math.random,
     warn: () => {},
     silentMs,
+    ...more,
   });
   await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
 }
@@ -205,4 +209,27 @@ test("a malformed notice does no harm", async () => {
   node.notify("slot", { slot: "many", parent: 7, root: 0 });
   node.notify("slot", { slot: 9, parent: 8, root: 0 });
   await eventually(() => expect(subscriptions.lastSlot()).toBe(9n));
+});
+
+test("subscriptions that a full node refuses are asked for again on the same connection, and logged once", async () => {
+  const warnings: string[] = [];
+  await start(10_000, { refusedMs: 20, warn: (message) => void warnings.push(message) });
+  node.notify("slot", { slot: 1, parent: 0, root: 0 });
+  await eventually(() => expect(subscriptions.lastSlot()).toBe(1n));
+  node.isFull = true;
+  const active = new Set<string>();
+  for (const key of ["a", "b", "c"])
+    subscriptions.subscribe({
+      kind: "account",
+      params: [key],
+      onNotice: () => {},
+      onActive: () => void active.add(key),
+    });
+  await eventually(() => expect(warnings.length).toBe(1));
+  expect(active.size).toBe(0);
+  node.isFull = false;
+  await eventually(() => expect([...active].sort()).toEqual(["a", "b", "c"]));
+  expect(node.connections()).toBe(1);
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain("Too many subscriptions");
 });

@@ -35,10 +35,15 @@ interface SubscriptionsOptions {
   /** Silence after which a second connection is made; the first of the two to report a new slot is kept. */
   readonly silentMs?: number;
   readonly pingMs?: number;
+  /** How often some of the subscriptions that a node has refused are asked for again. */
+  readonly refusedMs?: number;
 }
 
 const DEFAULT_SILENT_MS = 1_000;
 const DEFAULT_PING_MS = 20_000;
+const DEFAULT_REFUSED_MS = 10_000;
+/** Refused subscriptions asked for again at a time: a node that refuses one for their number refuses all. */
+const RETRIED_AT_ONCE = 20;
 /** Time a new connection has to report a slot, in multiples of the allowed silence. */
 const CANDIDATE_SILENCES = 3;
 /**
@@ -114,7 +119,9 @@ class NodeSubscriptions implements Subscriptions {
     const ping = setInterval(() => this.#current?.ping(), options.pingMs ?? DEFAULT_PING_MS);
     if (this.#urls.length === 0) this.#timers = [ping];
     else {
-      this.#timers = [ping, setInterval(() => this.#watch(), this.#silentMs / 10)];
+      const retry = () => this.#held.retryRefused(RETRIED_AT_ONCE);
+      const refusedMs = options.refusedMs ?? DEFAULT_REFUSED_MS;
+      this.#timers = [ping, setInterval(() => this.#watch(), this.#silentMs / 10), setInterval(retry, refusedMs)];
       this.#connect();
     }
   }

@@ -34,6 +34,10 @@ const ROWS_PER_WRITE = 500;
 const ANSWER_MS = 500;
 /** Writes that may wait. Beyond that what was found is not kept, and is searched for again. */
 const MAX_WRITES = 1_000;
+/** How long a database that did not answer is not asked again. Milliseconds. */
+const DOWN_MS = 2_000;
+/** Longest wait of `close` for pending writes; later ones are dropped. Milliseconds. */
+const CLOSE_MS = 1_000;
 /** How long an outage of the database is not logged again. Milliseconds. */
 const QUIET_MS = 600_000;
 
@@ -46,7 +50,9 @@ export class StoredMarketIndex {
   #writes: Promise<void> = Promise.resolve();
   #waiting = 0;
   #quietUntilMs = 0;
+  #downUntilMs = 0;
   #isClosed = false;
+  #isDropping = false;
 
   constructor(options: StoredMarketIndexOptions) {
     this.#options = options;
@@ -55,17 +61,22 @@ export class StoredMarketIndex {
 
   /** The entries of these keys, without those it does not have; undefined if the database does not answer in time. */
   async find(keys: readonly string[]): Promise<ReadonlyMap<string, KeptEntry> | undefined> {
-    if (this.#isClosed) return undefined;
+    const { now } = this.#options;
+    if (this.#isClosed || now() < this.#downUntilMs) return undefined;
     const asking = keys.map((key) => this.#ask(key));
     const late = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS);
     try {
       const entries = await Promise.race([Promise.all(asking), late.promise]);
-      if (entries === undefined) return undefined;
+      if (entries === undefined) {
+        this.#downUntilMs = now() + DOWN_MS;
+        return undefined;
+      }
       const found = new Map<string, KeptEntry>();
       for (const [i, entry] of entries.entries()) if (entry !== undefined) found.set(keys[i]!, entry);
       return found;
     } catch (error) {
+      this.#downUntilMs = now() + DOWN_MS;
       this.#note(error);
       return undefined;
     } finally {
@@ -113,10 +124,14 @@ export class StoredMarketIndex {
     });
   }
 
-  /** Lets pending writes end. */
+  /** Lets pending writes end, if they do soon. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    const dropping = setTimeout(() => {
+      this.#isDropping = true;
+    }, CLOSE_MS);
     await this.#writes;
+    clearTimeout(dropping);
   }
 
   #ask(key: string): Promise<KeptEntry | undefined> {
@@ -175,7 +190,7 @@ export class StoredMarketIndex {
     this.#waiting += 1;
     const { store } = this.#options;
     this.#writes = this.#writes
-      .then(() => store.run(work))
+      .then(() => (this.#isDropping ? undefined : store.run(work)))
       .catch((error: unknown) => this.#note(error))
       .finally(() => {
         this.#waiting -= 1;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
 import { Address } from "../primitives/address.ts";
-import { concatBytes } from "../primitives/bytes.ts";
+import { concatBytes, writeU32 } from "../primitives/bytes.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../solana/programs.ts";
 import { programErrors } from "../venues/shared/program-errors.ts";
 import type { AccountFilter, Venue } from "../venues/venue.ts";
@@ -97,8 +97,14 @@ function start(options: Partial<MarketsOptions> = {}): LiveMarkets {
 const putPool = (address: Address, a: Address, b: Address) =>
   state.set(address, concatBytes(a.bytes, b.bytes), program);
 const callerOf = (keyId: string): SearchCaller => ({ peer: "192.0.2.1", principal: { keyId } });
-async function marketsOf(markets: LiveMarkets, of = pair): Promise<string[]> {
-  const { markets: found } = await markets.marketsOf(of);
+/** Any number of addresses. */
+function far(n: number): Address {
+  const bytes = new Uint8Array(32).fill(200);
+  writeU32(bytes, 0, n);
+  return Address.from(bytes);
+}
+async function marketsOf(markets: LiveMarkets, of = pair, caller?: SearchCaller): Promise<string[]> {
+  const { markets: found } = await markets.marketsOf(of, caller);
   return found.map(({ market }) => market.address.toString());
 }
 async function settle(): Promise<void> {
@@ -203,4 +209,39 @@ test("a mint that does not exist is neither followed nor searched for", async ()
   expect(await markets.mint(at(77), callerOf("one"))).toBe(null);
   expect(await markets.mint(at(77), callerOf("one"))).toBe(null);
   expect([state.fetches - fetches, state.searches, state.followed.size]).toEqual([1, 0, 0]);
+});
+
+test("a flood of unknown and of cold mints by one key stays within the budget, and others get their cold pairs", async () => {
+  const unknown = Array.from({ length: 300 }, (_, i) => far(1_000 + i));
+  const cold = Array.from({ length: 300 }, (_, i) => far(i));
+  const mine = Array.from({ length: 10 }, (_, i) => far(500 + i));
+  for (const [i, mint] of [...cold, ...mine].entries()) putPool(far(5_000 + i), mint, SOL_MINT);
+  const budget = { perKey: 2, perAddress: 4, perSecond: 10, burstSeconds: 5, atOnce: 4, waitMs: 2_000 };
+  const markets = start({ searchBudget: budget });
+  const greedy = callerOf("greedy");
+  const modest = { peer: "192.0.2.2", principal: { keyId: "modest" } };
+  const before = state.fetches;
+  expect(await Promise.all(unknown.map((mint) => markets.mint(mint, greedy)))).toEqual(unknown.map(() => null));
+  expect(state.fetches - before).toBe(3);
+  expect(state.followed.size).toBe(0);
+  const codes = cold.map(async (b) => {
+    try {
+      await markets.marketsOf({ a: SOL_MINT, b }, greedy);
+      return "answered";
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  });
+  const others = Promise.all(mine.map((b) => marketsOf(markets, { a: SOL_MINT, b }, modest)));
+  for (let second = 0; second < 5; second++) {
+    await settle();
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect((await others).every((found) => found.length === 1)).toBe(true);
+  const counts = new Map<string, number>();
+  for (const code of await Promise.all(codes)) counts.set(code, (counts.get(code) ?? 0) + 1);
+  // A burst of five seconds' worth, and two a second for as long as a call may wait.
+  expect(counts.get("answered")).toBeLessThanOrEqual(14);
+  expect(counts.get("answered")! + counts.get("RATE_LIMIT_EXCEEDED")!).toBe(300);
+  expect(state.searches).toBeLessThanOrEqual(14 + mine.length);
 });

@@ -112,8 +112,11 @@ export class PairSearch {
     await judge.settled(added, Math.min(now() - beganAtMs, MAX_JUDGE_WAIT_MS));
     const { firstAtMs, atMs: searchedAtMs } = coverage;
     const findings = { added, dropped, faults, searched, isComplete, firstAtMs, searchedAtMs };
-    if (isWanted(pair)) pair.accept(findings);
-    else for (const watch of added) watch.release();
+    if (isWanted(pair)) {
+      pair.accept(findings);
+      // One node's word that a market is gone: the next search shows whether it is, and what took its place.
+      if (gone.length > 0) pair.schedule.hasten(now());
+    } else for (const watch of added) watch.release();
   }
 
   /** True if it is enough to read where markets of an empty pair are likely to appear. */

@@ -109,23 +109,30 @@ export class SearchTurns {
   }
 
   #refuseIfLate(key: string, address: string): void {
-    const { waitMs } = this.#budget;
+    const ahead = { ofKey: this.#queue.waitingOf(address, key), ofAddress: this.#queue.waitingAt(address) };
+    const refusal = this.#overBudget(key, address, ahead, this.#budget.waitMs);
+    if (refusal === undefined && this.#queue.size < MAX_WAITING) return;
+    this.#refused += 1;
+    throw refusal ?? this.#overloaded();
+  }
+
+  /** The refusal of a caller whose own budget lets it search only later than `mostMs` from now. */
+  #overBudget(
+    key: string,
+    address: string,
+    ahead: { readonly ofKey: number; readonly ofAddress: number },
+    mostMs: number,
+  ): TradewireError | undefined {
     const atMs = this.#now();
-    const ofKey = this.#keys.waitMs(key, atMs, this.#queue.waitingOf(address, key));
-    const ofAddress = this.#addresses.waitMs(address, atMs, this.#queue.waitingAt(address));
+    const ofKey = this.#keys.waitMs(key, atMs, ahead.ofKey);
+    const ofAddress = this.#addresses.waitMs(address, atMs, ahead.ofAddress);
     const retryAfterMs = Math.ceil(Math.max(ofKey, ofAddress));
-    if (retryAfterMs > waitMs) {
-      this.#refused += 1;
-      throw new TradewireError(
-        "RATE_LIMIT_EXCEEDED",
-        `Too many tokens that are not in memory yet were asked for with this ${ofKey >= ofAddress ? "API key" : "address"}. Retry after the time in Retry-After.`,
-        { retryAfterMs },
-      );
-    }
-    if (this.#queue.size >= MAX_WAITING) {
-      this.#refused += 1;
-      throw this.#overloaded();
-    }
+    if (retryAfterMs <= mostMs) return undefined;
+    return new TradewireError(
+      "RATE_LIMIT_EXCEEDED",
+      `Too many tokens that are not in memory yet were asked for with this ${ofKey >= ofAddress ? "API key" : "address"}. Retry after the time in Retry-After.`,
+      { retryAfterMs },
+    );
   }
 
   /** Gives turns to as many as may have one now. */
@@ -185,8 +192,13 @@ export class SearchTurns {
   }
 
   #giveUp(ticket: Ticket): void {
+    // Its turn may have come at this very moment.
+    this.#serve();
+    if (ticket.isOver) return;
     this.#refused += 1;
-    this.#end(ticket, () => ticket.answer.reject(this.#overloaded()));
+    const { key, address } = ticket;
+    const refusal = this.#overBudget(key, address, { ofKey: 0, ofAddress: 0 }, 0) ?? this.#overloaded();
+    this.#end(ticket, () => ticket.answer.reject(refusal));
   }
 
   #end(ticket: Ticket, settle: () => void): void {

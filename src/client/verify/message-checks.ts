@@ -56,6 +56,30 @@ export function checkPriority(
   if (config?.heapSize !== undefined) refuse("it requests a larger heap, which no trade needs");
 }
 
+/** Less than any venue's swap takes. Compute units. */
+const LEAST_UNITS = 10_000;
+/** Less than a venue's program and the token program have together. Bytes. */
+const LEAST_LOADED_BYTES = 512 * 1024;
+
+/** The transaction has room to run: one that fails for want of it pays for priority and trades nothing. */
+export function checkRoom(
+  { config }: ReadTransaction,
+  swaps: number,
+  given: { readonly units: number | undefined; readonly loadedBytes: number | undefined },
+  refuse: Refuse,
+): void {
+  for (const units of [given.units, config?.computeUnitLimit]) {
+    if (units !== undefined && units < swaps * LEAST_UNITS) {
+      refuse(`its limit of ${units} compute units is too low for ${swaps} ${swaps === 1 ? "swap" : "swaps"}`);
+    }
+  }
+  for (const bytes of [given.loadedBytes, config?.loadedAccountsLimit]) {
+    if (bytes !== undefined && bytes < LEAST_LOADED_BYTES) {
+      refuse(`its limit of ${bytes} bytes of accounts is too low for any trade`);
+    }
+  }
+}
+
 /** The rent that the service announced is that of the accounts which the trade may create. */
 export function checkRent({ announced, legs }: TradeExpectation, tokenAccounts: number, refuse: Refuse): void {
   const rent = announced?.rentPaid;

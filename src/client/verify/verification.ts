@@ -15,7 +15,15 @@ import {
   swapBounds,
   swapFaults,
 } from "./match-swap.ts";
-import { checkPriority, checkRent, checkRights, checkSigners, inSol, type Refuse } from "./message-checks.ts";
+import {
+  checkPriority,
+  checkRent,
+  checkRights,
+  checkRoom,
+  checkSigners,
+  inSol,
+  type Refuse,
+} from "./message-checks.ts";
 import type { Problem } from "./problem.ts";
 import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read-transaction.ts";
 import { isTokenAccountRent } from "./rent.ts";
@@ -60,6 +68,7 @@ class Verification {
   #at = 0;
   #units: number | undefined;
   #unitPrice: bigint | undefined;
+  #loadedBytes: number | undefined;
   #tips = 0n;
   #temporary: TemporaryAccount | undefined;
   #swaps = 0;
@@ -105,6 +114,7 @@ class Verification {
     const refuse: Refuse = (...problem) => this.#refuse(...problem);
     const paid = { units: this.#units, unitPrice: this.#unitPrice, tips: this.#tips };
     checkPriority(this.#transaction, this.#trade, paid, refuse);
+    checkRoom(this.#transaction, length, { units: this.#units, loadedBytes: this.#loadedBytes }, refuse);
     checkRent(this.#trade, this.#created, refuse);
     checkRights(this.#transaction, this.#named, this.#written, refuse);
     return this.#problems;
@@ -134,6 +144,7 @@ class Verification {
         return;
       case "loadedAccountsLimit":
         this.#once(instruction.kind);
+        this.#loadedBytes = instruction.bytes;
         return;
       case "createTokenAccount":
         this.#checkCreate(instruction);

@@ -6,6 +6,7 @@ import { createRandom } from "../../../src/primitives/random.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { type Attack, liesAboutBuy, thefts } from "./attacks.ts";
 import { execute, worseThan } from "./execution.ts";
+import { formAttacks } from "./form-attacks.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
 import { hostileForms } from "./mutations.ts";
 
@@ -63,6 +64,12 @@ test("every named theft is refused, and those that the chain executes are what t
   expect(executed).toContain("a second wrapped-SOL account, filled and left");
   expect(executed).toContain("SOL to a stranger");
   process.stdout.write(`${executed.length} of the thefts would have executed: ${executed.join("; ")}\n`);
+});
+
+test("every attack by the form of a transaction is refused, by the check that is meant to", async () => {
+  const attacks = formAttacks(buy);
+  expect(new Set(attacks.map(({ name }) => name)).size).toBeGreaterThanOrEqual(35);
+  for (const attack of attacks) expect(refusal(buy, attack), attack.name).toMatch(attack.stopped);
 });
 
 test("every form of a changed transaction is refused; what the chain would have executed is counted", async () => {

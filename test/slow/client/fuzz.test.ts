@@ -20,7 +20,7 @@ vi.mock("@noble/hashes/sha2.js", async (original) => ({
  * How many mutants there are; the whole measure is 1 000 000, run by `npm run slow:client`. Shards of it run side by side:
  * `MUTANT_SEED=2 MUTANTS=250000 npx vitest run test/slow/client/fuzz.test.ts`.
  */
-const COUNT = Number(process.env.MUTANTS ?? 1_000);
+const COUNT = Number(process.env.MUTANTS ?? 500);
 const SEED = Number(process.env.MUTANT_SEED ?? 1);
 /** Honest builds of each world, every one of them changed many times. */
 const BUILDS_PER_WORLD = COUNT >= 100_000 ? 40 : 2;

@@ -674,7 +674,7 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(left).toEqual([{ message_hash: "new" }]);
   });
 
-  it("loses no acknowledged write to kill -9", { timeout: 120_000 }, async () => {
+  it("loses no acknowledged write to kill -9", async () => {
     const place = await home.place();
     const acknowledged: string[] = [];
     for (let round = 0; round < 5; round++) acknowledged.push(...(await claimUntilKilled(place, round)));
@@ -740,7 +740,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
     for (const proxy of proxies.splice(0)) await proxy.close();
   });
 
-  it("costs one time-out if the far ends of all connections are gone", { timeout: 20_000 }, async () => {
+  it("costs one time-out if the far ends of all connections are gone", async () => {
     const { proxy, keys, accounts } = await startBehindProxy(await home.place(), 3_600_000);
     const { apiKey } = await register(accounts, createTestWallet());
     const principal = await keys.authenticate(apiKey);

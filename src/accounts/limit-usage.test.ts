@@ -72,12 +72,12 @@ it("keeps nothing of who has not called for a minute", async () => {
 
 it("hears of processes whose clocks are minutes behind, and counts none of it twice", async () => {
   const [one, two, ahead] = [await begin("one"), await begin("two"), await begin("ahead", 120_000)];
-  let heard = 0;
+  let received = 0;
   for (let round = 0; round < 5; round++) {
     clock.nowMs += 1_000;
     await one.exchange(new Map([["build key", 10]]));
-    heard += (await two.exchange(SILENCE)).get("build key") ?? 0;
+    received += (await two.exchange(SILENCE)).get("build key") ?? 0;
     expect(await ahead.exchange(SILENCE)).toEqual(new Map([["build key", 10]]));
   }
-  expect(heard).toBe(50);
+  expect(received).toBe(50);
 });

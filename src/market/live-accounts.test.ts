@@ -25,7 +25,7 @@ test("a held account is known once read: undefined before, null where there is n
   expect(live.get(b)).toBe(null);
 });
 
-test("the object stays the same until the content changes, and only changes are told", async () => {
+test("the object stays the same until the content changes, and only changes are reported", async () => {
   state.set(a, Uint8Array.of(1));
   await live.hold(holder, [a]);
   const before = live.get(a);
@@ -38,7 +38,7 @@ test("the object stays the same until the content changes, and only changes are 
   expect(changes).toEqual([a]);
 });
 
-test("what was last told counts, also when it falls back to what was before, or to nothing known", async () => {
+test("the last report counts, also when it falls back to what was before, or to nothing known", async () => {
   state.set(a, Uint8Array.of(1));
   await live.hold(holder, [a]);
   state.deliver(a, Uint8Array.of(9), state.slot - 1n);
@@ -61,7 +61,7 @@ test("accounts are followed once for all holders, until the last lets go", async
   expect(live.get(a)).toBeUndefined();
 });
 
-test("a failed first read is told to everyone who waits for it", async () => {
+test("everyone who waits for a first read sees it fail", async () => {
   state.broken = true;
   const outcomes = await Promise.allSettled([live.hold(holder, [a]), live.hold({ onChange() {} }, [a])]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);

@@ -515,7 +515,7 @@ test("a crowded pair takes in a better pool when it appears, and lets go of the 
   expect(state.fetches).toBe(fetches + 1);
 });
 
-test("the venues that were searched are told; one that failed is a fault instead", async () => {
+test("the answer lists the venues that were searched; one that failed is a fault instead", async () => {
   seed();
   const search = () => {
     throw new Error("boom");

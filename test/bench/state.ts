@@ -48,8 +48,8 @@ const reader: AccountReader = {
 let listener!: FeedListener;
 let liveAtMs = Date.now();
 const feed: AccountFeed = {
-  listen(heard) {
-    listener = heard;
+  listen(given) {
+    listener = given;
   },
   follow: (addresses) => listener.onCovered(addresses, slot),
   unfollow: () => {},
@@ -246,8 +246,8 @@ function update(): void {
   info.tag(1, 2).bytes(address.bytes).tag(2, 0).uint64(account.lamports).tag(3, 2).bytes(account.owner.bytes);
   info.tag(6, 2).bytes(account.data).tag(7, 0).uint64(++writeVersion);
   const body = new BinaryWriter().tag(1, 2).bytes(info.finish()).tag(2, 0).uint64(slot).finish();
-  const told = decodeSubscribeUpdate(new BinaryWriter().tag(1, 2).string("1").tag(2, 2).bytes(body).finish());
-  if (told.kind === "account") listener.onAccount({ ...told, epoch: 1, order: told.writeVersion });
+  const update = decodeSubscribeUpdate(new BinaryWriter().tag(1, 2).string("1").tag(2, 2).bytes(body).finish());
+  if (update.kind === "account") listener.onAccount({ ...update, epoch: 1, order: update.writeVersion });
 }
 
 function beginSlot(): void {

@@ -449,9 +449,9 @@ describe.each(homes)("accounts on $name", (home) => {
 
   it("uses the first process's pepper for all", async () => {
     const { store } = await start(await home.place());
-    const told = await Promise.allSettled([7, 8, 7, 8].map((byte) => requirePepper(store, Buffer.alloc(32, byte))));
-    expect(told.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
-    const [first, second] = told[0]!.status === "fulfilled" ? [7, 8] : [8, 7];
+    const starts = await Promise.allSettled([7, 8, 7, 8].map((byte) => requirePepper(store, Buffer.alloc(32, byte))));
+    expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const [first, second] = starts[0]!.status === "fulfilled" ? [7, 8] : [8, 7];
     await requirePepper(store, Buffer.alloc(32, first));
     expect(await messageOf(() => requirePepper(store, Buffer.alloc(32, second)))).toContain("another KEY_PEPPER");
   });

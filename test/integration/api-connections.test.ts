@@ -21,39 +21,39 @@ async function connect(changes: Partial<ApiSettings> = {}) {
   edge ??= await startEdge(changes);
   const socket = net.connect(edge.port, edge.host);
   await once(socket, "connect");
-  const heard = { text: "", closedAt: 0 };
+  const received = { text: "", closedAt: 0 };
   socket.setEncoding("utf8").on("data", (chunk: string) => {
-    heard.text += chunk;
+    received.text += chunk;
   });
   const closed = new Promise<void>((resolve) => {
     socket.on("close", () => {
-      heard.closedAt = Date.now();
+      received.closedAt = Date.now();
       resolve();
     });
   });
   socket.on("error", () => {});
   const until = async (expected: string | RegExp) => {
-    while (!heard.text.match(expected)) {
-      if (heard.closedAt > 0) throw new Error(`closed after: ${heard.text}`);
+    while (!received.text.match(expected)) {
+      if (received.closedAt > 0) throw new Error(`closed after: ${received.text}`);
       await sleep(5);
     }
   };
-  return { socket, heard, closed, until };
+  return { socket, received, closed, until };
 }
 
 describe("an HTTP/1.1 connection", () => {
   it("advertises a shorter keep-alive than it holds", async () => {
-    const { socket, heard, until } = await connect();
+    const { socket, received, until } = await connect();
     socket.write(PING);
     await until("\r\n\r\n");
-    expect(heard.text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(heard.text).toMatch(/\r\nKeep-Alive: timeout=65, max=10000\r\n/i);
-    expect(heard.text).toMatch(/\r\ncontent-length: 0\r\n/i);
+    expect(received.text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(received.text).toMatch(/\r\nKeep-Alive: timeout=65, max=10000\r\n/i);
+    expect(received.text).toMatch(/\r\ncontent-length: 0\r\n/i);
     socket.destroy();
   });
 
   it("is closed after the idle time, not before", async () => {
-    const { socket, heard, closed, until } = await connect({ keepAliveMs: 1_000, keepAliveHintMs: 300 });
+    const { socket, received, closed, until } = await connect({ keepAliveMs: 1_000, keepAliveHintMs: 300 });
     socket.write(PING);
     await until("\r\n\r\n");
     await sleep(500);
@@ -62,36 +62,36 @@ describe("an HTTP/1.1 connection", () => {
     // Timers of one event loop: a busy machine delays both alike.
     const late = sleep(1_900, "open too long");
     expect(await Promise.race([closed, late])).toBeUndefined();
-    expect(heard.text.match(/200 OK/g)).toHaveLength(2);
-    expect(heard.closedAt - secondAtMs).toBeGreaterThan(900);
+    expect(received.text.match(/200 OK/g)).toHaveLength(2);
+    expect(received.closedAt - secondAtMs).toBeGreaterThan(900);
   });
 
   it("is closed if it never sends a request", async () => {
-    const { closed, heard } = await connect({ keepAliveMs: 300, keepAliveHintMs: 200 });
+    const { closed, received } = await connect({ keepAliveMs: 300, keepAliveHintMs: 200 });
     await closed;
-    expect(heard.text).toBe("");
+    expect(received.text).toBe("");
   });
 
   it("serves the advertised number of requests, announces the last one, and closes", async () => {
-    const { socket, heard, closed, until } = await connect({ maxRequestsPerConnection: 3 });
+    const { socket, received, closed, until } = await connect({ maxRequestsPerConnection: 3 });
     for (let i = 1; i <= 3; i++) {
       socket.write(PING);
       await until(new RegExp(`(200 OK[^]*?\\r\\n\\r\\n[^]*?){${i}}`));
     }
     await closed;
-    const responses = heard.text.split("HTTP/1.1 ").slice(1);
+    const responses = received.text.split("HTTP/1.1 ").slice(1);
     expect(responses.map((response) => /Connection: close/i.test(response))).toEqual([false, false, true]);
     expect(responses[0]).toMatch(/Keep-Alive: timeout=65, max=3/i);
   });
 
   it("refuses headers of more than 8 KiB with 431", async () => {
-    const { socket, heard, closed } = await connect();
+    const { socket, received, closed } = await connect();
     socket.write(`GET /v1/ping HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(9_000)}\r\n\r\n`);
     await closed;
-    expect(heard.text).toMatch(/^HTTP\/1\.1 431 /);
-    expect(JSON.parse(heard.text.split("\r\n\r\n")[1]!)).toMatchObject({
+    expect(received.text).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(received.text.split("\r\n\r\n")[1]!)).toMatchObject({
       success: false,
-      requestId: /\r\nX-Request-Id: (.*)\r\n/.exec(heard.text)?.[1],
+      requestId: /\r\nX-Request-Id: (.*)\r\n/.exec(received.text)?.[1],
       error: { code: "HEADERS_TOO_LARGE" },
     });
   });
@@ -105,9 +105,9 @@ describe("an HTTP/1.1 connection", () => {
       `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
     );
     await Promise.all([slowHead.closed, slowBody.closed]);
-    expect(slowHead.heard.text).toMatch(/^HTTP\/1\.1 408 /);
-    expect(slowBody.heard.text).toMatch(/^HTTP\/1\.1 408 /);
-    for (const { text } of [slowHead.heard, slowBody.heard]) {
+    expect(slowHead.received.text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(slowBody.received.text).toMatch(/^HTTP\/1\.1 408 /);
+    for (const { text } of [slowHead.received, slowBody.received]) {
       const { error } = JSON.parse(text.split("\r\n\r\n")[1]!);
       expect(error).toMatchObject({ code: "REQUEST_TIMEOUT", retryable: true });
     }
@@ -115,38 +115,38 @@ describe("an HTTP/1.1 connection", () => {
 
   it("answers what is not HTTP with 400 and closes", async () => {
     for (const garbage of ["P\r\n\r\n", "hello\r\n\r\n", "\x16\x03\x01\x02\x00"]) {
-      const { socket, heard, closed } = await connect();
+      const { socket, received, closed } = await connect();
       socket.write(garbage);
       await closed;
-      expect(heard.text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(received.text).toMatch(/^HTTP\/1\.1 400 /);
     }
   });
 
   it("refuses a request without Host with 400 and ignores unknown expectations", async () => {
-    const { socket, heard, until, closed } = await connect();
+    const { socket, received, until, closed } = await connect();
     socket.write(PING.replace("\r\n\r\n", "\r\nExpect: a miracle\r\n\r\n"));
     await until("\r\n\r\n");
-    expect(heard.text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    heard.text = "";
+    expect(received.text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    received.text = "";
     socket.write(
       `POST /v1/tx/buy HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${BUY.length}\r\n\r\n${BUY}`,
     );
     await closed;
-    expect(heard.text).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(heard.text.split("\r\n\r\n")[1]!)).toMatchObject({
+    expect(received.text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(received.text.split("\r\n\r\n")[1]!)).toMatchObject({
       success: false,
       error: { code: "VALIDATION_ERROR", field: "Host" },
     });
   });
 
   it("survives a body that is refused for its size", async () => {
-    const { socket, heard, until } = await connect();
+    const { socket, received, until } = await connect();
     const body = " ".repeat(17 * 1024);
     socket.write(
       `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}${PING}`,
     );
     await until(/413[\s\S]*200 OK/);
-    expect(heard.text).toContain("BODY_TOO_LARGE");
+    expect(received.text).toContain("BODY_TOO_LARGE");
     socket.destroy();
   });
 
@@ -163,14 +163,14 @@ describe("an HTTP/1.1 connection", () => {
 
 describe("an HTTP/2 connection", () => {
   it("is recognised if its preface arrives in pieces", async () => {
-    const { socket, heard, until } = await connect();
+    const { socket, received, until } = await connect();
     for (const piece of ["PRI * HT", "TP/2.0\r\n\r\nSM", "\r\n\r\n"]) {
       socket.write(piece);
       await sleep(20);
     }
     socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
     await until(/[\s\S]{9}/);
-    expect(heard.text.charCodeAt(3)).toBe(4);
+    expect(received.text.charCodeAt(3)).toBe(4);
     socket.destroy();
   });
 

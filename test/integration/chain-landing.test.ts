@@ -128,8 +128,8 @@ test("a transaction that no leader takes expires only after the finalized height
   let outcome: string | undefined;
   const landing = chain.landing
     .land({ ...signed, lastValidBlockHeight, deadlineMs: inMs(30_000), senders: [OWN_NODES] })
-    .then((told) => {
-      outcome = told.kind;
+    .then((decided) => {
+      outcome = decided.kind;
     });
   await sandbox.pause();
   const ahead = Number(lastValidBlockHeight - chain.head.blockHeight());

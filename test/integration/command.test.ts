@@ -33,7 +33,7 @@ test.concurrent("--check accepts the settings or reports every problem, and so d
   }
 });
 
-test.concurrent("a start that looks like production needs a node, or to be told otherwise (row 49)", async () => {
+test.concurrent("a start that looks like production needs a node, or a setting that allows none (row 49)", async () => {
   for (const env of [{ NODE_ENV: "production" }, { HOST: "0.0.0.0" }, { PUBLIC_URL: "https://trade.example" }]) {
     for (const { status, stdout, stderr } of await Promise.all([run([], env), run(["--check"], env)])) {
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });

@@ -168,20 +168,20 @@ test("the price list contains tips and expected slots", async () => {
 });
 
 test("a tip that follows landed tips is in the trade, its price and its senders; a spike stops at the cap", async () => {
-  const told = async () => {
+  const pricedAt = async () => {
     const { body } = await service.call("/v1/priority");
     const levels = body.data!.levels as { priority: string; expectedCostRaw: string }[];
     return BigInt(levels.find(({ priority }) => priority === "economy")!.expectedCostRaw);
   };
   const landed75 = BigInt(Math.ceil(LANDED_TIPS.landed_tips_75th_percentile * 1e9));
-  const quiet = await told();
+  const quiet = await pricedAt();
   const { built, entry } = await trade("economy");
   expect(entry.data?.status).toBe("confirmed");
   expect(BigInt(built.costs.tip)).toBe(landed75);
   expect(built.priorityCostLamports).toBe(BigInt(built.costs.priorityFee) + landed75);
   expect(floored.taken.some(({ transaction }) => transaction === built.signed)).toBe(true);
   tipFloor.answer = JSON.stringify([spike(1_000)]);
-  await eventually(async () => expect(await told()).toBe(quiet - landed75 + FLOORED.cap));
+  await eventually(async () => expect(await pricedAt()).toBe(quiet - landed75 + FLOORED.cap));
   const spiked = await trade("economy");
   const { tips } = await chargedFor(spiked.entry.data!.signature);
   expect(tips).toBe(FLOORED.cap);

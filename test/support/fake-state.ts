@@ -59,8 +59,8 @@ export function fakeState(now: () => number): FakeState {
     },
     use() {},
     forget: (address) => listener(address, undefined, state.slot),
-    onAccount(heard) {
-      listener = heard;
+    onAccount(given) {
+      listener = given;
     },
     async follow(addresses, known) {
       state.follows += 1;

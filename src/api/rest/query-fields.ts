@@ -7,7 +7,7 @@ type QueryReader = (query: object) => Readonly<Record<string, unknown>>;
 
 /**
  * Reads the query string of a method without a body: every request field that is not in its path, lists by repetition.
- * Values are checked by whoever decodes the JSON.
+ * The JSON decoder checks the values.
  *
  * @throws Error if a field has no form in a query string
  */

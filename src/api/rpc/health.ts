@@ -8,7 +8,7 @@ const WATCH_MS = 1_000;
 /** Name under which health tells whether trades can be built. Nothing else pauses with that. */
 const BUILDS = "builds";
 
-/** What health is told by. */
+/** What health is judged by. */
 interface HealthSources {
   /** False once the process wants no new callers. */
   isUp(): boolean;

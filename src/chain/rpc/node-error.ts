@@ -8,7 +8,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
  */
 type NodeErrorKind = "unreachable" | "refused" | "answered" | "malformed";
 
-/** What callers are told about a failed node, by kind: no name, no address, nothing of its answer. */
+/** What callers learn about a failed node, by kind: no name, no address, nothing of its answer. */
 const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
   unreachable: "No Solana node answered in time. Try again shortly.",
   refused: "No Solana node here serves what this call needs. Report the request id if it lasts.",

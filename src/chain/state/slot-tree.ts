@@ -23,7 +23,7 @@ export class SlotTree {
   /** The head and its known ancestors. */
   #chain = new Set<bigint>();
   #head = 0n;
-  /** The first unknown ancestor of the head: slots at or below it cannot be told apart. */
+  /** The first unknown ancestor of the head: slots at or below it cannot be distinguished. */
   #floor = 0n;
   /** Where knowledge began: the parent of the first slot reported. */
   #origin: bigint | undefined;

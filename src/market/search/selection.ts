@@ -38,7 +38,7 @@ const MARKETS_PER_TURN = 32;
 const SOL_SIZES = [20_000_000_000n, 100_000_000n] as const;
 /** The impact up to which a trade counts for a market's depth. */
 const DEPTH_IMPACT = 0.1;
-/** Depths are told apart by steps of four; the last step is within 64 bits. */
+/** Depths are compared in steps of four; the last step is within 64 bits. */
 const DEPTH_STEP_BITS = 2;
 const DEPTH_STEPS = 31;
 /** Parts of the deepest market's depth that markets are compared at, as powers of two: a large trade, a common one, a small one. */

@@ -1,6 +1,6 @@
 /**
  * Callers on raw, held connections, in a process of their own so that neither the server nor the test is measured by itself.
- * Argument: a Plan as JSON. Says "ready" once every connection is open, starts when told to, then sends its Outcome.
+ * Argument: a Plan as JSON. Says "ready" once every connection is open, starts on the next message, then sends its Outcome.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -106,7 +106,7 @@ class Connection {
 }
 
 /** An answer that has yet to be read: measured calls are not to wait for that. */
-interface Heard extends Omit<Answer, "headers"> {
+interface Received extends Omit<Answer, "headers"> {
   readonly text: string;
 }
 
@@ -118,7 +118,7 @@ function headersOf(text: string): Record<string, string> {
 
 async function main(plan: Plan): Promise<void> {
   if (plan.givesWay) giveWay();
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   const free: Connection[] = [];
   const notes = new CoreTimes();
   let [running, waiting, unsent, startMs] = [false, 0, 0, 0];
@@ -133,7 +133,7 @@ async function main(plan: Plan): Promise<void> {
         if (!running) return;
         waiting--;
         const nowMs = machineMs();
-        heard.push({ status, fromMs: connection.startMs, toMs: nowMs, text });
+        received.push({ status, fromMs: connection.startMs, toMs: nowMs, text });
         if (status === 0) return;
         if (plan.perSecond !== undefined) free.push(connection);
         else if (nowMs - startMs < plan.durationMs) ask(connection);
@@ -164,9 +164,9 @@ async function main(plan: Plan): Promise<void> {
   }
   const { utilization } = performance.eventLoopUtilization(before);
   for (const untilMs = nowMs + 10_000; waiting > 0 && notes.note().atMs < untilMs; ) await sleep(1);
-  for (; waiting > 0; waiting--) heard.push({ status: 0, fromMs: nowMs, toMs: machineMs(), text: "" });
+  for (; waiting > 0; waiting--) received.push({ status: 0, fromMs: nowMs, toMs: machineMs(), text: "" });
   running = false;
-  const answers = heard.map(({ text, ...call }): Answer => ({ ...call, headers: headersOf(text) }));
+  const answers = received.map(({ text, ...call }): Answer => ({ ...call, headers: headersOf(text) }));
   const outcome: Outcome = { answers, fromMs: startMs, toMs: nowMs, unsent, busy: utilization, notes: notes.take() };
   process.send!(outcome);
 }

@@ -1,6 +1,6 @@
 /**
  * Opens connections and says nothing on them, for as long as it runs. Arguments: port, how many, from how many addresses, in
- * how many milliseconds. Says "ready", opens them evenly once told to, then says "done".
+ * how many milliseconds. Says "ready", opens them evenly on the next message, then says "done".
  */
 import { once } from "node:events";
 import net from "node:net";

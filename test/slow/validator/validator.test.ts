@@ -52,7 +52,7 @@ describe.skipIf(program === undefined)("a real validator", () => {
     await check("Alpenglow", ["--alpenglow"], { hasVersion1: true, cutsLogs: false }, runNodeScript);
   });
 
-  it("drops version 1 without its feature, and cuts logs if told to", async () => {
+  it("drops version 1 without its feature, and cuts logs if asked to", async () => {
     const settings = ["--deactivate-feature", TXV1_FEATURE, "--log-messages-bytes-limit", `${CUT_LOG_BYTES}`];
     await check("version 1 off, logs cut", settings, { hasVersion1: false, cutsLogs: true });
   });

@@ -7,6 +7,7 @@ import { parseConfig } from "../../src/process/config/config.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { type History, Trader } from "../slow/faults/trader.ts";
 import { eventually } from "../support/eventually.ts";
+import { PATIENT } from "../support/service.ts";
 
 const CONFIRMED_AFTER_SLOTS = 20;
 const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
@@ -21,8 +22,7 @@ const startService = () =>
   startApp({
     now: Date.now,
     config: parseConfig({
-      PORT: "0",
-      ADMIN_PORT: "0",
+      ...PATIENT,
       DATA_DIR: dataDir,
       PUBLIC_URL: "http://tradewire.test",
       SIGN_IN_CHAIN_ID: "localnet",

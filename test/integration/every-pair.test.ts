@@ -52,7 +52,7 @@ async function landAll(trades: readonly { readonly from: string; readonly to: st
   return { failures, got };
 }
 
-test("every two tokens at most two markets apart trade for one another, both ways", async () => {
+test("every two tokens trade for one another, both ways, over up to three markets", async () => {
   const mints = [...symbols.keys()];
   const sol = SOL_MINT.toString();
   const bought = await landAll(mints.map((to) => ({ from: sol, to, amount: SOL_OF_EACH })));
@@ -64,17 +64,14 @@ test("every two tokens at most two markets apart trade for one another, both way
   const chosen = isWhole ? near : eachKind(near);
   const swapped = await landAll(chosen.map((pair) => ({ ...pair, amount: share(pair.from) })));
   expect(swapped.failures).toEqual([]);
+  const far = pairs.filter(({ from, to }) => !isNear(from, to));
+  const tried = (isWhole ? far : eachKind(far)).map((pair) => ({ ...pair, amount: share(pair.from) }));
+  const crossed = await landAll(tried);
+  // Three markets do not always fit into one transaction.
+  expect(crossed.failures.filter((failure) => !failure.includes("No supported venue has a market"))).toEqual([]);
+  expect(crossed.failures.length).toBeLessThan(tried.length / 4);
   const sold = await landAll(mints.map((from) => ({ from, to: sol, amount: share(from) })));
   expect(sold.failures).toEqual([]);
-
-  for (const { from, to } of pairs.filter(({ from, to }) => !isNear(from, to)).slice(0, isWhole ? undefined : 8)) {
-    const body = { inputMint: from, outputMint: to, amount: 1, slippage: 0.3, swapMode: "exactIn" };
-    const answers = [
-      await service.call("/v1/tx/swap", { ...body, priority: "fast" }, wallet.apiKey),
-      await service.call("/v1/tx/quote", body, wallet.apiKey),
-    ];
-    expect(answers.map(({ body }) => body.error?.code)).toEqual(["NO_ROUTE", "NO_ROUTE"]);
-  }
 });
 
 interface Pair {
@@ -101,7 +98,7 @@ function marketsOf(mint: string): string {
     .join();
 }
 
-/** True if one market trades both, or each trades against the same hub: a route has at most two markets. */
+/** True if one market trades both, or each trades against the same hub: two markets are enough. */
 function isNear(a: string, b: string): boolean {
   const { tokens } = service.sandbox.world;
   const quotesOf = (mint: string) =>

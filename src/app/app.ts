@@ -14,6 +14,7 @@ import { monotonicMs, type Now } from "../primitives/clock.ts";
 import type { Config } from "../process/config/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Trades } from "../trade/trade.ts";
+import { venues } from "../venues/registry.ts";
 import { openAccounts } from "./account-parts.ts";
 import { apiSettings } from "./api-settings.ts";
 import { requestAirdrop } from "./chain/airdrop.ts";
@@ -22,6 +23,7 @@ import { connectChain } from "./chain/chain-parts.ts";
 import type { EmbeddedChain } from "./chain/embedded-chain.ts";
 import { type AppContext, type AppLogger, Closers } from "./context.ts";
 import { PublicAddress } from "./public-address.ts";
+import { DeployedVenues } from "./report/deployed-venues.ts";
 import { serviceGauges } from "./report/gauges.ts";
 import { Health } from "./report/health.ts";
 import { observeCalls, openAdmin } from "./report/observers.ts";
@@ -133,7 +135,8 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   });
   metrics.watch(serviceGauges({ ...parts, api, canBuild: () => health.canBuild() }));
   closers.keep(api);
-  const status = () => describeStatus(context, { ...parts, location, health, network });
+  const deployed = new DeployedVenues(parts.reader, venues, monotonicMs);
+  const status = () => describeStatus(context, { ...parts, location, health, network, deployed });
   registerPages(api.documents, status, monotonicMs);
   const rpcUrl = location.embedded?.rpcUrl;
   const giveSol =

@@ -3,9 +3,9 @@ export interface VenueStatus {
   readonly id: string;
   /**
    * ready: the last search for its markets succeeded. failing: it failed. idle: no request needed a search yet. waiting: the
-   * chain's state is stale, so nothing is traded.
+   * chain's state is stale, so nothing is traded. absent: its program is not on this chain.
    */
-  readonly state: "ready" | "failing" | "idle" | "waiting";
+  readonly state: "ready" | "failing" | "idle" | "waiting" | "absent";
   /** Markets that are kept live. */
   readonly markets: number;
   /** Time since the last search ended; null before the first. Milliseconds. */

@@ -12,6 +12,7 @@ const STATES = {
   failing: ["search failed", "bad"],
   idle: ["not used yet", "quiet"],
   waiting: ["waiting", "bad"],
+  absent: ["not deployed", "quiet"],
 };
 
 const ago = (ms) => (ms < 60_000 ? `${Math.round(ms / 1000)} s ago` : `${Math.round(ms / 60_000)} min ago`);

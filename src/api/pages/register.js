@@ -1,6 +1,6 @@
-import { checkChallenge } from "./challenge.js";
 import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "./page.js";
-import { base58, connect, findWallets, signMemo, signText } from "./wallets.js";
+import { signIn, walletButton, wordsOf } from "./sign-in.js";
+import { connect, findWallets } from "./wallets.js";
 
 let status;
 let chosen;
@@ -21,17 +21,20 @@ function say(words, kind = "", where = "notice") {
   byId(where).textContent = words;
 }
 
-/** A message for the user. Wallets report a rejection in many ways; 4001 is the common code. */
-function wordsOf(error) {
-  const refused = error?.code === 4001 || /reject|denied|declin|cancel/i.test(error?.message ?? "");
-  if (refused) return "The wallet declined. Nothing has changed. Try again when you are ready.";
-  return error?.message ?? "The wallet failed. Try again.";
-}
+findWallets(offer);
 
-findWallets((wallet) => {
+/** On a test chain a wallet made here will do. */
+networkOf()
+  .then(async () => {
+    if (!status.faucet) return;
+    const { createThrowawayWallet } = await import("./throwaway-wallet.js");
+    offer(createThrowawayWallet());
+  })
+  .catch(() => {});
+
+function offer(wallet) {
   byId("no-wallet").hidden = true;
-  const icon = /^data:image\//.test(wallet.icon ?? "") ? [element("img", { src: wallet.icon, alt: "" })] : [];
-  const button = element("button", { type: "button" }, ...icon, element("span", {}, wallet.name));
+  const button = walletButton(wallet, element);
   button.addEventListener("click", async () => {
     button.disabled = true;
     say(`Waiting for ${wallet.name}`);
@@ -49,7 +52,7 @@ findWallets((wallet) => {
     button.disabled = false;
   });
   byId("wallets").append(button);
-});
+}
 
 byId("sign").addEventListener("click", async () => {
   const { wallet, account } = chosen;
@@ -57,19 +60,15 @@ byId("sign").addEventListener("click", async () => {
   byId("result").hidden = true;
   say(`Waiting for ${wallet.name} to sign`);
   try {
-    const { message } = await call("POST", "/v1/auth/challenge", { body: { walletAddress: account.address } });
-    checkChallenge(message, account.address, location, Date.now());
-    const sign = byId("hardware").checked ? signMemo : signText;
-    const signature = await sign(wallet, account, message, status.network);
-    const { apiKey } = await call("POST", "/v1/auth/register", {
-      body: {
-        walletAddress: account.address,
-        message,
-        signature: base58(signature),
+    const apiKey = await signIn(
+      { wallet, account },
+      {
+        network: status.network,
         label: byId("label").value.trim(),
         revokeOthers: byId("revoke-others").checked,
+        hardware: byId("hardware").checked,
       },
-    });
+    );
     showKey(apiKey);
     say("");
   } catch (error) {

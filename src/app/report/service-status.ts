@@ -7,6 +7,7 @@ import type { ChainParts } from "../chain/chain-parts.ts";
 import type { AppContext } from "../context.ts";
 import type { ShadowParts } from "../shadow/shadow-parts.ts";
 import type { MarketParts } from "../trade-parts.ts";
+import type { DeployedVenues } from "./deployed-venues.ts";
 import type { Health } from "./health.ts";
 
 /** Name of the network: the embedded chain is a localnet; otherwise SIGN_IN_CHAIN_ID, or what the genesis hash says. */
@@ -23,9 +24,11 @@ export function describeStatus(
       readonly location: ChainLocation;
       readonly health: Health;
       readonly network: string;
+      readonly deployed: DeployedVenues;
     },
 ): ServiceStatus {
-  const { head, witnesses, markets, senders, shadow, location, health, network } = parts;
+  const { head, witnesses, markets, senders, shadow, location, health, network, deployed } = parts;
+  const absent = deployed.absent();
   const serving = health.canBuild();
   const findings = shadow && new Map(shadow.checks.report().map((venue) => [venue.id, venue]));
   return {
@@ -38,7 +41,9 @@ export function describeStatus(
       slotAgeMs: head.slotAgeMs(),
       witnesses: witnesses.trusted === undefined ? witnesses.quorum() : 1,
     },
-    venues: markets.report().map((report) => venueStatus(report, findings?.get(report.id), serving, now())),
+    venues: markets
+      .report()
+      .map((report) => venueStatus(report, findings?.get(report.id), { serving, absent, nowMs: now() })),
     shadow: shadow === undefined ? null : shadowStatus(shadow),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
     faucet: location.embedded !== undefined,
@@ -49,10 +54,21 @@ export function describeStatus(
 function venueStatus(
   { id, markets, lastSearch }: VenueReport,
   findings: VenueFindings | undefined,
-  isServing: boolean,
-  nowMs: number,
+  {
+    serving,
+    absent,
+    nowMs,
+  }: { readonly serving: boolean; readonly absent: ReadonlySet<string>; readonly nowMs: number },
 ): VenueStatus {
-  const state = !isServing ? "waiting" : lastSearch === undefined ? "idle" : lastSearch.ok ? "ready" : "failing";
+  const state = absent.has(id)
+    ? "absent"
+    : !serving
+      ? "waiting"
+      : lastSearch === undefined
+        ? "idle"
+        : lastSearch.ok
+          ? "ready"
+          : "failing";
   return {
     id,
     state,

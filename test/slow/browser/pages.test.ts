@@ -336,29 +336,33 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("fits a screen of 360 pixels, in light and in dark", async () => {
-    for (const [name, path] of [
-      ["home", "/"],
-      ["docs", "/docs"],
-      ["register", "/register"],
-    ] as const) {
-      for (const colorScheme of ["light", "dark"] as const) {
-        for (const width of [360, 1280]) {
-          const page = await open(path, { colorScheme, viewport: { width, height: width === 360 ? 740 : 860 } });
-          await page.waitForLoadState("networkidle");
-          if (name === "docs") {
-            await page.locator("#buy").getByText("Response", { exact: true }).click();
-            await page.locator("#buy").getByText("Try it").click();
+  it(
+    "fits a screen of 360 pixels, in light and in dark",
+    async () => {
+      for (const [name, path] of [
+        ["home", "/"],
+        ["docs", "/docs"],
+        ["register", "/register"],
+      ] as const) {
+        for (const colorScheme of ["light", "dark"] as const) {
+          for (const width of [360, 1280]) {
+            const page = await open(path, { colorScheme, viewport: { width, height: width === 360 ? 740 : 860 } });
+            await page.waitForLoadState("networkidle");
+            if (name === "docs") {
+              await page.locator("#buy").getByText("Response", { exact: true }).click();
+              await page.locator("#buy").getByText("Try it").click();
+            }
+            const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+            expect({ name, width, overflow }).toEqual({ name, width, overflow: 0 });
+            const clip = name === "docs" ? { clip: { x: 0, y: 0, width, height: 2400 } } : {};
+            await page.screenshot({ path: `${SHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true, ...clip });
+            await page.context().close();
           }
-          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-          expect({ name, width, overflow }).toEqual({ name, width, overflow: 0 });
-          const clip = name === "docs" ? { clip: { x: 0, y: 0, width, height: 2400 } } : {};
-          await page.screenshot({ path: `${SHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true, ...clip });
-          await page.context().close();
         }
       }
-    }
-  });
+    },
+    FIVE_MINUTES_MS,
+  );
 
   it("can be used by keyboard and read aloud: every control has a name, every page one heading and a main", async () => {
     for (const path of ["/", "/docs", "/register"]) {

@@ -15,7 +15,13 @@ let store: Store;
 let nowMs: number;
 let warnings: string[];
 const open = (network = "genesis") =>
-  new StoredMarketIndex({ store, network, now: () => nowMs, warn: (message) => void warnings.push(message) });
+  new StoredMarketIndex({
+    store,
+    network,
+    now: () => nowMs,
+    answerMs: 60_000,
+    warn: (message) => void warnings.push(message),
+  });
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "tradewire-index-"));
@@ -60,12 +66,12 @@ test("markets of one chain are none of another", async () => {
   expect((await open("devnet").find(["mint"]))!.size).toBe(0);
 });
 
-test("thousands of subjects are written and found, many in one query", async () => {
+test("hundreds of subjects are written and found, many in one query", async () => {
   const index = open();
-  const keys = Array.from({ length: 1_000 }, (_, n) => `mint${n}`);
+  const keys = Array.from({ length: 250 }, (_, n) => `mint${n}`);
   await Promise.all(keys.map((key) => index.add(key, [market], { venues: ["a"], atMs: 1 })));
   const found = await index.find(keys);
-  expect(found!.size).toBe(1_000);
+  expect(found!.size).toBe(250);
 });
 
 test("without the database nothing is known and nothing fails; one line says so", async () => {

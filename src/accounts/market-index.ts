@@ -21,6 +21,8 @@ interface StoredMarketIndexOptions {
   /** Genesis hash: databases outlive chains, and markets of one are none of another. */
   readonly network: string;
   readonly now: Now;
+  /** Longest wait for an answer: after that the chain is searched as if nothing were known. Milliseconds. */
+  readonly answerMs?: number;
   readonly warn: (message: string) => void;
 }
 
@@ -30,8 +32,7 @@ const NETWORK_LENGTH = 12;
 const KEYS_PER_QUERY = 200;
 /** Rows written by one statement: PostgreSQL allows 65,535 parameters, SQLite 32,766. */
 const ROWS_PER_WRITE = 500;
-/** Longest wait for an answer: after that the chain is searched as if nothing were known. Milliseconds. */
-const ANSWER_MS = 500;
+const DEFAULT_ANSWER_MS = 500;
 /** Writes that may wait. Beyond that what was found is not kept, and is searched for again. */
 const MAX_WRITES = 1_000;
 /** How long a database that did not answer is not asked again. Milliseconds. */
@@ -61,11 +62,11 @@ export class StoredMarketIndex {
 
   /** The entries of these keys, without those it does not have; undefined if the database does not answer in time. */
   async find(keys: readonly string[]): Promise<ReadonlyMap<string, KeptEntry> | undefined> {
-    const { now } = this.#options;
+    const { now, answerMs = DEFAULT_ANSWER_MS } = this.#options;
     if (this.#isClosed || now() < this.#downUntilMs) return undefined;
     const asking = keys.map((key) => this.#ask(key));
     const late = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS);
+    const timer = setTimeout(() => late.resolve(undefined), answerMs);
     try {
       const entries = await Promise.race([Promise.all(asking), late.promise]);
       if (entries === undefined) {

@@ -320,11 +320,11 @@ export function formAttacks({ wire, wallet, answer }: HonestBuild): Attack[] {
 
 /** The swap with the wallet's first token account on both sides. */
 function aliased(plan: ReturnType<typeof planOf>, wallet: Address, outMint: Address): Uint8Array {
-  const out = tokenAccountAddress(wallet, outMint, TOKEN_PROGRAM);
+  const own = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((program) => tokenAccountAddress(wallet, outMint, program));
   const swap = plan.instructions.find(
-    ({ accounts }) => accounts.length > 8 && accounts.some(({ address }) => address === out),
+    ({ accounts }) => accounts.length > 8 && accounts.some(({ address }) => own.includes(address)),
   )!;
-  const at = swap.accounts.findIndex(({ address }) => address === out);
+  const at = swap.accounts.findIndex(({ address }) => own.includes(address));
   const accounts = swap.accounts.with(at, { ...swap.accounts[at]!, address: swap.accounts[at - 1]!.address });
   return wireOf({ ...plan, instructions: plan.instructions.map((one) => (one === swap ? { ...one, accounts } : one)) });
 }

@@ -1,5 +1,6 @@
 import WebSocket from "ws";
 import type { Now } from "../../primitives/clock.ts";
+import { TurnBudget } from "../../primitives/turn-budget.ts";
 import { asInteger, asRecord, parseRpcJson } from "./rpc-values.ts";
 
 /** The slot before a new one, and the newest final one. */
@@ -35,6 +36,7 @@ type OnAnswer = (subscriptionId: number | undefined) => void;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Messages taken in before other work gets a turn, beside those that came in one piece with the last of them. */
 const MESSAGES_PER_TURN = 50;
+const turn = new TurnBudget(MESSAGES_PER_TURN);
 
 /** One WebSocket to one node, with the notices of new slots subscribed to. */
 export class SubscriptionConnection {
@@ -48,9 +50,7 @@ export class SubscriptionConnection {
   /** Requests without an answer yet, by id. */
   readonly #unanswered = new Map<number, { readonly method: string; readonly onAnswer: OnAnswer | undefined }>();
   #lastId = 0;
-  /** Messages left of this turn of the loop. */
-  #left = MESSAGES_PER_TURN;
-  #nextTurn: NodeJS.Immediate | undefined;
+  readonly #goOn = () => void this.#socket.resume();
 
   constructor({ url, handshakeTimeoutMs, now, listener }: ConnectionOptions) {
     this.host = new URL(url).host;
@@ -71,7 +71,7 @@ export class SubscriptionConnection {
     });
     this.#socket.on("error", (error) => listener.onError(this, error));
     this.#socket.on("close", () => {
-      clearImmediate(this.#nextTurn);
+      turn.forget(this.#goOn);
       listener.onClose(this);
     });
   }
@@ -96,14 +96,10 @@ export class SubscriptionConnection {
 
   /** A burst of notices is read in parts. */
   #countMessage(): void {
-    this.#left -= 1;
-    if (!this.isOpen) return;
-    this.#nextTurn ??= setImmediate(() => {
-      this.#nextTurn = undefined;
-      this.#left = MESSAGES_PER_TURN;
-      if (this.#socket.isPaused) this.#socket.resume();
-    });
-    if (this.#left === 0) this.#socket.pause();
+    turn.spend();
+    if (!turn.isSpent || !this.isOpen) return;
+    this.#socket.pause();
+    turn.whenRenewed(this.#goOn);
   }
 
   #receive(text: string): void {

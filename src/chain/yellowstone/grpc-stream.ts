@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
+import { TurnBudget } from "../../primitives/turn-budget.ts";
 
 interface GrpcStreamOptions {
   /** Scheme, host and port of the server. */
@@ -23,8 +24,9 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const WINDOW_BYTES = 16 * 1024 * 1024;
 const PING_MS = 10_000;
 const PREFIX_BYTES = 5;
-/** Messages taken in before other work gets a turn: a few milliseconds' worth, however much has arrived at once. */
-const MESSAGES_PER_TURN = 1_000;
+/** Messages of all streams taken in before other work gets a turn: a few milliseconds' worth, however many have arrived. */
+const MESSAGES_PER_TURN = 300;
+const turn = new TurnBudget(MESSAGES_PER_TURN);
 
 /**
  * Opens one bidirectional gRPC stream, uncompressed, on a connection of its own.
@@ -42,14 +44,19 @@ class Http2GrpcStream implements GrpcStream {
   readonly #frames: FrameReader;
   readonly #ping: NodeJS.Timeout;
   #isOver = false;
-  /** Messages left of this turn of the loop. */
-  #left = MESSAGES_PER_TURN;
-  #nextTurn: NodeJS.Immediate | undefined;
+  /** What came when the turn was used up. */
+  #held: Buffer | undefined;
+  readonly #goOn = () => {
+    const held = this.#held;
+    this.#held = undefined;
+    this.#call.resume();
+    if (held !== undefined) this.#receive(held);
+  };
 
   constructor({ url, path, headers, onMessage, onEnd }: GrpcStreamOptions) {
     this.#onEnd = onEnd;
     this.#frames = new FrameReader((message) => {
-      this.#left -= 1;
+      turn.spend();
       onMessage(message);
     });
     this.#session = connect(url, { settings: { initialWindowSize: WINDOW_BYTES, enablePush: false } });
@@ -84,24 +91,27 @@ class Http2GrpcStream implements GrpcStream {
   close(): void {
     this.#isOver = true;
     clearInterval(this.#ping);
-    clearImmediate(this.#nextTurn);
+    turn.forget(this.#goOn);
     this.#session.destroy();
   }
 
   #receive(chunk: Buffer): void {
     if (this.#isOver) return;
+    if (turn.isSpent) {
+      this.#held = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk]);
+      this.#call.pause();
+      turn.whenRenewed(this.#goOn);
+      return;
+    }
     try {
       this.#frames.read(chunk);
     } catch (error) {
       this.#end(String(error));
       return;
     }
-    this.#nextTurn ??= setImmediate(() => {
-      this.#nextTurn = undefined;
-      this.#left = MESSAGES_PER_TURN;
-      this.#call.resume();
-    });
-    if (this.#left <= 0) this.#call.pause();
+    if (!turn.isSpent) return;
+    this.#call.pause();
+    turn.whenRenewed(this.#goOn);
   }
 
   #end(reason: string): void {

@@ -101,6 +101,7 @@ class StoredAccounts implements Accounts {
           label: proof.label,
           created_at_ms: atMs,
           revoked_at_ms: null,
+          used_at_ms: atMs,
         })
         .execute();
       return retired;

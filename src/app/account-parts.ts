@@ -6,6 +6,8 @@ import { openStore } from "../accounts/store/store.ts";
 import { monotonicMs } from "../primitives/clock.ts";
 import type { AppContext } from "./context.ts";
 
+const DAY_MS = 24 * 3_600_000;
+
 /** The database, the secrets and the API keys in memory. */
 export type AccountParts = Awaited<ReturnType<typeof openAccounts>>;
 
@@ -14,7 +16,12 @@ export async function openAccounts({ config, now, closers }: AppContext) {
   const secrets = loadSecrets(config.dataDir, { keyPepper: config.keyPepper, tokenKeys: config.tokenKeys });
   const store = closers.keep(await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }));
   await requirePepper(store, secrets.keyPepper);
-  closers.add(startSweeping(store, now));
-  const keys = closers.keep(createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs }));
+  const lives = {
+    revokedMs: config.revokedKeyDays * DAY_MS,
+    idleMs: config.idleKeyDays * DAY_MS,
+    unusedMs: config.unusedKeyDays * DAY_MS,
+  };
+  closers.add(startSweeping(store, now, lives));
+  const keys = closers.keep(createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: now }));
   return { secrets, store, keys };
 }

@@ -80,7 +80,13 @@ async function start(
   const now = () => clock.nowMs;
   const monotonic = options.now ?? now;
   const store = await openStore(place);
-  const keys = createKeyDirectory({ store, pepper: PEPPER, now: monotonic, pollMs: options.pollMs ?? 3_600_000 });
+  const keys = createKeyDirectory({
+    store,
+    pepper: PEPPER,
+    now: monotonic,
+    epochMs: now,
+    pollMs: options.pollMs ?? 3_600_000,
+  });
   const accounts = createAccounts({
     store,
     keys,
@@ -641,6 +647,113 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.byMessageHash("old")).toBeUndefined();
     expect(await submissions.byMessageHash("open")).toBeDefined();
     expect(await messageOf(() => accounts.register(proof))).toContain("expired long ago");
+  });
+
+  describe("of API keys", () => {
+    const DAY_MS = 24 * 3_600_000;
+    const LIVES = { revokedMs: 90 * DAY_MS, idleMs: 365 * DAY_MS, unusedMs: 30 * DAY_MS };
+    const accountsOf = async (store: Store) =>
+      (await store.run((db) => db.selectFrom("accounts").select("wallet").execute())).map(({ wallet }) => wallet);
+    const useOf = async (store: Store, keyId: string) =>
+      (
+        await store.run((db) =>
+          db.selectFrom("api_keys").select("used_at_ms").where("id", "=", keyId).executeTakeFirst(),
+        )
+      )?.used_at_ms;
+    /** Uses a key, and waits until that is written down. */
+    const use = async ({ store, keys, clock }: Process, { apiKey, keyId }: Registered) => {
+      await keys.authenticate(apiKey);
+      await expect.poll(() => useOf(store, keyId)).toBeGreaterThan(clock.nowMs - DAY_MS);
+    };
+
+    it("keeps a key in use for ever, and drops one that was never used with its account", async () => {
+      const running = await start(await home.place());
+      const { store, accounts, keys, clock } = running;
+      const [used, unused] = [createTestWallet(), createTestWallet()];
+      const kept = await register(accounts, used);
+      await register(accounts, used);
+      const dropped = await register(accounts, unused);
+      clock.nowMs += DAY_MS / 2;
+      await use(running, kept);
+      clock.nowMs = START_MS + 30 * DAY_MS;
+      await sweepStore(store, clock.nowMs, LIVES);
+      expect(await accountsOf(store)).toHaveLength(2);
+      clock.nowMs += 1;
+      await sweepStore(store, clock.nowMs, LIVES);
+      expect(await accountsOf(store)).toEqual([used.address.toString()]);
+      expect(await accounts.listKeys(await keys.authenticate(kept.apiKey))).toHaveLength(1);
+      expect(await messageOf(async () => keys.authenticate(dropped.apiKey))).toContain("unknown here");
+      // Its wallet may come back.
+      await keys.authenticate((await register(accounts, unused)).apiKey);
+      for (let day = 0; day < 400; day += 100) {
+        clock.nowMs += 100 * DAY_MS;
+        await keys.refresh();
+        await use(running, kept);
+        await sweepStore(store, clock.nowMs, LIVES);
+      }
+      await keys.authenticate(kept.apiKey);
+      clock.nowMs += 366 * DAY_MS;
+      await sweepStore(store, clock.nowMs, LIVES);
+      expect(await accountsOf(store)).toEqual([]);
+    });
+
+    it("drops a revoked key after its time, and keeps its account for another", async () => {
+      const running = await start(await home.place());
+      const { store, accounts, clock } = running;
+      const wallet = createTestWallet();
+      const first = await register(accounts, wallet);
+      await use(running, first);
+      clock.nowMs += DAY_MS;
+      const second = await register(accounts, wallet, { revokeOthers: true });
+      await use(running, second);
+      clock.nowMs += 91 * DAY_MS;
+      await running.keys.refresh();
+      await use(running, second);
+      await sweepStore(store, clock.nowMs, LIVES);
+      const principal = await running.keys.authenticate(second.apiKey);
+      expect((await accounts.listKeys(principal)).map(({ keyId }) => keyId)).toEqual([second.keyId]);
+    });
+
+    it("leaves alone what an older version wrote, until it is used, and everything if told so", async () => {
+      const running = await start(await home.place());
+      const { store, accounts, clock } = running;
+      const old = await register(accounts, createTestWallet());
+      await store.run((db) => db.updateTable("api_keys").set({ used_at_ms: null }).execute());
+      await register(accounts, createTestWallet());
+      clock.nowMs += 1_000 * DAY_MS;
+      await sweepStore(store, clock.nowMs, { revokedMs: 0, idleMs: 0, unusedMs: 0 });
+      expect(await accountsOf(store)).toHaveLength(2);
+      await sweepStore(store, clock.nowMs, LIVES);
+      expect(await accountsOf(store)).toHaveLength(1);
+      await use(running, old);
+      clock.nowMs += 366 * DAY_MS;
+      await sweepStore(store, clock.nowMs, LIVES);
+      expect(await accountsOf(store)).toEqual([]);
+    });
+
+    it("drops any number", async () => {
+      const { store, clock } = await start(await home.place());
+      const rows = Array.from({ length: 1_200 }, (_, i) => i);
+      await store.run((db) =>
+        db
+          .insertInto("accounts")
+          .values(rows.map((i) => ({ id: `acc_${i}`, wallet: `wallet ${i}`, created_at_ms: START_MS })))
+          .execute(),
+      );
+      await store.run((db) =>
+        db
+          .insertInto("api_keys")
+          .values(
+            rows.map((i) => ({
+              ...{ id: `key ${i}`, account_id: `acc_${i}`, hash: new Uint8Array(32), label: "" },
+              ...{ created_at_ms: START_MS, revoked_at_ms: null, used_at_ms: START_MS },
+            })),
+          )
+          .execute(),
+      );
+      await sweepStore(store, clock.nowMs + 31 * DAY_MS, LIVES);
+      expect(await accountsOf(store)).toEqual([]);
+    });
   });
 
   it("removes any number of rows, a few at a time", async () => {

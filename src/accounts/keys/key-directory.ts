@@ -27,6 +27,12 @@ const MAX_UNKNOWN_IN_MEMORY = 10_000;
 
 const KEYS_PER_QUERY = 500;
 
+/** How often the use of a key is written down, and a key in memory is looked up again. Milliseconds. */
+const USE_NOTED_MS = 24 * 3_600_000;
+
+/** Keys in memory that one check drops to have them looked up again: what began together spreads out. */
+const RENEWED_PER_CHECK = 100;
+
 export interface LiveKeyDirectory extends KeyDirectory {
   /** Records a key issued by this process, discarding an earlier "unknown". */
   issued(apiKey: string): void;
@@ -46,6 +52,8 @@ interface KeyDirectoryOptions {
   readonly pepper: Uint8Array;
   /** A monotonic clock in milliseconds: setting the system clock must not change how long a key is trusted. */
   readonly now: Now;
+  /** The time of day that uses are written down with (epoch milliseconds). */
+  readonly epochMs: Now;
   /** Milliseconds between checks for revocations. */
   readonly pollMs?: number;
 }
@@ -61,6 +69,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   readonly #store: Store;
   readonly #pepper: Uint8Array;
   readonly #now: Now;
+  readonly #epochMs: Now;
   readonly #timer: NodeJS.Timeout;
 
   /**
@@ -68,7 +77,8 @@ class CachedKeyDirectory implements LiveKeyDirectory {
    * by the peppered hash, which costs six times as much. A caller cannot steer a SHA-256, so look-up times reveal nothing.
    */
   readonly #byDigest = new Map<string, Principal>();
-  readonly #digestOfKeyId = new Map<string, string>();
+  /** Those looked up longest ago first. */
+  readonly #digestOfKeyId = new Map<string, { readonly digest: string; readonly sinceMs: number }>();
   readonly #lookUps = new Map<string, Promise<Principal>>();
   /** Keys that the store did not accept, by digest, oldest first. */
   readonly #refused = new Map<string, { readonly atMs: number; readonly message: string }>();
@@ -83,6 +93,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     this.#store = options.store;
     this.#pepper = options.pepper;
     this.#now = options.now;
+    this.#epochMs = options.epochMs;
     this.#checkedAtMs = options.now();
     // This timer does not report outages: the age of the last check limits how long memory is trusted.
     this.#timer = setInterval(() => this.refresh().catch(() => {}), options.pollMs ?? POLL_MS);
@@ -139,6 +150,8 @@ class CachedKeyDirectory implements LiveKeyDirectory {
           "accounts.wallet",
           "api_keys.hash",
           "api_keys.revoked_at_ms as revokedAtMs",
+          "api_keys.used_at_ms as usedAtMs",
+          "api_keys.created_at_ms as createdAtMs",
         ])
         .where("api_keys.id", "=", keyId)
         .executeTakeFirst(),
@@ -154,7 +167,20 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     }
     const principal = Object.freeze({ accountId: row.accountId, keyId, wallet: Address.of(row.wallet) });
     if (generation === this.#generation) this.#remember(digest, principal);
+    this.#noteUse(keyId, row);
     return principal;
+  }
+
+  /** Writes down that the key is in use, once a day. Nobody waits for it; one that fails is made up by the next look-up. */
+  #noteUse(keyId: string, row: { readonly usedAtMs: number | null; readonly createdAtMs: number }): void {
+    const atMs = this.#epochMs();
+    // A key's first use counts at once: one that was never used is kept for less long.
+    const isFirst = row.usedAtMs === null || row.usedAtMs === row.createdAtMs;
+    if (!isFirst && row.usedAtMs > atMs - USE_NOTED_MS) return;
+    const usedAtMs = Math.max(atMs, row.createdAtMs + 1);
+    this.#store
+      .run((db) => db.updateTable("api_keys").set({ used_at_ms: usedAtMs }).where("id", "=", keyId).execute())
+      .catch(() => {});
   }
 
   #rememberRefused(digest: string, refused: { readonly atMs: number; readonly message: string }): void {
@@ -168,7 +194,8 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   #remember(digest: string, principal: Principal): void {
     if (this.#byDigest.size >= MAX_KEYS_IN_MEMORY) this.#dropOldest();
     this.#byDigest.set(digest, principal);
-    this.#digestOfKeyId.set(principal.keyId, digest);
+    this.#digestOfKeyId.delete(principal.keyId);
+    this.#digestOfKeyId.set(principal.keyId, { digest, sinceMs: this.#now() });
   }
 
   #dropOldest(): void {
@@ -188,10 +215,10 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   }
 
   #drop(keyId: string): void {
-    const digest = this.#digestOfKeyId.get(keyId);
-    if (digest === undefined) return;
+    const known = this.#digestOfKeyId.get(keyId);
+    if (known === undefined) return;
     this.#digestOfKeyId.delete(keyId);
-    this.#byDigest.delete(digest);
+    this.#byDigest.delete(known.digest);
   }
 
   refresh(): Promise<void> {
@@ -218,6 +245,17 @@ class CachedKeyDirectory implements LiveKeyDirectory {
       this.#revocationCount = count;
     }
     this.#checkedAtMs = Math.max(this.#checkedAtMs, askedAtMs);
+    this.#dropOld();
+  }
+
+  /** Keys known for a day are looked up again at their next call, which writes down that they are in use. */
+  #dropOld(): void {
+    const sinceMs = this.#now() - USE_NOTED_MS;
+    let left = RENEWED_PER_CHECK;
+    for (const [keyId, known] of this.#digestOfKeyId) {
+      if (known.sinceMs > sinceMs || left-- === 0) return;
+      this.#drop(keyId);
+    }
   }
 
   async #revokedAmong(keyIds: readonly string[]): Promise<string[]> {

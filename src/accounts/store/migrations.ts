@@ -145,6 +145,12 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
         .execute();
     },
   },
+  "0011-key-use": {
+    async up(db: Kysely<unknown>) {
+      await db.schema.alterTable("api_keys").addColumn("used_at_ms", INTEGER).execute();
+      await db.schema.createIndex("api_keys_by_use").on("api_keys").column("used_at_ms").execute();
+    },
+  },
 };
 
 /**

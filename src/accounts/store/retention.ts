@@ -15,8 +15,21 @@ const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 /** Rows deleted per statement: small enough to stay far below the time-out and let other writes in. */
 const REMOVED_AT_ONCE = 500;
 
-/** Deletes what has outlived its use: submissions decided a day ago, challenges that expired an hour ago. */
-export async function sweepStore(store: Store, nowMs: number): Promise<void> {
+/** How long API keys are kept. Milliseconds; 0: for ever. */
+export interface KeyLives {
+  /** After their revocation. */
+  readonly revokedMs: number;
+  /** After their last use. */
+  readonly idleMs: number;
+  /** After their registration, if they were never used. */
+  readonly unusedMs: number;
+}
+
+/**
+ * Deletes what has outlived its use: submissions decided a day ago, challenges that expired an hour ago, and API keys by their
+ * lives, with the accounts that have none left.
+ */
+export async function sweepStore(store: Store, nowMs: number, lives?: KeyLives): Promise<void> {
   await removeAll(store, (db) => {
     const old = db
       .selectFrom("submissions")
@@ -50,7 +63,43 @@ export async function sweepStore(store: Store, nowMs: number): Promise<void> {
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("challenges").where("message_hash", "in", ended);
   });
+  if (lives !== undefined) await removeKeys(store, nowMs, lives);
 }
+
+/** A key in use is in no process's memory for longer than a day without its use being written down: what goes here is in none. */
+async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unusedMs }: KeyLives): Promise<void> {
+  const oldKeys = (db: Database) => selectIds(db).limit(REMOVED_AT_ONCE);
+  if (revokedMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("revoked_at_ms", "<", nowMs - revokedMs));
+  if (idleMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("used_at_ms", "<", nowMs - idleMs));
+  if (unusedMs > 0)
+    await removeKeysOf(store, (db) =>
+      oldKeys(db)
+        .where("used_at_ms", "<", nowMs - unusedMs)
+        .whereRef("used_at_ms", "=", "created_at_ms"),
+    );
+}
+
+/** Deletes the keys that a query selects, some at a time, and the accounts that have no other key. */
+async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<typeof selectIds>): Promise<void> {
+  for (;;) {
+    const removed = await store.transact(async (db) => {
+      const keys = await db.deleteFrom("api_keys").where("id", "in", select(db)).returning("account_id").execute();
+      const owners = [...new Set(keys.map(({ account_id }) => account_id))];
+      if (owners.length > 0)
+        await db
+          .deleteFrom("accounts")
+          .where("id", "in", owners)
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom("api_keys").select("id").whereRef("account_id", "=", "accounts.id"))),
+          )
+          .execute();
+      return keys.length;
+    });
+    if (removed === 0) return;
+  }
+}
+
+const selectIds = (db: Database) => db.selectFrom("api_keys").select("id");
 
 /** Repeats until nothing is left, or another process has deleted the same rows. */
 async function removeAll(
@@ -67,12 +116,12 @@ async function removeAll(
  * Sweeps the store every `everyMs` milliseconds until the returned function is called. A failed sweep is repeated by the
  * next one.
  */
-export function startSweeping(store: Store, now: Now, everyMs = 60_000): () => void {
+export function startSweeping(store: Store, now: Now, lives: KeyLives, everyMs = 60_000): () => void {
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
-    sweepStore(store, now())
+    sweepStore(store, now(), lives)
       .catch(() => {})
       .finally(() => {
         busy = false;

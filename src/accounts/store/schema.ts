@@ -30,6 +30,8 @@ interface ApiKeyTable {
   label: string;
   created_at_ms: number;
   revoked_at_ms: number | null;
+  /** When it was last used, to the day; of one never used, when it was made. Null: made by an older version, and not used since. */
+  used_at_ms: number | null;
 }
 
 /** One row, incremented in the transaction of every revocation: a process that sees it unchanged has missed none. */

@@ -16,6 +16,16 @@ export const LISTENING_SETTINGS = {
   LOG_LEVEL: choice("Lowest severity that is logged", "info", ["fatal", "error", "warn", "info", "debug", "trace"]),
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** How long rows of API keys are kept; ten days at least, so that no submission of theirs is pending. */
+const keyLife = (about: string, fallback: number) => ({
+  ...integer(`${about}; 0: for ever`, "days", fallback, 0, 36_500),
+  bound: "0, or a whole number from 10 to 36500",
+  parse: (written: string) => {
+    const days = /^\d{1,5}$/.test(written) ? Number(written) : Number.NaN;
+    return days === 0 || (days >= 10 && days <= 36_500) ? days : undefined;
+  },
+});
+
 /** The database, and the secrets of keys and tokens. */
 export const ACCOUNT_SETTINGS = {
   DATA_DIR: text("Folder of the embedded database and of generated secrets", "./data"),
@@ -31,6 +41,9 @@ export const ACCOUNT_SETTINGS = {
     ),
   ),
   MAX_KEYS_PER_ACCOUNT: integer("Live API keys that one account may have", "keys", 10, 1, 1_000),
+  IDLE_KEY_DAYS: keyLife("Time after its last use for which an API key is kept; then its wallet registers again", 365),
+  UNUSED_KEY_DAYS: keyLife("Time after its registration for which an API key is kept that was never used", 30),
+  REVOKED_KEY_DAYS: keyLife("Time after its revocation for which an API key is listed", 90),
   SIGN_IN_CHAIN_ID: optional(
     choice(
       "Network named in sign-in challenges and on the pages; absent: derived from the genesis hash, localnet if that is unknown",

@@ -46,7 +46,7 @@ describe.each(postgres === undefined ? ["SQLite"] : ["SQLite", "PostgreSQL"])("o
   }> {
     const store = await openStore({ dataDir, databaseUrl });
     stores.push(store);
-    const keys = createKeyDirectory({ store, pepper, now });
+    const keys = createKeyDirectory({ store, pepper, now, epochMs: now });
     const accounts = createAccounts({
       store,
       keys,

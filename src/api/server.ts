@@ -18,6 +18,7 @@ import { warmValidation } from "./call/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { Listener } from "./http/listener.ts";
+import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
 import { createRequestIds } from "./http/request-id.ts";
 import { readOpenApi } from "./openapi/read.ts";
@@ -142,12 +143,13 @@ export class Api {
   #createRouter(): FastifyInstance {
     const { settings, nowMs } = this.#parts;
     const requestIds = this.#requestIds;
+    const proxies = new Proxies(settings);
     const shedder = new BuildShedder({ admission: this.#admission, requestIds, observe: this.#observe, nowMs });
     return createFastify({
       logger: false,
       forceCloseConnections: false,
       routerOptions: { maxParamLength: 1024 },
-      trustProxy: settings.trustedProxies === 0 ? false : (_, hop) => hop < settings.trustedProxies,
+      trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),
       serverFactory: (router) => {
         const handler = serveEverydayRequests(router, { routes: this.#restRoutes, settings, shedder });
         this.#listener = new Listener(settings, handler, nowMs, requestIds);

@@ -28,6 +28,7 @@ export function apiSettings(config: Config, found: Pick<ApiSettings, "tls" | "pu
     stallTimeoutMs: config.stallTimeoutMs,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
+    proxyAddresses: config.proxyAddresses,
     limits: {
       build: config.buildPerSecond,
       submit: config.submitPerSecond,

@@ -231,8 +231,8 @@ describe("an HTTP/2 connection", () => {
 });
 
 describe("clients that disconnect", () => {
-  it("disturb no other call and leave nothing behind, not even a line in the log", async () => {
-    edge = await startEdge();
+  it.each([0, 1])("disturb no other call and leave no line in the log, behind %i proxies", async (trustedProxies) => {
+    edge = await startEdge({ trustedProxies });
     const printed = vi.spyOn(console, "error");
     const head = `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\n`;
     for (const text of [

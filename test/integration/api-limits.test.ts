@@ -101,6 +101,14 @@ it("limits calls without a key by address and trusts a proxy only if one is conf
   expect((await ask("10.9.9.9, 10.0.0.1")).status).toBe(429);
 });
 
+it("believes nothing of a caller who reaches it directly, past the proxies", async () => {
+  edge = await startEdge({ limits: { ...OFF, addressOpen: 1 }, trustedProxies: 1, proxyAddresses: ["10.0.0.9"] });
+  const ask = (from: string) =>
+    fetch(`http://127.0.0.1:${edge!.port}/v1/priority`, { headers: { "x-forwarded-for": from } });
+  expect((await ask("10.0.0.1")).status).toBe(200);
+  expect((await ask("10.0.0.2")).status).toBe(429);
+});
+
 it("limits registration separately from other calls that need no key", async () => {
   edge = await startEdge({ limits: { ...OFF, addressOpen: 1, addressRegister: 2 } });
   const challenge = () => post("/v1/auth/challenge", { walletAddress: ALICE.wallet.toString() });
@@ -333,6 +341,14 @@ describe.each([
     const next = await openFrom("127.0.0.2", hello);
     expect(isGreeting(next.answer!)).toBe(true);
     for (const { socket } of [...greedy, other, next]) socket.destroy();
+  });
+
+  it("counts who comes past the proxies by address", async () => {
+    const around = { maxConnectionsPerAddress: 5, trustedProxies: 1, proxyAddresses: ["10.0.0.9"] };
+    edge = await startEdge({ maxConnections: 20, ...around });
+    const callers = await Promise.all(Array.from({ length: 12 }, () => openFrom("127.0.0.2", hello)));
+    expect(callers.filter(({ answer }) => answer !== undefined).length).toBe(5);
+    for (const { socket } of callers) socket.destroy();
   });
 
   it("does not count by address behind a proxy, which all clients share", async () => {

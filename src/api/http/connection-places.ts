@@ -7,16 +7,21 @@ export class ConnectionPlaces {
   readonly #sockets = new Set<Socket>();
   readonly #byNetwork = new Map<string, number>();
   readonly #maxPerAddress: number;
+  readonly #isProxy: (address: string | undefined) => boolean;
 
-  /** @param maxPerAddress connections per address (IPv6: per /64 network); 0 for any number */
-  constructor(maxPerAddress: number) {
+  /**
+   * @param maxPerAddress connections per address (IPv6: per /64 network); 0 for any number
+   * @param isProxy true of an address that many callers share: its connections are not counted by address
+   */
+  constructor(maxPerAddress: number, isProxy: (address: string | undefined) => boolean) {
     this.sockets = this.#sockets;
     this.#maxPerAddress = maxPerAddress;
+    this.#isProxy = isProxy;
   }
 
   /** Counts a connection until it closes. Destroys it and returns false if its address has too many. */
   take(socket: Socket): boolean {
-    if (this.#maxPerAddress > 0) {
+    if (this.#maxPerAddress > 0 && !this.#isProxy(socket.remoteAddress)) {
       const { remoteAddress } = socket;
       const network = remoteAddress === undefined ? undefined : networkOf(remoteAddress);
       const held = network === undefined ? 0 : (this.#byNetwork.get(network) ?? 0);

@@ -8,6 +8,7 @@ import { ConnectionPlaces } from "./connection-places.ts";
 import { FlowGuard } from "./flow/flow-guard.ts";
 import { serveInTurn } from "./flow/pipeline.ts";
 import { createHttp1, createHttp2 } from "./http-servers.ts";
+import { Proxies } from "./proxies.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
 
 /** On close, grace for a new connection that has sent nothing yet. Milliseconds. */
@@ -35,10 +36,11 @@ export class Listener {
   /** @param nowMs a monotonic clock. @param requestIds makes ids of refusals */
   constructor(settings: ApiSettings, handler: RequestListener, nowMs: () => number, requestIds: () => string) {
     const isClosing = () => this.#closing;
-    this.#flow = new FlowGuard(settings, nowMs);
+    const proxies = new Proxies(settings);
+    this.#flow = new FlowGuard(settings, proxies, nowMs);
     this.http1 = createHttp1(settings, serveInTurn(handler, requestIds), isClosing);
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
-    this.#places = new ConnectionPlaces(settings.trustedProxies === 0 ? settings.maxConnectionsPerAddress : 0);
+    this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
     this.#flow.watchHttp2(http2);
     const takeHttp1 = takeConnections(this.http1);
     const serveHttp1 = (socket: Socket) => {

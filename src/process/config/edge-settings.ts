@@ -1,4 +1,4 @@
-import { integer, limit } from "./plain-values.ts";
+import { addresses, integer, limit } from "./plain-values.ts";
 import type { Setting } from "./setting.ts";
 import { origins } from "./url-values.ts";
 
@@ -19,14 +19,14 @@ export const CONNECTION_SETTINGS = {
   REQUEST_TIMEOUT_MS: integer("Longest time a whole request may take to arrive", "ms", 10_000, 100, 300_000),
   MAX_CONNECTIONS: integer("Connections held at once; more are refused", "connections", 5_000, 1, 1_000_000),
   MAX_CONNECTIONS_PER_ADDRESS: integer(
-    "Of these, connections from one address (IPv6: one /64 network); 0: any number; not counted if TRUSTED_PROXIES is set",
+    "Of these, connections from one address (IPv6: one /64 network); 0: any number; those of proxies are not counted",
     "connections",
     2_500,
     0,
     1_000_000,
   ),
   MAX_STREAMS: integer(
-    "Open HTTP/2 streams of all connections; one address gets half of them unless TRUSTED_PROXIES is set; 0: any number",
+    "Open HTTP/2 streams of all connections; one address that is no proxy's gets half of them; 0: any number",
     "streams",
     8_000,
     0,
@@ -53,6 +53,9 @@ export const CONNECTION_SETTINGS = {
     0,
     0,
     10,
+  ),
+  PROXY_ADDRESSES: addresses(
+    "Who these proxies are; none: any peer of a private network. Others are believed nothing that they forward",
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

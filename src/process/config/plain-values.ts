@@ -1,3 +1,4 @@
+import { parseAddressRange } from "../../primitives/address-range.ts";
 import type { SettingWithDefault } from "./setting.ts";
 
 /** The highest priority fee that can be set, in micro-lamports per compute unit. */
@@ -43,6 +44,20 @@ export function price(about: string, fallback: bigint): SettingWithDefault<bigin
     parse: (written) => {
       const value = /^\d{1,15}$/.test(written) ? BigInt(written) : undefined;
       return value !== undefined && value <= MAX_PRICE ? value : undefined;
+    },
+  };
+}
+
+/** IP addresses and networks in CIDR notation, with commas between them. */
+export function addresses(about: string): SettingWithDefault<readonly string[]> {
+  return {
+    about,
+    unit: "addresses",
+    bound: "IP addresses or networks such as 10.0.0.0/8, with commas between them",
+    fallback: "",
+    parse(written) {
+      const list = written === "" ? [] : written.split(",").map((one) => one.trim());
+      return list.every((one) => parseAddressRange(one) !== undefined) ? list : undefined;
     },
   };
 }

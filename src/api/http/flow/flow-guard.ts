@@ -2,7 +2,8 @@ import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Strea
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../../settings.ts";
 import { networkOf } from "../network-of.ts";
-import { OpeningRate, OpenStreams } from "./open-streams.ts";
+import type { Proxies } from "../proxies.ts";
+import { OpeningRate, OpenStreams, SHARED } from "./open-streams.ts";
 import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
 import { WaitingConnection } from "./waiting.ts";
 
@@ -11,7 +12,7 @@ const { NGHTTP2_REFUSED_STREAM } = http2.constants;
 /** How often to look at what waits. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
-type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs" | "trustedProxies">;
+type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs">;
 type StreamListener = (
   this: Http2Server,
   stream: ServerHttp2Stream,
@@ -33,6 +34,7 @@ interface Held {
  */
 export class FlowGuard {
   readonly #settings: FlowSettings;
+  readonly #proxies: Pick<Proxies, "isProxy">;
   readonly #nowMs: () => number;
   readonly #streams: OpenStreams;
   readonly #opening = new OpeningRate();
@@ -41,10 +43,11 @@ export class FlowGuard {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param nowMs a monotonic clock */
-  constructor(settings: FlowSettings, nowMs: () => number) {
+  constructor(settings: FlowSettings, proxies: Pick<Proxies, "isProxy">, nowMs: () => number) {
     this.#settings = settings;
+    this.#proxies = proxies;
     this.#nowMs = nowMs;
-    this.#streams = new OpenStreams(settings.maxStreams, settings.trustedProxies > 0);
+    this.#streams = new OpenStreams(settings.maxStreams);
   }
 
   /** Open HTTP/2 streams. */
@@ -71,7 +74,8 @@ export class FlowGuard {
   /** Refuses streams of the server beyond the bound (REFUSED_STREAM: safe to repeat) and watches the rest. */
   watchHttp2(server: Http2Server): void {
     server.on("session", (session) => {
-      const network = networkOf(session.socket.remoteAddress ?? "");
+      const { remoteAddress } = session.socket;
+      const network = this.#proxies.isProxy(remoteAddress) ? SHARED : networkOf(remoteAddress);
       const nowMs = this.#nowMs();
       const flow = new SessionFlow(session, network, nowMs);
       flow.allow(Math.min(this.#streams.share(MAX_STREAMS), this.#opening.share(nowMs)));

@@ -1,3 +1,5 @@
+/** The network of streams whose address many callers share, as that of a proxy: it may have all places. */
+export const SHARED = "shared";
 /** A connection may take this part of the places that are left. */
 const SHARES = 32;
 
@@ -11,10 +13,10 @@ export class OpenStreams {
   readonly #byNetwork = new Map<string, number>();
   #open = 0;
 
-  /** @param max streams in all; 0 for any number. @param isShared true if all clients share the address of a proxy */
-  constructor(max: number, isShared: boolean) {
+  /** @param max streams in all; 0 for any number */
+  constructor(max: number) {
     this.#max = max === 0 ? Number.POSITIVE_INFINITY : max;
-    this.#maxPerNetwork = isShared ? this.#max : Math.ceil(this.#max / 2);
+    this.#maxPerNetwork = Math.ceil(this.#max / 2);
   }
 
   /** Open streams now. */
@@ -30,7 +32,7 @@ export class OpenStreams {
   /** Takes a place; `free` must follow if it returns true. False if there is none left for this network. */
   take(network: string): boolean {
     const held = this.#byNetwork.get(network) ?? 0;
-    if (this.#open >= this.#max || held >= this.#maxPerNetwork) return false;
+    if (this.#open >= this.#max || (network !== SHARED && held >= this.#maxPerNetwork)) return false;
     this.#open++;
     this.#byNetwork.set(network, held + 1);
     return true;

@@ -13,6 +13,16 @@ export interface MutationPlan {
   readonly methods: readonly string[] | "all";
 }
 
+/** Methods that say how a transaction ended. */
+export const OUTCOME_METHODS = [
+  "getSignatureStatuses",
+  "getTransaction",
+  "getSignaturesForAddress",
+  "getEpochInfo",
+  "isBlockhashValid",
+  "sendTransaction",
+] as const;
+
 const ERRORS: readonly Json[] = [
   { InstructionError: [2, { Custom: 6005 }] },
   { InstructionError: [3, { Custom: 1 }] },

@@ -1,4 +1,4 @@
-import { GradualWork } from "../../primitives/gradual-work.ts";
+import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { SubscriptionConnection } from "./subscription-connection.ts";
 
 export interface SubscriptionRequest {

@@ -1,6 +1,6 @@
 import WebSocket from "ws";
 import type { Now } from "../../primitives/clock.ts";
-import { TurnBudget } from "../../primitives/turn-budget.ts";
+import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
 import { asInteger, asRecord, parseRpcJson } from "./rpc-values.ts";
 
 /** The slot before a new one, and the newest final one. */

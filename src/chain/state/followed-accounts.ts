@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import { GradualWork } from "../../primitives/gradual-work.ts";
+import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { StateSource } from "../port.ts";
 import {
   type AccountHistory,

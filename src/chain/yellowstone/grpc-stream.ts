@@ -1,5 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
-import { TurnBudget } from "../../primitives/turn-budget.ts";
+import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
 
 interface GrpcStreamOptions {
   /** Scheme, host and port of the server. */

@@ -85,9 +85,13 @@ class Filling {
   readonly #ends: Uint8Array;
   #inAmount = 0;
   outAmount = 0;
-  /** The best edge found by the last call of `#best`, and what it gives. */
+  /** What one more amount gives on each edge, and that amount; -1: to be found again. */
+  readonly #gains: Float64Array;
+  readonly #asked: Float64Array;
+  /** The best edge found by the last call of `#best`. */
   #edge = -1;
-  #gain = 0;
+  /** The path of the current part. */
+  readonly #path = new Int32Array(3);
 
   constructor({ mints, edges }: FlowNetwork, { closed, maxLegs }: FlowSearch) {
     this.#edges = edges;
@@ -100,15 +104,16 @@ class Filling {
     this.#inputs = new Float64Array(edges.length);
     this.#outputs = new Float64Array(edges.length);
     this.#carried = new Float64Array(edges.length);
+    this.#gains = new Float64Array(edges.length);
+    this.#asked = new Float64Array(edges.length).fill(-1);
     this.#starts = new Uint8Array(mints);
     this.#ends = new Uint8Array(mints);
   }
 
   /** Sends one part along the best path. Returns what comes out; undefined if no path takes any more. */
   push(part: number): number | undefined {
-    const path = [-1, -1, -1];
     let most = this.#best(INPUT, OUTPUT, part);
-    path[0] = this.#edge;
+    this.#keepPath(this.#edge, -1, -1);
     for (let hub = 2; hub < this.#mints && this.#maxLegs > 1; hub++) {
       const reached = this.#best(INPUT, hub, part);
       if (reached <= 0) continue;
@@ -116,7 +121,7 @@ class Filling {
       const gained = this.#best(hub, OUTPUT, reached);
       if (gained > most) {
         most = gained;
-        [path[0], path[1], path[2]] = [first, this.#edge, -1];
+        this.#keepPath(first, this.#edge, -1);
       }
       if (this.#maxLegs < 3 || this.#ends[hub] === 1) continue;
       for (let next = 2; next < this.#mints; next++) {
@@ -127,19 +132,26 @@ class Filling {
         const last = this.#best(next, OUTPUT, crossed);
         if (last <= most) continue;
         most = last;
-        [path[0], path[1], path[2]] = [first, second, this.#edge];
+        this.#keepPath(first, second, this.#edge);
       }
     }
     if (most <= 0) return undefined;
-    this.#send(path, part);
+    this.#send(part);
     this.outAmount += most;
     return most;
   }
 
-  #send(path: readonly number[], part: number): void {
+  #keepPath(first: number, second: number, third: number): void {
+    this.#path[0] = first;
+    this.#path[1] = second;
+    this.#path[2] = third;
+  }
+
+  #send(part: number): void {
     let amount = part;
     this.#inAmount += part;
-    for (const index of path) {
+    for (let leg = 0; leg < 3; leg++) {
+      const index = this.#path[leg]!;
       if (index < 0) return;
       const { curve, from, to } = this.#edges[index]!;
       if (from !== INPUT && to !== OUTPUT) {
@@ -151,25 +163,32 @@ class Filling {
       const after = curve.out(this.#inputs[index]!);
       amount = after - this.#outputs[index]!;
       this.#outputs[index] = after;
+      this.#asked[index] = -1;
     }
   }
 
   /** The most that one more `amount` gives between two mints, and the edge that gives it. */
   #best(from: number, to: number, amount: number): number {
     const open = this.#between[from * this.#mints + to]!;
-    this.#gain = 0;
+    let most = 0;
     this.#edge = -1;
     for (let place = 0; place < open.length; place++) {
       const index = open[place]!;
-      const { curve } = this.#edges[index]!;
-      const total = this.#inputs[index]! + amount;
-      if (total > curve.most * (1 + 1e-9)) continue;
-      const gain = curve.out(total) - this.#outputs[index]!;
-      if (gain <= this.#gain) continue;
-      this.#gain = gain;
+      if (this.#asked[index] !== amount) this.#ask(index, amount);
+      const gain = this.#gains[index]!;
+      if (gain <= most) continue;
+      most = gain;
       this.#edge = index;
     }
-    return this.#gain;
+    return most;
+  }
+
+  /** Finds what one more `amount` gives on an edge: 0 if it takes no more. */
+  #ask(index: number, amount: number): void {
+    const { curve } = this.#edges[index]!;
+    const total = this.#inputs[index]! + amount;
+    this.#asked[index] = amount;
+    this.#gains[index] = total > curve.most * (1 + 1e-9) ? 0 : curve.out(total) - this.#outputs[index]!;
   }
 
   /** What was filled. @param outAmount what must come out of an exact output; 0 if nothing must */

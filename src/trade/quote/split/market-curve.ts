@@ -3,6 +3,11 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { Ask } from "../../../venues/venue.ts";
 
+/** Exact quotes that a search may still ask for. */
+export interface QuoteBudget {
+  left: number;
+}
+
 /**
  * What one market gives for what goes in, in one direction: read off exact quotes at a few sizes. Between them, input per
  * output is a straight line, which is exact for a constant product with its fee. In doubles: it steers the search for a split
@@ -24,6 +29,15 @@ export class MarketCurve {
     this.outMint = outMint;
   }
 
+  /** A curve of its own that starts with what this one knows. */
+  copy(): MarketCurve {
+    const copy = new MarketCurve(this.hot, this.inMint, this.outMint);
+    copy.most = this.most;
+    copy.#sizes.push(...this.#sizes);
+    copy.#prices.push(...this.#prices);
+    return copy;
+  }
+
   /** Adds an exact quote. Sizes in base units. */
   learn(inAmount: number, outAmount: number): void {
     if (!(inAmount > 0 && outAmount > 0)) return;
@@ -36,9 +50,10 @@ export class MarketCurve {
     this.most = Math.max(this.most, inAmount);
   }
 
-  /** Quotes exactly and learns from it. @returns false if the market refuses this size */
-  sample(amount: bigint, clock: Ask["clock"]): boolean {
-    if (amount <= 0n) return false;
+  /** Quotes exactly and learns from it. @returns false if the market refuses this size, or the budget is spent */
+  sample(amount: bigint, clock: Ask["clock"], budget: QuoteBudget): boolean {
+    if (amount <= 0n || budget.left <= 0) return false;
+    budget.left--;
     const { hot, inMint, outMint } = this;
     try {
       const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount, clock });
@@ -57,7 +72,7 @@ export class MarketCurve {
 
   /** Output for an input, both in base units. Flat beyond the most that is known to go in. */
   out(input: number): number {
-    const amount = input < this.most ? input : this.most;
+    const amount = Math.min(input, this.most);
     return amount <= 0 ? 0 : amount / this.#priceAt(amount);
   }
 
@@ -72,6 +87,6 @@ export class MarketCurve {
     const slope = (prices[place]! - p) / (sizes[place]! - x);
     const price = p + slope * (amount - x);
     // Next to nothing the line may leave what a price can be.
-    return price > p / 2 ? price : p / 2;
+    return Math.max(price, p / 2);
   }
 }

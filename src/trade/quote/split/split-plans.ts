@@ -1,0 +1,91 @@
+import type { HotMarket, PairMarkets } from "../../../market/port.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import type { Intent } from "../../intent.ts";
+import { type CurveNetwork, type MintCrossing, sampleNetwork } from "./network.ts";
+import { ShapeSearch } from "./split-shape.ts";
+
+/** Exact quotes of one search at most, besides those of its result. */
+const QUOTE_BUDGET = 256;
+/** A search that promises less than this on the curves is not followed: it would not pay. Fraction. */
+const LEAST_GAIN = 2e-5;
+/** Trades whose sizes lie within one of these parts of an octave share a plan. */
+const SIZES_OF_AN_OCTAVE = 8;
+/** Plans kept per pair, and slots for which one serves: fees may depend on time. */
+const MOST_KEPT = 16;
+const LIFE_SLOTS = 25n;
+
+/** What a plan is made for. */
+export interface PlanTerms {
+  /** What goes in, or about that. Base units. */
+  readonly inAmount: number;
+  readonly maxLegs: number;
+  readonly clock: ChainClock;
+}
+
+/** The curves of a trade's markets, and which of them to divide it between. Serves all trades of about one size. */
+export class SplitPlan {
+  readonly network: CurveNetwork;
+  readonly #terms: PlanTerms;
+  readonly #shapes: ShapeSearch;
+  readonly #budget = { left: QUOTE_BUDGET };
+  /** False if dividing gains next to nothing. */
+  readonly pays: boolean;
+
+  constructor(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms) {
+    this.#terms = terms;
+    this.network = sampleNetwork(intent, crossings, { ...terms, budget: this.#budget });
+    this.#shapes = this.#search(new Uint8Array(this.network.edges.length));
+    this.pays = this.network.edges.length > 1 && this.#shapes.gain() >= LEAST_GAIN;
+  }
+
+  /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
+  closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
+    if (refused.size === 0) return this.#shapes.closedFor(maxPaths);
+    return this.#search(Uint8Array.from(this.network.edges, ({ curve }) => (refused.has(curve.hot) ? 1 : 0))).closedFor(
+      maxPaths,
+    );
+  }
+
+  #search(closed: Uint8Array): ShapeSearch {
+    return new ShapeSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
+  }
+}
+
+interface KeptPlan {
+  readonly plan: SplitPlan;
+  readonly pairs: readonly PairMarkets[];
+  readonly slot: bigint;
+}
+
+/** By the state of the first pair, then by size. */
+const plansByPair = new WeakMap<PairMarkets, Map<string, KeptPlan>>();
+
+/** The plan of a trade: kept while none of its markets changes. */
+export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
+  const { clock, maxLegs } = terms;
+  const pairs = crossings.map(({ pair }) => pair);
+  let plans = plansByPair.get(pairs[0]!);
+  if (plans === undefined) {
+    plans = new Map();
+    plansByPair.set(pairs[0]!, plans);
+  }
+  const inAmount = sharedSize(terms.inAmount);
+  const key = `${intent.inMint.address} ${intent.mode} ${inAmount} ${maxLegs}`;
+  const kept = plans.get(key);
+  const isCurrent =
+    kept !== undefined &&
+    clock.slot - kept.slot <= LIFE_SLOTS &&
+    kept.pairs.length === pairs.length &&
+    kept.pairs.every((pair, index) => pair === pairs[index]);
+  if (isCurrent) return kept.plan;
+  const plan = new SplitPlan(intent, crossings, { ...terms, inAmount });
+  if (plans.size >= MOST_KEPT) plans.clear();
+  plans.set(key, { plan, pairs, slot: clock.slot });
+  return plan;
+}
+
+/** The size up to which a plan serves: the next of a few per octave. */
+function sharedSize(amount: number): number {
+  const step = 2 ** Math.floor(Math.log2(amount)) / SIZES_OF_AN_OCTAVE;
+  return Math.ceil(amount / step) * step;
+}

@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 /** No test waits for time to pass: these bounds only end one that hangs, on however busy a machine. */
@@ -7,23 +9,34 @@ const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: {
 /** More than cores: most tests wait for the embedded chain's slots. */
 const WORKERS = Math.max(2, Math.ceil(1.5 * availableParallelism()));
 
+const SLOW_SUITES = "test/slow/{browser,edge,operations,upgrade,validator,venues}/**";
+const shared: TestProjectInlineConfiguration["test"] = {
+  ...PATIENCE,
+  maxWorkers: WORKERS,
+  maxConcurrency: 3,
+};
+
+/** Files that hold the clock: what an earlier file left running in their process would stop with it, and be counted. */
+const holdingTheClock = testFilesWith(/useFakeTimers|submit-world\.ts/);
+const clocks: TestProjectInlineConfiguration = { test: { ...shared, name: "clocks", include: holdingTheClock } };
+
 const tests: TestProjectInlineConfiguration = {
   test: {
+    ...shared,
     name: "tests",
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/temp-folder.ts"],
-    exclude: [
-      "test/slow/{browser,edge,operations,upgrade,validator,venues}/**",
-      "test/oracles/**",
-      "**/node_modules/**",
-    ],
-    ...PATIENCE,
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: [SLOW_SUITES, "test/oracles/**", "**/node_modules/**", ...holdingTheClock],
     // Files share a process and what it has imported: half the processor time of the whole.
     isolate: false,
-    maxWorkers: WORKERS,
-    maxConcurrency: 3,
   },
 };
+
+/** Test files in `src` whose text matches. */
+function testFilesWith(pattern: RegExp): string[] {
+  const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
+  return files.map((path) => join("src", path)).filter((path) => pattern.test(readFileSync(path, "utf8")));
+}
 
 const slowSuites = [
   slow("browser", 1),
@@ -77,4 +90,4 @@ function slow(
 // `vitest` alone, in a terminal or an editor, runs the fast tests; slow suites run only when named: `--project edge`.
 const named = process.argv.some((argument) => argument.startsWith("--project"));
 
-export default defineConfig({ test: { projects: named ? [tests, ...slowSuites] : [tests] } });
+export default defineConfig({ test: { projects: named ? [tests, clocks, ...slowSuites] : [tests, clocks] } });

@@ -179,6 +179,24 @@ test("a caller whose budget is used up is refused, and another caller gets the s
   expect(markets.marketsOf(pair, callerOf("greedy"))).not.toBeInstanceOf(Promise);
 });
 
+test("a caller that asks twice for a pair has one turn, and a refusal that nobody waits for harms nothing", async () => {
+  putPool(at(10), token, SOL_MINT);
+  const budget = { perKey: 1, perAddress: 0, perSecond: 0, burstSeconds: 1, atOnce: 8, waitMs: 500 };
+  const markets = start({ searchBudget: budget });
+  const greedy = callerOf("greedy");
+  // As builds do: a look into memory, whose promise is dropped, then the read.
+  expect(markets.marketsOf({ a: SOL_MINT, b: at(2) }, greedy)).toBe(
+    markets.marketsOf({ a: SOL_MINT, b: at(2) }, greedy),
+  );
+  await settle();
+  const dropped = markets.marketsOf(pair, greedy);
+  expect(dropped).toBeInstanceOf(Promise);
+  // vitest fails a run in which a rejection stays unhandled.
+  await settle();
+  expect(markets.marketsOf(pair, callerOf("modest"))).not.toBe(dropped);
+  await settle();
+});
+
 test("what the index knows takes nothing from a caller's budget", async () => {
   const tokens = Array.from({ length: 50 }, (_, i) => at(100 + i));
   for (const [i, mint] of tokens.entries()) putPool(at(30 + i), mint, SOL_MINT);

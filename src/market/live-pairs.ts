@@ -21,6 +21,8 @@ const ATTEMPT_MS = 500;
 export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "searchSoon"> {
   readonly #options: LivePairsOptions;
   readonly #search: (pair: WatchedPair) => Promise<void>;
+  /** What callers wait for that have, or wait for, a turn of their own. */
+  readonly #cold = new WeakMap<WatchedPair, Map<string, Promise<PairMarkets>>>();
   #researchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LivePairsOptions) {
@@ -55,9 +57,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     if (!pair.schedule.hasSearched) {
       if (atMs < pair.attemptedAtMs + ATTEMPT_MS) return undefined;
       pair.attemptedAtMs = atMs;
-      this.#readCold(pair, caller).catch(() => {
-        // Nobody waits for it; a later call tries again.
-      });
+      this.#readCold(pair, caller);
       return undefined;
     }
     // Nobody waits for this answer: pairs without a market are searched less often.
@@ -77,13 +77,31 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     if (pair.schedule.mayDoubt(now()) && this.#research(pair)) pair.schedule.doubt();
   }
 
+  /** Makes a pair hot. A caller that asks again while it waits for its turn has that one turn. */
+  #readCold(pair: WatchedPair, caller: SearchCaller | undefined): Promise<PairMarkets> {
+    let waiting = this.#cold.get(pair);
+    if (waiting === undefined) {
+      waiting = new Map();
+      this.#cold.set(pair, waiting);
+    }
+    const callers = waiting;
+    const name = `${caller?.principal?.keyId ?? ""} ${caller?.peer ?? ""}`;
+    const pending = callers.get(name);
+    if (pending !== undefined) return pending;
+    const reading = this.#readInTurn(pair, caller, () => callers.delete(name));
+    callers.set(name, reading);
+    // Callers that only look into memory drop the promise: a refusal that nobody waits for must not end the process.
+    reading.catch(() => {});
+    return reading;
+  }
+
   /**
-   * Makes a pair hot. Each caller waits for a turn of its own until one of them has it; what is read then is shared.
+   * Each caller waits for a turn of its own until one of them has it; what is read then is shared.
    * @throws TradewireError as `marketsOf`
    */
-  async #readCold(pair: WatchedPair, caller: SearchCaller | undefined): Promise<PairMarkets> {
+  async #readInTurn(pair: WatchedPair, caller: SearchCaller | undefined, onTurn: () => void): Promise<PairMarkets> {
     const { search, now } = this.#options;
-    await search.prepare(pair, caller);
+    await search.prepare(pair, caller).finally(onTurn);
     if (pair.reads !== undefined) return pair.reads;
     const isOpen = !pair.schedule.hasSearched || (pair.isEmpty && pair.schedule.isDue(now()));
     return isOpen ? pair.readBySearch(this.#search) : this.marketsOf(pair.pair, caller);

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
 import { openStore } from "../../src/accounts/store/store.ts";
 import { childEnvironment } from "../support/child-environment.ts";
+import { eventually } from "../support/eventually.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -88,7 +89,7 @@ async function startPage(
   });
   const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   try {
-    await expect.poll(() => page).toContain("Try it");
+    await eventually(() => expect(page).toContain("Try it"));
     const { tokens } = await (await fetch(`http://127.0.0.1:${port}/status.json`)).json();
     const path = /secrets +(\S+)/.exec(page)![1]!;
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -22,7 +22,7 @@ export const DEFAULT_SEARCH_BUDGET: SearchBudget = {
   perKey: 2,
   perAddress: 4,
   perSecond: 10,
-  burstSeconds: 20,
+  burstSeconds: 60,
   atOnce: 8,
   waitMs: 2_000,
 };

@@ -85,7 +85,7 @@ export const CHAIN_SETTINGS = {
     0,
     100_000,
   ),
-  COLD_SEARCH_BURST_SECONDS: integer("How many seconds' worth of them may come at once", "seconds", 20, 1, 3_600),
+  COLD_SEARCH_BURST_SECONDS: integer("How many seconds' worth of them may come at once", "seconds", 60, 1, 3_600),
   COLD_SEARCHES_AT_ONCE: integer("Of these, pending; one address gets half of them", "searches", 8, 1, 1_000),
   COLD_SEARCH_WAIT_MS: integer(
     "Longest wait of a call for its turn; callers take turns, and those that would wait longer are refused",

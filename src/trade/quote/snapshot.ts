@@ -121,15 +121,13 @@ export async function awaitSnapshot(
   outMint: Address,
   caller?: SearchCaller,
 ): Promise<Snapshot> {
+  // Asynchronous even if it answers or throws at once: what the others bring is then waited for, or dropped, all the same.
+  const read = async (a: Address, b: Address) => markets.marketsOf({ a, b }, caller);
   const reading = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
-    const [mint, toHub, fromHub] = await Promise.all([
-      markets.mint(hub),
-      markets.marketsOf({ a: inMint, b: hub }, caller),
-      markets.marketsOf({ a: hub, b: outMint }, caller),
-    ]);
+    const [mint, toHub, fromHub] = await Promise.all([markets.mint(hub), read(inMint, hub), read(hub, outMint)]);
     return mint === null ? undefined : { hub, mint, toHub, fromHub };
   });
-  const [direct, ...all] = await Promise.all([markets.marketsOf({ a: inMint, b: outMint }, caller), ...reading]);
+  const [direct, ...all] = await Promise.all([read(inMint, outMint), ...reading]);
   const hubs = all.filter((hub) => hub !== undefined);
   return { direct, hubs, between: await awaitBetween(markets, hubs) };
 }

@@ -30,7 +30,7 @@ export interface FlowSearch {
   readonly inAmount: number;
   /** exactOut: what must come out. */
   readonly outAmount: number;
-  /** Parts that the input is cut into. */
+  /** What the first parts are of the input; 1: one part. Later ones are smaller. */
   readonly parts: number;
   readonly maxLegs: number;
   /** Edges that must stay unused. */
@@ -39,6 +39,17 @@ export interface FlowSearch {
 
 const INPUT = 0;
 const OUTPUT = 1;
+/**
+ * How the input is cut: the share of it that a phase sends, and its parts, as a part of the first ones. Large parts place most
+ * of it, small ones even it out.
+ */
+const PHASES = [
+  { share: 1 / 2, size: 1 },
+  { share: 1 / 4, size: 1 / 2 },
+  { share: 1 / 8, size: 1 / 4 },
+  { share: 1 / 8, size: 1 / 8 },
+] as const;
+const ONE_PART = [{ share: 1, size: 1 }] as const;
 /** An exact output may need more input than estimated, by this factor at most. */
 const MOST_INPUTS = 4;
 
@@ -49,14 +60,19 @@ const MOST_INPUTS = 4;
 export function fillNetwork(network: FlowNetwork, search: FlowSearch): Flow | undefined {
   const filling = new Filling(network, search);
   const { mode, inAmount, outAmount, parts } = search;
-  const part = inAmount / parts;
-  const most = mode === "exactIn" ? parts : parts * MOST_INPUTS;
-  for (let index = 0; index < most; index++) {
-    const gained = filling.push(part);
-    if (gained === undefined) return mode === "exactIn" ? undefined : filling.flow(outAmount);
-    if (mode === "exactOut" && filling.outAmount >= outAmount) return filling.flow(outAmount);
+  for (const phase of parts === 1 ? ONE_PART : PHASES) {
+    const part = (inAmount / parts) * phase.size;
+    for (let left = phase.share * (parts / phase.size); left > 0; left--) {
+      const isFull = filling.push(part) === undefined;
+      if (mode === "exactOut" && (isFull || filling.outAmount >= outAmount)) return filling.flow(outAmount);
+      if (isFull) return undefined;
+    }
   }
-  return mode === "exactIn" ? filling.flow(0) : undefined;
+  if (mode === "exactIn") return filling.flow(0);
+  const part = (inAmount / parts) * PHASES.at(-1)!.size;
+  for (let more = (MOST_INPUTS - 1) * (inAmount / part); more > 0; more--)
+    if (filling.push(part) === undefined || filling.outAmount >= outAmount) break;
+  return filling.flow(outAmount);
 }
 
 /** Parallel paths of a flow: edges in use, less the mints between. */

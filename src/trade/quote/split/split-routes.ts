@@ -2,7 +2,7 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
-import { pathCount, type Route } from "../route.ts";
+import type { Route } from "../route.ts";
 import { type Flow, fillNetwork, pathsOf } from "./flow.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { type PlannedStep, realizePlan } from "./realize.ts";
@@ -11,13 +11,15 @@ import { planOf, type SplitPlan } from "./split-plans.ts";
 /** Below this price impact of the best single route splitting is not searched: it could not gain more. Fraction. */
 const LEAST_IMPACT = 0.0002;
 /** Parts of the input, to divide it between the markets that take part. */
-const FINE_PARTS = 160;
+const FINE_PARTS = 32;
 /** Rounds in which the curves learn from the exact quotes of the last division. */
 const ROUNDS = 3;
 /** Searches without a market that cannot make its part. */
 const MOST_ATTEMPTS = 4;
 /** A round that gains less than this ends the search. Fraction. */
 const LEAST_GAIN = 1e-7;
+/** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
+const LEAST_ERROR = 1e-4;
 
 /** What a split is searched for. */
 export interface SplitTerms {
@@ -32,8 +34,8 @@ export interface SplitTerms {
  */
 export interface Splits {
   readonly best: Route | undefined;
-  /** The best divisions over fewer paths than the best one has, widest first: for transactions that it does not fit. */
-  readonly narrower: () => readonly Route[];
+  /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
+  readonly narrower: (maxPaths: number) => Route | undefined;
 }
 
 /**
@@ -60,17 +62,9 @@ export function splitRoutes(
   const plan = planOf(intent, crossings, { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock });
   if (!plan.pays) return undefined;
   const search = new SplitSearch(intent, plan, inAmount, terms);
-  const best = search.best(terms.maxPaths);
   return {
-    best,
-    narrower: () => {
-      const routes: Route[] = [];
-      for (let paths = (best === undefined ? 1 : pathCount(best)) - 1; paths > 1; paths--) {
-        const route = search.best(paths);
-        if (route !== undefined) routes.push(route);
-      }
-      return routes;
-    },
+    best: search.best(terms.maxPaths),
+    narrower: (maxPaths) => (maxPaths < 2 ? undefined : search.best(maxPaths)),
   };
 }
 
@@ -121,8 +115,7 @@ class SplitSearch {
       if (!("steps" in route)) return best === undefined ? { fault: route } : { best };
       const gain = best === undefined ? 1 : this.#gainOf(route, best);
       if (gain > 0) best = route;
-      if (gain < LEAST_GAIN) break;
-      learnFrom(network, route);
+      if (gain < LEAST_GAIN || learnFrom(network, route) < LEAST_ERROR) break;
     }
     return best === undefined ? {} : { best };
   }
@@ -141,11 +134,17 @@ function openEdges({ mints, addresses, edges }: CurveNetwork, closed: Uint8Array
   return { mints, addresses, edges: open.map(({ from, to, curve }) => ({ from, to, curve: curve.copy() })) };
 }
 
-function learnFrom({ edges }: CurveNetwork, { steps }: Route): void {
+/** Teaches the curves the exact quotes of a route. @returns how far the worst curve was off, as a fraction */
+function learnFrom({ edges }: CurveNetwork, { steps }: Route): number {
+  let worst = 0;
   for (const { hot, quote } of steps) {
-    const edge = edges.find(({ curve }) => curve.hot === hot && curve.inMint === quote.inMint);
-    edge?.curve.learn(Number(quote.inAmount), Number(quote.outAmount));
+    const curve = edges.find((edge) => edge.curve.hot === hot && edge.curve.inMint === quote.inMint)?.curve;
+    if (curve === undefined) continue;
+    const [input, output] = [Number(quote.inAmount), Number(quote.outAmount)];
+    worst = Math.max(worst, Math.abs(curve.out(input) / output - 1));
+    curve.learn(input, output);
   }
+  return worst;
 }
 
 /** The markets of a flow in order of execution: a mint is traded once everything has arrived. */

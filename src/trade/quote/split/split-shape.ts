@@ -4,7 +4,7 @@ import type { QuoteBudget } from "./market-curve.ts";
 import type { CurveNetwork } from "./network.ts";
 
 /** Parts that the input is cut into, to find which markets take part. */
-const COARSE_PARTS = 32;
+const COARSE_PARTS = 16;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
 /** Edges that carry least, of which the cheapest to lose is closed. */

@@ -38,7 +38,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
   let smallest = Number.POSITIVE_INFINITY;
   let left = routes;
-  let isWidest = true;
+  let paths = Number.POSITIVE_INFINITY;
   for (;;) {
     const [route, ...others] = left;
     if (route === undefined) throw transactionTooLarge(smallest, ports.settings, request);
@@ -46,9 +46,9 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
     smallest = Math.min(smallest, composed.transactionBytes);
     left = others;
-    // Fewer paths may fit; they are searched only now.
-    if (!isWidest || narrower === undefined || pathCount(route) === 1) continue;
-    isWidest = false;
-    left = orderRoutes(intent, [...narrower(), ...others], ports.head.clock());
+    // Fewer paths may fit; they are searched only now, the next fewer first.
+    paths = Math.min(paths, pathCount(route)) - 1;
+    const fewer = narrower?.(paths);
+    if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], ports.head.clock());
   }
 }

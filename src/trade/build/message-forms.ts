@@ -133,6 +133,7 @@ function composeSmaller(
   let smallest = composed;
   for (const lookupTables of tables.length === 0 ? [NO_TABLES] : [NO_TABLES, tables]) {
     for (const form of forms) {
+      if (form === plain && lookupTables === NO_TABLES) continue;
       const next = compileForm(form, terms, lookupTables);
       if (next.fits) return next;
       if (next.transactionBytes < smallest.transactionBytes) smallest = next;

@@ -7,6 +7,7 @@ import { transactionTooLarge } from "./no-route.ts";
 import { estimatesOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import type { Splits } from "./split/split-routes.ts";
 
 /** For which wallets the transaction of a route fits: every one, those that have its accounts open already, or none. */
 export type RouteFit =
@@ -62,7 +63,8 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
 function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
   const clock = ports.head.clock();
   const { routes: widest, faults, narrower } = routesOf(ports.markets, intent, snapshot, clock);
-  const routes = narrower === undefined ? widest : orderRoutes(intent, [...narrower(), ...widest], clock);
+  const routes =
+    narrower === undefined ? widest : orderRoutes(intent, [...allNarrower(widest, narrower), ...widest], clock);
   const { offered, tooLarge } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
@@ -89,6 +91,19 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
     })),
     faults: [...faults, ...tooLarge],
   };
+}
+
+/** The best divisions over fewer paths than the widest route has. */
+function allNarrower(routes: readonly Route[], narrower: Splits["narrower"]): readonly Route[] {
+  const found: Route[] = [];
+  let paths = Math.max(...routes.map(pathCount));
+  while (paths > 2) {
+    const route = narrower(paths - 1);
+    if (route === undefined) break;
+    found.push(route);
+    paths = Math.min(paths - 1, pathCount(route));
+  }
+  return found;
 }
 
 /** What splitting gains over the best route with one path. Fraction of that route's value; 0 if nothing was split. */

@@ -5,11 +5,11 @@ import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import { noRoute } from "./no-route.ts";
-import { type HubMarkets, orderRoutes, priceRoutes, type Route, type Routes } from "./route.ts";
+import { type HubMarkets, orderRoutes, priceRoutes, type Routes } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { onlyChecked } from "./route-proof.ts";
 import type { MintCrossing } from "./split/network.ts";
-import { splitRoutes } from "./split/split-routes.ts";
+import { type Splits, splitRoutes } from "./split/split-routes.ts";
 import { threeLegRoutes } from "./three-legs.ts";
 
 /** A hub with its mint: a trade through it may need a token account of that mint. */
@@ -65,7 +65,7 @@ export function routesOf(
   intent: Intent,
   snapshot: Snapshot,
   clock: ChainClock,
-): Routes & { readonly narrower?: (() => readonly Route[]) | undefined } {
+): Routes & { readonly narrower?: Splits["narrower"] | undefined } {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock);

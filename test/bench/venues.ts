@@ -15,6 +15,12 @@ const { mint, clock, markets } = readSampleMarkets();
 const wallet = new Svm().newWallet();
 /** A hundredth of the largest samples' depth. */
 const AMOUNT = 100_000_000_000n;
+/** Of a trade that is worth dividing, and markets of its mint with the promised ratio. */
+const SPLIT_AMOUNT = 1_000_000_000_000n;
+const SPLIT_MARKETS = [
+  [12, "≤ 120"],
+  [40, "≤ 300"],
+] as const;
 /** Markets of one mint at once. */
 const MANY = 200;
 
@@ -25,6 +31,7 @@ export function benchVenues(reference: number): BenchRow[] {
     ...samples.flatMap((sample) => [quoteRow(sample, reference), buildRow(sample, reference)]),
     ...deepQuoteRows(samples, reference),
     ...manyMarketsRows(samples),
+    ...splitRows(reference),
   ];
 }
 
@@ -80,8 +87,55 @@ function manyMarketsRows(samples: readonly SampleMarket[]): BenchRow[] {
   ];
 }
 
+/** Builds with and without dividing, on unchanged markets and with one changed before each build. */
+function splitRows(reference: number): BenchRow[] {
+  const deep = markets.filter(
+    ({ name, venue }) => venue.id !== "meteora_damm_v1" && Number(name.split(" ").at(-1)) < 6,
+  );
+  return SPLIT_MARKETS.flatMap(([count, promise]) => {
+    const hot = Array.from({ length: count }, (_, index) => ({ ...deep[index % deep.length]!.hot }));
+    const ports = portsOf(hot);
+    // Version 1: four swaps fit.
+    const still = { ...ports, settings: { ...ports.settings, transactionV1: true } };
+    const row = (name: string, next: () => BuildPorts, bounds: Partial<TradeRequest>): BenchRow => {
+      let made = 0n;
+      let built = buildOnce(next(), bounds);
+      const time = medianMicros(() => {
+        // No two builds of the same amount in a row.
+        const amountRaw = (SPLIT_AMOUNT + (made++ % 64n) * (SPLIT_AMOUNT / 256n)).toString();
+        built = buildOnce(next(), { ...bounds, amountRaw, amount: Number.NaN, maxTransactionVersion: 1 });
+      }, 3_000);
+      const paths = new Set(built.route.map(({ path }) => path ?? 0)).size;
+      const what = `warm build, ${count} markets of a mint, ${name} (${paths} paths)`;
+      return [what, micros(time), (time / reference).toFixed(1), promise];
+    };
+    let turn = 0;
+    const moving = () => {
+      const place = turn++ % count;
+      return withMarkets(
+        still,
+        hot.map((one, index) => (index === place ? { ...one } : one)),
+      );
+    };
+    return [
+      row("single path", () => still, { maxPaths: 1 }),
+      row("divided", () => still, {}),
+      row("divided, one of them changed", moving, {}),
+    ];
+  });
+}
+
 function portsOf(hot: readonly HotMarket[]): BuildPorts {
   return memoryPorts({ mint, clock, wallet, markets: hot });
+}
+
+/** The same ports with other markets. */
+function withMarkets(ports: BuildPorts, hot: readonly HotMarket[]): BuildPorts {
+  const pairOf: typeof ports.markets.knownMarkets = (pair) => {
+    const known = ports.markets.knownMarkets(pair);
+    return known === undefined || known.markets.length === 0 ? known : { ...known, markets: hot };
+  };
+  return { ...ports, markets: { ...ports.markets, marketsOf: (pair) => pairOf(pair)!, knownMarkets: pairOf } };
 }
 
 function buildTime(hot: readonly HotMarket[]): number {
@@ -89,8 +143,8 @@ function buildTime(hot: readonly HotMarket[]): number {
   return medianMicros(() => buildOnce(ports), 3_000);
 }
 
-function buildOnce(ports: BuildPorts) {
-  const built = buildTrade(ports, REQUEST);
+function buildOnce(ports: BuildPorts, asked: Partial<TradeRequest> = {}) {
+  const built = buildTrade(ports, { ...REQUEST, ...asked });
   if (built instanceof Promise) throw new Error("a warm build waited");
   return built;
 }

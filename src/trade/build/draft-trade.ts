@@ -1,5 +1,6 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
+import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import { transactionTooLarge } from "../quote/no-route.ts";
 import { orderRoutes, pathCount } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
@@ -14,6 +15,9 @@ export interface DraftPorts extends MessagePorts {
   /** A seed for the temporary wrapped-SOL account that nobody can guess from other builds. */
   readonly nextSeed: () => string;
 }
+
+/** Bytes by which the transactions of one route may differ between wallets: accounts to open, tips. */
+const MOST_WALLETS_DIFFER = 192;
 
 /** A loaded trade on the best route that fits into a transaction. */
 export interface TradeDraft {
@@ -32,7 +36,7 @@ export interface TradeDraft {
  */
 export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lifetime, nonce: number): TradeDraft {
   const { request, intent, accounts, snapshot } = loaded;
-  const { routes, narrower } = routesOf(ports.markets, intent, snapshot, ports.head.clock());
+  const { routes, splits } = routesOf(ports.markets, intent, snapshot, ports.head.clock(), capacityOf(ports, request));
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
@@ -46,9 +50,18 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
     smallest = Math.min(smallest, composed.transactionBytes);
     left = others;
+    if (composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER) splits?.neverFits(pathCount(route));
     // Fewer paths may fit; they are searched only now, the next fewer first.
     paths = Math.min(paths, pathCount(route)) - 1;
-    const fewer = narrower?.(paths);
+    const fewer = splits?.narrower(paths);
     if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], ports.head.clock());
   }
+}
+
+/** What decides how much a transaction holds, but for the wallet; undefined for version 1, whose accounts are limited too. */
+function capacityOf(
+  { settings, lookupTables }: DraftPorts,
+  { maxTransactionVersion }: LoadedTrade["request"],
+): string | undefined {
+  return settings.transactionV1 && maxTransactionVersion === 1 ? undefined : `${lookupTables().length}`;
 }

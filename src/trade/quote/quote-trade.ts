@@ -62,9 +62,9 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
 
 function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
   const clock = ports.head.clock();
-  const { routes: widest, faults, narrower } = routesOf(ports.markets, intent, snapshot, clock);
+  const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
   const routes =
-    narrower === undefined ? widest : orderRoutes(intent, [...allNarrower(widest, narrower), ...widest], clock);
+    splits === undefined ? widest : orderRoutes(intent, [...allNarrower(widest, splits), ...widest], clock);
   const { offered, tooLarge } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
@@ -94,7 +94,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
 }
 
 /** The best divisions over fewer paths than the widest route has. */
-function allNarrower(routes: readonly Route[], narrower: Splits["narrower"]): readonly Route[] {
+function allNarrower(routes: readonly Route[], { narrower }: Splits): readonly Route[] {
   const found: Route[] = [];
   let paths = Math.max(...routes.map(pathCount));
   while (paths > 2) {

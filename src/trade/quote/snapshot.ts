@@ -58,6 +58,7 @@ export function takeSnapshot(
  * The routes of the trade on the snapshot, best first. If there is none the pair is searched again: a market that closes
  * is often replaced by another.
  *
+ * @param capacity see `SplitTerms`
  * @throws TradewireError as `chooseRoutes`
  */
 export function routesOf(
@@ -65,13 +66,18 @@ export function routesOf(
   intent: Intent,
   snapshot: Snapshot,
   clock: ChainClock,
-): Routes & { readonly narrower?: Splits["narrower"] | undefined } {
+  capacity?: string,
+): Routes & { readonly splits?: Splits | undefined } {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
   const singles = orderRoutes(intent, [...routes, ...longer], clock);
-  const splits = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], { ...boundsOf(intent), clock });
+  const splits = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], {
+    ...boundsOf(intent),
+    clock,
+    capacity,
+  });
   const split = splits?.best;
   if (split === undefined) {
     if (singles.length > 0) return { routes: singles, faults };
@@ -79,7 +85,7 @@ export function routesOf(
     if (refusal.code === "NO_ROUTE") markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
     throw refusal;
   }
-  return { routes: orderRoutes(intent, [split, ...singles], clock), faults, narrower: splits?.narrower };
+  return { routes: orderRoutes(intent, [split, ...singles], clock), faults, splits };
 }
 
 const boundsOf = ({ bounds = UNBOUNDED }: Intent) => bounds;

@@ -27,6 +27,7 @@ export class SplitPlan {
   readonly network: CurveNetwork;
   readonly #terms: PlanTerms;
   readonly #shapes: ShapeSearch;
+  readonly #widest = new Map<string, number>();
   readonly #budget = { left: QUOTE_BUDGET };
   /** False if dividing gains next to nothing. */
   readonly pays: boolean;
@@ -44,6 +45,18 @@ export class SplitPlan {
     return this.#search(Uint8Array.from(this.network.edges, ({ curve }) => (refused.has(curve.hot) ? 1 : 0))).closedFor(
       maxPaths,
     );
+  }
+
+  /** The most paths that may fit into a transaction, as far as known. */
+  widest(capacity: string | undefined): number {
+    return (capacity === undefined ? undefined : this.#widest.get(capacity)) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Notes that so many paths fit into no transaction. */
+  neverFits(capacity: string | undefined, paths: number): void {
+    if (capacity === undefined) return;
+    if (this.#widest.size >= MOST_KEPT) this.#widest.clear();
+    this.#widest.set(capacity, Math.min(this.widest(capacity), paths - 1));
   }
 
   #search(closed: Uint8Array): ShapeSearch {

@@ -26,6 +26,8 @@ export interface SplitTerms {
   readonly maxPaths: number;
   readonly maxLegs: number;
   readonly clock: ChainClock;
+  /** What decides how much a transaction holds, but for the wallet; undefined if all widths are of interest. */
+  readonly capacity?: string | undefined;
 }
 
 /**
@@ -36,6 +38,8 @@ export interface Splits {
   readonly best: Route | undefined;
   /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
   readonly narrower: (maxPaths: number) => Route | undefined;
+  /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
+  readonly neverFits: (paths: number) => void;
 }
 
 /**
@@ -63,8 +67,9 @@ export function splitRoutes(
   if (!plan.pays) return undefined;
   const search = new SplitSearch(intent, plan, inAmount, terms);
   return {
-    best: search.best(terms.maxPaths),
-    narrower: (maxPaths) => (maxPaths < 2 ? undefined : search.best(maxPaths)),
+    best: search.best(Math.min(terms.maxPaths, plan.widest(terms.capacity))),
+    narrower: (maxPaths) => search.best(maxPaths),
+    neverFits: (paths) => plan.neverFits(terms.capacity, paths),
   };
 }
 
@@ -83,6 +88,7 @@ class SplitSearch {
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
   best(maxPaths: number): Route | undefined {
+    if (maxPaths < 2) return undefined;
     const refused = new Set<HotMarket>();
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const closed = this.#plan.closedFor(maxPaths, refused);

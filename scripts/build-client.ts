@@ -41,7 +41,12 @@ function common(): BuildOptions {
 async function buildModules(): Promise<void> {
   await build({
     ...common(),
-    entryPoints: ENTRIES.map((name) => `src/client/entry/${name}.ts`),
+    entryPoints: {
+      ...Object.fromEntries(ENTRIES.map((name) => [name, `src/client/entry/${name}.ts`])),
+      // Makes chunks of both, so that the entry holds no code: a bundler then leaves out the client where only the error is used.
+      client: "src/client/tradewire.ts",
+      "trade-error": "src/client/trade-error.ts",
+    },
     format: "esm",
     splitting: true,
     chunkNames: "shared-[hash]",

@@ -14,7 +14,7 @@ let project: string;
 let tarball: string;
 
 function run(command: string, args: readonly string[], cwd: string): string {
-  return execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync(command, args, { cwd, encoding: "utf8", maxBuffer: 1 << 26, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 beforeAll(() => {
@@ -36,7 +36,7 @@ const USE = `
   client.close();
   console.log([client.wallet.publicKey, refusal.code, TradeService.typeName, TradeService.methods.length].join(" "));
 `;
-const EXPECTED = /^[1-9A-HJ-NP-Za-km-z]{43,44} UNREADABLE_TRANSACTION tradewire\.v1\.TradeService 8\n$/;
+const EXPECTED = /^[1-9A-HJ-NP-Za-km-z]{43,44} UNREADABLE_TRANSACTION tradewire\.v1\.TradeService 10\n$/;
 
 describe("the packed package", () => {
   test("holds nothing of the service, and asks for nothing but two libraries", () => {

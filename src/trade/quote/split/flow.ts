@@ -49,6 +49,8 @@ const PHASES = [
   { share: 1 / 8, size: 1 / 4 },
   { share: 1 / 8, size: 1 / 8 },
 ] as const;
+/** No edges. */
+const NONE: number[] = [];
 const ONE_PART = [{ share: 1, size: 1 }] as const;
 /** An exact output may need more input than estimated, by this factor at most. */
 const MOST_INPUTS = 4;
@@ -79,8 +81,9 @@ export function fillNetwork(network: FlowNetwork, search: FlowSearch): Flow | un
 export function pathsOf({ mints, edges }: FlowNetwork, { carried }: Flow): number {
   let paths = 0;
   const passed = new Uint8Array(mints);
-  for (const [index, { to }] of edges.entries()) {
+  for (let index = 0; index < edges.length; index++) {
     if (carried[index]! <= 0) continue;
+    const { to } = edges[index]!;
     paths++;
     if (to !== OUTPUT) passed[to] = 1;
   }
@@ -113,9 +116,14 @@ class Filling {
     this.#edges = edges;
     this.#mints = mints;
     this.#maxLegs = maxLegs;
-    const between: number[][] = Array.from({ length: mints * mints }, () => []);
-    for (const [index, { from, to }] of edges.entries())
-      if (closed[index] === 0) between[from * mints + to]!.push(index);
+    const between: number[][] = new Array(mints * mints).fill(NONE);
+    for (let index = 0; index < edges.length; index++) {
+      if (closed[index] !== 0) continue;
+      const { from, to } = edges[index]!;
+      const place = from * mints + to;
+      if (between[place] === NONE) between[place] = [index];
+      else between[place]!.push(index);
+    }
     this.#between = between;
     this.#inputs = new Float64Array(edges.length);
     this.#outputs = new Float64Array(edges.length);

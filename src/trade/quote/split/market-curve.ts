@@ -65,9 +65,9 @@ export class MarketCurve {
     }
   }
 
-  /** True if a size within a tenth of this one was quoted. */
+  /** True if a size within a quarter of this one was quoted. */
   knows(input: number): boolean {
-    return this.#sizes.some((size) => Math.abs(size - input) <= input / 10);
+    return this.#sizes.some((size) => Math.abs(size - input) <= input / 4);
   }
 
   /** Output for an input, both in base units. Flat beyond the most that is known to go in. */

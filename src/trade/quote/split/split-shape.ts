@@ -5,6 +5,8 @@ import type { CurveNetwork } from "./network.ts";
 
 /** Parts that the input is cut into, to find which markets take part. */
 const COARSE_PARTS = 16;
+/** The same to compare what is lost by closing one or another of them. */
+const LOSS_PARTS = 8;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
 /** Edges that carry least, of which the cheapest to lose is closed. */
@@ -103,7 +105,7 @@ export class ShapeSearch {
     let best: { readonly index: number; readonly out: number } | undefined;
     for (const index of least) {
       closed[index] = 1;
-      const out = this.#fill(COARSE_PARTS)?.outAmount ?? 0;
+      const out = this.#fill(LOSS_PARTS)?.outAmount ?? 0;
       closed[index] = 0;
       if (out > 0 && (best === undefined || out > best.out)) best = { index, out };
     }

@@ -28,7 +28,8 @@ function venueLine({ id, state, markets, searchAgeMs, withheld, withheldReason }
   const [words, kind] =
     withheldReason !== null ? ["withheld", "bad"] : withheld > 0 ? [`${withheld} withheld`, "bad"] : STATES[state];
   const count = `${markets.toLocaleString("en")} ${markets === 1 ? "market" : "markets"} live`;
-  const search = searchAgeMs === null ? [] : [element("small", {}, `${count}, searched ${ago(searchAgeMs)}`)];
+  const isSearched = searchAgeMs !== null && state !== "absent";
+  const search = isSearched ? [element("small", {}, `${count}, searched ${ago(searchAgeMs)}`)] : [];
   return element("li", {}, element("span", {}, id, ...search), element("span", { class: `state ${kind}` }, words));
 }
 

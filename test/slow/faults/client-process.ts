@@ -23,7 +23,7 @@ export interface ClientTrade {
 }
 
 const [baseUrl, wallet] = process.argv.slice(2) as [string, string];
-const client = Tradewire.connect({ baseUrl, wallet });
+const client = Tradewire.connect({ baseUrl, wallet, domain: "tradewire.test" });
 await client.register();
 process.stdout.write("ready\n");
 

@@ -56,6 +56,8 @@ const HEALTHY: Faults = {
   notices: "true",
 };
 
+const GET_SLOT = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "getSlot", params: [{ commitment: "processed" }] });
+
 /** One broadcast as it came in. */
 export interface SendEntry {
   readonly atMs: number;
@@ -269,7 +271,8 @@ class LyingProxy implements RpcProxy {
     if (hidesStatuses && method === "getTransaction") answer.result = null;
     if (hidesStatuses && method === "getSignaturesForAddress") answer.result = [];
     if (priorityFees !== undefined && method === "getRecentPrioritizationFees") {
-      answer.result = priorityFees.map((prioritizationFee, i) => ({ slot: i + 1, prioritizationFee }));
+      const { result: slot } = JSON.parse(await this.#forward(GET_SLOT)) as { result: number };
+      answer.result = priorityFees.map((prioritizationFee, i) => ({ slot: slot - i, prioritizationFee }));
     }
     const { mutator } = this.#faults;
     if (mutator !== undefined) answer.result = mutator.mutate(method, answer.result);

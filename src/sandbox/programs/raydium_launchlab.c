@@ -168,7 +168,7 @@ OUTLINE u64 check_accounts(const Trade *trade) {
 
 INLINE int exists(const Account *account) { return *account->lamports != 0 || account->data_len != 0; }
 
-// The vault of whoever earns a fee in the quote mint: a derived address, created by the first trade that needs it.
+// The vault for the quote-mint fees of one earner: a derived address, created by the first trade that needs it.
 OUTLINE u64 open_fee_vault(const Call *call, const Trade *trade, Account *vault, const void *earner) {
   u8 bump;
   Seed seeds[3] = {{earner, 32}, {trade->quote_mint->key, 32}, {&bump, 1}};

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkChallenge } from "../../src/client/registration.ts";
 
-const PAGE_MODULE = new URL("../../src/api/pages/challenge.js", import.meta.url).href;
+const PAGE_MODULE = new URL("../../src/api/pages/shared/challenge.js", import.meta.url).href;
 const { checkChallenge: checkOnPage } = (await import(PAGE_MODULE)) as {
   checkChallenge(message: string, wallet: string, site: { host: string; origin: string }, nowMs: number): void;
 };

@@ -12,31 +12,37 @@ const TYPES = {
   svg: "image/svg+xml",
 } as const;
 
-const FILES: Readonly<Record<string, string>> = {
+const PAGES: Readonly<Record<string, string>> = {
   "/": "home.html",
   "/docs": "docs.html",
-  "/register": "register.html",
-  "/trade": "trade.html",
-  "/history": "history.html",
-  "/assets/trade.css": "trade.css",
-  "/assets/style.css": "style.css",
-  "/assets/icon.svg": "icon.svg",
-  "/assets/page.js": "page.js",
-  "/assets/home.js": "home.js",
-  "/assets/docs.js": "docs.js",
-  "/assets/register.js": "register.js",
-  "/assets/wallets.js": "wallets.js",
-  "/assets/challenge.js": "challenge.js",
-  "/assets/amounts.js": "amounts.js",
-  "/assets/history.js": "history.js",
-  "/assets/quote-view.js": "quote-view.js",
-  "/assets/sign-in.js": "sign-in.js",
-  "/assets/throwaway-wallet.js": "throwaway-wallet.js",
-  "/assets/tokens.js": "tokens.js",
-  "/assets/trade.js": "trade.js",
-  "/assets/trade-progress.js": "trade-progress.js",
-  "/assets/trade-proof.js": "trade-proof.js",
+  "/register": "account/register.html",
+  "/history": "account/history.html",
+  "/trade": "trade/trade.html",
 };
+
+/** What pages load, served below `/assets/` as it lies here: an import means the same file in both. */
+const ASSETS = [
+  "account/history.js",
+  "account/register.js",
+  "docs.js",
+  "home.js",
+  "shared/amounts.js",
+  "shared/challenge.js",
+  "shared/icon.svg",
+  "shared/page.js",
+  "shared/sign-in.js",
+  "shared/style.css",
+  "shared/throwaway-wallet.js",
+  "shared/tokens.js",
+  "shared/wallets.js",
+  "trade/quote-view.js",
+  "trade/trade-progress.js",
+  "trade/trade-proof.js",
+  "trade/trade.css",
+  "trade/trade.js",
+];
+
+const FILES = [...Object.entries(PAGES), ...ASSETS.map((file) => [`/assets/${file}`, file] as const)];
 
 /** Pages load nothing from other hosts, run no inline code and cannot be framed. Wallet icons are data URLs. */
 const HEADERS = {
@@ -58,7 +64,7 @@ const STATUS_LIFE_MS = 200;
  * @param nowMs a monotonic clock
  */
 export function registerPages(documents: Documents, status: () => ServiceStatus, nowMs: () => number): void {
-  for (const [path, file] of Object.entries(FILES)) {
+  for (const [path, file] of FILES) {
     const headers = { ...HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
     const text = readFileSync(new URL(file, import.meta.url), "utf8");
     const page = new SharedDocument(Buffer.from(text.replace("<!-- errors -->", () => errorRows())), headers);

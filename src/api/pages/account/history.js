@@ -1,8 +1,8 @@
 // The trades of an account, page by page, and as files.
 
-import { sol } from "./amounts.js";
-import { byId, call, element, fetchStatus, takeKey } from "./page.js";
-import { Tokens } from "./tokens.js";
+import { sol } from "../shared/amounts.js";
+import { byId, call, element, fetchStatus, takeKey } from "../shared/page.js";
+import { Tokens } from "../shared/tokens.js";
 
 let tokens;
 /** All trades shown so far, for the export. */

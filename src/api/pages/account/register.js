@@ -1,6 +1,6 @@
-import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "./page.js";
-import { signIn, walletButton, wordsOf } from "./sign-in.js";
-import { connect, findWallets } from "./wallets.js";
+import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "../shared/page.js";
+import { signIn, walletButton, wordsOf } from "../shared/sign-in.js";
+import { connect, findWallets } from "../shared/wallets.js";
 
 let status;
 let chosen;
@@ -27,7 +27,7 @@ findWallets(offer);
 networkOf()
   .then(async () => {
     if (!status.faucet) return;
-    const { createThrowawayWallet } = await import("./throwaway-wallet.js");
+    const { createThrowawayWallet } = await import("../shared/throwaway-wallet.js");
     offer(createThrowawayWallet());
   })
   .catch(() => {});

@@ -1,7 +1,7 @@
 // A quote in plain words.
 
-import { percent, toWords } from "./amounts.js";
-import { element } from "./page.js";
+import { percent, toWords } from "../shared/amounts.js";
+import { element } from "../shared/page.js";
 
 const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
 

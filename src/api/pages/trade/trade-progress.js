@@ -1,8 +1,8 @@
 // A submitted trade: its events as they come, and what it moved beside what was estimated.
 
-import { sol, toWords } from "./amounts.js";
-import { byId, call, element, readEvents } from "./page.js";
-import { base58 } from "./wallets.js";
+import { sol, toWords } from "../shared/amounts.js";
+import { byId, call, element, readEvents } from "../shared/page.js";
+import { base58 } from "../shared/wallets.js";
 
 const LOOK_AGAIN_MS = 300;
 const WORDS = {

@@ -9,8 +9,8 @@ import {
   lookupTablesOf,
   readTransaction,
 } from "/assets/modules/client/entry/verify.js";
-import { sol, toWords } from "./amounts.js";
-import { call, element } from "./page.js";
+import { sol, toWords } from "../shared/amounts.js";
+import { call, element } from "../shared/page.js";
 
 const SIGN_TRANSACTION = "solana:signTransaction";
 const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];

@@ -1,14 +1,14 @@
 // The trade page: connect, order, verify, sign, follow. Each step has a module of its own.
 
-import { percent, roundToDouble, toRaw, toWhole, toWords } from "./amounts.js";
-import { byId, call, element, fetchStatus, handOverKey, readEvents, takeKey } from "./page.js";
+import { percent, roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
+import { byId, call, element, fetchStatus, handOverKey, readEvents, takeKey } from "../shared/page.js";
+import { fund, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
+import { createThrowawayWallet } from "../shared/throwaway-wallet.js";
+import { Tokens } from "../shared/tokens.js";
+import { connect, findWallets } from "../shared/wallets.js";
 import { describeQuote, describeRoute } from "./quote-view.js";
-import { fund, signIn, walletButton, wordsOf } from "./sign-in.js";
-import { createThrowawayWallet } from "./throwaway-wallet.js";
-import { Tokens } from "./tokens.js";
 import { followTrade } from "./trade-progress.js";
 import { verifyBuild } from "./trade-proof.js";
-import { connect, findWallets } from "./wallets.js";
 
 /** Typing pauses this long before a price is asked for. */
 const TYPED_MS = 250;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ServiceStatus } from "../observe/service-status.ts";
 import { loadBrowserModules } from "./browser-modules.ts";
 import type { Documents } from "./documents.ts";
-import { errorRows } from "./error-rows.ts";
+import { errorRows } from "./docs/error-rows.ts";
 import { SharedDocument } from "./shared-document.ts";
 
 const TYPES = {
@@ -13,8 +13,8 @@ const TYPES = {
 } as const;
 
 const PAGES: Readonly<Record<string, string>> = {
-  "/": "home.html",
-  "/docs": "docs.html",
+  "/": "home/home.html",
+  "/docs": "docs/docs.html",
   "/register": "account/register.html",
   "/history": "account/history.html",
   "/trade": "trade/trade.html",
@@ -24,8 +24,8 @@ const PAGES: Readonly<Record<string, string>> = {
 const ASSETS = [
   "account/history.js",
   "account/register.js",
-  "docs.js",
-  "home.js",
+  "docs/docs.js",
+  "home/home.js",
   "shared/amounts.js",
   "shared/challenge.js",
   "shared/icon.svg",

@@ -9,7 +9,7 @@ import {
   readEvents,
   send,
   takeKey,
-} from "./shared/page.js";
+} from "../shared/page.js";
 
 byId("api-key").value = takeKey();
 

@@ -1,4 +1,4 @@
-import { ERRORS } from "../../errors/error-codes.ts";
+import { ERRORS } from "../../../errors/error-codes.ts";
 
 /** The table of error codes as rows of HTML: each has its code as its id, where `doc_url` of an error leads. */
 export function errorRows(): string {

@@ -1,4 +1,4 @@
-import { byId, curlFor, element, exampleBuy, fetchStatus } from "./shared/page.js";
+import { byId, curlFor, element, exampleBuy, fetchStatus } from "../shared/page.js";
 
 const POLL_MS = 2000;
 

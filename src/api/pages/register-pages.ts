@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ServiceStatus } from "../observe/service-status.ts";
 import { loadBrowserModules } from "./browser-modules.ts";
-import type { Documents } from "./documents.ts";
 import { errorRows } from "./docs/error-rows.ts";
+import type { Documents } from "./documents.ts";
 import { SharedDocument } from "./shared-document.ts";
 
 const TYPES = {

@@ -65,7 +65,13 @@ const slowSuites = [
     globalSetup: ["test/support/temp-folder.ts", "test/slow/validator/table.ts"],
     hookTimeout: 300_000,
   }),
-  slow("venues", 10, { fileParallelism: true, maxWorkers: 2, env: { VENUE_RUNS: ".venues/runs" } }),
+  slow("venues", 10, {
+    fileParallelism: true,
+    maxWorkers: 2,
+    env: { VENUE_RUNS: process.env.VENUE_RUNS ?? ".venues/runs" },
+    setupFiles: ["test/slow/venues/support/bounded-memory.ts"],
+    execArgv: ["--expose-gc"],
+  }),
 ];
 
 /** The suite in `test/slow/<name>`, one file at a time, with this many minutes for each test. */

@@ -23,6 +23,8 @@ export interface RunRecord {
   /** Trades tried with a bound one unit too tight, and those of them refused as slippage. */
   readonly guards: number;
   readonly guardsHeld: number;
+  /** The most memory that the process held until then. MiB. */
+  readonly peakMib: number;
 }
 
 const started = new Set<string>();
@@ -31,7 +33,7 @@ const started = new Set<string>();
  * Keeps the result of a run for the report: one line of JSON in the test's own file, which each run of the test starts anew.
  * Does nothing unless `VENUE_RUNS` names a folder.
  */
-export function recordRun(run: Omit<RunRecord, "test">): void {
+export function recordRun(run: Omit<RunRecord, "test" | "peakMib">): void {
   const folder = process.env.VENUE_RUNS;
   const { testPath, currentTestName } = expect.getState();
   if (folder === undefined || testPath === undefined) return;
@@ -41,6 +43,7 @@ export function recordRun(run: Omit<RunRecord, "test">): void {
     writeFileSync(file, "");
     started.add(file);
   }
-  const record: RunRecord = { ...run, test: currentTestName ?? "" };
+  const peakMib = Math.round(process.resourceUsage().maxRSS / 1024);
+  const record: RunRecord = { ...run, test: currentTestName ?? "", peakMib };
   appendFileSync(file, `${JSON.stringify(record)}\n`);
 }

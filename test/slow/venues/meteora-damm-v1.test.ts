@@ -125,7 +125,7 @@ function open({ name, decimals, pool, profit }: Case) {
   return { svm, wallet, mintA, mintB, market, random, fund };
 }
 
-const BUILDS = buildsOf("meteora_damm_v1", 20250101);
+const BUILDS = buildsOf("meteora_damm_v1");
 
 describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program ($path)", (build) => {
   it.each(cases)("$name: quoted is executed", (shape) => {

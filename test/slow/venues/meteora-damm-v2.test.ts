@@ -97,11 +97,9 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** Builds before this lack `swap2` as it is called here, or use twice the compute units. */
-const SINCE = 20251201;
 /** The first copy of the build that keeps a layout version. */
 const NEWER = ".venues/builds/meteora_damm_v2/20260301";
-const BUILDS = buildsOf("meteora_damm_v2", SINCE);
+const BUILDS = buildsOf("meteora_damm_v2");
 
 /** A pool of the program's own making, and the wallet that made it. */
 function open(shape: Shape, kinds: readonly [NewTradedMint, NewTradedMint]) {

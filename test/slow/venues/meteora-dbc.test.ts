@@ -125,7 +125,7 @@ function open(shape: NewDbcPool) {
   return { svm, wallet, market, baseMint, coins, fund, pair: { a: shape.quoteMint, b: baseMint } };
 }
 
-const BUILDS = buildsOf("meteora_dbc", 20250801);
+const BUILDS = buildsOf("meteora_dbc");
 
 describe.skipIf(missing.length > 0).each(BUILDS)("meteora_dbc on its program ($path)", (build) => {
   it.each(cases)("$name: quoted is executed", ({ name, ...shape }) => {

@@ -168,8 +168,7 @@ function open(shape: Case, random: Random) {
   return { ...bench, fund };
 }
 
-/** Pairs of today's layout do not trade on builds before this. */
-const BUILDS = buildsOf("meteora_dlmm", 20260301);
+const BUILDS = buildsOf("meteora_dlmm");
 
 describe.skipIf(!present).each(BUILDS)("meteora_dlmm on its program ($path)", (build) => {
   it.each(cases)("$name: quoted is executed", (shape) => {

@@ -13,15 +13,14 @@ import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/math.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
-import { buildsOf, tradesOn } from "./support/builds.ts";
+import { allBuildsOf, buildsOf, tradesOn } from "./support/builds.ts";
 import { loadDumpedAccounts } from "./support/dumped-accounts.ts";
 import { type AdaptiveFee, addLiquidity, createWhirlpool, type TestWhirlpool } from "./support/orca-whirlpool.ts";
 
 const PROGRAM = ".venues/orca_whirlpool.so";
 const MAINNET_POOL = ".venues/accounts/whirlpool_sol_usdc";
-/** When the main build was deployed; and the later build that no pool of the network runs on, its program being frozen. */
+/** When the main build was deployed. */
 const MAIN_BUILT = 20241011;
-const UNKNOWN = /20260511|20240925/;
 const present = existsSync(PROGRAM);
 const dumped = present && existsSync(MAINNET_POOL);
 if (!present) console.log(`orca_whirlpool on the real program: skipped, ${PROGRAM} is not there`);
@@ -193,10 +192,12 @@ const POOLS: readonly {
 ];
 const TRADES_PER_POOL = 180;
 
-/** Builds before this want every tick array initialised. */
-const BUILDS = buildsOf("orca_whirlpool", 20240901, "whirlpool").filter(({ path }) => !UNKNOWN.test(path));
+const BUILDS = buildsOf("orca_whirlpool");
 const dateOf = (path: string): number => Number(/(\d{8})-/.exec(path)?.[1] ?? MAIN_BUILT);
-const NEWEST = BUILDS.reduce((a, b) => (dateOf(b.path) > dateOf(a.path) ? b : a), { path: PROGRAM, isMain: true });
+const NEWEST = allBuildsOf("orca_whirlpool").reduce((a, b) => (dateOf(b.path) > dateOf(a.path) ? b : a), {
+  path: PROGRAM,
+  isMain: true,
+});
 
 describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($path)", (build) => {
   const all: TradeOutcome[] = [];

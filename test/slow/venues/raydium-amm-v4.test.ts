@@ -55,7 +55,7 @@ const asOf2025: typeof raydiumAmmV4 = {
   },
 };
 
-const BUILDS = buildsOf("raydium_amm_v4", 20240901);
+const BUILDS = buildsOf("raydium_amm_v4");
 
 describe.skipIf(!present).each(BUILDS)(
   "raydium_amm_v4 on the real program, by its older instructions ($path)",

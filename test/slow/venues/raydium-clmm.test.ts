@@ -158,7 +158,7 @@ const asOf2024: typeof raydiumClmm = {
 };
 
 /** The build of September 2024 panics on pools whose observations have the size of later ones. */
-const BUILDS = buildsOf("raydium_clmm", 20241001);
+const BUILDS = buildsOf("raydium_clmm");
 
 describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)", (build) => {
   const all: TradeOutcome[] = [];

@@ -52,7 +52,7 @@ const POOLS: readonly {
 ];
 const TRADES_PER_POOL = 80;
 
-const BUILDS = buildsOf("raydium_cpmm", 20240901);
+const BUILDS = buildsOf("raydium_cpmm");
 
 describe.skipIf(!present).each(BUILDS)("raydium_cpmm on the real program ($path)", (build) => {
   const count = tradesOn(build, TRADES_PER_POOL);

@@ -9,22 +9,53 @@ export interface Build {
   readonly isMain: boolean;
 }
 
+/** Which copies of a program a venue's tests run. */
+interface Tested {
+  /** First date (yyyymmdd) of a build that the venue stands for: older ones lack its instruction, or a layout that it reads. */
+  readonly since: number;
+  /** A folder beside `.venues/builds/<program>` with more copies. */
+  readonly more?: string;
+  /** Copies that no market of the network runs on. */
+  readonly except?: RegExp;
+}
+
 const PROGRAMS = ".venues";
 /** Copies named by date, `<program>/<yyyymmdd>-<hash>.so`. */
 const OTHERS = join(PROGRAMS, "builds");
 const DATED = /(\d{8})-[\w]+\.so$/;
 
-/**
- * The builds of a program: `.venues/<program>.so`, then those dated `since` (yyyymmdd) or later in `.venues/builds/<program>` and
- * in `more`. Older ones are not what the venue stands for: they lack its instruction, or a layout that it reads.
- */
-export function buildsOf(program: string, since: number, more?: string): readonly Build[] {
+const TESTED: Readonly<Record<string, Tested>> = {
+  meteora_damm_v1: { since: 20250101 },
+  // Builds before this lack `swap2` as it is called here, or use twice the compute units.
+  meteora_damm_v2: { since: 20251201 },
+  meteora_dbc: { since: 20250801 },
+  // Pairs of today's layout do not trade on builds before this.
+  meteora_dlmm: { since: 20260301 },
+  // Builds before this want every tick array initialised. The exceptions' programs are frozen copies.
+  orca_whirlpool: { since: 20240901, more: "whirlpool", except: /20260511|20240925/ },
+  raydium_amm_v4: { since: 20240901 },
+  // The one before panics on pools whose observations have the size of later ones.
+  raydium_clmm: { since: 20241001 },
+  raydium_cpmm: { since: 20240901 },
+};
+
+/** The builds of a program that its venue's tests run: `.venues/<program>.so`, then the dated copies in order. */
+export function buildsOf(program: string): readonly Build[] {
+  const only = process.env.VENUE_BUILD;
+  return allBuildsOf(program).filter(({ path }) => only === undefined || path === only);
+}
+
+/** The same, even if this process is to run one of them alone (`VENUE_BUILD`). */
+export function allBuildsOf(program: string): readonly Build[] {
+  const tested = TESTED[program];
+  if (tested === undefined) return [];
+  const { since, more, except } = tested;
   const main = join(PROGRAMS, `${program}.so`);
   const folders = [join(OTHERS, program), ...(more === undefined ? [] : [join(PROGRAMS, more)])];
   const others = folders
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
-    .filter((path) => Number(DATED.exec(path)?.[1] ?? 0) >= since)
+    .filter((path) => Number(DATED.exec(path)?.[1] ?? 0) >= since && !(except?.test(path) ?? false))
     .sort();
   const seen = new Set<string>();
   return [main, ...others]

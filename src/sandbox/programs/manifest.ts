@@ -1,9 +1,15 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
-/** The folder of the stand-in programs: their sources, the headers they share, and what was built from them. */
-export const PROGRAMS_FOLDER = import.meta.dirname;
+/** The folder of the stand-in programs' binaries. */
+const PROGRAMS_FOLDER = import.meta.dirname;
+
+/** Their sources in C and the headers they share. */
+export const SOURCE_FOLDER = join(PROGRAMS_FOLDER, "source");
+
+/** The tools that make a program of a compiled source. */
+const LINK_FOLDER = join(PROGRAMS_FOLDER, "link");
 
 /** File that says what each binary was built from. */
 export const MANIFEST_FILE = join(PROGRAMS_FOLDER, "manifest.json");
@@ -24,15 +30,15 @@ interface Manifest {
 
 /** Names of the programs that have a source here, in order. */
 export function programNames(): string[] {
-  return filesEndingWith(".c").map((file) => file.slice(0, -2));
+  return sourcesEndingWith(".c").map((file) => file.slice(0, -2));
 }
 
 /** Hash of a program's source together with every shared header and the tools that link it: what its binary depends on. */
 export function sourceHash(name: string): string {
   const hash = createHash("sha256");
-  for (const file of [`${name}.c`, ...filesEndingWith(".h"), "elf-object.ts", "link.ts"]) {
-    hash.update(`${file}\0`).update(readFileSync(join(PROGRAMS_FOLDER, file)));
-  }
+  const sources = [`${name}.c`, ...sourcesEndingWith(".h")].map((file) => join(SOURCE_FOLDER, file));
+  const tools = ["elf-object.ts", "link.ts"].map((file) => join(LINK_FOLDER, file));
+  for (const file of [...sources, ...tools]) hash.update(`${basename(file)}\0`).update(readFileSync(file));
   return hash.digest("hex");
 }
 
@@ -53,8 +59,8 @@ export function readManifest(): Manifest {
   return JSON.parse(readFileSync(MANIFEST_FILE, "utf8")) as Manifest;
 }
 
-function filesEndingWith(ending: string): string[] {
-  return readdirSync(PROGRAMS_FOLDER)
+function sourcesEndingWith(ending: string): string[] {
+  return readdirSync(SOURCE_FOLDER)
     .filter((file) => file.endsWith(ending))
     .sort();
 }

@@ -2,16 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { linkProgram } from "./link.ts";
 import {
   binaryHash,
   binaryPath,
   MANIFEST_FILE,
-  PROGRAMS_FOLDER,
   type ProgramRecord,
   programNames,
+  SOURCE_FOLDER,
   sourceHash,
-} from "./manifest.ts";
+} from "../manifest.ts";
+import { linkProgram } from "./link.ts";
 
 const COMPILER = "clang-16";
 const FLAGS = [
@@ -36,7 +36,7 @@ function buildPrograms(): void {
   try {
     for (const name of programNames()) {
       const object = join(scratch, `${name}.o`);
-      execFileSync(COMPILER, [...FLAGS, "-c", `${name}.c`, "-o", object], { cwd: PROGRAMS_FOLDER, stdio: "inherit" });
+      execFileSync(COMPILER, [...FLAGS, "-c", `${name}.c`, "-o", object], { cwd: SOURCE_FOLDER, stdio: "inherit" });
       const program = linkProgram(readFileSync(object));
       writeFileSync(binaryPath(name), program);
       programs[name] = { source: sourceHash(name), binary: binaryHash(name) };

@@ -30,7 +30,7 @@ async function begin(owner: string, aheadMs = 0) {
 }
 const rows = async () => (await store.run((db) => db.selectFrom("limit_usage").selectAll().execute())).length;
 
-it("tells each use once to each other process", async () => {
+it("sends each use once to each other process", async () => {
   const [one, two] = [await begin("one"), await begin("two")];
   await one.exchange(new Map([["build key", 5]]));
   expect(await two.exchange(new Map([["build key", 2]]))).toEqual(new Map([["build key", 5]]));
@@ -70,7 +70,7 @@ it("keeps nothing of who has not called for a minute", async () => {
   expect(await rows()).toBe(0);
 });
 
-it("hears of processes whose clocks are minutes behind, and counts none of it twice", async () => {
+it("receives from processes whose clocks are minutes behind, and counts none of it twice", async () => {
   const [one, two, ahead] = [await begin("one"), await begin("two"), await begin("ahead", 120_000)];
   let received = 0;
   for (let round = 0; round < 5; round++) {

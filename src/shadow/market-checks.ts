@@ -268,7 +268,7 @@ export class MarketChecks {
       if (entry.record.venueId === venueId && entry.record.finding.kind === "differs") this.#queue.add(entry);
   }
 
-  /** Tells the markets of venues that what is offered of them has changed. */
+  /** Notifies the markets of these venues that what they may offer has changed. */
   #announce(venueIds: ReadonlySet<string>): void {
     for (const venueId of venueIds) this.#verdicts.settle(venueId);
     for (const { live } of this.#entries.values()) if (venueIds.has(live.venue.id)) live.judged();

@@ -189,7 +189,7 @@ function runTrade({
       said:
         leg.creates.reduce((sum, { space }) => sum + svm.rent(space), 0n) +
         (leg.grows ?? []).reduce((sum, { from, to }) => sum + svm.rent(to) - svm.rent(from), 0n),
-      // Where lamports are traded, they and the rent leave together: what the new accounts hold tells them apart.
+      // Where lamports are traded, they and the rent leave together: the balances of the new accounts separate them.
       paid: !done.ok
         ? 0n
         : market.nativeSol

@@ -714,7 +714,7 @@ describe.each(homes)("submissions on $name", (home) => {
       expect((await accounts.listKeys(principal)).map(({ keyId }) => keyId)).toEqual([second.keyId]);
     });
 
-    it("leaves alone what an older version wrote, until it is used, and everything if told so", async () => {
+    it("leaves alone what an older version wrote, until it is used, and everything if so configured", async () => {
       const running = await start(await home.place());
       const { store, accounts, clock } = running;
       const old = await register(accounts, createTestWallet());

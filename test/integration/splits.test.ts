@@ -144,7 +144,7 @@ test("a swap of a split that takes more or guarantees less is refused by the cli
   for (const lie of lies) {
     const answer = answerOf(built);
     const route = answer.route.map((leg, index) => (index === answer.route.length - 1 ? lie(leg) : leg));
-    const told = () =>
+    const readProblems = () =>
       findProblems(
         readTransaction(wire),
         expectTrade(world.wallet, orderOf(request, built), { ...answer, route } as typeof answer, {
@@ -152,7 +152,7 @@ test("a swap of a split that takes more or guarantees less is refused by the cli
         }),
       );
     expect(() => {
-      const problems = told();
+      const problems = readProblems();
       if (problems.length > 0) throw new Error("refused");
     }).toThrow();
   }

@@ -21,9 +21,9 @@ export interface FakeState extends StateSource, AccountReader {
   readonly disputed: Set<Address>;
   /** Sets an account and notifies its followers; undefined data removes it. */
   set(address: Address, data: Uint8Array | undefined, owner?: Address): void;
-  /** Tells of a state without setting it. */
+  /** Reports a state without setting it. */
   deliver(address: Address, data: Uint8Array | undefined, slot: bigint): void;
-  /** Tells that nothing is known of the account any more. */
+  /** Reports that the account is no longer known. */
   forget(address: Address): void;
 }
 

@@ -60,7 +60,7 @@ export interface YellowstoneServer {
   pongs: number;
   /** How a stream asks for repetition: served from memory; accepted, but nothing repeated; accounts left out; refused. */
   replay: "served" | "empty" | "withoutAccounts" | "refused";
-  /** Tells an event to every stream whose filters let it through, and remembers it. */
+  /** Sends an event to every stream whose filters pass it, and keeps it. */
   emit(event: StreamEvent): void;
   /** Records an event without sending it. */
   lose(event: StreamEvent): void;

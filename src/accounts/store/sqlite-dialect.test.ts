@@ -47,7 +47,7 @@ it("writes what comes in together, and fails alone what is wrong", async () => {
   expect(await names(db)).toHaveLength(1_500);
 });
 
-it("tells how many rows a statement has written", async () => {
+it("reports how many rows a statement wrote", async () => {
   const db = connect();
   await put(db, "one");
   await put(db, "two");

@@ -66,7 +66,7 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
       const hint = didYouMean(name, fields.keys());
       throw invalidField(path + name, `${path + name} is not a field of this request.${hint} ${knownNote}.`);
     }
-    // Nothing tells which of the two is meant.
+    // Either could be meant.
     if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
       throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice. Give it once.`);
     }

@@ -5,7 +5,7 @@ import { type Health, HealthCheckResponse_ServingStatus as Status } from "../../
 /** How often a watch looks for a changed status. */
 const WATCH_MS = 1_000;
 
-/** Name under which health tells whether trades can be built. Nothing else pauses with that. */
+/** Name under which health reports whether trades can be built. No other service pauses with it. */
 const BUILDS = "builds";
 
 /** What health is judged by. */

@@ -54,7 +54,7 @@ function readerOver(...states: readonly NodeState[]) {
   return createProgramReader({ pool, reader, commitment: "processed" });
 }
 
-/** The words for operators: callers are told less. */
+/** The message for operators; callers see less. */
 const CONTRADICTION = { cause: { message: expect.stringContaining("nodes disagree on the code") } };
 
 const altered = Uint8Array.from(CODE);

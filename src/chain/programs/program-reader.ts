@@ -20,7 +20,7 @@ const SLICE_BYTES = 512 * 1024;
 const MAX_CODE_BYTES = 10 * 1024 * 1024 + CODE_HEADER_BYTES;
 const MAX_PER_CALL = 100;
 /** Nodes whose bytes of a program must be the same, if there are as many. */
-const TESTIMONIES = 2;
+const REQUIRED_NODES = 2;
 const NO_DATA = new Uint8Array(0);
 const WHAT = "a program";
 
@@ -99,7 +99,7 @@ class RpcProgramReader implements ProgramReader {
       } catch (error) {
         failure = error;
       }
-      if (found.length === TESTIMONIES) break;
+      if (found.length === REQUIRED_NODES) break;
     }
     const [first, second] = found;
     if (first === undefined && failure !== undefined) throw failure;

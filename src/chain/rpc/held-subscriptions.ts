@@ -134,7 +134,7 @@ export class HeldSubscriptions {
   #remove(key: string, shared: SharedSubscription, request: SubscriptionRequest): void {
     if (!shared.requests.delete(request) || shared.requests.size > 0) return;
     if (shared.id !== undefined) this.#end(key, shared, shared.id);
-    // One that waits for its answer is kept: who asks for the same meanwhile must not ask for a second one.
+    // Keep a pending one: a second request for the same must not open a second subscription.
     else if (shared.askedOn === undefined) this.#byKey.delete(key);
   }
 

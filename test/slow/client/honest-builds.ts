@@ -60,7 +60,7 @@ export async function startBuilder(): Promise<Builder> {
     venues: [...new Set(tokens.map(({ venue }) => venue))],
     close: () => service.close(),
     async build(random) {
-      // A warm build waits for nothing: without this the service would never hear of the next slot.
+      // A warm build waits for nothing: without this the service would never receive the next slot.
       await new Promise((resolve) => setImmediate(resolve));
       const token = random.pick(tokens);
       const other = random.chance(0.1) ? random.pick(tokens).mint : token.quoteMint;
@@ -126,7 +126,7 @@ async function acquireQuotes(client: Tradewire, tokens: readonly WorldToken[]): 
   }
 }
 
-/** A build as the wire tells it. */
+/** A build as the wire states it. */
 export function answerOf(built: BuiltTrade): BuildAnswer {
   const { estimates, costs } = built;
   return {

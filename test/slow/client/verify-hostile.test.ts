@@ -120,7 +120,7 @@ test("an answer that contradicts the order, or breaks a limit, is refused before
   expect(lie({}, { maxInputAmount: estimates.inputAmount / 2 })).toBe("LIMIT_EXCEEDED");
   expect(lie({}, { maxPriceImpact: -1 })).toBe("PRICE_IMPACT_TOO_HIGH");
   expect(lie({}, { maxPriorityCost: 0 })).toBe("PRIORITY_COST_TOO_HIGH");
-  // The service understates what priority costs: the transaction itself tells.
+  // The service understates what priority costs: the transaction itself shows it.
   const understated = () =>
     verifyTransaction(build.wire, expectTrade(wallet, order, { ...answer, priorityCost: 0 }, { maxPriorityCost: 0 }));
   expect(code(understated)).toBe("UNEXPECTED_TRANSACTION");

@@ -308,7 +308,7 @@ it("33: rolling restarts lose no trade", async () => {
   report(
     33.5,
     "Real trades across rolling restarts, connections kept alive",
-    `${restarts} restarts: every submit under way ends with its trade landed, and says the same when asked again`,
+    `${restarts} restarts: every submit in flight ends with its trade landed, and says the same when asked again`,
     `${2 * rounds} restarts in ${seconds.toFixed(0)} s; ${builds} builds, ${submits} submits: ${trades.length} landed and reported, longest ${ms(longestMs)}; ${landed} on the chain, ${same} the same when asked again; ${[...problems].map(([problem, n]) => `${n} × ${problem}`).join(", ") || "nothing lost"}`,
     submits > 100 && trades.length === submits && landed === submits && same === submits && problems.size === 0,
   );

@@ -88,18 +88,18 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
   for (const [hash, answers] of byMessage) {
     broken.push(...checkAnswers(hash, answers, ledger.get(hash)));
     const landed = ledger.get(hash);
-    const told = answers.find(({ data }) => data?.tradeResult != null)?.data;
+    const answered = answers.find(({ data }) => data?.tradeResult != null)?.data;
     const build = builds.get(hash);
-    if (told?.tradeResult == null || landed === undefined || build === undefined) continue;
+    if (answered?.tradeResult == null || landed === undefined || build === undefined) continue;
     const rent = await rentOfCreated(rig, landed);
-    const measured = measure(build, landed, rent, told.inputMint, told.outputMint);
-    const { inputAmountRaw, outputAmountRaw } = told.tradeResult;
+    const measured = measure(build, landed, rent, answered.inputMint, answered.outputMint);
+    const { inputAmountRaw, outputAmountRaw } = answered.tradeResult;
     if (measured.in !== BigInt(inputAmountRaw) || measured.out !== BigInt(outputAmountRaw)) {
       broken.push(
         `I5 ${hash.slice(0, 12)} said ${inputAmountRaw} → ${outputAmountRaw}, the chain moved ${measured.in} → ${measured.out}`,
       );
     }
-    const fee = BigInt(told.costs.baseFee) + BigInt(told.costs.priorityFee);
+    const fee = BigInt(answered.costs.baseFee) + BigInt(answered.costs.priorityFee);
     if (fee !== BigInt(landed.meta.fee))
       broken.push(`I5 ${hash.slice(0, 12)} fees ${fee}, the chain took ${landed.meta.fee}`);
   }
@@ -128,21 +128,21 @@ function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: Led
   for (const { startedAtMs, data, error } of answers) {
     if (isTerminal(data, error)) continue;
     if (data !== undefined && terminal.some((one) => one.endedAtMs < startedAtMs))
-      broken.push(`I4 ${short} had ended and was told ${data.status} later`);
+      broken.push(`I4 ${short} had ended and was reported ${data.status} later`);
   }
   for (const { error } of answers)
     if (error?.safeToRebuild === true && landed !== undefined && landed.meta.err === null)
       broken.push(`I3 ${short} was called safe to rebuild (${error.code}) and succeeded in slot ${landed.slot}`);
   for (const { data, error } of terminal) {
     if (data !== undefined) {
-      if (landed === undefined) broken.push(`I3 ${short} was told ${data.status} and is in no block`);
+      if (landed === undefined) broken.push(`I3 ${short} was reported ${data.status} and is in no block`);
       else if (landed.slot !== data.slot)
-        broken.push(`I3 ${short} was told slot ${data.slot}, it is in ${landed.slot}`);
-      else if (landed.meta.err !== null) broken.push(`I3 ${short} was told ${data.status} and failed`);
+        broken.push(`I3 ${short} was reported slot ${data.slot}, it is in ${landed.slot}`);
+      else if (landed.meta.err !== null) broken.push(`I3 ${short} was reported ${data.status} and failed`);
     } else if (error!.code === "TX_EXPIRED") {
-      if (landed !== undefined) broken.push(`I3 ${short} was told expired and is in slot ${landed.slot}`);
-    } else if (landed === undefined) broken.push(`I3 ${short} was told ${error!.code} and is in no block`);
-    else if (landed.meta.err === null) broken.push(`I3 ${short} was told ${error!.code} and succeeded`);
+      if (landed !== undefined) broken.push(`I3 ${short} was reported expired and is in slot ${landed.slot}`);
+    } else if (landed === undefined) broken.push(`I3 ${short} was reported ${error!.code} and is in no block`);
+    else if (landed.meta.err === null) broken.push(`I3 ${short} was reported ${error!.code} and succeeded`);
   }
   return broken;
 }

@@ -53,16 +53,16 @@ export const CLOCK_SCENARIOS: readonly Scenario[] = [
           );
           const worst = Math.round(Math.max(...ends));
           const codes = dropped.flat().map(({ error }) => error?.code);
-          const told = bought.map(({ outcome }) => outcome);
-          const toldMissed = missed.map(({ outcome }) => outcome);
+          const outcomes = bought.map(({ outcome }) => outcome);
+          const missedOutcomes = missed.map(({ outcome }) => outcome);
           expect(landed(good) === good.length, `${good.length - landed(good)} did not land`);
           expect(
-            told.every((outcome) => outcome === "confirmed" || outcome === "finalized"),
-            `clients' trades ended as ${told.join(", ")}`,
+            outcomes.every((outcome) => outcome === "confirmed" || outcome === "finalized"),
+            `clients' trades ended as ${outcomes.join(", ")}`,
           );
           expect(
-            [...codes, ...toldMissed].every((code) => code === "TX_EXPIRED"),
-            `never landed, told ${[...codes, ...toldMissed].join(", ")}`,
+            [...codes, ...missedOutcomes].every((code) => code === "TX_EXPIRED"),
+            `never landed, reported as ${[...codes, ...missedOutcomes].join(", ")}`,
           );
           expect(
             missed.every(({ safeToRebuild }) => safeToRebuild),
@@ -71,7 +71,7 @@ export const CLOCK_SCENARIOS: readonly Scenario[] = [
           expect(worst <= 1_000, `expiresAt off by ${worst} ms`);
           const sent = good.length + bought.length;
           const never = codes.length + missed.length;
-          return `${landed(good) + bought.length} of ${sent} landed; ${never} never landed, all told so; expiresAt off by ≤ ${worst} ms (${ends.length} builds)`;
+          return `${landed(good) + bought.length} of ${sent} landed; ${never} never landed, all reported so; expiresAt off by ≤ ${worst} ms (${ends.length} builds)`;
         } finally {
           watch.close();
           for (const client of clients) client.close();

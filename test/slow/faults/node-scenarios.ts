@@ -294,7 +294,7 @@ async function buildsWell(rig: Rig): Promise<boolean> {
   return (await rig.traders[0]!.build(rig.services[0]!.url, rig.buy())) !== undefined;
 }
 
-/** Blocks by which the last valid height told differs from what the chain says of the blockhash; or its age where that is more than new. */
+/** Blocks by which the reported last valid height differs from what the chain says of the blockhash; or its age where that is more than new. */
 async function ageOf(rig: Rig, lastValidBlockHeight: number, blockhash: string): Promise<number> {
   const height = await rig.rpc<number>("getBlockHeight", [{ commitment: "processed" }]);
   const slots = await rig.rpc<number[]>("getBlocks", [rig.startSlot, null, { commitment: "confirmed" }]);

@@ -148,11 +148,11 @@ async function watchFinality(
 ): Promise<void> {
   for (let i = 0; i < 4; i++) {
     const { data } = await trader.get(rig.services[0]!.url, `/v1/tx/${signature}`);
-    const told = data as { status: string; slot: number } | undefined;
+    const answered = data as { status: string; slot: number } | undefined;
     finality.asked += 1;
-    if (told?.status === "finalized") {
+    if (answered?.status === "finalized") {
       const finalized = await rig.rpc<number>("getSlot", [{ commitment: "finalized" }]);
-      if (finalized < told.slot) finality.early += 1;
+      if (finalized < answered.slot) finality.early += 1;
       return;
     }
     await sleep(150);

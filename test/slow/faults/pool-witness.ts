@@ -35,7 +35,7 @@ export interface Judgement {
 /** Notices of one transaction arrive one after another, within this time. Milliseconds. */
 const TOGETHER_MS = 5;
 /** Delay by which the witness may trail the service. Milliseconds. */
-const HEARD_LATER_MS = 100;
+const SEEN_LATER_MS = 100;
 /** Nothing older than this is looked for in a wrong price. Milliseconds. */
 const LOOK_BACK_MS = 15_000;
 const FEE_DENOMINATOR = 1_000_000n;
@@ -103,12 +103,12 @@ export class PoolWitness {
   }
 
   judge(build: BuildEntry, { mostAgeMs, deadAfterMs }: Judgement): Verdict {
-    const heard = this.#states.filter(({ fromMs }) => fromMs <= build.endedAtMs + HEARD_LATER_MS);
+    const seen = this.#states.filter(({ fromMs }) => fromMs <= build.endedAtMs + SEEN_LATER_MS);
     const isAlive = ({ deadAtMs }: PoolState) => deadAtMs === undefined || build.startedAtMs <= deadAtMs + deadAfterMs;
-    const fresh = heard.filter((state) => isAlive(state) && state.toMs >= build.startedAtMs - mostAgeMs);
+    const fresh = seen.filter((state) => isAlive(state) && state.toMs >= build.startedAtMs - mostAgeMs);
     if (fresh.some((state) => this.#isPricedOn(build, state, state, state))) return "true";
     if (this.#isMixOf(build, fresh)) return "mixed";
-    const past = heard.filter(({ toMs }) => toMs >= build.startedAtMs - LOOK_BACK_MS);
+    const past = seen.filter(({ toMs }) => toMs >= build.startedAtMs - LOOK_BACK_MS);
     if (this.#isMixOf(build, past.filter(isAlive))) return "stale";
     return this.#isMixOf(build, past) ? "dead" : "unknown";
   }
@@ -134,7 +134,7 @@ export class PoolWitness {
 
   async #begin(sandbox: Sandbox, account: Buffer): Promise<void> {
     await new Promise((resolve, reject) => this.#socket.once("open", resolve).once("error", reject));
-    this.#socket.on("message", (data) => this.#hear(JSON.parse(String(data))));
+    this.#socket.on("message", (data) => this.#receive(JSON.parse(String(data))));
     const pool = this.token.market.toString();
     const vaults = POOL.vaults.map((at) => addressAt(account, at)) as [string, string];
     const { data: config } = await readAccounts(sandbox, [addressAt(account, POOL.config)]);
@@ -156,7 +156,7 @@ export class PoolWitness {
     this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   }
 
-  #hear(message: {
+  #receive(message: {
     id?: number;
     method?: string;
     result?: number;

@@ -82,7 +82,7 @@ export interface RpcProxy {
   cutSockets(): void;
   /** Sends what was held. */
   release(): Promise<void>;
-  /** Told of every call; the answer waits for it. */
+  /** Called with every call; the answer waits for it. */
   onCall: ((method: string, phase: CallPhase) => void | Promise<void>) | undefined;
   close(): Promise<void>;
 }
@@ -311,8 +311,8 @@ class LyingProxy implements RpcProxy {
     outside.on("message", (data) => {
       const { notices, slotShift, balances, connection } = this.#faults;
       if (notices === "silent" || connection === "blackhole" || inside.readyState !== WebSocket.OPEN) return;
-      const told = withBalances(this.#mutated(String(data)), balances);
-      const text = slotShift === 0 ? told : JSON.stringify(shifted(JSON.parse(told), slotShift, 0));
+      const notice = withBalances(this.#mutated(String(data)), balances);
+      const text = slotShift === 0 ? notice : JSON.stringify(shifted(JSON.parse(notice), slotShift, 0));
       const isNotice = text.includes('"method"') && !text.includes("slotNotification");
       if (notices === "lossy" && isNotice) {
         count += 1;

@@ -37,13 +37,13 @@ export async function startServiceProcess(
   let output = "";
   const ready = Promise.withResolvers<string>();
   const ended = Promise.withResolvers<number>();
-  const hear = (chunk: Buffer) => {
+  const onOutput = (chunk: Buffer) => {
     output += chunk.toString();
     const url = /Tradewire is ready[\s\S]*?(http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
     if (url !== undefined) ready.resolve(url);
   };
-  child.stdout!.on("data", hear);
-  child.stderr!.on("data", hear);
+  child.stdout!.on("data", onOutput);
+  child.stderr!.on("data", onOutput);
   child.once("exit", (code) => {
     ended.resolve(code ?? -1);
     ready.reject(new Error(`${name} ended at its start:\n${output}`));

@@ -92,7 +92,7 @@ export const STATE_SCENARIOS: readonly Scenario[] = [
         const builds = await buildThrough(rig, watcher, witness, async () => {
           for (let i = 0; i < rounds; i++) {
             const big = await rig.built(mover, witness.buy(2));
-            // Under way when the chain turns: in a block that is dropped, and in another one later.
+            // In flight when the chain turns: in a block that is dropped, and in another one later.
             const open = trade(rig, trader, elsewhere);
             // Straight to the chain, once, so that it does not land again after the fork.
             await land(rig, big);

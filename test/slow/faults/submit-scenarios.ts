@@ -60,14 +60,14 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
           const builds = await Promise.all(
             wave.map((i) => rig.built(rig.traders[i % 4]!, rig.buy(i), rig.services[i % rig.services.length]!, 30_000)),
           );
-          const told = await Promise.all(
+          const answered = await Promise.all(
             builds.flatMap((built, i) =>
               Array.from({ length: 4 }, (_, k) =>
                 rig.traders[i % 4]!.submit(rig.services[(i + k) % rig.services.length]!, built),
               ),
             ),
           );
-          answers.push(...told);
+          answers.push(...answered);
         }
         const groups = [...Map.groupBy(answers, ({ messageHash }) => messageHash).values()];
         const unequal = groups.filter((group) => new Set(group.map(({ text }) => text)).size > 1).length;
@@ -94,7 +94,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
   {
     row: 9,
     promise: "kill -9 at 12 points of a submit",
-    target: "0 double, 0 lost; the rest is told ≤ 6 s later; no row undecided",
+    target: "0 double, 0 lost; the rest answered ≤ 6 s later; no row undecided",
     // 600 kills on each rig: longer than that, and the chain would no longer remember the first.
     promised: { scale: 50, runs: 20 },
     run: ({ seed, scale }) =>
@@ -113,16 +113,16 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
           await first;
           const survivor = rig.services[0]!;
           const startedAtMs = Date.now();
-          const toldMs = await until(async () => ended(await trader.submit(survivor, built)), 12_000, 100);
-          if (toldMs === undefined) lost += 1;
+          const answeredMs = await until(async () => ended(await trader.submit(survivor, built)), 12_000, 100);
+          if (answeredMs === undefined) lost += 1;
           slowest = Math.max(slowest, Date.now() - startedAtMs);
           await rig.startService(rig.everyService.length % 2);
           // The new process uses the proxy of the one it replaces.
           rig.services.sort((a, b) => rig.everyService.indexOf(a) - rig.everyService.indexOf(b));
         }
-        expect(lost === 0, `${lost} were never told`);
-        expect(slowest <= 7_000, `told after ${slowest} ms`);
-        return `${points.length} kills: ${lost} lost; told at most ${slowest} ms later`;
+        expect(lost === 0, `${lost} were never answered`);
+        expect(slowest <= 7_000, `answered after ${slowest} ms`);
+        return `${points.length} kills: ${lost} lost; answered at most ${slowest} ms later`;
       }),
   },
   {
@@ -239,9 +239,9 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
         const lateMs = Math.max(...entries.map(({ endedAtMs }) => endedAtMs)) - finalAtMs;
         const early = entries.filter(({ endedAtMs }) => firstFinalAtMs === 0 || endedAtMs < firstFinalAtMs - 40).length;
         const lastSend = Math.max(...rig.proxies.flatMap(({ sends }) => sends.map(({ atMs }) => atMs)));
-        expect(expired === entries.length, `${entries.length - expired} not told expired`);
-        expect(early === 0, `${early} told too early`);
-        expect(lateMs <= 2_000, `told ${round(lateMs)} ms after finality`);
+        expect(expired === entries.length, `${entries.length - expired} not reported expired`);
+        expect(early === 0, `${early} reported too early`);
+        expect(lateMs <= 2_000, `reported ${round(lateMs)} ms after finality`);
         expect(lastSend - overAtMs <= 1_000, `sent for ${round(lastSend - overAtMs)} ms more`);
         return `${expired} of ${entries.length} expired, ${early} early, at most ${round(lateMs)} ms after finality; last send ${round(lastSend - overAtMs)} ms after the last block`;
       }),
@@ -249,7 +249,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
   {
     row: 14,
     promise: "dropped, then landed in the last valid block",
-    target: "100 % told as landed; 0 expired",
+    target: "100 % reported as landed; 0 expired",
     promised: { scale: 17, runs: 10 },
     run: ({ seed, scale }) =>
       onRig({ seed }, async (rig, expect) => {
@@ -269,9 +269,9 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
         await rig.sandbox.resume();
         const entries = await Promise.all(submits);
         const expired = entries.filter(({ error }) => error?.code === "TX_EXPIRED").length;
-        expect(landed(entries) === entries.length, `${entries.length - landed(entries)} not told landed`);
-        expect(expired === 0, `${expired} told expired`);
-        return `${landed(entries)} of ${entries.length} told landed, ${expired} expired`;
+        expect(landed(entries) === entries.length, `${entries.length - landed(entries)} not reported landed`);
+        expect(expired === 0, `${expired} reported expired`);
+        return `${landed(entries)} of ${entries.length} reported landed, ${expired} expired`;
       }),
   },
   {

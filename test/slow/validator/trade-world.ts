@@ -7,7 +7,7 @@ import { report } from "./table.ts";
 import { type PlannedTrade, solTokens, tokenTrades } from "./world-trades.ts";
 
 /** Wallets that trade side by side, each on tokens of its own. */
-const LANES = 4;
+const WORKERS = 4;
 
 /**
  * Makes the trades one after the other.
@@ -38,11 +38,11 @@ export async function tradeWorld(
 ): Promise<void> {
   const queue = [...tokens];
   const judged: JudgedTrade[] = [];
-  const lane = async () => {
+  const work = async () => {
     for (let token = queue.shift(); token !== undefined; token = queue.shift())
       judged.push(...(await tradeAll(ledger, await newClient(), tokenTrades(token))));
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: WORKERS }, work));
   const byVenue = Map.groupBy(judged, ({ trade }) => trade.platform);
   for (const [venue, trades] of byVenue)
     report(part, `buy, sell, swap on ${venue}`, `${trades.length} trades exact, to the lamport`, faultsOf(trades));

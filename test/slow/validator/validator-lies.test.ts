@@ -34,7 +34,7 @@ describe.skipIf(findValidator() === undefined)("one validator behind several nod
           SUBMIT_TIMEOUT_MS: "3000",
         });
         // Each trade from a wallet of its own: one that lands late changes no other's balances.
-        const lanes = await Promise.all(
+        const workers = await Promise.all(
           tokenPerVenue(bench.made.world).map(async (token) => {
             const clients = await Promise.all(Array.from({ length: TRADES }, () => bench.newClient(service)));
             return { trade: tokenTrades(token)[0]!, clients };
@@ -43,14 +43,14 @@ describe.skipIf(findValidator() === undefined)("one validator behind several nod
         const plan: MutationPlan = { seed: SEED, share: SHARE, methods };
         const mutator = new Mutator(plan);
         await proxies[SEED % nodes]!.set({ mutator });
-        const judged = await Promise.all(lanes.map(({ trade, clients }) => underLies(bench, trade, clients)));
+        const judged = await Promise.all(workers.map(({ trade, clients }) => underLies(bench, trade, clients)));
         for (const proxy of proxies) await proxy.heal();
-        const undecided = judged.flatMap((lane) => lane.undecided);
+        const undecided = judged.flatMap((worker) => worker.undecided);
         const settled = await Promise.all(undecided.map((settle) => settle()));
-        const faults = [...judged.flatMap((lane) => lane.faults), ...settled.flat()];
+        const faults = [...judged.flatMap((worker) => worker.faults), ...settled.flat()];
         if (mutator.changed === 0) faults.push("nothing was changed");
-        const count = lanes.length * TRADES;
-        const codes = [...new Set(judged.flatMap((lane) => lane.codes))].join(", ");
+        const count = workers.length * TRADES;
+        const codes = [...new Set(judged.flatMap((worker) => worker.codes))].join(", ");
         const late = `${undecided.length} undecided until the lies ended${codes === "" ? "" : ` (${codes})`}`;
         const measured = `${count} trades, ${late}; ${mutator.changed} answers changed, seed ${SEED}`;
         report(PART, `one of ${nodes} lies about ${about}`, measured, faults);

@@ -73,7 +73,7 @@ it("proves it absent if as many nodes as must agree show the wallet's history wi
   });
 });
 
-it("tells a history that does not reach back, and a message that nodes may have forgotten", async () => {
+it("reports a history that does not reach back, and a message that nodes may have pruned", async () => {
   expect(await search([nodeWith([]), nodeWith([funding])], 700n)).toMatchObject({
     kind: "absent",
     reachesBack: false,

@@ -39,7 +39,7 @@ const STATEMENT_MS = 3_000;
 const AGREEING_MS = 1_000;
 
 /** What the nodes said about one account of late. */
-export class AccountTestimony {
+export class AccountObservations {
   readonly entry: FollowedAccount;
   /** When the nodes were last asked, and when a trade was last built on it (epoch milliseconds). */
   askedAtMs = Number.NEGATIVE_INFINITY;

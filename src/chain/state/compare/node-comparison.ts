@@ -5,7 +5,7 @@ import type { FollowedReads } from "../followed-reads.ts";
 import type { SlotTree } from "../slot-tree.ts";
 import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
-import { AccountTestimony, agreedBy, type Relation, type Statement } from "./account-testimony.ts";
+import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
 import { CallBudget } from "./call-budget.ts";
 import { type StateWitness, WitnessNodes } from "./witness-nodes.ts";
 
@@ -51,8 +51,8 @@ export class NodeComparison {
   readonly #nodes: WitnessNodes;
   readonly #budget: CallBudget;
   /** Accounts in use or not settled, those asked longest ago first. */
-  readonly #testimonies = new Map<FollowedAccount, AccountTestimony>();
-  readonly #open = new Set<AccountTestimony>();
+  readonly #tracked = new Map<FollowedAccount, AccountObservations>();
+  readonly #open = new Set<AccountObservations>();
   readonly #contested = new Set<Address>();
   #idle: Iterator<FollowedAccount> | undefined;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
@@ -75,28 +75,28 @@ export class NodeComparison {
 
   /** How long the account in use that was compared longest ago has waited. Milliseconds. */
   oldestMs(): number {
-    const first = this.#testimonies.values().next().value;
+    const first = this.#tracked.values().next().value;
     return first === undefined || first.askedAtMs < 0 ? 0 : this.#options.now() - first.askedAtMs;
   }
 
   /** A trade is about to be built on the account. */
   use(entry: FollowedAccount): void {
     if (!this.isOn) return;
-    let testimony = this.#testimonies.get(entry);
-    if (testimony === undefined) testimony = this.#track(entry);
-    testimony.usedAtMs = this.#options.now();
+    let observations = this.#tracked.get(entry);
+    if (observations === undefined) observations = this.#track(entry);
+    observations.usedAtMs = this.#options.now();
   }
 
   /** A read differs from what the stream says: the nodes decide. */
   suspect(entry: FollowedAccount): void {
-    const testimony = this.#testimonies.get(entry) ?? this.#track(entry);
-    this.#open.add(testimony);
+    const observations = this.#tracked.get(entry) ?? this.#track(entry);
+    this.#open.add(observations);
   }
 
   /** Asks the nodes about what is due, and decides what time has made decidable. Called several times a second. */
   tick(): void {
     if (!this.isOn) return;
-    for (const testimony of this.#nextOpen()) this.#judge(testimony);
+    for (const observations of this.#nextOpen()) this.#judge(observations);
     for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
       const nodes = this.#nodes.free();
       if (nodes.length < 2 || !this.#budget.take(nodes.length)) return;
@@ -105,73 +105,73 @@ export class NodeComparison {
   }
 
   /** The open ones that were judged longest ago. */
-  #nextOpen(): readonly AccountTestimony[] {
+  #nextOpen(): readonly AccountObservations[] {
     if (this.#open.size <= JUDGED_PER_TICK) return [...this.#open];
-    const next: AccountTestimony[] = [];
-    for (const testimony of this.#open) {
-      if (next.push(testimony) === JUDGED_PER_TICK) break;
+    const next: AccountObservations[] = [];
+    for (const observations of this.#open) {
+      if (next.push(observations) === JUDGED_PER_TICK) break;
     }
-    for (const testimony of next) {
-      this.#open.delete(testimony);
-      this.#open.add(testimony);
+    for (const observations of next) {
+      this.#open.delete(observations);
+      this.#open.add(observations);
     }
     return next;
   }
 
   clear(): void {
-    this.#testimonies.clear();
+    this.#tracked.clear();
     this.#open.clear();
     this.#contested.clear();
   }
 
   /** A new account goes first. */
-  #track(entry: FollowedAccount): AccountTestimony {
-    const testimony = new AccountTestimony(entry);
-    this.#testimonies.set(entry, testimony);
+  #track(entry: FollowedAccount): AccountObservations {
+    const observations = new AccountObservations(entry);
+    this.#tracked.set(entry, observations);
     // Judged, and so asked about, at the next tick.
-    this.#open.add(testimony);
-    return testimony;
+    this.#open.add(observations);
+    return observations;
   }
 
   /** True of an account long out of use that no node contradicts. */
-  #isForgettable({ entry, usedAtMs, openSinceMs }: AccountTestimony, atMs: number): boolean {
+  #isForgettable({ entry, usedAtMs, openSinceMs }: AccountObservations, atMs: number): boolean {
     if (this.#contested.has(entry.address) || usedAtMs >= atMs - IN_USE_MS) return false;
     return openSinceMs === undefined || openSinceMs < atMs - IN_USE_MS;
   }
 
-  #forget(testimony: AccountTestimony): void {
-    this.#testimonies.delete(testimony.entry);
-    this.#open.delete(testimony);
-    this.#contested.delete(testimony.entry.address);
+  #forget(observations: AccountObservations): void {
+    this.#tracked.delete(observations.entry);
+    this.#open.delete(observations);
+    this.#contested.delete(observations.entry.address);
   }
 
   /** Up to one call's worth of accounts to ask about now. */
-  #due(): readonly AccountTestimony[] {
+  #due(): readonly AccountObservations[] {
     const { followed, now } = this.#options;
     const atMs = now();
-    const due: AccountTestimony[] = [];
-    for (const testimony of this.#open) {
+    const due: AccountObservations[] = [];
+    for (const observations of this.#open) {
       if (due.length === ACCOUNTS_PER_CALL) return due;
-      if (!followed.has(testimony.entry) || this.#isForgettable(testimony, atMs)) this.#forget(testimony);
-      else if (testimony.askedAtMs <= atMs - OPEN_ROUND_MS) due.push(testimony);
+      if (!followed.has(observations.entry) || this.#isForgettable(observations, atMs)) this.#forget(observations);
+      else if (observations.askedAtMs <= atMs - OPEN_ROUND_MS) due.push(observations);
     }
     const open = new Set(due);
-    const first = this.#testimonies.values().next().value;
+    const first = this.#tracked.values().next().value;
     // Once one is due, those due soon come along: fewer calls for the same accounts.
     const isAnyDue = due.length > 0 || (first !== undefined && first.askedAtMs <= atMs - ROUND_MS);
     if (!isAnyDue) return due;
-    for (const testimony of this.#testimonies.values()) {
-      if (due.length === ACCOUNTS_PER_CALL || testimony.askedAtMs > atMs - ROUND_MS / 2) break;
-      if (open.has(testimony) || this.#open.has(testimony)) continue;
-      if (!followed.has(testimony.entry) || testimony.usedAtMs < atMs - IN_USE_MS) this.#forget(testimony);
-      else due.push(testimony);
+    for (const observations of this.#tracked.values()) {
+      if (due.length === ACCOUNTS_PER_CALL || observations.askedAtMs > atMs - ROUND_MS / 2) break;
+      if (open.has(observations) || this.#open.has(observations)) continue;
+      if (!followed.has(observations.entry) || observations.usedAtMs < atMs - IN_USE_MS) this.#forget(observations);
+      else due.push(observations);
     }
     if (due.length > 0) this.#addIdle(due);
     return due;
   }
 
   /** Accounts that no trade uses now are compared too, a few with each call: the next trade may be built on them. */
-  #addIdle(due: AccountTestimony[]): void {
+  #addIdle(due: AccountObservations[]): void {
     const { followed } = this.#options;
     const room = Math.min(IDLE_PER_CALL, ACCOUNTS_PER_CALL - due.length);
     this.#idle ??= followed.values()[Symbol.iterator]();
@@ -181,18 +181,18 @@ export class NodeComparison {
         this.#idle = undefined;
         return;
       }
-      if (!this.#testimonies.has(entry)) due.push(new AccountTestimony(entry));
+      if (!this.#tracked.has(entry)) due.push(new AccountObservations(entry));
     }
   }
 
-  #ask(nodes: readonly number[], batch: readonly AccountTestimony[]): void {
+  #ask(nodes: readonly number[], batch: readonly AccountObservations[]): void {
     const { now, counters } = this.#options;
     const sentAtMs = now();
-    for (const testimony of batch) {
-      testimony.askedAtMs = sentAtMs;
-      if (testimony.openSinceMs !== undefined) testimony.openRounds += 1;
+    for (const observations of batch) {
+      observations.askedAtMs = sentAtMs;
+      if (observations.openSinceMs !== undefined) observations.openRounds += 1;
       // To the end of the line.
-      if (this.#testimonies.delete(testimony.entry)) this.#testimonies.set(testimony.entry, testimony);
+      if (this.#tracked.delete(observations.entry)) this.#tracked.set(observations.entry, observations);
     }
     counters.compared += batch.length;
     const addresses = batch.map(({ entry }) => entry.address);
@@ -200,65 +200,73 @@ export class NodeComparison {
       void this.#nodes.ask(node, addresses).then((answer) => {
         if (answer === undefined) return;
         const receivedAtMs = now();
-        batch.forEach((testimony, i) => {
+        batch.forEach((observations, i) => {
           const account = answer.accounts[i] ?? null;
           const slot = account?.slot ?? answer.slot;
-          this.#receive(testimony, { node, slot, account, sentAtMs, receivedAtMs });
+          this.#receive(observations, { node, slot, account, sentAtMs, receivedAtMs });
         });
       });
   }
 
-  #receive(testimony: AccountTestimony, statement: Statement): void {
+  #receive(observations: AccountObservations, statement: Statement): void {
     const { followed, stream, counters } = this.#options;
-    if (!followed.has(testimony.entry)) return;
+    if (!followed.has(observations.entry)) return;
     if (stream.isFarAhead(statement.slot)) {
       counters.disbelieved += 1;
       return;
     }
-    testimony.add(statement);
-    this.#judge(testimony);
+    observations.add(statement);
+    this.#judge(observations);
   }
 
   /** Decides what the last statements of the nodes mean for the account. */
-  #judge(testimony: AccountTestimony): void {
+  #judge(observations: AccountObservations): void {
     const { tree, stream, now } = this.#options;
-    const { entry } = testimony;
+    const { entry } = observations;
     if (entry.delivered === undefined) return;
     const atMs = now();
-    const all = testimony.latest(atMs);
+    const all = observations.latest(atMs);
     const statements = all.filter(({ node }) => this.#nodes.counts(node));
     if (statements.length === 0) return;
     const trusted = statements.find(({ node }) => this.#nodes.isTrusted(node));
     const agreed = trusted === undefined ? agreedBy(statements, this.#nodes.needed()) : [trusted];
     if (agreed !== undefined) {
-      this.#followAgreed(testimony, agreed, all);
+      this.#followAgreed(observations, agreed, all);
       return;
     }
-    const relations = statements.map((one) => testimony.relationOf(one, { tree, stream, atMs }));
+    const relations = statements.map((one) => observations.relationOf(one, { tree, stream, atMs }));
     const against = relations.indexOf("differs");
     const [first] = statements;
-    const contradicting = statements.find((other) => other !== first && testimony.isContradicted(first!, other));
-    if (against >= 0) this.#contest(testimony, statements[against]!);
-    else if (contradicting !== undefined) this.#contest(testimony, contradicting);
-    else if (this.#isExplained(testimony, statements, relations)) this.#settle(testimony);
-    else this.#leaveOpen(testimony, statements[Math.max(0, relations.indexOf("open"))]!);
+    const contradicting = statements.find((other) => other !== first && observations.isContradicted(first!, other));
+    if (against >= 0) this.#contest(observations, statements[against]!);
+    else if (contradicting !== undefined) this.#contest(observations, contradicting);
+    else if (this.#isExplained(observations, statements, relations)) this.#settle(observations);
+    else this.#leaveOpen(observations, statements[Math.max(0, relations.indexOf("open"))]!);
   }
 
   /** True if the known state explains what every node says, and the nodes did say the same of late. */
-  #isExplained(testimony: AccountTestimony, statements: readonly Statement[], relations: readonly Relation[]): boolean {
+  #isExplained(
+    observations: AccountObservations,
+    statements: readonly Statement[],
+    relations: readonly Relation[],
+  ): boolean {
     if (!relations.every((relation) => relation === "same" || relation === "old")) return false;
     if (!relations.includes("same")) return false;
     const nodes = statements.map(({ node }) => node);
-    return nodes.length < 2 || testimony.isShared(nodes, this.#options.now());
+    return nodes.length < 2 || observations.isShared(nodes, this.#options.now());
   }
 
   /** Most nodes agree: theirs is the state, unless what is known is newer than what they have seen. */
-  #followAgreed(testimony: AccountTestimony, agreed: readonly Statement[], statements: readonly Statement[]): void {
+  #followAgreed(
+    observations: AccountObservations,
+    agreed: readonly Statement[],
+    statements: readonly Statement[],
+  ): void {
     const { tree, stream, now, reads, followed, onWrongStream } = this.#options;
-    const { entry } = testimony;
+    const { entry } = observations;
     const newest = agreed[0]!;
     const context = { tree, stream, atMs: now() };
-    const relation = testimony.relationOf(newest, context);
+    const relation = observations.relationOf(newest, context);
     if (relation === "differs") {
       this.#options.counters.contradicted += 1;
       if (entry.delivered!.isStreamed === true) {
@@ -267,42 +275,42 @@ export class NodeComparison {
       }
     }
     if (newest.slot > entry.delivered!.slot) reads.accept(entry, newest);
-    else if (relation === "differs" || this.#isOpenTooLong(testimony)) followed.replace(entry, newest);
-    if (testimony.relationOf(newest, context) !== "same") {
-      this.#leaveOpen(testimony, newest);
+    else if (relation === "differs" || this.#isOpenTooLong(observations)) followed.replace(entry, newest);
+    if (observations.relationOf(newest, context) !== "same") {
+      this.#leaveOpen(observations, newest);
       return;
     }
     for (const other of statements) {
       if (agreed.includes(other)) continue;
       const isWrong =
-        testimony.relationOf(other, context) === "differs" ||
-        agreed.some((one) => testimony.isContradicted(one, other));
+        observations.relationOf(other, context) === "differs" ||
+        agreed.some((one) => observations.isContradicted(one, other));
       if (isWrong)
         this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
-    this.#settle(testimony);
+    this.#settle(observations);
   }
 
-  #settle(testimony: AccountTestimony): void {
-    testimony.settle();
-    this.#open.delete(testimony);
-    this.#contested.delete(testimony.entry.address);
+  #settle(observations: AccountObservations): void {
+    observations.settle();
+    this.#open.delete(observations);
+    this.#contested.delete(observations.entry.address);
   }
 
-  #leaveOpen(testimony: AccountTestimony, other: Statement): void {
+  #leaveOpen(observations: AccountObservations, other: Statement): void {
     const atMs = this.#options.now();
-    testimony.openSinceMs ??= atMs;
-    this.#hold(testimony);
-    if (this.#isOpenTooLong(testimony)) this.#contest(testimony, other);
+    observations.openSinceMs ??= atMs;
+    this.#hold(observations);
+    if (this.#isOpenTooLong(observations)) this.#contest(observations, other);
   }
 
-  #isOpenTooLong({ openSinceMs, openRounds }: AccountTestimony): boolean {
+  #isOpenTooLong({ openSinceMs, openRounds }: AccountObservations): boolean {
     return openSinceMs !== undefined && this.#options.now() - openSinceMs >= OPEN_MS && openRounds >= OPEN_ROUNDS;
   }
 
-  #contest(testimony: AccountTestimony, other: Statement): void {
-    const { address } = testimony.entry;
-    this.#hold(testimony);
+  #contest(observations: AccountObservations, other: Statement): void {
+    const { address } = observations.entry;
+    this.#hold(observations);
     if (this.#contested.has(address)) return;
     this.#contested.add(address);
     this.#options.counters.contradicted += 1;
@@ -312,9 +320,9 @@ export class NodeComparison {
   }
 
   /** Asked about more often until settled. */
-  #hold(testimony: AccountTestimony): void {
-    if (!this.#testimonies.has(testimony.entry)) this.#testimonies.set(testimony.entry, testimony);
-    if (this.#testimonies.get(testimony.entry) === testimony) this.#open.add(testimony);
+  #hold(observations: AccountObservations): void {
+    if (!this.#tracked.has(observations.entry)) this.#tracked.set(observations.entry, observations);
+    if (this.#tracked.get(observations.entry) === observations) this.#open.add(observations);
   }
 
   #warn(message: string): void {

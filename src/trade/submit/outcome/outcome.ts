@@ -3,7 +3,7 @@ import { type ErrorFacts, TradewireError } from "../../../errors/tradewire-error
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { Costs, ExactAmounts, SubmittedTrade, TradeStatus } from "../../trade.ts";
 
-/** How a submission ended: stored once as JSON, and replayed to everybody who asks again. */
+/** How a submission ended: stored once as JSON, and replayed to every later caller. */
 export type Outcome =
   | {
       readonly kind: "landed";

@@ -8,9 +8,22 @@ import { isCurvePoint } from "../signature/ed25519.ts";
 
 const SUFFIX = textBytes("ProgramDerivedAddress");
 
-/** The address derived from `seeds` and `bump` under `program`, canonical or not. */
-export function addressAtBump(program: Address, seeds: readonly Uint8Array[], bump: number): Uint8Array {
-  return sha256(concatBytes(...seeds, Uint8Array.of(bump), program.bytes, SUFFIX));
+/** What is hashed for a derived address: the seeds, a bump to fill in, the program and a suffix. */
+interface Preimage {
+  readonly bytes: Uint8Array;
+  readonly bumpAt: number;
+}
+
+/** The preimage of the addresses that `seeds` derive under `program`, one for each bump. */
+export function preimageOf(program: Address, seeds: readonly Uint8Array[]): Preimage {
+  const bytes = concatBytes(...seeds, Uint8Array.of(0), program.bytes, SUFFIX);
+  return { bytes, bumpAt: bytes.length - SUFFIX.length - program.bytes.length - 1 };
+}
+
+/** The address of a preimage at `bump`, canonical or not. Fills in the bump. */
+export function addressAtBump({ bytes, bumpAt }: Preimage, bump: number): Uint8Array {
+  bytes[bumpAt] = bump;
+  return sha256(bytes);
 }
 
 /** Derivations remembered, oldest first: whether a point lies on the curve takes a tenth of a millisecond, and trades repeat. */
@@ -28,8 +41,9 @@ export function derivedAddress(program: Address, seeds: readonly Uint8Array[]): 
 }
 
 function deriveAddress(program: Address, seeds: readonly Uint8Array[]): Address {
+  const preimage = preimageOf(program, seeds);
   for (let bump = 255; bump >= 0; bump--) {
-    const candidate = addressAtBump(program, seeds, bump);
+    const candidate = addressAtBump(preimage, bump);
     if (!isCurvePoint(candidate)) return Address.from(candidate);
   }
   throw new RangeError("no derived address for these seeds");

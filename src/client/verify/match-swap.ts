@@ -3,7 +3,7 @@ import { equalBytes, hasBytesAt, readU64 } from "../../primitives/bytes.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { derivedAddress } from "./derived-address.ts";
 import type { MessageAccount, MessageInstruction } from "./read-transaction.ts";
-import { findRung, seedBytes } from "./venues/ladder.ts";
+import { findRung, type LadderSearch, seedBytes } from "./venues/ladder.ts";
 import type { AccountPlace, LadderRule, SwapTable } from "./venues/swap-table.ts";
 import { SWAP_PREPARATIONS, SWAP_TABLES } from "./venues/swap-tables.ts";
 
@@ -23,6 +23,8 @@ export interface SwapContext {
   /** Estimated amounts: the search for price-dependent accounts starts at their price. */
   readonly inAmount: bigint;
   readonly outAmount: bigint;
+  /** What the transaction's searches may still cost. */
+  readonly search: LadderSearch;
 }
 
 /** One thing wrong with an instruction. */
@@ -218,8 +220,8 @@ function ladderFault(
   const priced = rule.pricedMint === undefined ? lesser(inMint, outMint) : accounts[rule.pricedMint]!.address;
   const inAmount = Number(context.inAmount);
   const outAmount = Number(context.outAmount);
-  const price = priced === inMint ? outAmount / inAmount : inAmount / outAmount;
-  const rung = findRung(rule, seedBytes(rule.seeds, accounts), address, price, rungs);
+  const [price, direction] = priced === inMint ? [outAmount / inAmount, -1] : [inAmount / outAmount, 1];
+  const rung = findRung(rule, seedBytes(rule.seeds, accounts), address, price, rungs, direction, context.search);
   if (rung === undefined) return "is not derived from this market";
   rungs.push(rung);
   return undefined;

@@ -29,14 +29,22 @@ import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read
 import { isTokenAccountRent } from "./rent.ts";
 import { isTipAccount } from "./tip-accounts.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
+import { createSearch, type LadderSearch } from "./venues/ladder.ts";
 
 const TOKEN_ACCOUNT_SIZE = 165n;
 /** What a vault may round down between the program's check of the minimum output and its payment. Base units. */
 const VAULT_ROUNDING = 2n;
 
-/** Everything in a transaction that the expected trade does not explain. Empty if it is that trade and nothing else. */
-export function findProblems(transaction: ReadTransaction, expectation: TradeExpectation): readonly Problem[] {
-  return new Verification(transaction, expectation).run();
+/**
+ * Everything in a transaction that the expected trade does not explain. Empty if it is that trade and nothing else.
+ * @param search bounds the work of finding arrays of ticks and bins
+ */
+export function findProblems(
+  transaction: ReadTransaction,
+  expectation: TradeExpectation,
+  search = createSearch(),
+): readonly Problem[] {
+  return new Verification(transaction, expectation, search).run();
 }
 
 /** The state of the temporary wrapped-SOL account as the instructions are read. */
@@ -56,6 +64,7 @@ interface TemporaryAccount {
 class Verification {
   readonly #transaction: ReadTransaction;
   readonly #trade: TradeExpectation;
+  readonly #search: LadderSearch;
   readonly #problems: Problem[] = [];
   /** Indices of accounts that an instruction uses, and of those that a verified instruction may write. */
   readonly #named = new Set<number>();
@@ -83,8 +92,9 @@ class Verification {
   #wrappedBound = 0n;
   #wrappedMost = 0n;
 
-  constructor(transaction: ReadTransaction, trade: TradeExpectation) {
+  constructor(transaction: ReadTransaction, trade: TradeExpectation, search: LadderSearch) {
     this.#transaction = transaction;
+    this.#search = search;
     this.#trade = trade;
     this.#left = [...trade.legs];
     const mints = new Set(trade.legs.flatMap(({ inMint, outMint }) => [inMint, outMint]));
@@ -441,6 +451,7 @@ class Verification {
     return {
       ...leg,
       wallet,
+      search: this.#search,
       sources: held(leg.inMint),
       destinations: held(leg.outMint),
       own: new Set([wallet, ...temporary, ...Array.from(this.#tokenAccounts.values(), (set) => [...set]).flat()]),

@@ -1,32 +1,62 @@
 import type { Address } from "../../../primitives/address.ts";
 import { textBytes, viewOf } from "../../../primitives/bytes.ts";
-import { addressAtBump } from "../derived-address.ts";
+import { addressAtBump, preimageOf } from "../derived-address.ts";
 import type { LadderRule } from "./swap-table.ts";
 
-/** Bumps tried for all neighbours before the next are: a bump below the last happens once in 2^32, as with a stranger's address. */
-const NEAR_BUMPS = [
-  [255, 252],
-  [251, 248],
-  [247, 240],
-  [239, 224],
+/** Addresses derived at most for all arrays of ticks or bins of one transaction: about ten milliseconds of work. */
+export const SEARCH_LIMIT = 4_000;
+
+/** The derivations that a transaction has left to find its arrays with. A search that needs more finds nothing. */
+export interface LadderSearch {
+  left: number;
+}
+
+/** A new transaction's search. */
+export function createSearch(): LadderSearch {
+  return { left: SEARCH_LIMIT };
+}
+
+/**
+ * How far from each start the search goes in turn, and from which bump down to which. Each bump has half the chance of the one
+ * above it, and honest arrays lie at the trade's price or next to it: the likely ones are tried first. Full breadth comes
+ * before depth far from the price, where next to no honest array lies.
+ */
+const TURNS = [
+  { reach: 1, lowest: 250 },
+  { reach: 4, lowest: 252 },
+  { reach: 1, lowest: 240 },
+  { reach: 4, lowest: 246 },
+  { reach: 16, lowest: 252 },
+  { reach: 64, lowest: 253 },
+  { reach: 1, lowest: 224 },
+  { reach: 16, lowest: 240 },
+  { reach: 64, lowest: 246 },
+  { reach: 256, lowest: 252 },
+  { reach: 16_384, lowest: 252 },
 ] as const;
-/** Fifteen of sixteen addresses have a bump from here up: these are tried for all before the others for any. */
-const LIKELY_BUMP = 252;
-/** The same far from the price, where next to no honest account lies: once in 65 536. */
-const LEAST_FAR_BUMP = 240;
-/** Neighbours tried with every bump around where the price lies, before the whole ladder is. */
-const NEAR = 4;
+/** Neighbours on both sides of an array that was found; further away, the next one lies ahead in the direction of the trade. */
+const BOTH_SIDES = 4;
+
+/** Where a search begins. */
+interface Start {
+  readonly rungs: readonly number[];
+  /** How many steps may lie between neighbours: what divides the rungs found so far. */
+  readonly strides: readonly number[];
+  /** 1 or −1 if the next array lies that way; 0 if it may lie on either side. */
+  readonly ahead: number;
+}
 
 /** Rungs found, oldest first: trades on a market name the same ones again and again. */
 const found = new Map<string, number>();
 const MOST_FOUND = 2_000;
 
 /**
- * The number of the rung that has this address, or undefined when no rung has.
- * The search begins at the numbers where the trade's price lies, and ends having tried all.
+ * The number of the rung that has this address, or undefined if no rung has it or the search has no derivations left.
  *
  * @param seeds the seeds before the number
- * @param price of the priced mint in the other one, base units; not positive when unknown
+ * @param price of the priced mint in the other one, base units; not positive if unknown
+ * @param known the rungs before this one: neighbours lie beside them
+ * @param direction 1 if the price of the priced mint rises, −1 if it falls
  */
 export function findRung(
   rule: LadderRule,
@@ -34,9 +64,16 @@ export function findRung(
   address: Address,
   price: number,
   known: readonly number[],
+  direction: number,
+  search: LadderSearch,
 ): number | undefined {
+  const start: Start = {
+    rungs: startsOf(rule, price, known),
+    strides: rule.strides.filter((stride) => known.every((number) => (number / rule.step) % stride === 0)),
+    ahead: known.length === 0 ? 0 : direction,
+  };
   const key = [rule.program.bytes, address.bytes, ...seeds].map((part) => String.fromCharCode(...part)).join(" ");
-  const rung = found.get(key) ?? searchRung(rule, seeds, address, price, known);
+  const rung = found.get(key) ?? searchRung(rule, seeds, address, start, search);
   if (rung !== undefined) found.set(key, rung);
   const [oldest] = found.keys();
   if (found.size > MOST_FOUND && oldest !== undefined) found.delete(oldest);
@@ -47,62 +84,62 @@ function searchRung(
   rule: LadderRule,
   seeds: readonly Uint8Array[],
   address: Address,
-  price: number,
-  known: readonly number[],
+  start: Start,
+  search: LadderSearch,
 ): number | undefined {
-  const is = (number: number, fromBump: number, toBump: number): boolean => {
-    const all = [...seeds, encodeNumber(number, rule.encoding)];
-    for (let bump = fromBump; bump >= toBump; bump--) {
-      if (equalHash(addressAtBump(rule.program, all, bump), address)) return true;
+  /** By rung the lowest bump tried. */
+  const tried = new Map<number, number>();
+  for (const { reach, lowest } of TURNS) {
+    for (const rung of rungsAround(rule, start, reach)) {
+      const from = (tried.get(rung) ?? 256) - 1;
+      if (from < lowest) continue;
+      const preimage = preimageOf(rule.program, [...seeds, encodeNumber(rung * rule.step, rule.encoding)]);
+      for (let bump = from; bump >= lowest; bump--) {
+        if (search.left <= 0) return undefined;
+        search.left -= 1;
+        if (equalHash(addressAtBump(preimage, bump), address)) return rung * rule.step;
+      }
+      tried.set(rung, lowest);
     }
-    return false;
-  };
-  const last = Math.ceil(rule.limit / rule.step);
-  const starts = startsOf(rule, price, known);
-  const near = nearestRungs(rule, starts);
-  for (const [from, to] of NEAR_BUMPS) {
-    for (const rung of near) if (is(rung * rule.step, from, to)) return rung * rule.step;
-  }
-  const middle = starts[0] ?? 0;
-  for (const [from, to] of [
-    [255, LIKELY_BUMP],
-    [LIKELY_BUMP - 1, LEAST_FAR_BUMP],
-  ] as const) {
-    for (const rung of outward(middle, 2 * last, last)) if (is(rung * rule.step, from, to)) return rung * rule.step;
   }
   return undefined;
 }
 
-/** The rungs around each start, once for every distance neighbours may have; and the outermost, where full ranges end. */
-function nearestRungs({ strides, limit, step }: LadderRule, starts: readonly number[]): ReadonlySet<number> {
-  const rungs = new Set<number>();
-  for (const stride of strides) {
-    // The lowest number lies inside its rung, so the rung begins below it: far below where rungs are wide.
-    const [lowest, highest] = [Math.floor(-limit / step / stride), Math.floor(limit / step / stride)];
-    rungs.add(lowest * stride).add(highest * stride);
-    for (const start of starts) {
-      for (const near of outward(Math.floor(start / stride), NEAR)) {
-        if (near >= lowest && near <= highest) rungs.add(near * stride);
+/**
+ * The rungs up to `reach` neighbours away from each start, nearest first, for every distance neighbours may have; and the
+ * outermost, where full ranges end.
+ */
+function* rungsAround({ limit, step }: LadderRule, { rungs, strides, ahead }: Start, reach: number): Generator<number> {
+  // The lowest number lies inside its rung, so the rung begins below it: far below where rungs are wide.
+  const rows = strides.map((stride) => ({
+    stride,
+    lowest: Math.floor(-limit / step / stride),
+    highest: Math.floor(limit / step / stride),
+  }));
+  const widest = Math.max(...rows.map(({ highest, lowest }) => highest - lowest));
+  for (let distance = 0; distance <= Math.min(reach, widest); distance++) {
+    for (const { stride, lowest, highest } of rows) {
+      for (const rung of rungs) {
+        const at = Math.floor(rung / stride);
+        const isBeside = distance <= BOTH_SIDES || ahead === 0;
+        if ((isBeside || ahead > 0) && at + distance <= highest) yield (at + distance) * stride;
+        if ((isBeside || ahead < 0) && distance > 0 && at - distance >= lowest) yield (at - distance) * stride;
       }
     }
+    if (distance === 1) for (const { stride, lowest, highest } of rows) yield* [lowest * stride, highest * stride];
   }
-  return rungs;
 }
 
-/** Where to look first: beside what was found before, else where each price base puts the price. */
+/** Where to look first: beside what was found before, and where the price lies, as each price base puts it. */
 function startsOf(rule: LadderRule, price: number, known: readonly number[]): number[] {
-  const found = known.at(-1);
-  if (found !== undefined) return [Math.round(found / rule.step)];
-  if (!(price > 0) || price === Number.POSITIVE_INFINITY) return [0];
-  return rule.bases.map((base) => Math.floor(Math.log(price) / Math.log(base) / rule.perRung / rule.step));
-}
-
-/** start, start+1, start−1, … up to `reach` away, within ±last. */
-function* outward(start: number, reach: number, last = Number.POSITIVE_INFINITY): Generator<number> {
-  for (let distance = 0; distance <= reach; distance++) {
-    if (Math.abs(start + distance) <= last) yield start + distance;
-    if (distance > 0 && Math.abs(start - distance) <= last) yield start - distance;
-  }
+  const last = known.at(-1);
+  const beside = last === undefined ? [] : [Math.round(last / rule.step)];
+  // What was found says more than a price of which the base is a guess.
+  if (beside.length > 0 && rule.bases.length > 1) return beside;
+  if (!(price > 0) || price === Number.POSITIVE_INFINITY) return beside.length > 0 ? beside : [0];
+  const starts = rule.bases.map((base) => Math.floor(Math.log(price) / Math.log(base) / rule.perRung / rule.step));
+  const outermost = Math.floor(rule.limit / rule.step);
+  return [...new Set([...beside, ...starts.map((start) => Math.max(-outermost, Math.min(outermost, start)))])];
 }
 
 function encodeNumber(number: number, encoding: LadderRule["encoding"]): Uint8Array {

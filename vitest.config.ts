@@ -40,7 +40,7 @@ function testFilesWith(pattern: RegExp): string[] {
 
 const slowSuites = [
   slow("browser", 1),
-  slow("client", 10, {
+  slow("client", 60, {
     include: ["test/slow/client/**/*.{test,slow}.ts", "test/integration/client-*.test.ts"],
     env: {
       HONEST_BUILDS: "14000",

@@ -28,7 +28,7 @@ async function honestBuilds(): Promise<HonestBuild[]> {
 }
 
 test("no hostile answer makes the client sign twice, deny a signature, or wait and ask beyond its patience", {
-  timeout: 1_200_000,
+  timeout: 3_600_000,
 }, async () => {
   const builds = await honestBuilds();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });

@@ -106,7 +106,7 @@ function changed(random: Random, wire: Uint8Array): Uint8Array {
   return bytes;
 }
 
-test("what this library reads, web3.js and kit read alike: never another meaning", { timeout: 1_200_000 }, async () => {
+test("what this library reads, web3.js and kit read alike: never another meaning", { timeout: 3_600_000 }, async () => {
   const random = createRandom(200_000);
   const wires: Uint8Array[] = [];
   for (const venue of sampleVenues) {

@@ -1,114 +1,55 @@
-import { hash } from "node:crypto";
-import { expect, test, vi } from "vitest";
-import { findSwapTable } from "../../../src/client/verify/match-swap.ts";
-import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
-import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
-import type { Address } from "../../../src/primitives/address.ts";
-import { createRandom, type Random } from "../../../src/primitives/random.ts";
-import { worseThan } from "./execution.ts";
-import { mutate, refusalOf } from "./fuzz.ts";
-import { programWorld, WORLD_NAMES } from "./program-worlds.ts";
-import { buildInWorld, executeInWorld, type WorldBuild } from "./world-builds.ts";
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { type FuzzReport, fuzz } from "./fuzz-run.ts";
+import { WORLD_NAMES } from "./program-worlds.ts";
 
-// The hash function is not what is tested: Node's own is several times faster than the client's.
-vi.mock("@noble/hashes/sha2.js", async (original) => ({
-  ...(await original<object>()),
-  sha256: (bytes: Uint8Array) => new Uint8Array(hash("sha256", bytes, "buffer")),
-}));
-
-/**
- * How many mutants there are; the whole measure is 1 000 000, run by `npm run slow:client`. Shards of it run side by side:
- * `MUTANT_SEED=2 MUTANTS=250000 npx vitest run test/slow/client/fuzz.test.ts`.
- */
+/** How many mutants there are; the whole measure is 1 000 000, run by `npm run slow:client`. */
 const COUNT = Number(process.env.MUTANTS ?? 500);
 const SEED = Number(process.env.MUTANT_SEED ?? 1);
+/** Mutants of one process: programs that ran millions of times keep memory, which ends with their process. */
+const PART = 50_000;
+const PROCESSES = 2;
 /** Honest builds of each world, every one of them changed many times. */
-const BUILDS_PER_WORLD = COUNT >= 100_000 ? 40 : 2;
-/** Mutants of one build after another: what was derived for it is remembered. */
-const EACH = 20;
+const BUILDS_PER_WORLD = 10;
+/** Bounds the memory of a process. MiB. */
+const MOST_HEAP = 1_024;
 
-async function honestBuilds(random: Random): Promise<readonly WorldBuild[]> {
-  const builds: WorldBuild[] = [];
-  for (const name of WORLD_NAMES) {
-    const world = programWorld(name);
-    for (let made = 0; made < BUILDS_PER_WORLD; ) {
-      const build = await buildInWorld(random, world);
-      if (build === undefined) continue;
-      made += 1;
-      builds.push(build);
+/** A part of the whole run in a process of its own. */
+async function fuzzApart(seed: number, count: number): Promise<FuzzReport> {
+  const run = fileURLToPath(new URL("fuzz-run.ts", import.meta.url));
+  const terms = [seed, count, BUILDS_PER_WORLD].map(String);
+  const { stdout } = await promisify(execFile)(process.execPath, [`--max-old-space-size=${MOST_HEAP}`, run, ...terms], {
+    maxBuffer: 1 << 26,
+  });
+  return JSON.parse(stdout);
+}
+
+async function fuzzInParts(): Promise<readonly FuzzReport[]> {
+  if (COUNT <= PART) return [await fuzz(SEED, COUNT, COUNT < 10_000 ? 2 : BUILDS_PER_WORLD)];
+  const parts = Array.from({ length: Math.ceil(COUNT / PART) }, (_, index) => SEED + index);
+  const reports: FuzzReport[] = [];
+  const work = async () => {
+    for (let seed = parts.shift(); seed !== undefined; seed = parts.shift()) {
+      reports.push(await fuzzApart(seed, PART));
+      process.stdout.write(`seed ${seed}: ${reports.length * PART} mutants\n`);
     }
-  }
-  return builds;
-}
-
-/** Share of the mutants with a foreign tick or bin array that are verified: each takes as long as a thousand others. */
-const SEARCHED = 0.002;
-
-/** True if an array of ticks or bins is none of the honest transaction's: the whole row is searched for it in vain. */
-function isLongSearch(wire: Uint8Array, honest: Uint8Array): boolean {
-  const known = new Set(arraysOf(honest));
-  return arraysOf(wire).some((array) => !known.has(array));
-}
-
-function arraysOf(wire: Uint8Array): readonly Address[] {
-  try {
-    return readTransaction(wire).instructions.flatMap((instruction) => {
-      const table = findSwapTable(instruction);
-      if (table === undefined) return [];
-      const places = [...table.accounts, ...table.tails.flat(), ...(table.repeated ? [table.repeated.place] : [])];
-      const first = places.findIndex(({ rule }) => rule.kind === "ladder");
-      return first < 0 ? [] : instruction.accounts.slice(first).map(({ address }) => address);
-    });
-  } catch {
-    return [];
-  }
-}
-
-/** What a transaction does, whatever its blockhash and the order of its keys. */
-function meaningOf(wire: Uint8Array): string {
-  const { instructions, config, accounts } = readTransaction(wire);
-  const rights = accounts.map(({ address, writable }) => `${address}${writable ? "w" : ""}`).sort();
-  const done = instructions.map(
-    ({ program, accounts: named, data }) =>
-      `${program} ${named.map(({ address }) => address)} ${Buffer.from(data).toString("hex")}`,
-  );
-  return [
-    ...rights,
-    ...done,
-    `${config?.priorityFeeLamports} ${config?.computeUnitLimit} ${config?.loadedAccountsLimit}`,
-  ].join("\n");
+  };
+  await Promise.all(Array.from({ length: PROCESSES }, work));
+  return reports;
 }
 
 test("no accepted mutant, executed on the programs, leaves the wallet worse than the order promised", {
   timeout: 7_200_000,
 }, async () => {
-  const random = createRandom(SEED);
-  const builds = await honestBuilds(random);
-  const judged = new Map<string, ReturnType<typeof executeInWorld>>();
-  const bad: string[] = [];
-  let [accepted, executed, leftOut] = [0, 0, 0];
-  for (let done = 0; done < COUNT; ) {
-    const build = builds[Math.floor(done / EACH) % builds.length]!;
-    const mutant = mutate(random, build, builds);
-    if (isLongSearch(mutant.wire, build.wire) && !random.chance(SEARCHED)) {
-      leftOut += 1;
-      continue;
-    }
-    done += 1;
-    if (refusalOf(mutant) !== undefined) continue;
-    accepted += 1;
-    const { wallet, order, answer, decimals, wire, world } = mutant;
-    // The programs run once for each thing that transactions do; every order is held against what that did.
-    const key = `${world.name}\n${meaningOf(wire)}`;
-    const after = judged.get(key) ?? executeInWorld(mutant, wire);
-    judged.set(key, after);
-    if (after.error === undefined) executed += 1;
-    const reason = worseThan(expectTrade(wallet, order, answer, { decimals }), after);
-    if (reason !== undefined) bad.push(`${world.name}: ${reason} ${Buffer.from(wire).toString("base64")}`);
-  }
-  expect(bad.slice(0, 3)).toEqual([]);
-  expect(executed).toBeGreaterThan(COUNT / 50);
+  const reports = await fuzzInParts();
+  const sum = (of: "mutants" | "builds" | "accepted" | "executed" | "ways") =>
+    reports.reduce((total, report) => total + report[of], 0);
+  expect(reports.flatMap(({ bad }) => bad).slice(0, 3)).toEqual([]);
+  expect(sum("mutants")).toBeGreaterThanOrEqual(COUNT);
+  expect(sum("executed")).toBeGreaterThan(COUNT / 50);
   process.stdout.write(
-    `${COUNT} mutants of ${builds.length} builds in ${WORLD_NAMES.length} worlds: ${accepted} accepted, ${executed} of them execute, in ${judged.size} ways: 0 worse; ${leftOut} with foreign arrays left out\n`,
+    `${sum("mutants")} mutants of ${sum("builds")} builds in ${WORLD_NAMES.length} worlds: ${sum("accepted")} accepted, ${sum("executed")} of them execute, in ${sum("ways")} ways: 0 worse\n`,
   );
 });

@@ -108,12 +108,12 @@ function whirlpool(svm: Svm, mints: readonly [Address, Address], spacing: number
   return { venue: "orca_whirlpool", address: pool.address, mints };
 }
 
-function dlmm(svm: Svm, mints: readonly [Address, Address], binStep: number): Place {
+function dlmm(svm: Svm, mints: readonly [Address, Address], binStep: number, more: readonly number[] = []): Place {
   const wallet = provider(svm, ...mints);
   const fees = { variableFeeControl: 0, maxVolatility: 0, filterPeriod: 0, decayPeriod: 1, reductionFactor: 0 };
   const shape = { ...fees, binStep, baseFactor: 10_000, limitOrders: false, collectFeeMode: 0, activeId: 0 };
   const bench = createDlmmPair(svm, wallet, ...mints, shape);
-  for (let low = -125; low < 125; low += 50) {
+  for (const low of [-125, -75, -25, 25, 75, ...more]) {
     const bins = { low, high: low + 49, activeId: 0, strategy: STRATEGIES.spot };
     addBins(bench, low + 49 >= 0 ? DEPTH / 4n : 0n, low <= 0 ? DEPTH / 4n : 0n, bins);
   }
@@ -274,6 +274,16 @@ const PLANS: readonly WorldPlan[] = [
     programs: WHIRLPOOL,
     make: (svm) => [whirlpool(svm, [SOL_MINT, taxed(svm, 150)], 64, [443_584])],
   },
+  {
+    name: "raydium_clmm, arrays far from one another",
+    programs: CLMM,
+    make: (svm) => [clmm(svm, [SOL_MINT, spl(svm)], 1, [60, 12_000])],
+  },
+  {
+    name: "meteora_dlmm, arrays far from one another",
+    programs: DLMM,
+    make: (svm) => [dlmm(svm, [SOL_MINT, spl(svm)], 25, [-1_500, 1_450])],
+  },
   { name: "meteora_dlmm", programs: DLMM, make: (svm) => [dlmm(svm, [SOL_MINT, spl(svm)], 25)] },
   {
     name: "meteora_dlmm, 1 % transfer fee",
@@ -329,6 +339,22 @@ const PLANS: readonly WorldPlan[] = [
     programs: [...DAMM_V2, ...CLMM],
     make: (svm) => [dammV2(svm, [spl(svm), SOL_MINT]), clmm(svm, [SOL_MINT, spl(svm)], 10, [900, 443_630])],
   },
+  {
+    name: "raydium_cpmm beside meteora_damm_v2",
+    programs: [CPMM, ...DAMM_V2],
+    make: (svm) => {
+      const mint = spl(svm);
+      return [cpmm(svm, [SOL_MINT, mint]), dammV2(svm, [mint, SOL_MINT])];
+    },
+  },
+  {
+    name: "raydium_cpmm beside two of them over USDC",
+    programs: [CPMM],
+    make: (svm) => {
+      const [usdc, mint] = [svm.newMint({ address: USDC_MINT, decimals: 6 }), spl(svm)];
+      return [cpmm(svm, [SOL_MINT, mint]), cpmm(svm, [SOL_MINT, usdc]), cpmm(svm, [usdc, mint])];
+    },
+  },
 ];
 
 const isPresent = ({ programs }: WorldPlan): boolean => programs.every(([, path]) => existsSync(path));
@@ -361,9 +387,9 @@ function hotMarket(svm: Svm, { venue: id, address, mints }: Place): HotMarket {
   return { venue, market, state, slot: svm.clock().slot };
 }
 
-/** The mints of one market, or those that two markets do not share. */
+/** The mints of one market, or those that two markets do not share; beside each other, those of the first market. */
 function endsOf(places: readonly Place[]): readonly [Address, Address] {
   const all = places.flatMap(({ mints }) => mints);
   const ends = all.filter((mint) => all.filter((other) => other === mint).length === 1);
-  return [ends[0]!, ends[1]!];
+  return ends.length < 2 ? places[0]!.mints : [ends[0]!, ends[1]!];
 }

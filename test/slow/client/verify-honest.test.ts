@@ -21,7 +21,7 @@ function count(kinds: Map<string, number>, kind: string): void {
 }
 
 test("honest builds on every venue, in every mode and form, are accepted, all of them", {
-  timeout: 1_200_000,
+  timeout: 3_600_000,
 }, async () => {
   expect(sampleVenues.toSorted()).toEqual(venues.map(({ id }) => id).toSorted());
   const random = createRandom(20261120);
@@ -52,7 +52,7 @@ describe("a running service", () => {
   afterAll(() => builder?.close());
 
   test("honest builds of a running service, over one market and over two, are accepted, all of them", {
-    timeout: 1_200_000,
+    timeout: 3_600_000,
   }, async () => {
     const random = createRandom(6);
     const accepted = new Map<string, number>();

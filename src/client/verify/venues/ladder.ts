@@ -18,21 +18,21 @@ export function createSearch(): LadderSearch {
 
 /**
  * How far from each start the search goes in turn, and from which bump down to which. Each bump has half the chance of the one
- * above it, and honest arrays lie at the trade's price or next to it: the likely ones are tried first. Full breadth comes
- * before depth far from the price, where next to no honest array lies.
+ * above it, and honest arrays lie at the trade's price or next to it: the likely ones are tried first. Far from the price only
+ * the commonest strides are tried, on breadth before depth.
  */
 const TURNS = [
-  { reach: 1, lowest: 250 },
-  { reach: 4, lowest: 252 },
-  { reach: 1, lowest: 240 },
-  { reach: 4, lowest: 246 },
-  { reach: 16, lowest: 252 },
-  { reach: 64, lowest: 253 },
-  { reach: 1, lowest: 224 },
-  { reach: 16, lowest: 240 },
-  { reach: 64, lowest: 246 },
-  { reach: 256, lowest: 252 },
-  { reach: 16_384, lowest: 252 },
+  { reach: 1, lowest: 250, strides: 99 },
+  { reach: 4, lowest: 252, strides: 99 },
+  { reach: 1, lowest: 240, strides: 99 },
+  { reach: 4, lowest: 246, strides: 4 },
+  { reach: 16, lowest: 252, strides: 4 },
+  { reach: 256, lowest: 253, strides: 1 },
+  { reach: 64, lowest: 252, strides: 4 },
+  { reach: 1, lowest: 224, strides: 99 },
+  { reach: 16, lowest: 244, strides: 4 },
+  { reach: 256, lowest: 250, strides: 1 },
+  { reach: 16_384, lowest: 252, strides: 99 },
 ] as const;
 /** Neighbours on both sides of an array that was found; further away, the next one lies ahead in the direction of the trade. */
 const BOTH_SIDES = 4;
@@ -89,8 +89,8 @@ function searchRung(
 ): number | undefined {
   /** By rung the lowest bump tried. */
   const tried = new Map<number, number>();
-  for (const { reach, lowest } of TURNS) {
-    for (const rung of rungsAround(rule, start, reach)) {
+  for (const { reach, lowest, strides } of TURNS) {
+    for (const rung of rungsAround(rule, { ...start, strides: start.strides.slice(0, strides) }, reach)) {
       const from = (tried.get(rung) ?? 256) - 1;
       if (from < lowest) continue;
       const preimage = preimageOf(rule.program, [...seeds, encodeNumber(rung * rule.step, rule.encoding)]);

@@ -31,7 +31,7 @@ const tickArray = written("a tick array", {
   step: TICKS_PER_ARRAY,
   limit: LAST_TICK,
   bases: [1.0001],
-  strides: [1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, SPLASH_SPACING],
+  strides: [1, 4, 8, 64, 2, 16, 32, 96, 128, 256, 512, SPLASH_SPACING],
   perRung: 1,
   pricedMint: 5,
 });

@@ -53,7 +53,7 @@ const common = {
       step: TICKS_PER_ARRAY,
       limit: LAST_TICK,
       bases: [1.0001],
-      strides: [1, 2, 4, 5, 10, 15, 20, 50, 60, 100, 120],
+      strides: [1, 10, 60, 120, 2, 4, 5, 15, 20, 50, 100],
       perRung: 1,
       pricedMint: undefined,
     }),

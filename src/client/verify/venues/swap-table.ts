@@ -45,7 +45,7 @@ export interface LadderRule {
   readonly limit: number;
   /** Prices grow by one of these factors per number; the search begins where the trade's own price lies. */
   readonly bases: readonly number[];
-  /** How many steps lie between neighbours that are in use; which of these it is, the market decides. */
+  /** How many steps lie between neighbours that are in use, commonest first; which of these it is, the market decides. */
   readonly strides: readonly number[];
   /** Numbers per rung unit: bins per array; 1 where the number itself is the tick. */
   readonly perRung: number;

@@ -23,7 +23,8 @@ export default function setup(): () => Promise<void> {
     const left = () => readdirSync(folder).filter((name) => name.startsWith("tradewire-"));
     for (const endMs = Date.now() + PATIENCE_MS; left().length > 0 && Date.now() < endMs; ) await sleep(100);
     const names = left();
-    rmSync(folder, { recursive: true, force: true });
+    // A process that ends now may still write its compiled code there.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     if (names.length > 0) throw new Error(`Temporary folders left behind by tests: ${names.join(", ")}`);
   };
 }

@@ -19,6 +19,15 @@ describe("stable swap", () => {
     );
   });
 
+  it("rounds the cube of the invariant down twice, as the program does", () => {
+    // Rounded once, both are one unit more: meteora_damm_v1 pays out one more unit than that quotes.
+    const [first, second] = [
+      stableReserve(100n, 5_183_828_328_649_124n, 7_563_280_215_798_281n),
+      stableReserve(100n, 2_562_596_906_508_275n, 2_969_316_946_564_846n),
+    ];
+    expect([first.value, second.value]).toEqual([2_385_370_980_846_461n, 422_125_699_227_145n]);
+  });
+
   it("prices at the slope of the curve", () => {
     const [x, y, amplification] = [3n * 10n ** 15n, 10n ** 15n, 20n];
     const { value: d } = stableInvariant(amplification, x, y);

@@ -33,7 +33,7 @@ export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Fo
 export function stableReserve(amplification: bigint, x: bigint, d: bigint): Found {
   const ann = amplification * COINS;
   const linear = x + d / ann - d;
-  const constant = (d * d * d) / (COINS * COINS * x * ann);
+  const constant = (((d * d) / (x * COINS)) * d) / (ann * COINS);
   let previous = 0n;
   let y = d;
   let rounds = 0;

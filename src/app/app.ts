@@ -26,6 +26,7 @@ import { PublicAddress } from "./public-address.ts";
 import { DeployedVenues } from "./report/deployed-venues.ts";
 import { serviceGauges } from "./report/gauges.ts";
 import { Health } from "./report/health.ts";
+import { LandedTrades } from "./report/landed-trades.ts";
 import { observeCalls, openAdmin } from "./report/observers.ts";
 import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
@@ -100,7 +101,12 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const shadow = connectShadow(context, chainParts, location);
   const marketParts = await watchMarkets(context, chainParts, { ...accountParts, embedded: location.embedded, shadow });
   const { store, secrets, keys } = accountParts;
-  const parts = { ...accountParts, ...chainParts, ...marketParts, shadow };
+  const landed = new LandedTrades({
+    marginPercent: config.computeUnitMarginPercent,
+    recheck: (market, unitsRatio) => shadow?.checks.noteLanded(market, unitsRatio),
+    log: (facts, message) => logger.warn(facts, message),
+  });
+  const parts = { ...accountParts, ...chainParts, ...marketParts, shadow, landed };
   const trades = await openTrades(context, { ...parts, embedded: location.embedded }, { metrics, owner });
 
   const address = new PublicAddress(config);

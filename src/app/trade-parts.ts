@@ -20,6 +20,7 @@ import type { ChainLocation } from "./chain/chain-location.ts";
 import type { ChainParts } from "./chain/chain-parts.ts";
 import { stateWitnesses } from "./chain/state-witnesses.ts";
 import type { AppContext } from "./context.ts";
+import type { LandedTrades } from "./report/landed-trades.ts";
 import type { ShadowParts } from "./shadow/shadow-parts.ts";
 
 /** Limit on the account and program data that one trade may load: the largest venue programs, both token programs and a reserve. Bytes. */
@@ -100,10 +101,7 @@ async function openStateSource(
 /** Building, submitting and looking up trades. `owner` names this process among those on the same database. */
 export async function openTrades(
   context: AppContext,
-  parts: ChainParts &
-    MarketParts &
-    AccountParts &
-    Pick<ChainLocation, "embedded"> & { readonly shadow: ShadowParts | undefined },
+  parts: ChainParts & MarketParts & AccountParts & Pick<ChainLocation, "embedded"> & { readonly landed: LandedTrades },
   { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
 ) {
   const { config, now, warn, closers } = context;
@@ -149,9 +147,7 @@ export async function openTrades(
       warn,
       owner,
       observe: (report) => metrics.recordSubmission(report),
-      onSurprise: (markets) => {
-        for (const market of markets) parts.shadow?.checks.noteLanded(market);
-      },
+      onLanded: (report) => parts.landed.note(report),
       settings: {
         answerMs: config.submitTimeoutMs,
         historyMs: config.historyHours * 3_600_000,

@@ -170,9 +170,17 @@ export class MarketChecks {
     this.#announce(new Set(touched.map(({ live }) => live.venue.id)));
   }
 
-  /** A trade on the market ended unlike its quote, or took more than its limit: it is checked soon. */
-  noteLanded(market: Address): void {
-    for (const entry of this.#entries.values()) if (entry.live.address === market) this.#queue.add(entry);
+  /**
+   * A trade on the market ended unlike its quote, or took more compute units than its bound: it is checked soon.
+   *
+   * @param unitsRatio use over bound of a trade that moved what was quoted: from now on the market's limits have room for it
+   */
+  noteLanded(market: Address, unitsRatio = 0): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.live.address !== market) continue;
+      if (entry.record.noteUse(unitsRatio)) entry.live.judged();
+      this.#queue.add(entry);
+    }
   }
 
   /** Events since the start. */

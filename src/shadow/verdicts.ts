@@ -60,6 +60,18 @@ export class MarketRecord {
     };
   }
 
+  /**
+   * Takes over what a landed trade used, as a ratio to its bound: at most the margin above 1, or it would not have landed. So
+   * whoever makes trades on a market dearer between build and landing raises its limits by no more than that.
+   *
+   * @returns true if limits grow by it
+   */
+  noteUse(unitsRatio: number): boolean {
+    if (unitsRatio <= Math.max(1, this.#unitsRatio)) return false;
+    this.#unitsRatio = unitsRatio;
+    return true;
+  }
+
   /** Takes over a finished check. */
   note(result: Extract<CheckResult, { kind: "checked" }>): void {
     const isSameBuild =

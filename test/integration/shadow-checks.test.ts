@@ -149,6 +149,24 @@ test("a replaced program withholds exactly what runs on it, at once, and until i
   });
 });
 
+test("a landed trade that took more than its bound raises the limits of its market until another build runs", async () => {
+  const { checks, liveOn, begin, upgrade } = startChecks(venues);
+  const [first, second] = liveOn("raydium_cpmm");
+  await begin([first!, second!]);
+  const [scale] = [checks.standingOf(first!).unitsScale];
+  checks.noteLanded(first!.address, 1.08);
+  expect(checks.standingOf(first!).unitsScale).toBeCloseTo(1.08 * 1.05, 6);
+  expect(checks.standingOf(second!).unitsScale).toBe(scale);
+  checks.noteLanded(first!.address, 1.02);
+  checks.noteLanded(first!.address);
+  expect(checks.standingOf(first!).unitsScale).toBeCloseTo(1.08 * 1.05, 6);
+  upgrade(first!.venue.programs[0]!);
+  await eventually(() => {
+    const { backing, unitsScale } = checks.standingOf(first!);
+    expect([backing.programSlot, unitsScale]).toEqual([2n, scale]);
+  });
+});
+
 test("a process that is down takes nothing back", async () => {
   const { checks, liveOn, begin, setDown } = startChecks(venues);
   const lives = liveOn("pump_swap");

@@ -141,8 +141,17 @@ test("a build that takes more compute is offered with a limit that follows, and 
   const before = service.sandbox.slot();
   await service.sandbox.setProgram(programOf("raydium_cpmm"), variant("cpmm_more_compute"));
   await eventually(async () => expect((await checked(token!)).proof.programSlot).toBeGreaterThanOrEqual(before));
+  const { landed, differences } = await landedMetrics();
   expect((await client.buy(order)).status).toMatch(/confirmed|finalized/);
+  // Exact, and within a bound that the check has raised.
+  expect(await landedMetrics()).toEqual({ landed: landed + 1, differences, over_bound: 0 });
 });
+
+async function landedMetrics() {
+  const metrics = await (await fetch(`${service.app.admin!.url}/metrics`)).text();
+  const read = (name: string) => Number(new RegExp(`^tradewire_landed_${name} (.*)$`, "m").exec(metrics)![1]);
+  return { landed: read("total"), differences: read("differences_total"), over_bound: read("over_bound_total") };
+}
 
 test("a build that wants an account more is withheld until the old one is back", async () => {
   const [token] = tokensOn("raydium_cpmm");

@@ -22,6 +22,7 @@ const gauges = () =>
     landing: { counts: () => ({ pending: 11, repeated: 12, shed: 13 }) },
     senders: [{ isCooling: () => true }, { isCooling: () => false }],
     canBuild: () => true,
+    landed: { counts: () => ({ landed: 14, different: 15, overBound: 16 }) },
   } as unknown as Parameters<typeof serviceGauges>[0]);
 
 const read = (all: ReturnType<typeof gauges>, name: string) => all.find((one) => one.name === name)!.read();

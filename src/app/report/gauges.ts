@@ -6,6 +6,7 @@ import type { Sender } from "../../chain/landing/sender.ts";
 import type { LiveStateSource } from "../../chain/state/state-source.ts";
 import type { LiveMarkets } from "../../market/markets.ts";
 import type { ShadowParts } from "../shadow/shadow-parts.ts";
+import type { LandedTrades } from "./landed-trades.ts";
 
 interface ServiceParts {
   readonly api: Pick<Api, "load">;
@@ -16,13 +17,14 @@ interface ServiceParts {
   readonly landing: Pick<LiveLanding, "counts">;
   readonly senders: readonly Pick<Sender, "isCooling">[];
   readonly canBuild: () => boolean;
+  readonly landed: Pick<LandedTrades, "counts">;
   /** Undefined if nothing is checked on the deployed programs. */
   readonly shadow?: ShadowParts | undefined;
 }
 
 /** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, markets, source, landing, senders, shadow, canBuild } = parts;
+  const { api, head, keys, markets, source, landing, senders, shadow, canBuild, landed } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_multiplexed_streams", "HTTP/2 streams open.", () => api.load().streams),
@@ -87,12 +89,29 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       "Broadcasts left out because a sender takes no more.",
       () => landing.counts().shed,
     ),
+    ...landedGauges(landed),
     ...(shadow === undefined ? [] : shadowGauges(shadow)),
     gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
     gauge(
       "tradewire_event_loop_utilization",
       "Share of time that the event loop was busy, since the last scrape.",
       busyShare(),
+    ),
+  ];
+}
+
+function landedGauges(landed: Pick<LandedTrades, "counts">): readonly Gauge[] {
+  return [
+    counter("tradewire_landed_total", "Transactions that landed, failed ones too.", () => landed.counts().landed),
+    counter(
+      "tradewire_landed_differences_total",
+      "Of these, failed or moved other amounts than quoted: their markets are checked again.",
+      () => landed.counts().different,
+    ),
+    counter(
+      "tradewire_landed_over_bound_total",
+      "Of these, took more compute units than their bound, which the margin is added to.",
+      () => landed.counts().overBound,
     ),
   ];
 }

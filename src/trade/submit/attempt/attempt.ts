@@ -1,10 +1,10 @@
 import type { SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing } from "../../../chain/port.ts";
-import type { Address } from "../../../primitives/address.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { expiredOutcome } from "../outcome/expired-outcome.ts";
+import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
 import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
 import { verifySignedBytes } from "../signed-bytes.ts";
@@ -20,8 +20,8 @@ export interface AttemptPorts extends ClaimPorts {
   readonly venues: readonly Venue[];
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
-  /** Receives the markets of trades that failed on the chain, or moved other amounts than quoted. */
-  readonly onSurprise?: ((markets: readonly Address[]) => void) | undefined;
+  /** Receives what every landed transaction showed of its quote. */
+  readonly onLanded?: ((report: LandedReport) => void) | undefined;
   /** Receives a report of every attempt that this process has driven. */
   readonly observe?: (report: AttemptReport) => void;
 }
@@ -192,7 +192,8 @@ export class Attempt {
       if (landing.kind === "pending") return undefined;
       if (landing.kind === "landed") {
         const outcome = readOutcome(this.#ports.venues, this.sealed, signature, landing);
-        if (!isAsQuoted(this.sealed, outcome)) this.#ports.onSurprise?.(this.sealed.route.map(({ market }) => market));
+        const transaction = this.#broadcast.transactionOf(signature);
+        this.#ports.onLanded?.(reportLanded(this.sealed, { signature, transaction }, landing.record, outcome));
         return { signature, outcome };
       }
       if (await this.#followStored()) continue;
@@ -236,11 +237,4 @@ export class Attempt {
     const status = error === null ? "confirmed" : "processed";
     this.progress.update({ status, slot, signature, pendingReason: undefined });
   }
-}
-
-/** True if the trade landed and moved exactly what it was quoted. */
-function isAsQuoted({ route }: SealedTrade, outcome: Outcome): boolean {
-  if (outcome.kind === "failed") return false;
-  const { inAmount, outAmount } = outcome.result;
-  return route[0]?.inAmount === inAmount && route.at(-1)?.outAmount === outAmount;
 }

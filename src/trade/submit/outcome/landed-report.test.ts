@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { TransactionRecord } from "../../../chain/port.ts";
+import { Address } from "../../../primitives/address.ts";
+import { setComputeUnitLimit } from "../../../solana/compute-budget.ts";
+import { compileMessage, unsignedTransaction } from "../../../solana/message.ts";
+import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { ExactAmounts } from "../../trade.ts";
+import { reportLanded } from "./landed-report.ts";
+import type { Outcome } from "./outcome.ts";
+
+const address = (byte: number) => Address.from(new Uint8Array(32).fill(byte));
+const [IN, HUB, OUT, FIRST, SECOND] = [1, 2, 3, 4, 5].map(address) as [Address, Address, Address, Address, Address];
+const leg = (market: Address, inMint: Address, outMint: Address, inAmount: bigint, outAmount: bigint, path = 0) => ({
+  venue: "v",
+  market,
+  inMint,
+  outMint,
+  inAmount,
+  outAmount,
+  path,
+});
+/** One path through a hub, where 3 stay, and one that shares its last market. */
+const route = [leg(FIRST, IN, HUB, 10n, 53n), leg(SECOND, HUB, OUT, 50n, 7n), leg(SECOND, IN, OUT, 20n, 15n, 1)];
+const sealed = { route, inMint: IN, outMint: OUT } as unknown as SealedTrade;
+const message = compileMessage({
+  payer: address(9),
+  blockhash: new Uint8Array(32),
+  instructions: [setComputeUnitLimit(77_000)],
+  lookupTables: [],
+});
+const bytes = { signature: "sig", transaction: unsignedTransaction(message) };
+const record = (computeUnitsConsumed: bigint | undefined) => ({ computeUnitsConsumed }) as TransactionRecord;
+const landed = (result: ExactAmounts) => ({ kind: "landed", result }) as Outcome;
+const asQuoted = { inAmount: 30n, outAmount: 22n, remainders: [{ mint: HUB, amount: 3n }] };
+
+test("a divided trade moved what was quoted if its sums and remainders are those of its legs", () => {
+  expect(reportLanded(sealed, bytes, record(70_001n), landed(asQuoted))).toEqual({
+    signature: "sig",
+    markets: [FIRST, SECOND],
+    isAsQuoted: true,
+    units: { used: 70_001, limit: 77_000 },
+  });
+  for (const change of [{ inAmount: 29n }, { outAmount: 21n }, { remainders: [{ mint: HUB, amount: 2n }] }]) {
+    const { isAsQuoted } = reportLanded(sealed, bytes, record(1n), landed({ ...asQuoted, ...change }));
+    expect(isAsQuoted).toBe(false);
+  }
+});
+
+test("one that failed did not; a record without units says nothing of them", () => {
+  const failed = { kind: "failed" } as Outcome;
+  expect(reportLanded(sealed, bytes, record(undefined), failed)).toMatchObject({ isAsQuoted: false, units: undefined });
+});

@@ -25,6 +25,8 @@ export interface SampleMarket {
   readonly venue: Venue;
   readonly hot: HotMarket;
   readonly accounts: AccountView;
+  /** All of `accounts`, those that do not exist among them. */
+  readonly addresses: readonly Address[];
 }
 
 export interface SampleMarkets {
@@ -69,7 +71,7 @@ export function readSampleMarkets(): SampleMarkets {
     const market = venue.decode(held.get(Address.of(one.address))!, pair);
     if (market === undefined) throw new Error(`${one.name} of ${one.venue} is no market: make the samples again`);
     const hot: HotMarket = { venue, market, state: venue.read(market, accounts), slot: clock.slot };
-    return [{ name: one.name, venue, hot, accounts }];
+    return [{ name: one.name, venue, hot, accounts, addresses: [...held.keys()] }];
   });
   return { mint, clock, markets };
 }

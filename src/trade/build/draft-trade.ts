@@ -16,6 +16,8 @@ export interface DraftPorts extends MessagePorts {
   readonly nextSeed: () => string;
 }
 
+/** Markets priced beside the best one before its message is composed. */
+const BEST_ALONE = 1;
 /** Bytes by which the transactions of one route may differ between wallets: accounts to open, tips. */
 const MOST_WALLETS_DIFFER = 192;
 
@@ -36,14 +38,26 @@ export interface TradeDraft {
  */
 export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lifetime, nonce: number): TradeDraft {
   const { request, intent, accounts, snapshot } = loaded;
-  const { routes, splits } = routesOf(ports.markets, intent, snapshot, ports.head.clock(), capacityOf(ports, request));
+  const capacity = capacityOf(ports, request);
+  const price = (least?: number) =>
+    routesOf(ports.markets, intent, snapshot, ports.head.clock(), {
+      capacity,
+      ...(least === undefined ? {} : { least }),
+    });
+  const { routes, splits } = price(BEST_ALONE);
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
   let smallest = Number.POSITIVE_INFINITY;
   let left = routes;
   let paths = Number.POSITIVE_INFINITY;
+  let hasOthers = false;
   for (;;) {
+    if (left.length === 0 && !hasOthers) {
+      // Routes over further markets may fit; they are priced only now.
+      hasOthers = true;
+      left = price().routes.filter((route) => pathCount(route) === 1);
+    }
     const [route, ...others] = left;
     if (route === undefined) throw transactionTooLarge(smallest, ports.settings, request);
     const composed = composeMessage(ports, terms, route);

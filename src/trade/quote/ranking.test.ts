@@ -100,6 +100,27 @@ describe("ranking", () => {
     expect(asked() - before).toBeLessThanOrEqual(6);
   });
 
+  test("prices next to nothing beside the best of many living markets, if only that counts", () => {
+    const { venue, asked } = countingVenue();
+    const pools = Array.from({ length: 200 }, (_, index) => ({
+      a: 10n ** 13n,
+      b: 10n ** 13n + BigInt(index) * 10n ** 8n,
+    }));
+    const pair = marketsOf(venue, pools);
+    const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock };
+    rankMarkets(pair, ask, false, 1);
+    const before = asked();
+    const { candidates } = rankMarkets(pair, { ...ask, amount: ask.amount + 12_345n }, false, 1);
+    expect(candidates[0]!.hot.state).toBe(pools[199]);
+    // Bounds lie up to four times the amount apart: markets within that price impact of one another are priced.
+    expect(asked() - before).toBeLessThanOrEqual(40);
+    // One market changes: the bounds of the others stand.
+    const changed = { ...pair, markets: pair.markets.map((hot, index) => (index === 7 ? { ...hot } : hot)) };
+    const beforeChange = asked();
+    rankMarkets(changed, ask, false, 1);
+    expect(asked() - beforeChange).toBeLessThanOrEqual(44);
+  });
+
   test("recomputes bounds that have expired: fees may change with time alone", () => {
     const { venue, asked } = countingVenue();
     const pair = marketsOf(venue, deadAndAlive(random, 50));

@@ -85,17 +85,23 @@ export function chooseRoutes(
   return { routes: orderRoutes(intent, routes, clock), faults };
 }
 
-/** Prices every route over one market, or over two through a hub; in no order. */
+/**
+ * Prices every route over one market, or over two through a hub; in no order.
+ *
+ * @param least see `rankMarkets`
+ */
 export function priceRoutes(
   intent: Intent,
   direct: PairMarkets,
   hubs: readonly HubMarkets[],
   clock: ChainClock,
+  least?: number,
 ): Routes & { readonly refusals: readonly TradewireError[] } {
   const ranking = rankMarkets(
     direct,
     askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock),
     isTaxed(intent),
+    least,
   );
   const refusals = [...ranking.refusals];
   const faults = [...ranking.faults];

@@ -59,6 +59,7 @@ export function takeSnapshot(
  * is often replaced by another.
  *
  * @param capacity see `SplitTerms`
+ * @param least see `rankMarkets`
  * @throws TradewireError as `chooseRoutes`
  */
 export function routesOf(
@@ -66,11 +67,11 @@ export function routesOf(
   intent: Intent,
   snapshot: Snapshot,
   clock: ChainClock,
-  capacity?: string,
+  { capacity, least }: { readonly capacity?: string | undefined; readonly least?: number } = {},
 ): Routes & { readonly splits?: Splits | undefined } {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
-  const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock);
+  const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock, least);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
   const singles = orderRoutes(intent, [...routes, ...longer], clock);
   const splits = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], {

@@ -1,0 +1,213 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import type { Ask } from "../../venues/venue.ts";
+
+/** Bounds are taken at powers of four; an ask lies between two of them. */
+const SIZE_STEP_BITS = 2;
+/** Lifetime of a bound while the market's accounts do not change: slots, and seconds that surely cover them. */
+const BOUND_LIFE_SLOTS = 25n;
+const BOUND_LIFE_SECONDS = 25n;
+/**
+ * A market is skipped only if it is worse by more than this: bounds are taken at two moments, not at every one between. The
+ * smaller one covers rounding, for markets that give the same at both: fees never rise as time goes by. Fractions.
+ */
+const TIMED_SLACK = 1e-3;
+const TIMELESS_SLACK = 1e-6;
+/** Below this size rounding is a noticeable part of a trade. */
+const LEAST_PROPORTIONAL = 1n << 16n;
+/** Base units of output that rounding may cost. */
+const ROUNDING = 8;
+/** Markets picked one by one; beyond that the rest is sorted. */
+const MOST_PICKED = 16;
+
+/**
+ * How good a market may be for an ask, the greater the better. exactIn: output, exactOut: input below zero, in base units.
+ * Infinity: nothing is known. -Infinity: it cannot fill the ask.
+ */
+type Worth = number;
+
+/**
+ * What the markets of a pair, by their place in it, can do at the round sizes around an asked one: bounds of what they can do
+ * at that.
+ */
+export class MarketBounds {
+  /** When they were taken. Slot. */
+  readonly slot: bigint;
+  /** At the round size at or below the asked one. */
+  readonly #below: Float64Array;
+  /** At the round size above. exactOut: unbounded. */
+  readonly #above: Float64Array;
+  readonly #slack: Float64Array;
+  /** The round size at or below the asked one, if no larger size has a better rate. */
+  readonly #size: number | undefined;
+  readonly #isExactIn: boolean;
+  /** Places of the markets; the first `#picked` of them in order, most promising first. */
+  readonly #order: number[] = [];
+  #picked = 0;
+
+  constructor({ markets }: PairMarkets, ask: Ask, step: number, isTaxed: boolean) {
+    const size = 1n << BigInt(step * SIZE_STEP_BITS);
+    this.slot = ask.clock.slot;
+    this.#isExactIn = ask.mode === "exactIn";
+    this.#size = !isTaxed && size >= LEAST_PROPORTIONAL ? Number(size) : undefined;
+    this.#below = new Float64Array(markets.length);
+    this.#above = new Float64Array(markets.length);
+    this.#slack = new Float64Array(markets.length);
+    for (let place = 0; place < markets.length; place++) {
+      const reach = reachOf(markets[place]!, ask, step);
+      this.#below[place] = reach.below;
+      this.#above[place] = reach.above;
+      this.#slack[place] = reach.slack;
+      this.#order.push(place);
+    }
+  }
+
+  /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
+  pick(rank: number): number {
+    const order = this.#order;
+    if (rank < this.#picked) return order[rank]!;
+    const leading = this.#isExactIn && this.#size === undefined ? this.#above : this.#below;
+    if (rank >= MOST_PICKED) {
+      const rest = order.splice(rank).sort((a, b) => leading[b]! - leading[a]! || a - b);
+      for (const place of rest) order.push(place);
+      this.#picked = order.length;
+      return order[rank]!;
+    }
+    let best = rank;
+    for (let at = rank + 1; at < order.length; at++) if (leading[order[at]!]! > leading[order[best]!]!) best = at;
+    const place = order[best]!;
+    order[best] = order[rank]!;
+    order[rank] = place;
+    this.#picked = rank + 1;
+    return place;
+  }
+
+  /** True if neither the market at the place nor any that promises less beats the best: what that gives, in base units. */
+  endsAt(place: number, { amount }: Ask, best: bigint): boolean {
+    const size = this.#size;
+    const leading = this.#isExactIn && size === undefined ? this.#above : this.#below;
+    // The rate never improves with size.
+    const scale = size === undefined ? 1 : Number(amount) / size;
+    const rounding = size === undefined ? 0 : ROUNDING;
+    return isBeaten((leading[place]! + rounding) * scale, TIMED_SLACK, this.#worth(best));
+  }
+
+  /** True if the market at the place alone cannot beat the best. */
+  isBeaten(place: number, { amount }: Ask, best: bigint): boolean {
+    const slack = this.#slack[place]!;
+    const least = this.#worth(best);
+    if (isBeaten(this.#above[place]!, slack, least)) return true;
+    const size = this.#size;
+    return size !== undefined && isBeaten(((this.#below[place]! + ROUNDING) * Number(amount)) / size, slack, least);
+  }
+
+  #worth(amount: bigint): Worth {
+    return this.#isExactIn ? Number(amount) : -Number(amount);
+  }
+}
+
+function isBeaten(worth: Worth, slack: number, best: Worth): boolean {
+  return worth === Number.NEGATIVE_INFINITY || worth + Math.abs(worth) * slack < best;
+}
+
+/** By the state of the pair, then by ask. */
+const boundsByPair = new WeakMap<PairMarkets, Map<number, MarketBounds>>();
+
+/**
+ * The bounds of a pair's markets for an ask. Kept while none of them changes; after a change, those of the others are.
+ *
+ * @param isTaxed whether a mint withholds transfer fees: capped fees make rates improve with size
+ */
+export function boundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): MarketBounds {
+  const step = stepOf(ask.amount);
+  const key = keyOf(ask, step, pair.markets[0]!) * 2 + (isTaxed ? 1 : 0);
+  let known = boundsByPair.get(pair);
+  if (known === undefined) {
+    known = new Map();
+    boundsByPair.set(pair, known);
+  }
+  const kept = known.get(key);
+  if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
+  const bounds = new MarketBounds(pair, ask, step, isTaxed);
+  known.set(key, bounds);
+  return bounds;
+}
+
+/** The exponent of the largest power of four that is at most the amount. */
+function stepOf(amount: bigint): number {
+  const high = Number(amount >> 32n);
+  const bits =
+    high === 0
+      ? 31 - Math.clz32(Number(amount))
+      : high < 2 ** 32
+        ? 63 - Math.clz32(high)
+        : amount.toString(2).length - 1;
+  return Math.floor(bits / SIZE_STEP_BITS);
+}
+
+/** Equal for asks of one mode, direction and round size. */
+function keyOf({ mode, inMint }: Ask, step: number, { market }: HotMarket): number {
+  return step * 4 + (mode === "exactIn" ? 2 : 0) + (inMint === market.mints[0] ? 1 : 0);
+}
+
+/** A market's bounds at the round sizes around an ask. */
+interface Reach {
+  readonly below: Worth;
+  readonly above: Worth;
+  /** By how much the market may be better than both. Fraction. */
+  readonly slack: number;
+  readonly slot: bigint;
+}
+
+/** By market state, then by ask. */
+const reachByMarket = new WeakMap<HotMarket, Map<number, Reach>>();
+
+/** Bounds of a market, the better of now and of the end of their lifetime: fees that depend on time fall over it. */
+function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
+  const key = keyOf(ask, step, hot);
+  let known = reachByMarket.get(hot);
+  if (known === undefined) {
+    known = new Map();
+    reachByMarket.set(hot, known);
+  }
+  const kept = known.get(key);
+  if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
+  const isExactIn = ask.mode === "exactIn";
+  const below = worthsAround(hot, ask, step, "below");
+  // Refused at the smaller size, so at the larger one too.
+  const above =
+    !isExactIn || below.best === Number.NEGATIVE_INFINITY ? undefined : worthsAround(hot, ask, step + 1, "above");
+  const isTimeless = below.isTimeless && above?.isTimeless !== false;
+  const reach = {
+    below: below.best,
+    above: above?.best ?? (isExactIn ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
+    slack: isTimeless ? TIMELESS_SLACK : TIMED_SLACK,
+    slot: ask.clock.slot,
+  };
+  known.set(key, reach);
+  return reach;
+}
+
+/** The better of now and of the end of a bound's lifetime, and whether both are the same. */
+function worthsAround(hot: HotMarket, ask: Ask, step: number, side: "below" | "above") {
+  const { slot, epoch, unixTimestamp } = ask.clock;
+  const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS) };
+  const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
+  const [a, b] = [worthOf(hot, now, side), worthOf(hot, { ...now, clock: then }, side)];
+  return { best: Math.max(a, b), isTimeless: a === b };
+}
+
+function worthOf(hot: HotMarket, ask: Ask, side: "below" | "above"): Worth {
+  try {
+    const quote = hot.venue.quote(hot.state, ask);
+    return Number(ask.mode === "exactIn" ? quote.outAmount : -quote.inAmount);
+  } catch (error) {
+    if (!(error instanceof TradewireError)) throw error;
+    // Too large proves nothing for smaller amounts; too small proves nothing for larger ones, except next to no output if the
+    // amount is not small in itself. Anything else is refused at every size.
+    if (side === "above")
+      return error.code === "INSUFFICIENT_LIQUIDITY" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    if (error.code !== "VALIDATION_ERROR") return Number.NEGATIVE_INFINITY;
+    return ask.mode === "exactIn" && ask.amount >= LEAST_PROPORTIONAL ? 0 : Number.POSITIVE_INFINITY;
+  }
+}

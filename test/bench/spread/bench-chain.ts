@@ -1,0 +1,84 @@
+import type { AccountReader } from "../../../src/chain/port.ts";
+import type { AccountFeed, FeedListener } from "../../../src/chain/state/account-feed.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import type { Account } from "../../../src/solana/account.ts";
+
+/** How often a slot begins. Milliseconds. */
+const SLOT_MS = 200;
+
+/** Accounts in memory behind the ports of a node: everything can be read, every change is streamed. */
+export class BenchChain {
+  readonly accounts = new Map<Address, Account>();
+  readonly reader: AccountReader;
+  readonly feed: AccountFeed;
+  #slot: bigint;
+  #listener: FeedListener | undefined;
+  #liveAtMs = Date.now();
+  #order = 0;
+  #slots: NodeJS.Timeout | undefined;
+
+  constructor(slot: bigint) {
+    this.#slot = slot;
+    this.reader = {
+      fetchAccounts: async (addresses) => ({
+        slot: this.#slot,
+        accounts: addresses.map((address) => {
+          const account = this.accounts.get(address);
+          return account === undefined ? null : { ...account, slot: this.#slot };
+        }),
+      }),
+      fetchProgramAccounts: async () => "refused",
+    };
+    this.feed = {
+      listen: (listener) => {
+        this.#listener = listener;
+      },
+      // From the slot before: a read of this one is later than the beginning of the stream.
+      follow: (addresses) => this.#listener?.onCovered(addresses, this.#slot - 1n),
+      unfollow: () => {},
+      liveAtMs: () => this.#liveAtMs,
+      leastLiveAtMs: () => this.#liveAtMs,
+      readStamp: () => ({ epoch: -1, order: 0 }),
+      doubt: () => {},
+      close: () => {},
+    };
+  }
+
+  get slot(): bigint {
+    return this.#slot;
+  }
+
+  slotAgeMs(): number {
+    return Date.now() - this.#liveAtMs;
+  }
+
+  put(account: Omit<Account, "slot" | "executable">): void {
+    this.accounts.set(account.address, { ...account, executable: false, slot: this.#slot });
+  }
+
+  /** Changes an account and reports it, as a stream does: another lamport, and bytes of its own. */
+  touch(address: Address): void {
+    const known = this.accounts.get(address)!;
+    const account: Account = { ...known, lamports: known.lamports + 1n, data: known.data.slice(), slot: this.#slot };
+    this.accounts.set(address, account);
+    this.#order += 1;
+    this.#listener!.onAccount({ address, account, slot: this.#slot, epoch: 1, order: this.#order });
+  }
+
+  /** Begins slots until `close`. */
+  start(): void {
+    this.beginSlot();
+    this.#slots = setInterval(() => this.beginSlot(), SLOT_MS);
+  }
+
+  beginSlot(): void {
+    this.#slot += 1n;
+    this.#liveAtMs = Date.now();
+    this.#listener?.onSlot(this.#slot, this.#slot - 1n);
+    this.#listener?.onRoot(this.#slot - 32n);
+  }
+
+  close(): void {
+    clearInterval(this.#slots);
+  }
+}

@@ -118,7 +118,7 @@ const boundsByPair = new WeakMap<PairMarkets, Map<number, MarketBounds>>();
  *
  * @param isTaxed whether a mint withholds transfer fees: capped fees make rates improve with size
  */
-export function boundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): MarketBounds {
+export function marketBoundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): MarketBounds {
   const step = stepOf(ask.amount);
   const key = keyOf(ask, step, pair.markets[0]!) * 2 + (isTaxed ? 1 : 0);
   let known = boundsByPair.get(pair);

@@ -2,7 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
 import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask, Quote } from "../../venues/venue.ts";
-import { boundsOf } from "./market-bounds.ts";
+import { marketBoundsOf } from "./market-bounds.ts";
 
 /** One market's answer to an ask. */
 export interface Candidate {
@@ -32,7 +32,7 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
   const candidates: Candidate[] = [];
   const refusals: TradewireError[] = [];
   const faults: MarketFault[] = [...pair.faults];
-  const bounds = pair.markets.length <= PRICED_ALWAYS ? undefined : boundsOf(pair, ask, isTaxed);
+  const bounds = pair.markets.length <= PRICED_ALWAYS ? undefined : marketBoundsOf(pair, ask, isTaxed);
   let best: bigint | undefined;
   for (let index = 0; index < pair.markets.length; index++) {
     const place = bounds?.pick(index) ?? index;

@@ -18,7 +18,15 @@ const AT_ONCE = 12;
 const SOL_OF_EACH = 0.2;
 
 beforeAll(async () => {
-  const environment = { BUILD_PER_SECOND: "1000", SUBMIT_PER_SECOND: "1000", READ_PER_SECOND: "1000" };
+  const environment = {
+    BUILD_PER_SECOND: "1000",
+    SUBMIT_PER_SECOND: "1000",
+    READ_PER_SECOND: "1000",
+    // Every pair is searched once, and one wallet asks for them all.
+    COLD_SEARCHES_PER_SECOND: "1000",
+    COLD_SEARCHES_PER_KEY: "1000",
+    COLD_SEARCHES_PER_ADDRESS: "1000",
+  };
   service = await startTestService(environment);
   const { world } = service.sandbox;
   symbols = new Map(world.tokens.map(({ mint, symbol }) => [mint.toString(), symbol]));

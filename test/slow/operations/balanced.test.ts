@@ -105,7 +105,7 @@ async function balance(services: readonly Service[]): Promise<number> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const untilMs = Date.now() + 20_000; !(await condition().catch(() => false)); await sleep(50)) {
+  for (const untilMs = Date.now() + 120_000; !(await condition().catch(() => false)); await sleep(50)) {
     if (Date.now() > untilMs) throw new Error("it did not come about");
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ServiceStatus } from "../observe/service-status.ts";
 import { loadBrowserModules } from "./browser-modules.ts";
+import { changelog } from "./docs/changelog.ts";
 import { errorRows } from "./docs/error-rows.ts";
 import type { Documents } from "./documents.ts";
 import { SharedDocument } from "./shared-document.ts";
@@ -15,6 +16,7 @@ const TYPES = {
 const PAGES: Readonly<Record<string, string>> = {
   "/": "home/home.html",
   "/docs": "docs/docs.html",
+  "/changelog": "docs/changelog.html",
   "/register": "account/register.html",
   "/history": "account/history.html",
   "/trade": "trade/trade.html",
@@ -24,15 +26,24 @@ const PAGES: Readonly<Record<string, string>> = {
 const ASSETS = [
   "account/history.js",
   "account/register.js",
+  "docs/docs.css",
   "docs/docs.js",
+  "docs/examples.js",
+  "docs/fields.js",
+  "docs/samples.js",
+  "docs/search.js",
+  "docs/throwaway.js",
+  "docs/try-it.js",
   "home/home.js",
   "shared/amounts.js",
   "shared/challenge.js",
+  "shared/curl.js",
   "shared/icon.svg",
   "shared/page.js",
   "shared/sign-in.js",
   "shared/style.css",
   "shared/throwaway-wallet.js",
+  "shared/tabs.js",
   "shared/tokens.js",
   "shared/wallets.js",
   "trade/quote-view.js",
@@ -67,7 +78,7 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
   for (const [path, file] of FILES) {
     const headers = { ...HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
     const text = readFileSync(new URL(file, import.meta.url), "utf8");
-    const page = new SharedDocument(Buffer.from(text.replace("<!-- errors -->", () => errorRows())), headers);
+    const page = new SharedDocument(Buffer.from(fill(text)), headers);
     documents.serve(path, () => page);
   }
   registerModules(documents);
@@ -83,6 +94,11 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
       .header("cache-control", "no-store");
     reply.send(known.text);
   });
+}
+
+/** Puts in what a page takes from elsewhere. */
+function fill(text: string): string {
+  return text.replace("<!-- errors -->", () => errorRows()).replace("<!-- changelog -->", () => changelog());
 }
 
 /** Where pages import the client library from. */

@@ -1,4 +1,5 @@
-import { byId, call, curlFor, element, exampleBuy, fetchStatus, handOverKey } from "../shared/page.js";
+import { curlFor } from "../shared/curl.js";
+import { byId, call, element, exampleBuy, fetchStatus, handOverKey } from "../shared/page.js";
 import { signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { connect, findWallets } from "../shared/wallets.js";
 
@@ -79,7 +80,7 @@ byId("sign").addEventListener("click", async () => {
 
 function showKey(apiKey) {
   byId("key").textContent = apiKey;
-  byId("curl").textContent = curlFor("POST", "/v1/tx/buy", apiKey, exampleBuy(status));
+  byId("curl").textContent = curlFor("POST", `${location.origin}/v1/tx/buy`, apiKey, exampleBuy(status));
   byId("manage-key").value = apiKey;
   byId("result").hidden = false;
   byId("result").focus();

@@ -1,4 +1,5 @@
-import { byId, curlFor, element, exampleBuy, fetchStatus } from "../shared/page.js";
+import { curlFor } from "../shared/curl.js";
+import { byId, element, exampleBuy, fetchStatus } from "../shared/page.js";
 
 const POLL_MS = 2000;
 
@@ -65,7 +66,8 @@ async function poll() {
   try {
     const status = await fetchStatus();
     show(status);
-    if (!example) byId("first").textContent = curlFor("POST", "/v1/tx/buy", "$API_KEY", exampleBuy(status));
+    if (!example)
+      byId("first").textContent = curlFor("POST", `${location.origin}/v1/tx/buy`, "$API_KEY", exampleBuy(status));
     example = true;
   } catch {
     say(example ? "No response. Last known state:" : "No response", "bad");

@@ -105,20 +105,6 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** The curl command of a call to this server. */
-export function curlFor(method, path, apiKey, body) {
-  const lines = [
-    `curl -s ${method === "GET" ? "" : `-X ${method} `}${path.includes("?") ? `'${location.origin}${path}'` : location.origin + path}`,
-  ];
-  // In double quotes, so that the shell expands $API_KEY.
-  if (apiKey !== undefined) lines.push(`  -H "Authorization: Bearer ${apiKey}"`);
-  if (body !== undefined) {
-    lines.push("  -H 'Content-Type: application/json'");
-    lines.push(`  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`);
-  }
-  return lines.join(" \\\n");
-}
-
 /** A small buy of a token that this service trades, for examples. */
 export function exampleBuy(status) {
   const mint = status?.tokens[0]?.mint ?? "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

@@ -8,16 +8,16 @@ hashes.sha512 = sha512;
 
 const FEATURES = ["solana:signMessage", "solana:signTransaction"];
 
-/** Makes a wallet in the form of the Wallet Standard, with a fresh key. `secretKey` is what other wallets import, in base58. */
+/** Makes a wallet in the form of the Wallet Standard, with a fresh key. `secretKey` is what other wallets import, in base58; `signBytes` signs a transaction without asking. */
 export function createThrowawayWallet() {
   const seed = crypto.getRandomValues(new Uint8Array(32));
   const publicKey = getPublicKey(seed);
   const chains = ["solana:localnet", "solana:devnet", "solana:testnet"];
   const account = { address: base58(publicKey), publicKey, chains, features: FEATURES };
-  const signed = (transaction) => {
-    const signedTransaction = Uint8Array.from(transaction);
-    signedTransaction.set(sign(transaction.subarray(65), seed), 1);
-    return { signedTransaction };
+  const signBytes = (transaction) => {
+    const signed = Uint8Array.from(transaction);
+    signed.set(sign(transaction.subarray(65), seed), 1);
+    return signed;
   };
   return {
     version: "1.0.0",
@@ -25,6 +25,7 @@ export function createThrowawayWallet() {
     chains,
     accounts: [account],
     secretKey: base58(Uint8Array.from([...seed, ...publicKey])),
+    signBytes,
     features: {
       "standard:connect": { version: "1.0.0", connect: async () => ({ accounts: [account] }) },
       "solana:signMessage": {
@@ -35,7 +36,8 @@ export function createThrowawayWallet() {
       "solana:signTransaction": {
         version: "1.0.0",
         supportedTransactionVersions: ["legacy", 0],
-        signTransaction: async (...inputs) => inputs.map(({ transaction }) => signed(transaction)),
+        signTransaction: async (...inputs) =>
+          inputs.map(({ transaction }) => ({ signedTransaction: signBytes(transaction) })),
       },
     },
   };

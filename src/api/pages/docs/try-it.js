@@ -1,0 +1,157 @@
+// One operation as a caller meets it: samples in every language, and a form that sends the same call to this server.
+
+import { byId, copyOnClick, element, parseJson, readEvents, send } from "../shared/page.js";
+import { tabList } from "../shared/tabs.js";
+import { exampleBody, exampleParameters, messageOf, pathOf, rpcOf } from "./examples.js";
+import { LANGUAGES } from "./samples.js";
+import { submitSigned } from "./throwaway.js";
+
+const LONGEST_ANSWER = 20_000;
+
+/** The samples of an operation, and the form that they follow. @param choice the language that all operations show */
+export function tryIt({ path, verb, operation, needsKey, isStream }, { mint, resolve, choice }) {
+  const { operationId: id, parameters = [], requestBody } = operation;
+  const hasBody = requestBody !== undefined;
+  const examples = exampleParameters(id, mint);
+  const inputs = parameters.map(({ name }) => {
+    const input = element("input", { type: "text", id: `${id}-${name}`, autocomplete: "off", spellcheck: "false" });
+    input.value = examples[name] ?? "";
+    return input;
+  });
+  const text = element("textarea", { id: `${id}-body`, rows: "8", spellcheck: "false" });
+  text.value = JSON.stringify(exampleBody(id, mint), null, 2);
+  const values = () => Object.fromEntries(parameters.map(({ name }, i) => [name, inputs[i].value.trim()]));
+  const target = () => pathOf(path, parameters, values());
+  const code = element("code");
+  const panel = element("pre", { id: `${id}-sample`, tabindex: "0" }, code);
+  const showSample = () => {
+    const body = hasBody ? parseJson(text.value) : undefined;
+    const isBroken = hasBody && (typeof body !== "object" || body === null);
+    text.setAttribute("aria-invalid", `${isBroken}`);
+    const { sample } = LANGUAGES.find((language) => language.id === choice.id);
+    code.textContent = isBroken
+      ? "The body is not valid JSON."
+      : sample({
+          ...{ verb, needsKey, isStream, body, rpc: rpcOf(operation) },
+          url: location.origin + target(),
+          message: messageOf(operation, { values: values(), body }, resolve),
+        });
+  };
+  choice.onChange(showSample);
+  const copy = element("button", { type: "button", class: "plain small" }, "Copy");
+  copyOnClick(copy, code);
+  const fields = [
+    ...parameters.map(({ name }, i) => labelled(name, inputs[i])),
+    ...(hasBody ? [labelled("Body", text)] : []),
+  ];
+  const form = sendForm(
+    { id, verb, target, needsKey, isStream, body: () => (hasBody ? text.value : undefined) },
+    fields,
+  );
+  form.addEventListener("input", showSample);
+  showSample();
+  const tabs = tabList(LANGUAGES, { choice, panel, label: `Language of the sample of ${id}` });
+  const sample = element("div", { class: "sample" }, element("div", { class: "row" }, tabs, copy), panel);
+  return [sample, element("details", {}, element("summary", {}, "Try it"), form)];
+}
+
+const labelled = (name, input) => element("div", { class: "field" }, element("label", { for: input.id }, name), input);
+
+/** The form that sends a call and shows its answer. */
+function sendForm(call, fields) {
+  const button = element("button", { type: "submit" }, "Send");
+  const outcome = element("p", { class: "quiet", role: "status" });
+  const answer = element("pre", { class: "answer", hidden: true, tabindex: "0" });
+  const next = element("p", { class: "row", hidden: true });
+  const form = element("form", {}, ...fields, element("p", { class: "row" }, button), outcome, answer, next);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const apiKey = byId("api-key").value.trim();
+    if (call.needsKey && apiKey === "") {
+      outcome.textContent = "This call needs an API key. Enter it at the top of the page.";
+      byId("api-key").focus();
+      return;
+    }
+    next.hidden = true;
+    if (call.isStream) {
+      await showEvents(call.target(), apiKey, { button, outcome, answer });
+      return;
+    }
+    button.disabled = true;
+    const value = await showAnswer(call, apiKey, { outcome, answer });
+    button.disabled = false;
+    offerSubmit(value?.data, { apiKey, outcome, answer, next });
+  });
+  return form;
+}
+
+/** Sends a call; shows its status, duration and answer. Returns the answer, if it is JSON. */
+async function showAnswer({ verb, target, needsKey, body }, apiKey, { outcome, answer }) {
+  outcome.textContent = "Sending";
+  const startedMs = performance.now();
+  try {
+    const { status, text } = await send(verb, target(), {
+      ...(needsKey ? { apiKey } : {}),
+      ...(body() === undefined ? {} : { body: body() }),
+    });
+    outcome.textContent = `Status ${status} after ${Math.round(performance.now() - startedMs)} ms`;
+    const value = parseJson(text);
+    answer.hidden = text === "";
+    answer.textContent = value === undefined ? text : JSON.stringify(value, null, 2);
+    const { code, doc_url } = value?.error ?? {};
+    if (doc_url !== undefined) outcome.append(" · ", element("a", { href: `#${code}` }, `What ${code} means`));
+    return value;
+  } catch (error) {
+    outcome.textContent = error.message;
+    answer.hidden = true;
+    return undefined;
+  }
+}
+
+/** After a build for the throwaway wallet of this page: the next step, in one click. */
+function offerSubmit(built, { apiKey, outcome, answer, next }) {
+  if (built?.unsignedTransaction === undefined || byId("throwaway").dataset.key !== apiKey) return;
+  const sign = element("button", { type: "button" }, "Sign with the throwaway wallet and submit");
+  sign.addEventListener("click", async () => {
+    sign.disabled = true;
+    await showAnswer(
+      { verb: "POST", target: () => "/v1/tx/submit", needsKey: true, body: () => submitSigned(built) },
+      apiKey,
+      {
+        outcome,
+        answer,
+      },
+    );
+    next.hidden = true;
+  });
+  next.replaceChildren(sign);
+  next.hidden = false;
+}
+
+/** Shows the events of a stream as they come, until it ends or the button is pressed again. */
+async function showEvents(path, apiKey, { button, outcome, answer }) {
+  const stop = new AbortController();
+  const words = button.textContent;
+  const halt = (event) => {
+    event.preventDefault();
+    stop.abort();
+  };
+  button.textContent = "Stop";
+  button.addEventListener("click", halt);
+  answer.hidden = false;
+  answer.textContent = "";
+  outcome.textContent = "Streaming";
+  let count = 0;
+  try {
+    for await (const { event, data } of readEvents(path, apiKey, stop.signal)) {
+      count++;
+      const shown = `event: ${event}\n${JSON.stringify(data, null, 2)}\n\n${answer.textContent}`;
+      answer.textContent = shown.slice(0, LONGEST_ANSWER);
+    }
+    outcome.textContent = `The stream ended after ${count} events.`;
+  } catch (error) {
+    outcome.textContent = stop.signal.aborted ? `Stopped after ${count} events.` : error.message;
+  }
+  button.removeEventListener("click", halt);
+  button.textContent = words;
+}

@@ -258,6 +258,69 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("shows samples in five languages, one for all operations, by keyboard too", async () => {
+    const page = await open("/docs");
+    const tabs = page.locator("#buy").getByRole("tab");
+    await tabs.first().waitFor();
+    expect(await tabs.allTextContents()).toEqual(["curl", "TypeScript", "Python", "Go", "grpcurl"]);
+    await tabs.first().focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Python");
+    expect(await page.locator("#sell-sample").textContent()).toContain("urllib.request.Request(");
+    await page.keyboard.press("End");
+    expect(await page.locator("#buy-sample").textContent()).toContain("tradewire.v1.TradeService/Buy");
+    expect(await page.locator("#buy-sample").textContent()).toContain('"priority":"PRIORITY_FAST"');
+    await page.keyboard.press("ArrowRight");
+    expect(await tabs.first().getAttribute("aria-selected")).toBe("true");
+    await page.locator("#buy").getByText("Try it").click();
+    await page.locator("#buy").getByLabel("Body").fill('{"mint":"mine"}');
+    expect(await page.locator("#buy-sample").textContent()).toContain(`-d '{"mint":"mine"}'`);
+    await page.context().close();
+  });
+
+  it("finds operations, fields and error codes, and an error leads to its row", async () => {
+    const page = await open("/docs");
+    await page.locator("#buy").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("TX_EXPIRED");
+    await page.getByText(/^Found in /).waitFor();
+    expect(await page.locator("#errors tbody tr:visible").count()).toBe(1);
+    expect(await page.locator("#listKeys").isVisible()).toBe(false);
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#listKeys").isVisible()).toBe(true);
+    await page.locator("#getPriority").waitFor();
+    await page.getByLabel("API key").fill("api_wrong");
+    const profile = page.locator("#getProfile");
+    await profile.getByText("Try it").click();
+    await profile.getByRole("button", { name: "Send" }).click();
+    await page.getByLabel(/^Search/).fill("challenge");
+    await page.getByLabel(/^Search/).fill("getProfile");
+    await profile.getByRole("link", { name: "What AUTH_ERROR means" }).click();
+    await expect.poll(() => page.locator("tr#AUTH_ERROR").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it("trades from the reference with a throwaway wallet", async () => {
+    const page = await open("/docs");
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("A throwaway wallet with 10 SOL").waitFor();
+    const buy = page.locator("#buy");
+    await buy.getByText("Try it").click();
+    await buy.getByRole("button", { name: "Send" }).click();
+    await buy.getByRole("button", { name: "Sign with the throwaway wallet and submit" }).click();
+    await expect.poll(() => buy.locator("pre.answer").textContent()).toContain('"status": "confirmed"');
+    expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
+    await page.context().close();
+  });
+
+  it("shows the changelog", async () => {
+    const page = await open("/changelog");
+    await page.getByRole("heading", { name: "Unreleased" }).waitFor();
+    expect(await page.locator("main li").count()).toBeGreaterThan(5);
+    await page.context().close();
+  });
+
   it("selects text that the browser does not let it copy", async () => {
     const page = await open("/");
     await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));

@@ -8,7 +8,7 @@ export function startSearch() {
   const entries = [...document.querySelectorAll(".docs article.operation:not(#errors), #errors tbody tr")].map(
     (shown) => ({
       shown,
-      text: `${shown.id} ${shown.textContent}`.toLowerCase(),
+      text: wordsOf(shown),
       link: document.querySelector(`#contents a[href="#${shown.id}"]`)?.parentElement,
     }),
   );
@@ -22,7 +22,7 @@ export function startSearch() {
       if (isFound) counts[shown.localName === "tr" ? "codes" : "operations"]++;
     }
     byId("errors").hidden = counts.codes === 0;
-    for (const group of document.querySelectorAll("#operations h2")) group.hidden = !hasShown(group);
+    for (const group of document.querySelectorAll(".docs h2")) group.hidden = !hasShown(group);
     byId("found").textContent = words.length === 0 ? "" : wordsFor(counts);
   };
   field.addEventListener("input", search);
@@ -46,6 +46,13 @@ export function startSearch() {
     search();
     target.scrollIntoView();
   });
+}
+
+/** What is searched of an operation: what it says, not what every one lists. */
+function wordsOf(shown) {
+  const copy = shown.cloneNode(true);
+  for (const part of copy.querySelectorAll(".sample, form, p.type")) part.remove();
+  return `${shown.id} ${copy.textContent}`.toLowerCase();
 }
 
 /** True if an article of the group, up to the next heading, is shown. */

@@ -17,9 +17,17 @@ function documents(path: string) {
   });
 }
 
-it("composes two services, a database, a chain and a balancer, with known settings", () => {
+it("composes two services, a database, a chain, a balancer and monitoring, with known settings", () => {
   const [compose] = documents("compose.yaml");
-  expect(Object.keys(compose.services)).toEqual(["service-1", "service-2", "chain", "database", "balancer"]);
+  expect(Object.keys(compose.services)).toEqual([
+    "service-1",
+    "service-2",
+    "chain",
+    "database",
+    "balancer",
+    "prometheus",
+    "grafana",
+  ]);
   const { environment } = compose.services["service-1"];
   const secret = "11".repeat(32);
   const filled = Object.fromEntries(

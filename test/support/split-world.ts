@@ -11,6 +11,7 @@ import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { decodeMint } from "../../src/solana/token/mint.ts";
 import type { BuildPorts } from "../../src/trade/build/build-trade.ts";
 import { raydiumCpmm } from "../../src/venues/raydium-cpmm/venue.ts";
+import type { Venue } from "../../src/venues/venue.ts";
 import { readMarket } from "../conformance/trades.ts";
 import { memoryPorts } from "./memory-ports.ts";
 import { type Executed, Svm } from "./svm.ts";
@@ -44,7 +45,7 @@ export function drawSplitWorld(random: Random): SplitWorld {
     if (mint !== SOL_MINT)
       ledger.mint({ mint, program: TOKEN_PROGRAM, decimals: 6, name: `T${index}`, symbol: `T${index}` });
   putCpmmConfigs(ledger, owner, owner);
-  const pools: { readonly a: Address; readonly b: Address; readonly pool: Address }[] = [];
+  const pools: WorldPool[] = [];
   const priceOf = mints.map(() => random.between(1n, 50n));
   for (const [i, a] of mints.entries()) {
     for (const [j, b] of mints.entries()) {
@@ -58,7 +59,7 @@ export function drawSplitWorld(random: Random): SplitWorld {
           { mint: b, decimals: b === SOL_MINT ? 9 : 6, amount: (depth * priceOf[i]! * drift) / 10_000n },
         ] as const;
         const pool = putCpmmPool(ledger, { config, creator: owner, sides, openTime: 0n, epoch: 1_000n });
-        pools.push({ a, b, pool });
+        pools.push({ a, b, pool, venue: raydiumCpmm });
       }
     }
   }
@@ -70,31 +71,37 @@ export function drawSplitWorld(random: Random): SplitWorld {
     wallet,
     mints,
     ports: () => portsOf(svm, wallet, mints, pools),
-    held: (mint) =>
-      mint === SOL_MINT ? svm.lamports(wallet) : tokensOf(svm, associatedTokenAddress(wallet, mint, TOKEN_PROGRAM)),
-    execute: (wire) => execute(svm, wallet, wire),
+    held: (mint) => heldBy(svm, wallet, mint),
+    execute: (wire) => executeWire(svm, wallet, wire),
   };
 }
 
-function tokensOf(svm: Svm, account: Address): bigint {
+/** What a wallet holds of a mint of the Token program; lamports of SOL. */
+export function heldBy(svm: Svm, wallet: Address, mint: Address): bigint {
+  if (mint === SOL_MINT) return svm.lamports(wallet);
+  const account = associatedTokenAddress(wallet, mint, TOKEN_PROGRAM);
   return svm.get(account) === null ? 0n : svm.tokens(account);
 }
 
-function portsOf(
-  svm: Svm,
-  wallet: Address,
-  mints: readonly Address[],
-  pools: readonly { readonly a: Address; readonly b: Address; readonly pool: Address }[],
-): BuildPorts {
+/** A market of a pair on an SVM. */
+export interface WorldPool {
+  readonly a: Address;
+  readonly b: Address;
+  readonly pool: Address;
+  readonly venue: Venue;
+}
+
+/** What a build for `wallet` reads of these mints and pools, as the chain is now. */
+export function portsOf(svm: Svm, wallet: Address, mints: readonly Address[], pools: readonly WorldPool[]): BuildPorts {
   const clock = svm.clock();
-  const hot = pools.map(({ a, b, pool }) => {
-    const { market, state } = readMarket(svm, raydiumCpmm, pool, { a, b });
-    return { a, b, hot: { venue: raydiumCpmm, market, state, slot: clock.slot } as HotMarket };
+  const hot = pools.map(({ a, b, pool, venue }) => {
+    const { market, state } = readMarket(svm, venue, pool, { a, b });
+    return { a, b, hot: { venue, market, state, slot: clock.slot } as HotMarket };
   });
   const marketsOf = ({ a, b }: { readonly a: Address; readonly b: Address }): PairMarkets => ({
     markets: hot.filter((one) => (one.a === a && one.b === b) || (one.a === b && one.b === a)).map((one) => one.hot),
     faults: [],
-    searched: ["raydium_cpmm"],
+    searched: [...new Set(pools.map(({ venue }) => venue.id))],
   });
   const markets: Markets = {
     marketsOf,
@@ -115,7 +122,7 @@ function portsOf(
 }
 
 /** Runs the instructions of a wire transaction: what a message of version 1 says of its budget becomes an instruction. */
-function execute(svm: Svm, wallet: Address, wire: Uint8Array): Executed {
+export function executeWire(svm: Svm, wallet: Address, wire: Uint8Array): Executed {
   const { instructions, config } = readTransaction(wire);
   const units = config?.computeUnitLimit;
   return svm.send(wallet, [

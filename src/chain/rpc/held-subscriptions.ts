@@ -1,4 +1,4 @@
-import { GradualWork } from "../../primitives/turns/gradual-work.ts";
+import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import type { SubscriptionConnection } from "./subscription-connection.ts";
 
 export interface SubscriptionRequest {
@@ -16,9 +16,9 @@ interface SharedSubscription {
   readonly kind: SubscriptionRequest["kind"];
   readonly params: readonly unknown[];
   readonly requests: Set<SubscriptionRequest>;
-  /** The connection that was asked for it; undefined if it has to be asked. */
+  /** The connection that was asked for it last; undefined, or another than the one in use, if it has to be asked. */
   askedOn: SubscriptionConnection | undefined;
-  /** The node's number for it there; undefined before the answer. */
+  /** The node's number for it there; undefined before the answer. Means nothing on another connection. */
   id: number | undefined;
 }
 
@@ -35,10 +35,15 @@ const ASKED_PER_TURN = 500;
 export class HeldSubscriptions {
   readonly #byKey = new Map<string, SharedSubscription>();
   readonly #byId = new Map<number, SharedSubscription>();
-  /** Asked for again on a new connection, by key. */
-  readonly #unasked = new GradualWork<readonly [string, SharedSubscription]>(([key, shared]) => {
-    if (this.#byKey.get(key) === shared) this.#ask(key, shared);
-  }, ASKED_PER_TURN);
+  /** Asks for everything on a new connection. What nobody wants any more, and only waited for its answer on the last one, is dropped. */
+  readonly #unasked = new GradualWalk(
+    () => this.#byKey,
+    ([key, shared]) => {
+      if (shared.requests.size > 0) this.#ask(key, shared);
+      else if (!this.#isAsked(shared)) this.#byKey.delete(key);
+    },
+    ASKED_PER_TURN,
+  );
   /** Keys of subscriptions that the node refused, oldest refusal first: who needs the accounts polls them meanwhile. */
   readonly #refused = new Set<string>();
   #connection: SubscriptionConnection | undefined;
@@ -53,7 +58,7 @@ export class HeldSubscriptions {
       this.#byKey.set(key, shared);
     }
     shared.requests.add(request);
-    if (shared.id === undefined) this.#ask(key, shared);
+    if (this.#idOf(shared) === undefined) this.#ask(key, shared);
     else this.#reportActive(shared, request);
     return () => this.#remove(key, shared, request);
   }
@@ -62,7 +67,7 @@ export class HeldSubscriptions {
   begin(connection: SubscriptionConnection): void {
     this.lose();
     this.#connection = connection;
-    this.#unasked.add([...this.#byKey]);
+    this.#unasked.begin();
   }
 
   /** Asks again for subscriptions that the node has refused, the longest refused first. */
@@ -74,16 +79,12 @@ export class HeldSubscriptions {
     }
   }
 
-  /** The connection is out of use, and none of its subscriptions counts. */
+  /** The connection is out of use, and none of its subscriptions counts, however many there are. */
   lose(): void {
     this.#connection = undefined;
     this.#refused.clear();
     this.#unasked.clear();
     this.#byId.clear();
-    for (const [key, shared] of this.#byKey) {
-      shared.askedOn = shared.id = undefined;
-      if (shared.requests.size === 0) this.#byKey.delete(key);
-    }
   }
 
   /** Passes a notice to everyone who asked for it. */
@@ -107,6 +108,7 @@ export class HeldSubscriptions {
     const connection = this.#connection;
     if (connection === undefined || shared.askedOn === connection) return;
     shared.askedOn = connection;
+    shared.id = undefined;
     connection.request(`${shared.kind}Subscribe`, shared.params, (id) => {
       if (connection !== this.#connection || shared.askedOn !== connection) return;
       if (id === undefined) {
@@ -126,16 +128,27 @@ export class HeldSubscriptions {
   #reportActive(shared: SharedSubscription, request: SubscriptionRequest): void {
     const connection = this.#connection;
     queueMicrotask(() => {
-      const isActive = shared.id !== undefined && shared.askedOn === connection && shared.requests.has(request);
+      const isActive =
+        connection === this.#connection && this.#idOf(shared) !== undefined && shared.requests.has(request);
       if (isActive) request.onActive?.();
     });
   }
 
   #remove(key: string, shared: SharedSubscription, request: SubscriptionRequest): void {
     if (!shared.requests.delete(request) || shared.requests.size > 0) return;
-    if (shared.id !== undefined) this.#end(key, shared, shared.id);
+    const id = this.#idOf(shared);
+    if (id !== undefined) this.#end(key, shared, id);
     // Keep a pending one: a second request for the same must not open a second subscription.
-    else if (shared.askedOn === undefined) this.#byKey.delete(key);
+    else if (!this.#isAsked(shared)) this.#byKey.delete(key);
+  }
+
+  #isAsked({ askedOn }: SharedSubscription): boolean {
+    return askedOn !== undefined && askedOn === this.#connection;
+  }
+
+  /** The number of an active subscription. */
+  #idOf(shared: SharedSubscription): number | undefined {
+    return this.#isAsked(shared) ? shared.id : undefined;
   }
 
   #end(key: string, shared: SharedSubscription, id: number): void {

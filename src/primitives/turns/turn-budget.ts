@@ -15,9 +15,9 @@ export class TurnBudget {
     return this.#left <= 0;
   }
 
-  /** Takes one. Work that has begun may take more than is left. */
-  spend(): void {
-    this.#left -= 1;
+  /** Takes one, or as much as one piece of work is worth. Work that has begun may take more than is left. */
+  spend(worth = 1): void {
+    this.#left -= worth;
     this.#renewal ??= setImmediate(() => this.#renew());
   }
 

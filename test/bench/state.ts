@@ -54,6 +54,7 @@ const feed: AccountFeed = {
   follow: (addresses) => listener.onCovered(addresses, slot),
   unfollow: () => {},
   liveAtMs: () => liveAtMs,
+  liveTimes: () => () => liveAtMs,
   leastLiveAtMs: () => liveAtMs,
   readStamp: () => ({ epoch: -1, order: 0 }),
   doubt: () => {},

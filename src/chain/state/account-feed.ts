@@ -17,7 +17,7 @@ export interface FeedListener {
   onSlot(slot: bigint, parent: bigint): void;
   onDead(slot: bigint): void;
   /** The slot's bank was replaced: discard the updates of these accounts from the previous one. */
-  onReplaced(slot: bigint, addresses: ReadonlySet<Address>): void;
+  onReplaced(slot: bigint, addresses: Iterable<Address>): void;
   onConfirmed(slot: bigint): void;
   onRoot(slot: bigint): void;
   /** From this slot on, every change of these accounts is reported. */
@@ -36,6 +36,8 @@ export interface AccountFeed {
   unfollow(addresses: readonly Address[]): void;
   /** When the stream that covers the account last reported a new slot (epoch milliseconds): everything before has arrived too. */
   liveAtMs(address: Address): number;
+  /** The same of any account, as it is now: the answers stay when streams go on. */
+  liveTimes(): (address: Address) => number;
   /** The same for the stream that has been silent longest. */
   leastLiveAtMs(): number;
   /** The place of a read among the notices of its slot; to be taken when the read is sent. */

@@ -56,3 +56,42 @@ test("a dead slot with thousands of changes leaves no trace, though it takes tur
   await expect.poll(delivered).toEqual(new Set([11n]));
   await expect.poll(() => followed.spareVersions()).toBe(0);
 });
+
+test("a doubt of all accounts counts at once, though few are walked over in one turn of the loop", async () => {
+  const { followed, entries } = following(20_000, new SlotTree());
+  for (const entry of entries) followed.trust(entry);
+  expect(followed.unstreamed.size).toBe(0);
+  followed.distrustUntil(10);
+  expect(followed.unstreamed.size).toBe(5_000);
+  // One that no turn has reached yet.
+  expect(entries.at(-1)!.streamed).toBe(false);
+  expect(followed.unstreamed.size).toBe(5_000);
+  await expect.poll(() => followed.unstreamed.size).toBe(entries.length);
+});
+
+test("what happens to all accounts reaches each once, in its order, before anything else is known of it", async () => {
+  const { followed, entries } = following(12_000, new SlotTree());
+  for (const entry of entries) Object.assign(entry, { streamed: true, coveredFrom: 1n });
+  followed.upset((standing) => {
+    standing.provenAtMs += standing.streamed ? 7 : 0;
+    standing.streamed = false;
+  });
+  const [last, gone] = [entries.at(-1)!, entries.at(-2)!];
+  // Covered and read again between the two.
+  last.coveredFrom = 5n;
+  last.streamed = true;
+  followed.upset((standing) => {
+    standing.provenAtMs += standing.streamed ? 100 : 0;
+    standing.streamed = false;
+    standing.coveredFrom = undefined;
+  });
+  followed.stop(gone);
+  expect([last.provenAtMs, last.coveredFrom]).toEqual([107, undefined]);
+  const late = followed.start(Address.from(new Uint8Array(32).fill(9)));
+  await expect.poll(() => followed.unstreamed.size).toBe(entries.length);
+  expect(late).toMatchObject({ provenAtMs: 0, streamed: false });
+  const known = new Set(entries.slice(0, -2).map(({ provenAtMs }) => provenAtMs));
+  expect(known).toEqual(new Set([7]));
+  // Forgotten by then: one that is followed no longer takes in nothing more.
+  expect(gone.provenAtMs).toBeLessThanOrEqual(7);
+});

@@ -1,34 +1,16 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { StateSource } from "../port.ts";
-import {
-  type AccountHistory,
-  type AccountVersion,
-  addVersion,
-  currentVersion,
-  pruneVersions,
-} from "./account-versions.ts";
+import { type AccountVersion, addVersion, currentVersion, pruneVersions } from "./account-versions.ts";
+import { FollowedAccount, type Upheaval, Upheavals } from "./followed-account.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
-/** A followed account and how far its state is known. Times are epoch milliseconds. */
-export interface FollowedAccount extends AccountHistory {
-  readonly address: Address;
-  versions: AccountVersion[];
-  /** The version last delivered; undefined before the first, and while no version survives. */
-  delivered: AccountVersion | undefined;
-  /** The slot from which the stream reports every change; undefined while it does not. */
-  coveredFrom: bigint | undefined;
-  /** True once a read has closed the gap before the stream: from then on the stream suffices. */
-  streamed: boolean;
-  /** Up to when the state is proven without the stream. */
-  provenAtMs: number;
-  readAtMs: number;
-}
-
-/** Accounts pruned, and delivered after a fork, before other work gets a turn: a few milliseconds' worth. */
+/** Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: a few milliseconds' worth each. */
 const PRUNED_PER_TURN = 5_000;
 const DELIVERED_PER_TURN = 5_000;
+const DOUBTED_PER_TURN = 5_000;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
@@ -44,6 +26,9 @@ export class FollowedAccounts {
   /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
+  readonly #upheavals = new Upheavals();
+  /** Lets every account take in what happened to all, so that it is forgotten. */
+  readonly #shaken: GradualWalk<FollowedAccount>;
   #distrustUntilMs = 0;
 
   constructor(tree: SlotTree, now: Now) {
@@ -53,13 +38,20 @@ export class FollowedAccounts {
     this.#undelivered = new GradualWork((entry) => {
       if (this.has(entry)) this.#deliver(entry);
     }, DELIVERED_PER_TURN);
+    this.#shaken = new GradualWalk(
+      () => this.#walkAll(),
+      (entry) => {
+        if (!entry.streamed) this.#unstreamed.add(entry);
+      },
+      DOUBTED_PER_TURN,
+    );
   }
 
   get size(): number {
     return this.#byAddress.size;
   }
 
-  /** Accounts that the stream does not suffice for. */
+  /** Accounts that the stream does not suffice for; after something that happened to all, complete within a few turns of the loop. */
   get unstreamed(): ReadonlySet<FollowedAccount> {
     return this.#unstreamed;
   }
@@ -94,15 +86,7 @@ export class FollowedAccounts {
 
   /** Follows an account with no known state yet. */
   start(address: Address): FollowedAccount {
-    const entry: FollowedAccount = {
-      address,
-      versions: [],
-      delivered: undefined,
-      coveredFrom: undefined,
-      streamed: false,
-      provenAtMs: 0,
-      readAtMs: 0,
-    };
+    const entry = new FollowedAccount(address, this.#upheavals);
     this.#byAddress.set(address, entry);
     this.#unstreamed.add(entry);
     return entry;
@@ -119,6 +103,7 @@ export class FollowedAccounts {
     this.#touched.clear();
     this.#unpruned.clear();
     this.#undelivered.clear();
+    this.#shaken.clear();
   }
 
   /** Adds a version, and delivers it if it is the newest on the chain. */
@@ -176,7 +161,22 @@ export class FollowedAccounts {
   /** The stream suffices for no account until then (epoch milliseconds). */
   distrustUntil(untilMs: number): void {
     this.#distrustUntilMs = untilMs;
-    for (const entry of this.#byAddress.values()) this.doubt(entry);
+    this.upset((standing) => {
+      standing.streamed = false;
+    });
+  }
+
+  /** Something happened to every account: it counts at once, however many there are. */
+  upset(upheaval: Upheaval): void {
+    this.#upheavals.add(upheaval);
+    this.#shaken.begin();
+  }
+
+  /** What happened before the walk was taken in by all at its end. */
+  *#walkAll(): Generator<FollowedAccount, void> {
+    const { count } = this.#upheavals;
+    yield* this.#byAddress.values();
+    this.#upheavals.drop(count);
   }
 
   /**
@@ -191,11 +191,13 @@ export class FollowedAccounts {
   }
 
   /** Discards the versions of these accounts in this slot. */
-  discard(slot: bigint, addresses: ReadonlySet<Address>): void {
-    for (const entry of this.#touched.get(slot) ?? []) {
-      if (!addresses.has(entry.address)) continue;
+  discard(slot: bigint, addresses: Iterable<Address>): void {
+    if (!this.#touched.has(slot)) return;
+    for (const address of addresses) {
+      const entry = this.#byAddress.get(address);
+      if (entry === undefined || !entry.versions.some((version) => version.slot === slot)) continue;
       entry.versions = entry.versions.filter((version) => version.slot !== slot);
-      if (this.has(entry)) this.#deliver(entry);
+      this.#deliver(entry);
     }
   }
 

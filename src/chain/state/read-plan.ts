@@ -1,6 +1,7 @@
 import type { Now } from "../../primitives/clock.ts";
 import type { AccountFeed } from "./account-feed.ts";
-import type { FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
+import type { FollowedAccount } from "./followed-account.ts";
+import type { FollowedAccounts } from "./followed-accounts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
 interface ReadPlanOptions {

@@ -59,6 +59,11 @@ class SubscriptionFeed implements AccountFeed {
     return this.#subscriptions.lastSlotAtMs();
   }
 
+  liveTimes(): () => number {
+    const atMs = this.#subscriptions.lastSlotAtMs();
+    return () => atMs;
+  }
+
   leastLiveAtMs(): number {
     return this.#subscriptions.lastSlotAtMs();
   }

@@ -51,6 +51,7 @@ test("with any branches, and changes in any order, once or twice, the state is t
           follow: (addresses) => listener.onCovered(addresses, BigInt(FIRST)),
           unfollow: () => {},
           liveAtMs: () => 0,
+          liveTimes: () => () => 0,
           leastLiveAtMs: () => 0,
           readStamp: () => ({ epoch: -1, order: 0 }),
           doubt: () => {},

@@ -4,7 +4,8 @@ import type { AccountReader, KnownAccount, StateSource } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { NodeComparison } from "./compare/node-comparison.ts";
 import type { StateWitness } from "./compare/witness-nodes.ts";
-import { type FollowedAccount, FollowedAccounts } from "./followed-accounts.ts";
+import type { FollowedAccount, Standing } from "./followed-account.ts";
+import { FollowedAccounts } from "./followed-accounts.ts";
 import { FollowedReads } from "./followed-reads.ts";
 import { ReadPlan } from "./read-plan.ts";
 import { SlotTree } from "./slot-tree.ts";
@@ -228,8 +229,8 @@ class StreamedStateSource implements LiveStateSource {
         for (const entry of this.#entriesOf(addresses)) entry.coveredFrom = fromSlot;
       },
       onUncovered: (addresses) => {
-        const entries = addresses === undefined ? this.#followed.values() : this.#entriesOf(addresses);
-        for (const entry of entries) this.#uncover(entry);
+        if (addresses === undefined) this.#uncoverAll();
+        else for (const entry of this.#entriesOf(addresses)) this.#uncover(entry);
       },
       onRestart: () => tree.restart(),
     };
@@ -267,12 +268,11 @@ class StreamedStateSource implements LiveStateSource {
     this.#counters.gaps += 1;
     this.#warn(`The stream of slots has a gap before slot ${slot}; all followed accounts are read again.`);
     this.#isUrgent = true;
-    for (const entry of this.#followed.values()) {
-      const liveAtMs = Math.min(this.#feed.liveAtMs(entry.address), completeUpToMs);
-      if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, liveAtMs);
-      if (entry.coveredFrom !== undefined) entry.coveredFrom = slot;
-      this.#followed.doubt(entry);
-    }
+    const liveAtMs = this.#feed.liveTimes();
+    this.#followed.upset((standing, address) => {
+      proveUpTo(standing, Math.min(liveAtMs(address), completeUpToMs));
+      if (standing.coveredFrom !== undefined) standing.coveredFrom = slot;
+    });
   }
 
   /** Slots have joined the chain or left it. */
@@ -286,6 +286,16 @@ class StreamedStateSource implements LiveStateSource {
     if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
     entry.coveredFrom = undefined;
     this.#followed.doubt(entry);
+    this.#isUrgent = true;
+  }
+
+  #uncoverAll(): void {
+    const liveAtMs = this.#feed.liveTimes();
+    const completeUpToMs = this.#stream.completeUpToMs();
+    this.#followed.upset((standing, address) => {
+      proveUpTo(standing, Math.min(liveAtMs(address), completeUpToMs));
+      standing.coveredFrom = undefined;
+    });
     this.#isUrgent = true;
   }
 
@@ -349,4 +359,10 @@ class StreamedStateSource implements LiveStateSource {
     this.#isUrgent = true;
     this.#doubtFeed();
   }
+}
+
+/** The stream suffices no longer, but its state was complete until then. */
+function proveUpTo(standing: Standing, atMs: number): void {
+  if (standing.streamed) standing.provenAtMs = Math.max(standing.provenAtMs, atMs);
+  standing.streamed = false;
 }

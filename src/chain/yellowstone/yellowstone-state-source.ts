@@ -70,6 +70,11 @@ class YellowstoneFeed implements AccountFeed {
     return this.#streamOf.get(address)?.liveAtMs ?? 0;
   }
 
+  liveTimes(): (address: Address) => number {
+    const times = new Map(this.#streams.map((stream) => [stream, stream.liveAtMs]));
+    return (address) => times.get(this.#streamOf.get(address)!) ?? 0;
+  }
+
   leastLiveAtMs(): number {
     return this.#streams.reduce((least, { liveAtMs }) => Math.min(least, liveAtMs), Number.POSITIVE_INFINITY);
   }

@@ -154,6 +154,7 @@ async function startWorld(nodes: number, options: WorldOptions = {}) {
     follow: (addresses) => listener.onCovered(addresses, slot),
     unfollow: () => {},
     liveAtMs: () => Date.now(),
+    liveTimes: () => () => Date.now(),
     leastLiveAtMs: () => Date.now(),
     readStamp: () => ({ epoch: 0, order: ++order }),
     doubt: () => {},

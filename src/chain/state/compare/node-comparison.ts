@@ -1,6 +1,7 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
-import type { FollowedAccount, FollowedAccounts } from "../followed-accounts.ts";
+import type { FollowedAccount } from "../followed-account.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { FollowedReads } from "../followed-reads.ts";
 import type { SlotTree } from "../slot-tree.ts";
 import type { StateCounters } from "../state-counts.ts";

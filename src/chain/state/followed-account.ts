@@ -1,0 +1,92 @@
+import type { Address } from "../../primitives/address.ts";
+import type { AccountHistory, AccountVersion } from "./account-versions.ts";
+
+/** How far an account's state is known. Times are epoch milliseconds. */
+export interface Standing {
+  /** The slot from which the stream reports every change; undefined while it does not. */
+  coveredFrom: bigint | undefined;
+  /** True once a read has closed the gap before the stream: from then on the stream suffices. */
+  streamed: boolean;
+  /** Up to when the state is proven without the stream. */
+  provenAtMs: number;
+}
+
+/** Something that happened to every followed account at once, as to this one. */
+export type Upheaval = (standing: Standing, address: Address) => void;
+
+/** What happened to all accounts at once, in its order. Each account takes it in when it is next looked at. */
+export class Upheavals {
+  readonly #kept: Upheaval[] = [];
+  #dropped = 0;
+
+  /** How many there were. */
+  get count(): number {
+    return this.#dropped + this.#kept.length;
+  }
+
+  add(upheaval: Upheaval): void {
+    this.#kept.push(upheaval);
+  }
+
+  /** Applies to an account's standing what happened after the first `takenIn`. @returns how many it has taken in now */
+  apply(standing: Standing, address: Address, takenIn: number): number {
+    for (let at = Math.max(0, takenIn - this.#dropped); at < this.#kept.length; at++)
+      this.#kept[at]!(standing, address);
+    return this.count;
+  }
+
+  /** Every account has taken in so many. */
+  drop(count: number): void {
+    this.#kept.splice(0, count - this.#dropped);
+    this.#dropped = count;
+  }
+}
+
+/** A followed account. Nothing of its standing is read before it has taken in what happened to all accounts. */
+export class FollowedAccount implements AccountHistory {
+  readonly address: Address;
+  versions: AccountVersion[] = [];
+  /** The version last delivered; undefined before the first, and while no version survives. */
+  delivered: AccountVersion | undefined;
+  /** Epoch milliseconds. */
+  readAtMs = 0;
+  readonly #standing: Standing = { coveredFrom: undefined, streamed: false, provenAtMs: 0 };
+  readonly #upheavals: Upheavals;
+  #takenIn: number;
+
+  constructor(address: Address, upheavals: Upheavals) {
+    this.address = address;
+    this.#upheavals = upheavals;
+    this.#takenIn = upheavals.count;
+  }
+
+  get coveredFrom(): bigint | undefined {
+    return this.#current().coveredFrom;
+  }
+
+  set coveredFrom(slot: bigint | undefined) {
+    this.#current().coveredFrom = slot;
+  }
+
+  get streamed(): boolean {
+    return this.#current().streamed;
+  }
+
+  set streamed(isStreamed: boolean) {
+    this.#current().streamed = isStreamed;
+  }
+
+  get provenAtMs(): number {
+    return this.#current().provenAtMs;
+  }
+
+  set provenAtMs(atMs: number) {
+    this.#current().provenAtMs = atMs;
+  }
+
+  #current(): Standing {
+    if (this.#takenIn !== this.#upheavals.count)
+      this.#takenIn = this.#upheavals.apply(this.#standing, this.address, this.#takenIn);
+    return this.#standing;
+  }
+}

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
 import type { FeedListener } from "../state/account-feed.ts";
 import { ConnectionSlots } from "./connection-slots.ts";
 import { Coverage } from "./coverage.ts";
@@ -49,6 +50,10 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 /** Slot statuses among which a slot's beginning should have been. */
 const MUTE_STATUSES = 30;
+/** Accounts that are covered, or lose their coverage, in the time that one message takes on average. */
+const ACCOUNTS_PER_MESSAGE = 20;
+/** Streams that ask for their thousands of accounts in one turn of the loop: all may have lost their connections at once. */
+const connects = new TurnBudget(1);
 
 /**
  * One stream and its accounts, over as many connections as it takes.
@@ -83,6 +88,7 @@ export class FeedStream {
   #newestSlot = 0n;
   #liveAtMs = 0;
   #aliveAtMs = 0;
+  readonly #connectNow = () => this.#connect();
 
   constructor(options: FeedStreamOptions, owner: StreamOwner) {
     this.#options = options;
@@ -118,6 +124,7 @@ export class FeedStream {
     clearInterval(this.#watch);
     clearTimeout(this.#gatherTimer);
     clearTimeout(this.#retryTimer);
+    connects.forget(this.#connectNow);
     this.#stream?.close();
     this.#stream = undefined;
   }
@@ -134,8 +141,14 @@ export class FeedStream {
     this.#stream?.send(encodeSubscribeRequest({ name, accounts: this.#coverage.addresses, fromSlot }));
   }
 
+  #connectInTurn(): void {
+    if (connects.isSpent) connects.whenRenewed(this.#connectNow);
+    else this.#connect();
+  }
+
   #connect(): void {
     const { url, token, now } = this.#options;
+    connects.spend();
     this.#epoch = this.#owner.nextEpoch();
     this.#aliveAtMs = now();
     const canReplay = this.#canReplay && this.#newestSlot > this.#replaySlots;
@@ -168,7 +181,7 @@ export class FeedStream {
     const isReplayRefused = this.#slots.first === undefined && reason.startsWith("gRPC status");
     if (this.#replay !== undefined && isReplayRefused) this.#canReplay = false;
     warn(`The Yellowstone stream of ${this.#host} is lost (${reason}); reconnecting.`);
-    this.#retryTimer = setTimeout(() => this.#connect(), this.#retryMs * (0.75 + random() / 2));
+    this.#retryTimer = setTimeout(() => this.#connectInTurn(), this.#retryMs * (0.75 + random() / 2));
     this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
   }
 
@@ -231,13 +244,20 @@ export class FeedStream {
   #begin({ slot, status, bankId, filters }: SlotUpdate): void {
     if (this.#slots.begin(slot)) {
       this.#checkReplay(slot);
-      for (const covered of this.#coverage.takeEffect(Number(filters[0] ?? 0)))
+      for (const covered of this.#coverage.takeEffect(Number(filters[0] ?? 0))) {
         this.#owner.listener?.onCovered(covered, slot);
+        this.#countAccounts(covered.length);
+      }
       this.#slots.trim();
     }
     const isNewBank = status === SLOT_STATUS.createdBank && bankId !== undefined;
-    if (isNewBank && this.#slots.setBank(slot, bankId))
-      this.#owner.listener?.onReplaced(slot, this.#coverage.addresses);
+    if (!isNewBank || !this.#slots.setBank(slot, bankId)) return;
+    this.#owner.listener?.onReplaced(slot, this.#coverage.addresses);
+    this.#countAccounts(this.size);
+  }
+
+  #countAccounts(count: number): void {
+    this.#stream?.countWork(count / ACCOUNTS_PER_MESSAGE);
   }
 
   /** Once the replay has reached a new slot, it is accepted if it held everything received before the cut. */
@@ -267,5 +287,6 @@ export class FeedStream {
     const { listener } = this.#owner;
     listener?.onUncovered(this.#coverage.uncoverUnrequested());
     listener?.onRestart();
+    this.#countAccounts(this.size);
   }
 }

@@ -15,6 +15,8 @@ interface GrpcStreamOptions {
 /** An open bidirectional call. */
 export interface GrpcStream {
   send(message: Uint8Array): void;
+  /** The message being received caused as much work as so many do on average: that much less is received in this turn. */
+  countWork(messages: number): void;
   close(): void;
 }
 
@@ -86,6 +88,10 @@ class Http2GrpcStream implements GrpcStream {
     const prefix = Buffer.alloc(PREFIX_BYTES);
     prefix.writeUInt32BE(message.length, 1);
     this.#call.write(Buffer.concat([prefix, message]));
+  }
+
+  countWork(messages: number): void {
+    turn.spend(messages);
   }
 
   close(): void {

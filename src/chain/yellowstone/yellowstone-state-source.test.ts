@@ -253,7 +253,7 @@ test("a slot missing from the stream is a gap: all accounts are read again", asy
 
 test("a stream without slots is replaced, even if its connection stays open", async () => {
   await start({ silentMs: 200 });
-  await stream();
+  await source.follow([a, b]);
   await settled(() => expect(server.requests.length).toBeGreaterThan(3));
   expect(warnings.some((warning) => /reports no slots/.test(warning))).toBe(true);
 });

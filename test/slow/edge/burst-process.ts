@@ -1,7 +1,8 @@
 /**
  * A Yellowstone server that sends bursts: every account of every stream changes in one slot, all of it written at once. Sends its
  * port. The message `{ slot, from, value }` begins the slots up to that one and changes each account's data to the value in the
- * last, `{ root }` makes a slot final, and "count" does nothing; each is answered with the number of accounts concerned.
+ * last, `{ root }` makes a slot final, "cut" ends every connection, and "count" does nothing; each is answered with the number of
+ * accounts concerned.
  */
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -16,12 +17,9 @@ interface Request {
   readonly ping?: object;
 }
 
-export type BurstOrder =
-  | { readonly slot: number; readonly from: number; readonly value: number }
-  | { readonly root: number }
-  | "count";
+export type BurstOrder = Burst | { readonly root: number } | "count" | "cut";
 
-const STATUS = { finalized: 2, firstShredReceived: 3 } as const;
+const STATUS = { finalized: 2, firstShredReceived: 3, createdBank: 5 } as const;
 const DATA_BYTES = 165;
 /** A chunk of this size is rarely the last of a request. */
 const FULL_FRAME = 16 * 1024;
@@ -67,25 +65,42 @@ server.on("stream", (stream) => {
   };
 });
 
-function burst({ slot, from, value }: { slot: number; from: number; value: number }): number {
+interface Burst {
+  readonly slot: number;
+  readonly from: number;
+  readonly value: number;
+  /** Everything is written for one bank of the slot first, with another value, and again for the bank that replaces it. */
+  readonly isReplaced?: boolean;
+}
+
+function burst({ slot, from, value, isReplaced = false }: Burst): number {
   let writes = 0;
-  const data = Buffer.alloc(DATA_BYTES, value);
+  const changes = (accounts: Request["accounts"], fill: number, bankId: number) => {
+    const data = Buffer.alloc(DATA_BYTES, fill);
+    return Object.entries(accounts ?? {}).flatMap(([name, { account }]) =>
+      account.map((address) => {
+        const info = { pubkey: bs58.decode(address), lamports: 1, owner: OWNER, data, writeVersion: ++writes };
+        return framed({ filters: [name], account: { slot, account: info, bankId } });
+      }),
+    );
+  };
   const all = [...streams].map(([stream, { accounts, slots }]) => {
     const filters = Object.keys(slots);
     const begun = Array.from({ length: slot - from + 1 }, (_, i) => {
       const status = STATUS.firstShredReceived;
       return framed({ filters, slot: { slot: from + i, parent: from + i - 1, status } });
     });
-    const changes = Object.entries(accounts ?? {}).flatMap(([name, { account }]) =>
-      account.map((address) => {
-        const info = { pubkey: bs58.decode(address), lamports: 1, owner: OWNER, data, writeVersion: ++writes };
-        return framed({ filters: [name], account: { slot, account: info } });
-      }),
-    );
-    return { stream, bytes: Buffer.concat([...begun, ...changes]) };
+    const bank = (bankId: number) => framed({ filters, slot: { slot, status: STATUS.createdBank, bankId } });
+    const replaced = isReplaced ? [bank(1), ...changes(accounts, 255, 1)] : [];
+    return { stream, bytes: Buffer.concat([...begun, ...replaced, bank(2), ...changes(accounts, value, 2)]) };
   });
   for (const { stream, bytes } of all) stream.write(bytes);
   return writes;
+}
+
+function cut(): number {
+  for (const stream of streams.keys()) stream.session?.destroy();
+  return 0;
 }
 
 function finalize(slot: number): number {
@@ -98,7 +113,8 @@ const count = () => [...streams.values()].reduce((sum, { accounts }) => sum + ad
 const addressesOf = (accounts: Request["accounts"]) => Object.values(accounts ?? {}).flatMap(({ account }) => account);
 
 process.on("message", (order: BurstOrder) => {
-  process.send!(order === "count" ? count() : "root" in order ? finalize(order.root) : burst(order));
+  if (typeof order === "string") process.send!(order === "count" ? count() : cut());
+  else process.send!("root" in order ? finalize(order.root) : burst(order));
 });
 process.on("disconnect", () => process.exit(0));
 server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));

@@ -37,6 +37,7 @@ export class BenchChain {
       follow: (addresses) => this.#listener?.onCovered(addresses, this.#slot - 1n),
       unfollow: () => {},
       liveAtMs: () => this.#liveAtMs,
+      liveTimes: () => () => this.#liveAtMs,
       leastLiveAtMs: () => this.#liveAtMs,
       readStamp: () => ({ epoch: -1, order: 0 }),
       doubt: () => {},

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import http2 from "node:http2";
 import https from "node:https";
+import tls from "node:tls";
 import { promisify } from "node:util";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -219,6 +220,30 @@ describe("with a certificate", () => {
     });
     expect(levels).toHaveLength(2);
     client.close();
+    await secure.close();
+  });
+
+  it("holds back a client that pipelines over HTTP/1.1, and refuses nothing", async () => {
+    const secure = await startEdge({ tls: { cert, key } });
+    const requests = 400;
+    const socket = tls.connect({ host: "localhost", port: secure.port, ca: cert });
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    await once(socket, "secureConnect");
+    const body = JSON.stringify({ mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.05, priority: "fast" });
+    const headers = `Host: localhost\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\n`;
+    for (let i = 1; i <= requests; i++) {
+      const last = i === requests ? "Connection: close\r\n" : "";
+      // Each part is a TLS record of its own, so that bodies arrive while reading is held back.
+      socket.write(`POST /v1/tx/buy HTTP/1.1\r\n${headers}${last}Content-Length: ${body.length}\r\n\r\n`);
+      socket.write(body);
+    }
+    await once(socket, "close");
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).toHaveLength(requests);
+    expect(new Set(statuses).has("400")).toBe(false);
     await secure.close();
   });
 });

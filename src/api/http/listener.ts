@@ -74,6 +74,9 @@ export class Listener {
         if (socket.alpnProtocol === "h2") return serveHttp2(socket);
         socket.setTimeout(settings.keepAliveMs);
         serveHttp1(socket);
+        // With a listener the data comes through the stream, which a pause holds back. Without one the HTTP parser reads the
+        // decrypted records directly, and Node hands it those after a pause too: it refuses them as HPE_PAUSED.
+        socket.on("data", () => {});
       },
     );
     // A failed handshake concerns only its client.

@@ -263,3 +263,15 @@ test("a flood of unknown and of cold mints by one key stays within the budget, a
   expect(counts.get("answered")! + counts.get("RATE_LIMIT_EXCEEDED")!).toBe(300);
   expect(state.searches).toBeLessThanOrEqual(14 + mine.length);
 });
+
+test("a market found by a caller's search and by one in the background at once is one market", async () => {
+  const markets = start();
+  expect(await marketsOf(markets)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(120_000);
+  putPool(at(10), token, SOL_MINT);
+  const waiting = marketsOf(markets);
+  markets.searchSoon(pair);
+  await waiting;
+  await settle();
+  expect(await marketsOf(markets)).toEqual([at(10).toString()]);
+});

@@ -140,7 +140,7 @@ export class WatchedPair {
       if (isGone) watch.release();
       return !isGone;
     });
-    this.#watches = [...kept, ...added];
+    this.#watches = [...kept, ...notAmong(kept, added)];
     this.#searchFaults = [...faults, ...this.passedOver.faults()];
     this.#searched = searched;
     if (added.length > 0) this.schedule.clearDoubts();
@@ -229,6 +229,16 @@ export class WatchedPair {
     }
     return { markets, faults, searched: this.#searched };
   }
+}
+
+/** The watches of further markets; releases the others, which a search that ran at the same time has found too. */
+function notAmong(kept: readonly MarketWatch[], added: readonly MarketWatch[]): readonly MarketWatch[] {
+  const known = new Set(kept.map(({ address }) => address));
+  return added.filter((watch) => {
+    if (!known.has(watch.address)) return true;
+    watch.release();
+    return false;
+  });
 }
 
 function contestedState({ venue, address }: MarketWatch): TradewireError {

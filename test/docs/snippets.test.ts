@@ -13,7 +13,24 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "it reinstalls; the demo checks itself and exits with 1 if a trade differs",
   "npm ci && npm test": "this is part of it",
   "npm start": "it is what these tests start",
+  "export ADMIN_URL=http://127.0.0.1:9090": "these tests' service has another port, in this variable",
+  "export KEY_PEPPER=$(openssl rand -hex 32) TOKEN_KEYS=k1:$(openssl rand -hex 32) POSTGRES_PASSWORD=$(openssl rand -hex 16)":
+    "it sets what the compose file needs",
+  "docker compose up --detach": "it pulls images; test/integration/deploy.test.ts reads the compose file",
+  "docker compose stop chain": "as the compose file's start",
+  "docker compose start chain": "as the compose file's start",
 };
+
+/** Pages whose snippets are run, and whether they have programs. */
+const PAGES: readonly (readonly [page: string, hasPrograms: boolean])[] = [
+  ["README.md", true],
+  ["docs/guide.md", true],
+  ["docs/guides/bot.md", true],
+  ["docs/guides/service.md", true],
+  ["docs/guides/wallet.md", true],
+  ["docs/guides/operator.md", false],
+  ["docs/guides/migrate.md", false],
+];
 
 /** A fenced block of a page. `file`: the name in its first line, where it has one, under which a reader saves it. */
 interface Block {
@@ -44,6 +61,7 @@ const hasGrpcurl = spawnSync("grpcurl", ["-version"]).error === undefined;
 const reader = mkdtempSync(join(tmpdir(), "tradewire-reader-"));
 let service: ReturnType<typeof spawn>;
 let exported = "";
+let adminUrl = "";
 
 /** A checkout as a reader has it: the repository's entries, and files of the reader's own beside them. */
 function checkOut(): void {
@@ -62,6 +80,7 @@ function readersPath(): string {
 beforeAll(async () => {
   checkOut();
   const [port, adminPort] = [await freePort(), await freePort()];
+  adminUrl = `http://127.0.0.1:${adminPort}`;
   service = spawn(process.execPath, ["src/process/main.ts"], {
     cwd: ROOT,
     env: childEnvironment({
@@ -95,7 +114,7 @@ afterAll(async () => {
 function paste(script: string): Promise<{ code: number | null; output: string }> {
   const shell = spawn("bash", ["-euo", "pipefail"], {
     cwd: reader,
-    env: { PATH: readersPath(), HOME: process.env.HOME },
+    env: { PATH: readersPath(), HOME: process.env.HOME, ADMIN_URL: adminUrl },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let output = "";
@@ -104,7 +123,13 @@ function paste(script: string): Promise<{ code: number | null; output: string }>
   return new Promise((resolve) => shell.once("close", (code) => resolve({ code, output })));
 }
 
-describe.each(["README.md", "docs/guide.md"])("%s", (page) => {
+it("runs the snippets of every guide that has any", () => {
+  const guides = readdirSync(join(ROOT, "docs/guides")).map((name) => `docs/guides/${name}`);
+  const isRun = new Set(PAGES.map(([page]) => page));
+  expect(guides.filter((page) => !isRun.has(page) && blocksOf(page).length > 0)).toEqual([]);
+});
+
+describe.each(PAGES)("%s", (page, hasPrograms) => {
   const blocks = blocksOf(page);
   for (const { file, text } of blocks) {
     if (file !== undefined) beforeAll(() => writeFileSync(join(reader, file), text));
@@ -112,7 +137,7 @@ describe.each(["README.md", "docs/guide.md"])("%s", (page) => {
 
   it("has a name in every program, so that a reader knows what to save it as", () => {
     const programs = blocks.filter(({ language }) => ["ts", "js"].includes(language));
-    expect(programs.length).toBeGreaterThan(0);
+    expect(programs.length > 0).toBe(hasPrograms);
     for (const { file } of programs) expect(file).toBeDefined();
     for (const { file } of programs) expect(blocks.map(({ text }) => text).join()).toContain(`node ${file}`);
   });

@@ -39,7 +39,11 @@ test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs"])(
   "every command that %s names is a script",
   (place) => {
     const folder = join(ROOT, place);
-    const pages = place.endsWith(".md") ? [folder] : readdirSync(folder).map((name) => join(folder, name));
+    const pages = place.endsWith(".md")
+      ? [folder]
+      : readdirSync(folder, { recursive: true, encoding: "utf8" })
+          .filter((name) => name.endsWith(".md"))
+          .map((name) => join(folder, name));
     for (const path of pages) {
       const named = [...readFileSync(path, "utf8").matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!);
       expect([path, named.filter((name) => scripts[name] === undefined)]).toEqual([path, []]);

@@ -1,7 +1,7 @@
-import type { BuiltResponse } from "./answers.ts";
-import { rest } from "./proof/pause.ts";
-import type { TradeNode } from "./proof/trade-node.ts";
-import { TradeError } from "./trade-error.ts";
+import type { BuiltResponse } from "../answers.ts";
+import { rest } from "../proof/pause.ts";
+import type { TradeNode } from "../proof/trade-node.ts";
+import { TradeError } from "../trade-error.ts";
 
 /**
  * Checks that the price of a rebuild is at most this fraction worse than the price of the first build.

@@ -1,7 +1,7 @@
-import { toTradeError } from "./connection/connect-error.ts";
-import { checkTrade, type Trade } from "./trade.ts";
-import { TradeError } from "./trade-error.ts";
-import type { TradeExpectation } from "./verify/trade-expectation.ts";
+import { toTradeError } from "../connection/connect-error.ts";
+import { checkTrade, type Trade } from "../trade.ts";
+import { TradeError } from "../trade-error.ts";
+import type { TradeExpectation } from "../verify/trade-expectation.ts";
 
 /** Pauses between two submits of the same transaction grow from the first to the second. Milliseconds. */
 const FIRST_PAUSE_MS = 500;

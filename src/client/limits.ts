@@ -4,8 +4,22 @@ import { HUB_MINTS } from "../solana/hub-mints.ts";
 import { SOL_MINT, USDC_MINT } from "../solana/programs.ts";
 import { TradeError } from "./trade-error.ts";
 
+/** Bounds of a route. The service keeps to them, and the client checks that it did. */
+export interface RouteLimits {
+  /** Trade the two mints against each other only: the same as `maxLegs: 1`. */
+  readonly directOnly?: boolean | undefined;
+  /** Markets in a row at most, 1 to 3. */
+  readonly maxLegs?: number | undefined;
+  /** Parallel paths at most, 1 to 4. 1 never splits. */
+  readonly maxPaths?: number | undefined;
+  /** Trade on these venues only, by the names that `platform` has. */
+  readonly venues?: readonly string[] | undefined;
+  /** Trade on none of these venues. */
+  readonly excludeVenues?: readonly string[] | undefined;
+}
+
 /** What the caller allows. Every limit is checked locally before signing; a limit that cannot be checked refuses the trade. */
-export interface TradeLimits {
+export interface TradeLimits extends RouteLimits {
   /** Maximum price impact as a fraction: 0.1 is 10 %. The service's figure: `minOutputAmount` bounds the price without it. */
   readonly maxPriceImpact?: number | undefined;
   /** Maximum cost of priority in SOL, tips included. The default follows the size of the trade, see `defaultMaxPriority`. */
@@ -26,8 +40,18 @@ export interface TradeLimits {
   readonly middleMints?: readonly string[] | undefined;
 }
 
+/** The names of the bounds of a route. */
+export const ROUTE_KEYS = {
+  directOnly: true,
+  maxLegs: true,
+  maxPaths: true,
+  venues: true,
+  excludeVenues: true,
+} as const satisfies Record<keyof RouteLimits, true>;
+
 /** The names of the limits. */
 export const LIMIT_KEYS = {
+  ...ROUTE_KEYS,
   maxPriceImpact: true,
   maxPriorityCost: true,
   minOutputAmount: true,

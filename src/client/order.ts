@@ -19,52 +19,77 @@ interface OrderTerms {
   readonly priority: PriorityName;
 }
 
-/** Spend exactly `solAmount` SOL on a token. */
+/** Spend exactly this much SOL on a token. Give one of the two amounts. */
 export interface BuyOrder extends OrderTerms {
   readonly mint: string;
-  readonly solAmount: number;
+  readonly solAmount?: number | undefined;
+  /** Lamports, as a decimal string: exact for every amount. */
+  readonly solAmountRaw?: string | undefined;
 }
 
-/** Sell exactly `tokenAmount` of a token for SOL, or `sellPercent` of the balance. Give one of the two. */
+/** Sell exactly this much of a token for SOL, or a share of the balance. Give one of the three. */
 export interface SellOrder extends OrderTerms {
   readonly mint: string;
   readonly tokenAmount?: number | undefined;
+  /** Base units, as a decimal string: exact for every amount, and needs no decimals. */
+  readonly tokenAmountRaw?: string | undefined;
   /** 0 < p ≤ 100. At 100 the emptied token account is closed and its rent returned. */
   readonly sellPercent?: number | undefined;
 }
 
-/** Swap one mint for another, exact on either side. SOL may be written `SOL`. */
+/** Swap one mint for another, exact on either side. SOL may be written `SOL`. Give one of the two amounts. */
 export interface SwapOrder extends OrderTerms {
   readonly inputMint: string;
   readonly outputMint: string;
-  readonly amount: number;
+  readonly amount?: number | undefined;
+  /** Base units, as a decimal string: exact for every amount, and needs no decimals. */
+  readonly amountRaw?: string | undefined;
   readonly swapMode: SwapModeName;
 }
 
-/** The buy as an order for the verifier. */
-export function buyAsTrade({ mint, solAmount, slippage }: BuyOrder): TradeOrder {
-  return { inputMint: "SOL", outputMint: mint, swapMode: "exactIn", amount: solAmount, slippage };
+/** The buy as an order for the verifier. @throws TypeError unless it has exactly one of the two amounts */
+export function buyAsTrade({ mint, solAmount, solAmountRaw, slippage }: BuyOrder): TradeOrder {
+  checkAmounts("A buy", { solAmount, solAmountRaw });
+  const amounts = { amount: solAmount, amountRaw: solAmountRaw };
+  return { inputMint: "SOL", outputMint: mint, swapMode: "exactIn", ...amounts, slippage };
 }
 
-/** The sale as an order for the verifier. @throws TypeError unless it has exactly one of the two amounts */
-export function saleAsTrade({ mint, tokenAmount, sellPercent, slippage }: SellOrder): TradeOrder {
-  if ((tokenAmount === undefined) === (sellPercent === undefined)) {
-    throw new TypeError("A sale needs either tokenAmount or sellPercent.");
+/** The sale as an order for the verifier. @throws TypeError unless it has exactly one of the three amounts */
+export function saleAsTrade({ mint, tokenAmount, tokenAmountRaw, sellPercent, slippage }: SellOrder): TradeOrder {
+  checkAmounts("A sale", { tokenAmount, tokenAmountRaw, sellPercent });
+  const amounts = { amount: tokenAmount, amountRaw: tokenAmountRaw, sellPercent };
+  return { inputMint: mint, outputMint: "SOL", swapMode: "exactIn", ...amounts, slippage };
+}
+
+/** The swap as an order for the verifier. @throws TypeError unless it has exactly one of the two amounts */
+export function swapAsTrade(order: Omit<SwapOrder, "priority">): TradeOrder {
+  const { inputMint, outputMint, amount, amountRaw, swapMode, slippage } = order;
+  checkAmounts("A swap", { amount, amountRaw });
+  return { inputMint, outputMint, amount, amountRaw, swapMode, slippage };
+}
+
+/** @throws TypeError unless exactly one amount is given, and a raw one is base units */
+function checkAmounts(what: string, amounts: Readonly<Record<string, number | string | undefined>>): void {
+  const given = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
+  if (given.length !== 1) {
+    throw new TypeError(`${what} needs exactly one of ${Object.keys(amounts).join(", ")}.`);
   }
-  return { inputMint: mint, outputMint: "SOL", swapMode: "exactIn", amount: tokenAmount, slippage, sellPercent };
-}
-
-/** The swap as an order for the verifier. */
-export function swapAsTrade({ inputMint, outputMint, amount, swapMode, slippage }: SwapOrder): TradeOrder {
-  return { inputMint, outputMint, amount, swapMode, slippage };
+  const [name, amount] = given[0]!;
+  if (name.endsWith("Raw") && !/^[1-9]\d{0,19}$/.test(String(amount))) {
+    throw new TypeError(`${name} is base units as a decimal string, such as "1500000".`);
+  }
 }
 
 const TERM_KEYS = { slippage: true, priority: true } as const;
-export const BUY_KEYS = { ...TERM_KEYS, mint: true, solAmount: true } as const satisfies Record<keyof BuyOrder, true>;
+export const BUY_KEYS = { ...TERM_KEYS, mint: true, solAmount: true, solAmountRaw: true } as const satisfies Record<
+  keyof BuyOrder,
+  true
+>;
 export const SELL_KEYS = {
   ...TERM_KEYS,
   mint: true,
   tokenAmount: true,
+  tokenAmountRaw: true,
   sellPercent: true,
 } as const satisfies Record<keyof SellOrder, true>;
 export const SWAP_KEYS = {
@@ -72,5 +97,6 @@ export const SWAP_KEYS = {
   inputMint: true,
   outputMint: true,
   amount: true,
+  amountRaw: true,
   swapMode: true,
 } as const satisfies Record<keyof SwapOrder, true>;

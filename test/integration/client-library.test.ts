@@ -178,6 +178,51 @@ describe("verification", () => {
 });
 
 describe("a trade", () => {
+  test("amounts in base units are exact on every order, and need no decimals", async () => {
+    const client = await funded(Keypair.generate());
+    const terms = { slippage: 0.05, priority: "fast" } as const;
+    const bought = await client.buy({ ...terms, mint, solAmountRaw: "100000001" });
+    expect(bought.tradeResult?.inputAmountRaw).toBe("100000001");
+    const got = BigInt(bought.tradeResult!.outputAmountRaw);
+    const sold = await client.sell({ ...terms, mint, tokenAmountRaw: `${got / 3n}` });
+    expect(sold.tradeResult?.inputAmountRaw).toBe(`${got / 3n}`);
+    const swapped = await client.swap(
+      { ...terms, inputMint: "SOL", outputMint: mint, amountRaw: `${got / 5n}`, swapMode: "exactOut" },
+      { maxInputRaw: "100000000" },
+    );
+    expect(swapped.tradeResult?.outputAmountRaw).toBe(`${got / 5n}`);
+    const price = { inputMint: mint, outputMint: "SOL", amountRaw: "12345", swapMode: "exactIn", slippage: 0 } as const;
+    expect((await client.quote(price)).estimates?.inputAmountRaw).toBe("12345");
+    const both = client.buy({ ...terms, mint, solAmount: 1, solAmountRaw: "1000000000" });
+    await expect(both).rejects.toThrow("exactly one of solAmount, solAmountRaw");
+    for (const amountRaw of ["0", "1.5", "-1", "1e9", "", "0x10", "9".repeat(21)]) {
+      const order = { ...terms, inputMint: "SOL", outputMint: mint, amountRaw, swapMode: "exactIn" } as const;
+      await expect(client.swap(order), amountRaw).rejects.toThrow("base units as a decimal string");
+    }
+  });
+
+  test("bounds of the route are kept by the service, and held against its answer", async () => {
+    const client = await funded(Keypair.generate());
+    const only = await client.buildBuy(buyOrder(), { venues: ["raydium_cpmm"], maxPaths: 1, directOnly: true });
+    expect(only.route.map(({ venue }) => venue)).toEqual(["raydium_cpmm"]);
+    expect((await client.verify(only)).built).toBe(only);
+    for (const [limits, reason] of [
+      [{ venues: ["pump_fun"] }, "which venues does not list"],
+      [{ excludeVenues: ["orca_whirlpool", "raydium_cpmm"] }, "which excludeVenues lists"],
+      [{ venues: [] }, "venues is a list of venues"],
+      [{ excludeVenues: ["raydium_cpm"] }, 'no venue "raydium_cpm"'],
+      [{ maxLegs: 0 }, "maxLegs is a whole number from 1 to 3"],
+      [{ maxPaths: 1.5 }, "maxPaths is a whole number from 1 to 4"],
+      [{ directOnly: "yes" as never }, "directOnly is true or false"],
+    ] as const) {
+      await expect(client.sign(only, limits), reason).rejects.toThrow(reason);
+    }
+    const refused = await failureOf(client.buy(buyOrder(), { venues: ["pump_fun"] }));
+    expect([refused.code, refused.signature]).toEqual(["NO_ROUTE", undefined]);
+    await expect(client.buy(buyOrder(), { directonly: true } as never)).rejects.toThrow('Did you mean "directOnly"?');
+    await expect(client.quote({ ...buyOrder(), maxLegs: 1 } as never)).rejects.toThrow("Unknown key");
+  });
+
   test("reports its steps, and can be found and watched until it is final", async () => {
     const client = await funded(Keypair.generate());
     const steps: TradeStep["step"][] = [];

@@ -1,7 +1,7 @@
 import type { TradeOptions } from "../options.ts";
 import type { TradeReview } from "../proof/review.ts";
 import { TradeError } from "../trade-error.ts";
-import type { ProvenTrade } from "../tradewire.ts";
+import type { ProvenTrade } from "../trading/trade-desk.ts";
 import {
   type CliIo,
   type Command,

@@ -1,6 +1,6 @@
 import type { TradeLimits } from "../limits.ts";
 import { TradeError } from "../trade-error.ts";
-import type { TradeOrder } from "../verify/trade-expectation.ts";
+import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
 import { checkReference, DEFAULT_TOLERANCE, type PriceReference } from "./reference.ts";
 import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
 
@@ -53,7 +53,7 @@ export function requireBounds(order: TradeOrder, limits: ClaimedTrade["limits"],
       "An exact output costs what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw). Nothing was signed.",
     );
   }
-  if (order.amount === undefined && !hasNode) {
+  if (isShare(order) && !hasNode) {
     throw new TradeError(
       "BOUND_REQUIRED",
       "A share of the balance is what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw), or a node that reads the balance. Nothing was signed.",
@@ -105,7 +105,7 @@ function unprovenOf(
   if (!isPriced) unproven.push("price");
   // A bounded price bounds what the impact can cost; a limit on the impact itself needs somebody who measures it.
   if (!isMeasured && (!isPriced || limits.maxPriceImpact !== undefined)) unproven.push("priceImpact");
-  if (!hasNode && order.amount === undefined) unproven.push("balance");
+  if (!hasNode && isShare(order)) unproven.push("balance");
   return unproven;
 }
 

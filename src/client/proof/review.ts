@@ -1,5 +1,5 @@
 import type { BuiltResponse } from "../answers.ts";
-import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
+import { isShare, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
 import type { TradeProof } from "./prove-trade.ts";
 
 /** A verified trade, before it is signed: what the bytes allow, and what was proven of it. */
@@ -39,7 +39,7 @@ export function unverified(built: BuiltResponse, order: TradeOrder | undefined):
     leastOutputRaw: outputAmountRaw,
     inputDecimals: undefined,
     outputDecimals: undefined,
-    unproven: order?.amount === undefined ? [...unproven, "balance"] : unproven,
+    unproven: order === undefined || isShare(order) ? [...unproven, "balance"] : unproven,
     findings: undefined,
   };
 }

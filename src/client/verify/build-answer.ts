@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { parseAmount, toWholeUnits } from "../../primitives/amount.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../../solana/programs.ts";
-import { decimalsOf, MIDDLE_MINTS, type TradeLimits } from "../limits.ts";
+import { decimalsOf, type TradeLimits } from "../limits.ts";
 import { TradeError } from "../trade-error.ts";
 
 /** The fields of a build response that the expectation depends on. Generated build responses have this shape. */
@@ -40,17 +40,6 @@ export interface BuildAnswer {
   }[];
 }
 
-/** One market of a trade, as announced by the service: what all paths over it trade there together. */
-export interface ExpectedLeg {
-  readonly venue: string;
-  readonly market: Address;
-  readonly inMint: Address;
-  readonly outMint: Address;
-  /** Estimated amounts; they only help to find price-dependent accounts. Base units. */
-  readonly inAmount: bigint;
-  readonly outAmount: bigint;
-}
-
 /** What the service expects the trade to move, in base units, and the decimals that the client knows. */
 export interface Estimate {
   readonly inAmount: bigint;
@@ -59,9 +48,6 @@ export interface Estimate {
   readonly outDecimals: number | undefined;
 }
 
-/** Parallel paths of a route at most, and markets of each. */
-const MOST_PATHS = 4;
-const MOST_LEGS = 3;
 const MOST_DECIMALS = 20;
 /** Far above the network's 5,000 lamports a signature, and far below what hurts. */
 const MOST_BASE_FEE = 100_000n;
@@ -98,112 +84,6 @@ function readBoth(wholeUnits: number, text: string, known: number | undefined): 
   if (raw === 0n) throw unexpected("the response estimates an amount of nothing");
   if (scales.some(agrees)) return raw;
   throw unexpected(`the response shows ${wholeUnits} for ${raw} base units, which is another amount`);
-}
-
-/** A market as one path lists it. */
-interface PathLeg extends ExpectedLeg {
-  readonly path: number;
-}
-
-/**
- * The markets of the response's route, in order of execution: every path leads from the input mint to the output mint,
- * through mints that the caller allows, and paths over one market are one swap of their sum.
- * @throws TradeError UNEXPECTED_TRANSACTION
- */
-export function readLegs(
-  { route, platform }: BuildAnswer,
-  inMint: Address,
-  outMint: Address,
-  { inAmount, outAmount }: Estimate,
-  { middleMints }: TradeLimits,
-): ExpectedLeg[] {
-  if (route.length > MOST_PATHS * MOST_LEGS) throw unexpected(`the response's route has ${route.length} markets`);
-  const legs = route.map((leg) => ({
-    venue: leg.venue,
-    market: addressOf(leg.market),
-    inMint: mintOf(leg.inputMint),
-    outMint: mintOf(leg.outputMint),
-    inAmount: rawAmount(leg.inputAmountRaw),
-    outAmount: rawAmount(leg.outputAmountRaw),
-    path: leg.path ?? 0,
-  }));
-  const paths = pathsOf(legs);
-  const allowed = new Set((middleMints ?? MIDDLE_MINTS).map(mintOf));
-  for (const path of paths) checkPath(path, inMint, outMint, allowed);
-  if (platform !== legs.map(({ venue }) => venue).join("+")) {
-    throw unexpected(`the response names the platform ${platform}, which is not its route`);
-  }
-  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
-  const given = sum(paths.map((path) => path[0]!.inAmount));
-  const taken = sum(paths.map((path) => path.at(-1)!.outAmount));
-  const swaps = inOrder(mergeLegs(legs), inMint);
-  const passes = swaps.every(({ inMint: mint }) => {
-    if (mint === inMint) return true;
-    const arrives = swaps.filter((swap) => swap.outMint === mint).map((swap) => swap.outAmount);
-    const leaves = swaps.filter((swap) => swap.inMint === mint).map((swap) => swap.inAmount);
-    return sum(leaves) <= sum(arrives);
-  });
-  if (given !== inAmount || taken !== outAmount || !passes) {
-    throw unexpected("the amounts of the response's route are not those of its estimates");
-  }
-  return swaps;
-}
-
-/** The legs path by path. @throws TradeError UNEXPECTED_TRANSACTION unless paths are numbered from 0 and follow one another */
-function pathsOf(legs: readonly PathLeg[]): PathLeg[][] {
-  const paths: PathLeg[][] = [];
-  for (const leg of legs) {
-    if (leg.path === paths.length) paths.push([]);
-    else if (leg.path !== paths.length - 1) throw unexpected("the response's route does not list its paths in order");
-    paths.at(-1)!.push(leg);
-  }
-  if (paths.length > MOST_PATHS) throw unexpected(`the response's route has ${paths.length} paths`);
-  return paths.length === 0 ? [[]] : paths;
-}
-
-function checkPath(legs: readonly PathLeg[], inMint: Address, outMint: Address, allowed: ReadonlySet<Address>): void {
-  if (legs.length > MOST_LEGS) throw unexpected(`the response's route has ${legs.length} markets in a row`);
-  const joined = legs.every((leg, index) => leg.inMint === (index === 0 ? inMint : legs[index - 1]!.outMint));
-  if (legs.length === 0 || !joined || legs.at(-1)!.outMint !== outMint) {
-    throw unexpected("the response's route does not lead from the input mint to the output mint");
-  }
-  for (const [index, { outMint: middle }] of legs.slice(0, -1).entries()) {
-    const repeats = legs.slice(0, index).some((leg) => leg.outMint === middle);
-    if (allowed.has(middle) && middle !== inMint && middle !== outMint && !repeats) continue;
-    throw unexpected(`its route passes through ${middle}, which middleMints does not list`);
-  }
-}
-
-/** Each market once, with what all paths trade on it. @throws TradeError UNEXPECTED_TRANSACTION if they differ in direction */
-function mergeLegs(legs: readonly PathLeg[]): ExpectedLeg[] {
-  const swaps = new Map<Address, ExpectedLeg>();
-  for (const { path, ...leg } of legs) {
-    const known = swaps.get(leg.market);
-    if (known === undefined) {
-      swaps.set(leg.market, leg);
-      continue;
-    }
-    if (known.venue !== leg.venue || known.inMint !== leg.inMint || known.outMint !== leg.outMint) {
-      throw unexpected(`its route trades on ${leg.market} in two ways`);
-    }
-    const [inAmount, outAmount] = [known.inAmount + leg.inAmount, known.outAmount + leg.outAmount];
-    swaps.set(leg.market, { ...known, inAmount, outAmount });
-  }
-  return [...swaps.values()];
-}
-
-/** The swaps, each after all that feed it. @throws TradeError UNEXPECTED_TRANSACTION if there is no such order */
-function inOrder(swaps: readonly ExpectedLeg[], inMint: Address): ExpectedLeg[] {
-  const ordered: ExpectedLeg[] = [];
-  let left = swaps;
-  while (left.length > 0) {
-    const isFed = ({ inMint: mint }: ExpectedLeg) => mint === inMint || !left.some(({ outMint }) => outMint === mint);
-    const next = left.filter(isFed);
-    if (next.length === 0) throw unexpected("its route leads in a circle");
-    ordered.push(...next);
-    left = left.filter((swap) => !isFed(swap));
-  }
-  return ordered;
 }
 
 /** What a response says the trade costs besides its amounts. Lamports; undefined if it does not say. */
@@ -243,7 +123,8 @@ export function addressOf(text: string): Address {
   return address;
 }
 
-function rawAmount(text: string): bigint {
+/** A whole number of base units. @throws TradeError UNEXPECTED_TRANSACTION */
+export function rawAmount(text: string): bigint {
   if (!/^\d{1,20}$/.test(text)) throw unexpected("the response's amounts are not whole base units");
   return BigInt(text);
 }

@@ -11,13 +11,12 @@ import {
   addressOf,
   type BuildAnswer,
   type Estimate,
-  type ExpectedLeg,
   mintOf,
   readCosts,
   readEstimate,
-  readLegs,
   unexpected,
 } from "./build-answer.ts";
+import { checkRouteLimits, type ExpectedLeg, readLegs } from "./route/announced-route.ts";
 
 /** What a transaction must be: the order in base units, and what the caller allows besides. */
 export interface TradeExpectation {
@@ -54,12 +53,15 @@ export interface TradeExpectation {
   readonly closesSource: boolean;
 }
 
-/** An order in terms of the API. `amount` is in whole units of the exact side; undefined for a share of the balance. */
+/** An order in terms of the API. Its amount is that of the exact side, in one of two forms; neither for a share of the balance. */
 export interface TradeOrder {
   readonly inputMint: string;
   readonly outputMint: string;
   readonly swapMode: "exactIn" | "exactOut";
-  readonly amount: number | undefined;
+  /** Whole units. */
+  readonly amount?: number | undefined;
+  /** Base units, as a decimal string. Needs no decimals. */
+  readonly amountRaw?: string | undefined;
   readonly slippage: number;
   /** Share of the balance to sell: percent, 0 < p ≤ 100. */
   readonly sellPercent?: number | undefined;
@@ -98,7 +100,7 @@ export function expectTrade(
   const { tip, rentReturned, ...announced } = readCosts(answer);
   const mostIn = ownLimit(limits, "input", estimate.inDecimals);
   const leastOut = ownLimit(limits, "output", estimate.outDecimals);
-  const exact = order.amount === undefined ? undefined : amount;
+  const exact = isShare(order) ? undefined : amount;
   const isExactIn = order.swapMode === "exactIn";
   // Over several markets part of the slippage covers what passes between them, and the estimate already includes it.
   const terms = { inMint, outMint, mode: order.swapMode, slippagePpb: slippage, isBetweenHubs };
@@ -134,7 +136,9 @@ export function expectTrade(
 function checkForms(limits: TradeLimits): void {
   refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
   refuseUnknownKeys(limits.decimals, { input: true, output: true }, "decimals");
-  for (const [name, value] of Object.entries({ ...limits, ...limits.decimals })) {
+  checkRouteLimits(limits);
+  const { venues, excludeVenues, directOnly, ...others } = limits;
+  for (const [name, value] of Object.entries({ ...others, ...limits.decimals })) {
     const isText = name.endsWith("Raw");
     const isOther = value === undefined || typeof value === "object" || name === "tipAccounts";
     if (isOther || (isText ? typeof value === "string" : typeof value === "number" && !Number.isNaN(value))) continue;
@@ -150,16 +154,36 @@ function orderedAmount(order: TradeOrder, { inAmount, outAmount, inDecimals, out
   const exactIn = order.swapMode === "exactIn";
   const estimated = exactIn ? inAmount : outAmount;
   const decimals = exactIn ? inDecimals : outDecimals;
-  if (order.amount === undefined) return estimated;
-  if (decimals === undefined) throw decimalsRequired(exactIn ? "input" : "output", "The exact amount of the order");
-  const amount = parseAmount(order.amount, decimals);
-  if (amount === undefined) throw unexpected("the order's exact amount is less than one base unit, or too large");
+  if (isShare(order)) return estimated;
+  const amount = typedAmount(order, exactIn ? "input" : "output", decimals);
   // A curve may leave part of an exact input unspent, and rounding may yield more than an exact output; never the reverse.
   const fits = exactIn
     ? estimated <= amount
     : estimated >= amount && estimated - amount <= roundingOf(inAmount, outAmount);
   if (fits) return amount;
   throw unexpected(`the response's exact amount is ${estimated} base units, but ${amount} were ordered`);
+}
+
+/** True if the order is for a share of the balance, of which only the service knows the amount. */
+export function isShare({ amount, amountRaw }: Pick<TradeOrder, "amount" | "amountRaw">): boolean {
+  return amount === undefined && amountRaw === undefined;
+}
+
+/** Base units of the amount that the caller typed. @throws TypeError, TradeError */
+function typedAmount(
+  { amount, amountRaw }: TradeOrder,
+  side: "input" | "output",
+  decimals: number | undefined,
+): bigint {
+  if (amountRaw !== undefined) {
+    if (amount !== undefined) throw new TypeError("An order has one amount: amount or amountRaw.");
+    if (!/^[1-9]\d{0,19}$/.test(amountRaw)) throw new TypeError("amountRaw is base units as a decimal string.");
+    return BigInt(amountRaw);
+  }
+  if (decimals === undefined) throw decimalsRequired(side, "The exact amount of the order", "or give it in base units");
+  const units = parseAmount(amount!, decimals);
+  if (units === undefined) throw unexpected("the order's exact amount is less than one base unit, or too large");
+  return units;
 }
 
 /** What the steps of an input that cannot be divided further may yield beyond an exact output. Base units. */

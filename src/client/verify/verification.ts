@@ -2,7 +2,6 @@ import type { Address } from "../../primitives/address.ts";
 import { maximumIn } from "../../primitives/slippage.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { type BaseInstruction, nameInstruction, readBaseInstruction } from "./base-instruction.ts";
-import type { ExpectedLeg } from "./build-answer.ts";
 import { addressWithSeed, tokenAccountAddress } from "./derived-address.ts";
 import {
   findSwapTable,
@@ -27,6 +26,7 @@ import {
 import type { Problem } from "./problem.ts";
 import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read-transaction.ts";
 import { isTokenAccountRent } from "./rent.ts";
+import type { ExpectedLeg } from "./route/announced-route.ts";
 import { isTipAccount } from "./tip-accounts.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { createSearch, type LadderSearch } from "./venues/ladder.ts";

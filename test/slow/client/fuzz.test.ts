@@ -9,7 +9,7 @@ import { WORLD_NAMES } from "./program-worlds.ts";
 const COUNT = Number(process.env.MUTANTS ?? 500);
 const SEED = Number(process.env.MUTANT_SEED ?? 1);
 /** Mutants of one process: programs that ran millions of times keep memory, which ends with their process. */
-const PART = 50_000;
+const PART = 125_000;
 const PROCESSES = 2;
 /** Honest builds of each world, every one of them changed many times. */
 const BUILDS_PER_WORLD = 10;

@@ -1,0 +1,107 @@
+import type {
+  DescMessage,
+  DescMethodStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import type { CallControl, ConnectOptions } from "../options.ts";
+import { type Plain, plainAnswer } from "../plain-answer.ts";
+import { TradeError } from "../trade-error.ts";
+import { answerWithin } from "../trading/submission.ts";
+import { toTradeError } from "./connect-error.ts";
+import { createBinaryTransport } from "./connect-transport.ts";
+import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_KEEP_ALIVE_MS = 60_000;
+
+/** The calls of one client: their address, API key, time limits and end. */
+export class ServiceCalls {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** Longest wait for one response unless a call says otherwise. Milliseconds. */
+  readonly timeoutMs: number;
+  apiKey: string | undefined;
+  readonly #transport: Transport;
+  readonly #keepAlive: KeepAlive | undefined;
+  readonly #closing = new AbortController();
+
+  /** @param ping keeps an idle connection open */
+  constructor(options: ConnectOptions, ping: () => Promise<void>) {
+    this.baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.apiKey = options.apiKey;
+    const idleMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
+    this.#keepAlive = idleMs > 0 ? createKeepAlive(ping, idleMs) : undefined;
+    this.#transport = options.transport ?? createBinaryTransport(this.baseUrl);
+  }
+
+  /** Ends with the caller's signal, and with the client. */
+  signal({ signal }: CallControl): AbortSignal {
+    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  /** One call, ended on time whatever the transport does. Its answer is a plain object. @throws TradeError */
+  unary<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    control: CallControl,
+  ): Promise<Plain<MessageShape<O>>> {
+    const timeoutMs = control.timeoutMs ?? this.timeoutMs;
+    return this.#call(control, async () => {
+      const answer = this.#transport.unary(method, this.signal(control), timeoutMs, this.#headers(), request);
+      return plainAnswer(method.output, (await answer).message);
+    });
+  }
+
+  /** The answers to one request, as plain objects. @throws the transport's errors */
+  async *stream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodStreaming<I, O>,
+    request: MessageInitShape<I>,
+    control: CallControl,
+  ): AsyncGenerator<Plain<MessageShape<O>>, void, undefined> {
+    const requests = (async function* () {
+      yield request;
+    })();
+    const signal = this.signal(control);
+    const { message: answers } = await this.#transport.stream(method, signal, undefined, this.#headers(), requests);
+    for await (const answer of answers) {
+      this.#keepAlive?.touch();
+      yield plainAnswer(method.output, answer);
+    }
+  }
+
+  /** Keeps the connection open. @throws TradeError */
+  async ping(control: CallControl): Promise<void> {
+    await this.#call(control, async () => {
+      const signals = [this.signal(control), AbortSignal.timeout(Math.ceil(control.timeoutMs ?? this.timeoutMs))];
+      const response = await fetch(`${this.baseUrl}/v1/ping`, { signal: AbortSignal.any(signals), redirect: "error" });
+      await response.arrayBuffer();
+      if (response.ok) return;
+      throw new TradeError("CONNECTION_ERROR", `The service answered ping with ${response.status}.`, {
+        retryable: true,
+      });
+    });
+  }
+
+  /** Stops keep-alive pings and aborts pending calls. */
+  close(): void {
+    this.#keepAlive?.close();
+    this.#closing.abort();
+  }
+
+  #headers(): Record<string, string> {
+    return this.apiKey === undefined ? {} : { authorization: `Bearer ${this.apiKey}` };
+  }
+
+  async #call<T>(control: CallControl, call: () => Promise<T>): Promise<T> {
+    this.#keepAlive?.touch();
+    try {
+      return await answerWithin(control.timeoutMs ?? this.timeoutMs, this.signal(control), call());
+    } catch (error) {
+      throw toTradeError(error);
+    }
+  }
+}

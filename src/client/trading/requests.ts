@@ -1,0 +1,80 @@
+import { refuseUnknownKeys } from "../known-keys.ts";
+import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../limits.ts";
+import { type CallControl, CONTROL_KEYS } from "../options.ts";
+import {
+  BUY_KEYS,
+  type BuyOrder,
+  buyAsTrade,
+  PRIORITIES,
+  SELL_KEYS,
+  type SellOrder,
+  SWAP_KEYS,
+  SWAP_MODES,
+  type SwapOrder,
+  saleAsTrade,
+  swapAsTrade,
+} from "../order.ts";
+
+/** A buy as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
+export function buyRequest(order: BuyOrder, limits: TradeLimits) {
+  refuseUnknownKeys(order, BUY_KEYS, "the order");
+  const { mint, slippage, solAmount, solAmountRaw, priority } = order;
+  const terms = { mint, slippage, ...given({ solAmount, solAmountRaw }), priority: PRIORITIES[priority] };
+  return { trade: buyAsTrade(order), request: { ...terms, ...serverLimits(limits) } };
+}
+
+/** A sale as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
+export function saleRequest(order: SellOrder, limits: TradeLimits) {
+  refuseUnknownKeys(order, SELL_KEYS, "the order");
+  const { mint, slippage, tokenAmount, tokenAmountRaw, sellPercent, priority } = order;
+  const amounts = given({ tokenAmount, tokenAmountRaw, sellPercent });
+  const terms = { mint, slippage, ...amounts, priority: PRIORITIES[priority] };
+  return { trade: saleAsTrade(order), request: { ...terms, ...serverLimits(limits) } };
+}
+
+/** A swap as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
+export function swapRequest(order: SwapOrder, limits: TradeLimits) {
+  refuseUnknownKeys(order, SWAP_KEYS, "the order");
+  const terms = { ...swapTerms(order), priority: PRIORITIES[order.priority] };
+  return { trade: swapAsTrade(order), request: { ...terms, ...serverLimits(limits) } };
+}
+
+/** A swap to be priced. @throws TypeError for an unknown key, or unless it has one amount */
+export function quoteRequest(order: Omit<SwapOrder, "priority">, options: RouteLimits & CallControl) {
+  refuseUnknownKeys(order, SWAP_KEYS, "the order");
+  refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS }, "the options of quote");
+  swapAsTrade(order);
+  return { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
+}
+
+/** This library reads and signs both versions. */
+const NEWEST_VERSION = 1;
+
+function swapTerms({ inputMint, outputMint, slippage, amount, amountRaw, swapMode }: Omit<SwapOrder, "priority">) {
+  return { inputMint, outputMint, slippage, ...given({ amount, amountRaw }), swapMode: SWAP_MODES[swapMode] };
+}
+
+/** The limits that the service checks too, so that it refuses before it builds. */
+function serverLimits(limits: TradeLimits) {
+  const { maxPriceImpact, maxPriorityCost } = limits;
+  return {
+    maxTransactionVersion: NEWEST_VERSION,
+    ...given({ maxPriceImpact, maxPriorityCost }),
+    ...routeLimits(limits),
+  };
+}
+
+function routeLimits({ directOnly, maxLegs, maxPaths, venues, excludeVenues }: RouteLimits) {
+  return given({
+    directOnly,
+    maxLegs,
+    maxPaths,
+    venues: venues && [...venues],
+    excludeVenues: excludeVenues && [...excludeVenues],
+  });
+}
+
+/** The fields that are not undefined. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

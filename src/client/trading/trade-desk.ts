@@ -1,0 +1,193 @@
+import bs58 from "bs58";
+import type { BuiltResponse } from "../answers.ts";
+import { toTradeError } from "../connection/connect-error.ts";
+import { refuseUnknownKeys } from "../known-keys.ts";
+import { LIMIT_KEYS, type TradeLimits } from "../limits.ts";
+import { type ProofOptions, REBUILD_KEYS, type TradeOptions } from "../options.ts";
+import type { TradeProof } from "../proof/prove-trade.ts";
+import { isNoWorse, type TradeReview, unverified } from "../proof/review.ts";
+import { type VerifiedBuild, type Verifier, verifyBuild } from "../proof/verify-build.ts";
+import { signTransaction } from "../signature/signing.ts";
+import { signatureBytes } from "../signature/wire-layout.ts";
+import type { Trade } from "../trade.ts";
+import { TradeError } from "../trade-error.ts";
+import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
+import { awaitExpiry, checkPriceMove } from "./rebuild.ts";
+import { afterSigning } from "./submission.ts";
+
+/** A finished trade, and what of it only the service's word supports. */
+export interface ProvenTrade extends Trade, TradeProof {}
+
+interface KnownBuild {
+  readonly order: TradeOrder;
+  readonly limits: TradeLimits & ProofOptions;
+}
+
+/** How one trade reaches the service: each call builds it anew, and sends what was signed. */
+export interface TradeCourse {
+  build(): Promise<BuiltResponse>;
+  submit(submissionToken: string, signed: Uint8Array): Promise<Trade>;
+  /** Ends with the caller's signal, and with the client. */
+  readonly signal: AbortSignal;
+}
+
+/** A build that took longer than this to confirm is made anew: transactions live about half a minute. Milliseconds. */
+const LONGEST_CONFIRMATION_MS = 15_000;
+/** Signed transactions whose meaning is remembered, to hold answers against. */
+const MOST_REMEMBERED = 1_000;
+
+/** Where builds are held against their orders and signed. It remembers what was ordered, and what was signed. */
+export class TradeDesk {
+  readonly #verifier: Verifier;
+  readonly #verifies: boolean;
+  readonly #builds = new WeakMap<BuiltResponse, KnownBuild>();
+  readonly #signed = new Map<string, TradeExpectation>();
+
+  /** @param verifies false signs whatever the service builds */
+  constructor(verifier: Verifier, verifies: boolean) {
+    this.#verifier = verifier;
+    this.#verifies = verifies;
+  }
+
+  /** Remembers the order that a build was made for. */
+  ordered(built: BuiltResponse, order: TradeOrder, options: TradeOptions): void {
+    this.#builds.set(built, { order, limits: limitsOf(options) });
+  }
+
+  /** What a transaction signed here must be; undefined if it was not verified here. */
+  expectedOf(signature: string): TradeExpectation | undefined {
+    return this.#signed.get(signature);
+  }
+
+  /** Verifies these bytes of a build. @param given replaces the limits of the build call @throws TradeError */
+  async verify(
+    built: BuiltResponse,
+    wire: Uint8Array,
+    given: (TradeLimits & ProofOptions) | undefined,
+    signal: AbortSignal,
+  ): Promise<VerifiedBuild> {
+    const known = this.#builds.get(built);
+    if (known === undefined) {
+      throw new TradeError(
+        "UNEXPECTED_TRANSACTION",
+        "This client did not make this build, so it has no order to compare it with. Nothing was signed.",
+      );
+    }
+    const { witnesses } = this.#verifier;
+    const { requireProof = witnesses.requireProof, ...limits } = given ?? known.limits;
+    const verifier = { ...this.#verifier, witnesses: { ...witnesses, requireProof } };
+    return verifyBuild(verifier, known.order, built, wire, limits, signal);
+  }
+
+  /** Verifies a build unless verification is off, and signs it. @throws TradeError */
+  async sign(
+    built: BuiltResponse,
+    limits: (TradeLimits & ProofOptions) | undefined,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    // What is verified is what is signed, whatever happens to the response in between.
+    const wire = built.unsignedTransaction.slice();
+    const verified = this.#verifies ? await this.verify(built, wire, limits, signal) : undefined;
+    return this.#signVerified(wire, verified?.expected);
+  }
+
+  /** A whole trade: builds, verifies, confirms, signs and submits, and again after an expiry if the caller allows it. */
+  async trade(course: TradeCourse, options: TradeOptions): Promise<ProvenTrade> {
+    refuseUnknownKeys(options.rebuild, REBUILD_KEYS, "rebuild");
+    const first = await course.build();
+    let built = first;
+    let previous: string | undefined;
+    for (let rebuilds = 0; ; rebuilds++) {
+      const { review, signed } = await this.#signAnother(built, course, previous, options);
+      const signature = bs58.encode(signatureBytes(signed));
+      previous = signature;
+      options.onProgress?.({ step: "signed", signature });
+      options.onProgress?.({ step: "waiting", signature });
+      try {
+        const trade = await course.submit(review.built.submissionToken, signed);
+        return { ...trade, unproven: review.unproven, findings: review.findings };
+      } catch (error) {
+        const expired = error instanceof TradeError && error.code === "TX_EXPIRED" && error.safeToRebuild === true;
+        const { rebuild } = options;
+        if (!expired || rebuild === undefined || !(rebuilds < rebuild.times)) throw error;
+        if (rebuild.proveExpiry !== undefined && !(await rebuild.proveExpiry(signature, review.built))) throw error;
+        built = await this.#buildAgain(course, review, signed, options);
+        checkPriceMove(first, built, rebuild.maxPriceMove, signature);
+      }
+    }
+  }
+
+  /** Builds again once the caller's node, if there is one, has seen the signed transaction expire. */
+  async #buildAgain(
+    course: TradeCourse,
+    { findings }: TradeReview,
+    signed: Uint8Array,
+    options: TradeOptions,
+  ): Promise<BuiltResponse> {
+    const signature = bs58.encode(signatureBytes(signed));
+    try {
+      await awaitExpiry(this.#verifier.witnesses.node, signed, signature, findings?.slot, course.signal);
+      options.onProgress?.({ step: "expired", signature });
+      return await course.build();
+    } catch (error) {
+      throw afterSigning(toTradeError(error), signature);
+    }
+  }
+
+  /** Verifies, reports, confirms and signs a build. After an earlier signature, a failure names it: something was signed. */
+  async #signAnother(
+    built: BuiltResponse,
+    course: TradeCourse,
+    previous: string | undefined,
+    options: TradeOptions,
+  ): Promise<{ readonly review: TradeReview; readonly signed: Uint8Array }> {
+    try {
+      return await this.#confirmAndSign(built, course, options);
+    } catch (error) {
+      if (previous === undefined || !(error instanceof TradeError)) throw error;
+      throw afterSigning(error, previous);
+    }
+  }
+
+  /** A build that took long to confirm is made anew, and confirmed again unless its terms are as good. */
+  async #confirmAndSign(first: BuiltResponse, course: TradeCourse, options: TradeOptions) {
+    let built = first;
+    let accepted: TradeReview | undefined;
+    for (;;) {
+      const wire = built.unsignedTransaction.slice();
+      const verified = this.#verifies
+        ? await this.verify(built, wire, limitsOf(options), course.signal)
+        : { expected: undefined, review: unverified(built, this.#builds.get(built)?.order) };
+      const { review, expected } = verified;
+      options.onProgress?.({ step: "built", built });
+      const askedAt = performance.now();
+      const isAccepted = accepted !== undefined && isNoWorse(review, accepted);
+      if (!isAccepted && options.confirm !== undefined && (await options.confirm(review)) !== true) {
+        throw new TradeError("DECLINED", "The trade was declined. Nothing was signed.");
+      }
+      if (performance.now() - askedAt < LONGEST_CONFIRMATION_MS) {
+        return { review, signed: await this.#signVerified(wire, expected) };
+      }
+      accepted = review;
+      built = await course.build();
+    }
+  }
+
+  async #signVerified(wire: Uint8Array, expected: TradeExpectation | undefined): Promise<Uint8Array> {
+    const signed = await signTransaction(this.#verifier.wallet, wire);
+    if (expected !== undefined) this.#remember(bs58.encode(signatureBytes(signed)), expected);
+    return signed;
+  }
+
+  #remember(signature: string, expected: TradeExpectation): void {
+    this.#signed.set(signature, expected);
+    const [oldest] = this.#signed.keys();
+    if (this.#signed.size > MOST_REMEMBERED && oldest !== undefined) this.#signed.delete(oldest);
+  }
+}
+
+/** The limits among the options of a trade. */
+function limitsOf(options: TradeOptions): TradeLimits & ProofOptions {
+  const isLimit = (name: string) => Object.hasOwn(LIMIT_KEYS, name) || name === "requireProof";
+  return Object.fromEntries(Object.entries(options).filter(([name]) => isLimit(name)));
+}

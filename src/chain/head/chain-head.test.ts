@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import {
   type FakeEndpoint,
   type FakeSubscriptions,
@@ -287,6 +288,60 @@ test("an impossible slot is rejected, and later ones are accepted", async () => 
   await run(1, 250);
   expect(started.slot()).toBe(BigInt(slot));
   expect(started.slotMs()).toBeGreaterThan(200);
+});
+
+/** Slots of 400 ms, in which builds must be possible. @returns the longest that the state counted as silent, in milliseconds */
+async function runInUse(started: LiveChainHead, slots: number): Promise<number> {
+  let silentMs = 0;
+  for (let i = 0; i < slots; i++) {
+    await run(1, 400);
+    silentMs = Math.max(silentMs, started.silenceMs());
+    expect(started.fault()).toBeUndefined();
+  }
+  return silentMs;
+}
+
+test("a slot ahead of the chain that one node names is taken back before anything is stale", async () => {
+  endpoint.methods.getSlot = () => slot;
+  const started = await startWith(endpoint, truthful(), truthful());
+  await runInUse(started, 30);
+  for (const ahead of [5, 12, 30, 39]) {
+    subscriptions.slot(BigInt(slot + ahead));
+    expect(started.slot()).toBe(BigInt(slot + ahead));
+    expect(await runInUse(started, 20)).toBeLessThan(2_000);
+    expect(started.slot()).toBe(BigInt(slot));
+    expect(started.slotMs()).toBeCloseTo(400, -2);
+  }
+});
+
+test("a blockhash from a slot ahead of the chain is replaced by a true one before anything is stale", async () => {
+  endpoint.methods.getSlot = () => slot;
+  const honest = truthful();
+  const started = await startWith(endpoint, honest, truthful());
+  await runInUse(started, 30);
+  endpoint.methods.getLatestBlockhash = blockhashAt({ slot: 30, height: 30 });
+  await eventually(async () => {
+    await run(1, 400);
+    expect(started.lifetime().slot).toBeGreaterThan(BigInt(slot));
+  });
+  endpoint.methods.getLatestBlockhash = honest.methods.getLatestBlockhash!;
+  expect(await runInUse(started, 8)).toBeLessThan(2_000);
+  expect(started.lifetime().slot).toBeLessThanOrEqual(BigInt(slot));
+});
+
+test("the newest slot of a chain that pauses, or of nodes that lag evenly, stays", async () => {
+  endpoint.methods.getSlot = () => slot;
+  const started = await startWith(endpoint, truthful(), truthful());
+  await runInUse(started, 10);
+  await vi.advanceTimersByTimeAsync(1_800);
+  expect(started.slot()).toBe(BigInt(slot));
+  for (let i = 0; i < 10; i++) {
+    await vi.advanceTimersByTimeAsync(400);
+    slot += 1;
+    subscriptions.slot(BigInt(slot + 8));
+    expect(started.slot()).toBe(BigInt(slot + 8));
+  }
+  expect(endpoint.countOf("getSlot")).toBe(0);
 });
 
 test("a block height that contradicts the blockhash or exceeds its slot is rejected", async () => {

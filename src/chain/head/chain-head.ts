@@ -7,7 +7,7 @@ import type { ChainHead, Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext } from "../rpc/rpc-values.ts";
+import { asContext, asInteger } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
@@ -15,6 +15,7 @@ import { decodeClock, decodeHeight, decodeLifetime, decodeSlotMs, type SlotHeigh
 import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
+import { UnfollowedSlot } from "./unfollowed-slot.ts";
 
 export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
@@ -115,6 +116,7 @@ class FollowedChainHead implements LiveChainHead {
   readonly #rent = new RentRates();
   readonly #features: FeatureGates;
   readonly #genesis: GenesisWatch;
+  readonly #unfollowed = new UnfollowedSlot();
   readonly #stops: (() => void)[] = [];
   #genesisHash = "";
   #lifetime: Lifetime | undefined;
@@ -301,9 +303,9 @@ class FollowedChainHead implements LiveChainHead {
     await Promise.all([this.#refreshHeight(), this.#rent.refresh(this.#pool)]);
   }
 
-  async #refreshLifetime(): Promise<void> {
+  /** @param known slot of the blockhash that a newer one replaces */
+  async #refreshLifetime(known = this.#lifetime?.slot ?? 0n): Promise<void> {
     const askedAtMs = this.#now();
-    const known = this.#lifetime?.slot ?? 0n;
     const result = await this.#pool.read("getLatestBlockhash", [CONFIRMED], {
       // After a standstill another endpoint goes first.
       startAt: this.#standstills,
@@ -337,6 +339,7 @@ class FollowedChainHead implements LiveChainHead {
     });
     const { readAt, clock } = decodeClock(result);
     this.#newest.noteBegun(readAt);
+    if (this.#unfollowed.note(readAt, this.#newest.slot, this.slotAgeMs(), this.slotMs())) await this.#correctNewest();
     const isNewest = readAt + PROCESSED_LAG_SLOTS >= this.#newest.slot;
     if (isNewest) this.#shownAtMs = askedAtMs;
     if (this.#clock !== undefined && clock.slot <= this.#clock.slot) {
@@ -347,6 +350,22 @@ class FollowedChainHead implements LiveChainHead {
     }
     this.#clock = clock;
     this.#clockAtMs = askedAtMs;
+  }
+
+  /** Takes back a newest slot that the chain has not reached, and a blockhash from there: one node's word moved it. */
+  async #correctNewest(): Promise<void> {
+    const settled = await Promise.allSettled(
+      this.#pool.endpoints.map(async (endpoint) =>
+        asInteger(await this.#pool.ask(endpoint, "getSlot", [PROCESSED]), "a slot"),
+      ),
+    );
+    const slots = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (slots.length === 0) return;
+    const found = median(slots);
+    if (found + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
+    this.#warn(`The newest slot ${this.#newest.slot} is taken back to ${found}: no node follows it.`);
+    this.#newest.reset(found);
+    if (this.#lifetime !== undefined && this.#lifetime.slot > found) await this.#refreshLifetime(0n);
   }
 
   async #refreshHeight(): Promise<void> {

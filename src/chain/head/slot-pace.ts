@@ -4,6 +4,10 @@ const WINDOW_MS = 8_000;
 const PRIOR_WORTH_MS = 4_000;
 /** A longer silence is a lost connection or a halted chain, not a slot. */
 const MAX_STEP_MS = 5_000;
+/** Slots that may be skipped at once beyond what the pace allows. */
+const MAX_LEAP_SLOTS = 4;
+/** Leaps one after another that are left out: then the chain has leapt. */
+const MAX_LEAPS = 3;
 /** Fewer steps than this prove nothing. */
 const MIN_STEPS = 3;
 
@@ -24,6 +28,8 @@ export class SlotPace {
   #origin: bigint | undefined;
   #priorMs: number | undefined;
   #slotMs = 0;
+  /** Slots left out one after another. */
+  #leaps = 0;
 
   /** Milliseconds per slot; 0 while unmeasured. */
   get slotMs(): number {
@@ -41,6 +47,7 @@ export class SlotPace {
     this.#origin ??= slot;
     const slots = Number(slot - this.#origin);
     const lastMs = this.#atMs.at(-1) ?? atMs;
+    if (this.#isLeap(slots, atMs - lastMs)) return;
     const isBreak = slots <= (this.#slots.at(-1) ?? -Infinity) || atMs < lastMs || atMs - lastMs > MAX_STEP_MS;
     if (isBreak) {
       this.#slots.length = this.#atMs.length = 0;
@@ -54,6 +61,15 @@ export class SlotPace {
       this.#priorMs = undefined;
     }
     this.#fit();
+  }
+
+  /** True for a slot that the pace does not lead to, unless those after it bear it out: one wrong notice tilts nothing. */
+  #isLeap(slots: number, elapsedMs: number): boolean {
+    const last = this.#slots.at(-1);
+    const most = this.#slotMs === 0 ? Infinity : MAX_LEAP_SLOTS + (2 * elapsedMs) / this.#slotMs;
+    const isLeap = last !== undefined && slots - last > most && this.#leaps < MAX_LEAPS;
+    this.#leaps = isLeap ? this.#leaps + 1 : 0;
+    return isLeap;
   }
 
   /** Fits all points first, then the half that arrived soonest: notices come late, never early. */

@@ -1,0 +1,24 @@
+/** Slots by which a node's processed state may be behind its newest slot. */
+const PROCESSED_LAG_SLOTS = 2n;
+/** Slot times that the next slot may take, with a skipped one between. */
+const PATIENCE_SLOTS = 2;
+
+/**
+ * Notices a newest slot that is none: named ahead of the chain by a node that is wrong, while what nodes answer goes on below it.
+ * On a chain that pauses nothing goes on, and a slot that is true is followed by others.
+ */
+export class UnfollowedSlot {
+  #readAt = 0n;
+
+  /**
+   * Takes a slot that a node answered at.
+   *
+   * @param newest the newest slot known, since `ageMs`
+   * @returns true if every node should be asked for its newest slot
+   */
+  note(readAt: bigint, newest: bigint, ageMs: number, slotMs: number): boolean {
+    const goesOn = readAt > this.#readAt;
+    this.#readAt = readAt;
+    return goesOn && readAt + PROCESSED_LAG_SLOTS < newest && ageMs > PATIENCE_SLOTS * slotMs;
+  }
+}

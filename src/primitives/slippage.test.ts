@@ -23,6 +23,8 @@ test("bounds round in the user's favour, and are the quote itself at slippage 0"
       expect(maximumIn(amount, 0n)).toBe(amount);
       expect(minimumOut(amount, slippage) <= amount).toBe(true);
       expect(maximumIn(amount, slippage) >= amount).toBe(true);
+      // Programs take 64 bits: what is above would wrap around to next to nothing.
+      expect(maximumIn(amount, slippage) <= U64_MAX).toBe(true);
     }),
   );
 });

@@ -1,3 +1,5 @@
+import { minOf, U64_MAX } from "./integer.ts";
+
 /** Slippage is stored as parts per billion, so that every decimal fraction with up to nine digits is exact. */
 const SLIPPAGE_DENOMINATOR = 1_000_000_000n;
 
@@ -37,7 +39,10 @@ export function minimumOut(quotedOut: bigint, slippagePpb: bigint): bigint {
   return (quotedOut * (SLIPPAGE_DENOMINATOR - slippagePpb) + SLIPPAGE_DENOMINATOR - 1n) / SLIPPAGE_DENOMINATOR;
 }
 
-/** The most input accepted: quoted × (1 + slippage), rounded down, in the user's favour. At slippage 0 it is the quote itself. */
+/**
+ * The most input accepted: quoted × (1 + slippage), rounded down, in the user's favour, and no more than a token account holds.
+ * At slippage 0 it is the quote itself.
+ */
 export function maximumIn(quotedIn: bigint, slippagePpb: bigint): bigint {
-  return (quotedIn * (SLIPPAGE_DENOMINATOR + slippagePpb)) / SLIPPAGE_DENOMINATOR;
+  return minOf((quotedIn * (SLIPPAGE_DENOMINATOR + slippagePpb)) / SLIPPAGE_DENOMINATOR, U64_MAX);
 }

@@ -12,6 +12,13 @@ export const MAX_TRANSACTION_SIZE = 1232;
 /** The largest version 1 wire transaction, in bytes. @see SIMD-0385 */
 export const MAX_TRANSACTION_SIZE_V1 = 4096;
 
+/**
+ * The most accounts of a legacy or v0 transaction, looked-up ones included; tables themselves do not count.
+ *
+ * @see agave `validate_account_locks`: 64 until the feature `increase_tx_account_lock_limit` is active
+ */
+export const MAX_TRANSACTION_ACCOUNTS = 64;
+
 /** An address lookup table as it is on the chain: index i refers to entry i. */
 export interface LookupTable {
   readonly address: Address;

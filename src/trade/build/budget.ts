@@ -11,6 +11,9 @@ import type { Route } from "../quote/route.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
 import { type Assembly, UNITS } from "./assembly.ts";
 
+/** Compute units of the instructions that set the budget. */
+export const BUDGET_UNITS = 3 * UNITS.computeBudget;
+
 /** The compute budget of one message. */
 export interface Budget {
   readonly computeUnitLimit: number;
@@ -21,9 +24,13 @@ export interface Budget {
 export interface BudgetSettings {
   /** Added to the measured upper bound of compute units. Percent. */
   readonly computeUnitMarginPercent: number;
-  /** Bytes of accounts and programs a trade may load. */
+  /** Bytes of accounts and programs that a trade on up to two venues may load. */
   readonly loadedAccountsBytes: number;
 }
+
+/** Venues whose programs the settings leave room for, and room for each further one: its programs and its accounts. Bytes. */
+const VENUES_HELD = 2;
+const VENUE_BYTES = 3 * 1024 * 1024;
 
 /** What setting a budget reads. */
 export interface BudgetPorts {
@@ -42,15 +49,21 @@ export function budgetFor(
   assembly: Assembly,
   nonce: number,
 ): Budget {
-  const units = assembly.computeUnits + 3 * UNITS.computeBudget;
+  const units = assembly.computeUnits + BUDGET_UNITS;
   return {
     computeUnitLimit: Math.min(Math.ceil((units * (100 + settings.computeUnitMarginPercent)) / 100), MAX_COMPUTE_UNITS),
     priceMicroLamports: fees.priceMicroLamportsPerCu(
       priority,
       route.steps.map(({ hot }) => hot.market.address),
     ),
-    loadedBytesLimit: settings.loadedAccountsBytes - nonce,
+    loadedBytesLimit: settings.loadedAccountsBytes + furtherVenues(route) * VENUE_BYTES - nonce,
   };
+}
+
+/** Venues of a route beyond those that the settings leave room for. */
+function furtherVenues({ steps }: Route): number {
+  if (steps.length <= VENUES_HELD) return 0;
+  return Math.max(0, new Set(steps.map(({ hot }) => hot.venue)).size - VENUES_HELD);
 }
 
 /** The compute-budget instructions, first in every message. */

@@ -1,7 +1,7 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
-import { transactionTooLarge } from "../quote/no-route.ts";
+import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { orderRoutes, pathCount } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
 import type { LoadedTrade } from "./load-trade.ts";
@@ -48,7 +48,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
-  let smallest = Number.POSITIVE_INFINITY;
+  const misfits: Misfit[] = [];
   let left = routes;
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
@@ -59,12 +59,13 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
       left = price().routes.filter((route) => pathCount(route) === 1);
     }
     const [route, ...others] = left;
-    if (route === undefined) throw transactionTooLarge(smallest, ports.settings, request);
+    if (route === undefined) throw noneFits(misfits, ports.settings, request);
     const composed = composeMessage(ports, terms, route);
     if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
-    smallest = Math.min(smallest, composed.transactionBytes);
+    misfits.push(composed);
     left = others;
-    if (composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER) splits?.neverFits(pathCount(route));
+    const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
+    if (isFarTooLarge && !composed.overUnits) splits?.neverFits(pathCount(route));
     // Fewer paths may fit; they are searched only now, the next fewer first.
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits?.narrower(paths);

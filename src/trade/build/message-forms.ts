@@ -1,11 +1,13 @@
 import type { ChainHead, SenderChoice, Tip } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
+import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import {
   compileMessage,
   compileMessageV1,
   type LookupTable,
+  MAX_TRANSACTION_ACCOUNTS,
   MAX_TRANSACTION_SIZE,
   MAX_TRANSACTION_SIZE_V1,
   SIGNATURE_SIZE,
@@ -17,6 +19,7 @@ import type { Snapshot } from "../quote/snapshot.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
 import { type Assembly, type AssemblyContext, assemble, UNITS } from "./assembly.ts";
 import {
+  BUDGET_UNITS,
   type Budget,
   type BudgetPorts,
   type BudgetSettings,
@@ -64,6 +67,8 @@ export interface ComposedMessage {
   readonly message: Uint8Array;
   /** False: no form fits into a transaction, and this is the smallest. */
   readonly fits: boolean;
+  /** True if the trade may take more compute units than a transaction has, in whatever form. */
+  readonly overUnits: boolean;
   /** Bytes of the transaction, with its signature. */
   readonly transactionBytes: number;
 }
@@ -84,7 +89,7 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
 export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const plain = formOf(ports, terms, route, "seeded");
   const composed = compileForm(plain, terms, NO_TABLES);
-  return composed.fits ? composed : composeSmaller(ports, terms, plain, composed);
+  return composed.fits || composed.overUnits ? composed : composeSmaller(ports, terms, plain, composed);
 }
 
 /** Everything of a message but its encoding. */
@@ -136,7 +141,9 @@ function composeSmaller(
       if (form === plain && lookupTables === NO_TABLES) continue;
       const next = compileForm(form, terms, lookupTables);
       if (next.fits) return next;
-      if (next.transactionBytes < smallest.transactionBytes) smallest = next;
+      // One that has too many accounts is no smaller, whatever its bytes.
+      if (next.transactionBytes > MAX_TRANSACTION_SIZE && next.transactionBytes < smallest.transactionBytes)
+        smallest = next;
     }
   }
   const isV1 = ports.settings.transactionV1 && terms.request.maxTransactionVersion === 1;
@@ -149,8 +156,22 @@ function compileForm(
   lookupTables: readonly LookupTable[],
 ): ComposedMessage {
   const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables });
-  const fits = message.length <= MAX_MESSAGE_SIZE;
-  return { route, assembly, costs, message, fits, transactionBytes: message.length + TRANSACTION_OVERHEAD };
+  const overUnits = assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS;
+  // Without a table, a message of too many accounts has too many bytes.
+  const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;
+  const fits = message.length <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;
+  const transactionBytes = message.length + TRANSACTION_OVERHEAD;
+  return { route, assembly, costs, message, fits, overUnits, transactionBytes };
+}
+
+/** Accounts of a message: its payer signs for an instruction, so that it is among theirs. */
+function accountCount(instructions: readonly Instruction[]): number {
+  const used = new Set<Address>();
+  for (const { program, accounts } of instructions) {
+    used.add(program);
+    for (const { address } of accounts) used.add(address);
+  }
+  return used.size;
 }
 
 /** The form as a version 1 message, whose header holds the budget; undefined if it has too many accounts or bytes. */
@@ -166,7 +187,7 @@ function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): Co
     });
     const transactionBytes = message.length + SIGNATURE_SIZE;
     if (transactionBytes > MAX_TRANSACTION_SIZE_V1) return undefined;
-    return { route, assembly, costs, message, fits: true, transactionBytes };
+    return { route, assembly, costs, message, fits: true, overUnits: false, transactionBytes };
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

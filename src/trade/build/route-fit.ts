@@ -60,8 +60,8 @@ export function measureRoutes(
   const forOpenWallet = { ...ports, markets: ALL_OPEN };
   return routes.map((route): RouteFit => {
     if (composeMessage(forNewWallet, withTips, route).fits) return { kind: "always" };
-    const { fits, transactionBytes } = composeMessage(forOpenWallet, withoutTips, route);
-    return fits ? { kind: "openAccounts" } : { kind: "never", transactionBytes };
+    const { fits, overUnits, transactionBytes } = composeMessage(forOpenWallet, withoutTips, route);
+    return fits ? { kind: "openAccounts" } : { kind: "never", overUnits, transactionBytes };
   });
 }
 

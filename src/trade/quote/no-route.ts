@@ -1,5 +1,6 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { MarketFault } from "../../market/port.ts";
+import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
 
@@ -65,16 +66,31 @@ function nothingPriced(tried: string, searched: readonly string[], reason = ""):
 /** Markets give their reason without a capital and a full stop, so that it can follow a colon. */
 const asSentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 
+/** Why the transaction of a route fits into no form. */
+export interface Misfit {
+  /** True if it may take more compute units than a transaction has. */
+  readonly overUnits: boolean;
+  /** Its smallest size. */
+  readonly transactionBytes: number;
+}
+
 /**
- * NO_ROUTE for a trade whose smallest transaction is above the network's limit, with what caller and operator can do.
- *
- * @param bytes size of the smallest transaction
+ * The error of a trade no route of which fits into a transaction: NO_ROUTE if all are above the network's limit on bytes, with
+ * what caller and operator can do; INSUFFICIENT_LIQUIDITY if one may take too many compute units, as large trades do.
  */
-export function transactionTooLarge(
-  bytes: number,
+export function noneFits(
+  misfits: readonly Misfit[],
   { transactionV1 }: { readonly transactionV1: boolean },
   { maxTransactionVersion }: Pick<TradeRequest, "maxTransactionVersion">,
 ): TradewireError {
+  if (misfits.some(({ overUnits }) => overUnits)) {
+    return new TradewireError(
+      "INSUFFICIENT_LIQUIDITY",
+      `Every route that fits into a transaction may take more compute units than the network's ${MAX_COMPUTE_UNITS}. Trade less.`,
+      { field: "amount" },
+    );
+  }
+  const bytes = misfits.reduce((least, misfit) => Math.min(least, misfit.transactionBytes), Number.POSITIVE_INFINITY);
   const limit = transactionV1 && maxTransactionVersion === 1 ? MAX_TRANSACTION_SIZE_V1 : MAX_TRANSACTION_SIZE;
   const remedy = transactionV1 ? "LOOKUP_TABLES" : "LOOKUP_TABLES, TRANSACTION_V1";
   const signsMore = transactionV1 && maxTransactionVersion !== 1;

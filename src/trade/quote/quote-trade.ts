@@ -3,7 +3,7 @@ import type { MarketFault, Markets } from "../../market/port.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
-import { transactionTooLarge } from "./no-route.ts";
+import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
@@ -13,7 +13,7 @@ import type { Splits } from "./split/split-routes.ts";
 export type RouteFit =
   | { readonly kind: "always" }
   | { readonly kind: "openAccounts" }
-  | { readonly kind: "never"; readonly transactionBytes: number };
+  | ({ readonly kind: "never" } & Misfit);
 
 /** What the quote story reads; everything answers from memory once warm. */
 export interface QuotePorts {
@@ -119,7 +119,7 @@ interface OfferedRoute {
   readonly needsOpenAccounts: boolean;
 }
 
-/** Separates the routes that fit into a transaction from those that do not. @throws TradewireError NO_ROUTE if none fits */
+/** Separates the routes that fit into a transaction from those that do not. @throws TradewireError as `noneFits` */
 function offersOf(
   ports: QuotePorts,
   request: QuoteRequest,
@@ -129,18 +129,20 @@ function offersOf(
 ): { readonly offered: readonly OfferedRoute[]; readonly tooLarge: readonly MarketFault[] } {
   const offered: OfferedRoute[] = [];
   const tooLarge: MarketFault[] = [];
-  let smallest = Number.POSITIVE_INFINITY;
+  const misfits: Misfit[] = [];
   for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes, request.maxTransactionVersion).entries()) {
     const route = routes[index]!;
     if (fit.kind !== "never") {
       offered.push({ route, needsOpenAccounts: fit.kind === "openAccounts" });
       continue;
     }
-    smallest = Math.min(smallest, fit.transactionBytes);
+    misfits.push(fit);
     const market = route.steps.map(({ hot }) => hot.market.address).join("+");
-    const reason = `needs a transaction of at least ${fit.transactionBytes} bytes`;
+    const reason = fit.overUnits
+      ? "may take more compute units than a transaction has"
+      : `needs a transaction of at least ${fit.transactionBytes} bytes`;
     tooLarge.push({ venue: route.platform, market, reason });
   }
-  if (offered.length === 0) throw transactionTooLarge(smallest, ports.settings, request);
+  if (offered.length === 0) throw noneFits(misfits, ports.settings, request);
   return { offered, tooLarge };
 }

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { memoryPorts } from "../../../test/support/memory-ports.ts";
+import type { HotMarket } from "../../market/port.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import type { LookupTable } from "../../solana/message.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { Ask, Quote, Venue } from "../../venues/venue.ts";
+import type { Route } from "../quote/route.ts";
+import type { TradeRequest } from "../trade.ts";
+import type { Assembly } from "./assembly.ts";
+import { budgetFor } from "./budget.ts";
+import { buildTrade } from "./build-trade.ts";
+
+const random = createRandom(173);
+const address = () => Address.from(random.bytes(32));
+const [WALLET, MINT] = [address(), address()];
+const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
+const REQUEST: TradeRequest = {
+  principal: { accountId: "account", keyId: "key", wallet: WALLET },
+  inMint: SOL_MINT,
+  outMint: MINT,
+  mode: "exactIn",
+  amount: 0.5,
+  slippage: 0.01,
+  priority: "fast",
+  maxPriceImpact: undefined,
+  maxPriorityCost: undefined,
+};
+
+/** A market that gives `percent` of what goes in; its swap takes the units and names the accounts. */
+function market(percent: bigint, computeUnits: number, accounts: readonly Address[] = []): HotMarket {
+  const program = address();
+  const venue = {
+    id: `venue_${percent}`,
+    supports: { exactOut: true, token2022: true },
+    quote: (_state: unknown, ask: Ask): Quote => ({
+      ...ask,
+      inAmount: ask.amount,
+      outAmount: (ask.amount * percent) / 100n,
+      priceImpact: 0,
+      fill: undefined,
+    }),
+    swap: () => ({
+      instructions: [
+        {
+          program,
+          accounts: accounts.map((one) => ({ address: one, signer: false, writable: true })),
+          data: new Uint8Array(8),
+        },
+      ],
+      computeUnits,
+      creates: [],
+    }),
+  } as unknown as Venue;
+  const place = address();
+  return {
+    venue,
+    market: { venue: venue.id, address: place, mints: [SOL_MINT, MINT], nativeSol: true },
+    state: undefined,
+    slot: 999n,
+  };
+}
+
+const build = async (markets: readonly HotMarket[], lookupTables: readonly LookupTable[] = []) =>
+  buildTrade(
+    { ...memoryPorts({ mint: MINT, clock, wallet: WALLET, markets }), lookupTables: () => lookupTables },
+    REQUEST,
+  );
+
+test("a route that may take more compute units than a transaction has is not built, and the next best is", async () => {
+  const { platform } = await build([market(100n, 1_400_000), market(90n, 1_300_000)]);
+  expect(platform).toBe("venue_90");
+  await expect(build([market(100n, 1_400_000)])).rejects.toMatchObject({
+    code: "INSUFFICIENT_LIQUIDITY",
+    facts: { field: "amount" },
+  });
+});
+
+test("a transaction names no more accounts than the network locks, however many a lookup table holds", async () => {
+  const entries = Array.from({ length: 80 }, address);
+  const table = { address: address(), entries };
+  // Beside those of its swap: the wallet, the token account and its mint, three programs, the swap's own and the budget's.
+  const most = await build([market(100n, 10_000, entries.slice(0, 56))], [table]);
+  expect(most.unsignedTransaction.length).toBeLessThan(1232);
+  await expect(build([market(100n, 10_000, entries.slice(0, 57))], [table])).rejects.toMatchObject({
+    code: "NO_ROUTE",
+  });
+});
+
+test("each further venue of a route makes room for its programs", () => {
+  const room = (venues: number) => {
+    const steps = Array.from({ length: venues }, (_, i) => ({ hot: market(BigInt(100 + i), 0) }));
+    const settings = { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20 };
+    const fees = { priceMicroLamportsPerCu: () => 0n, expectedSlots: () => 1 };
+    const route = { steps } as unknown as Route;
+    return budgetFor({ settings, fees }, REQUEST, route, { computeUnits: 0 } as Assembly, 5).loadedBytesLimit + 5;
+  };
+  // Sizes of the largest programs: two of launchpads with that of their fees, four of pools, and the token programs'.
+  const [fees, launchpads, pools, tokens] = [851_112, [1_769_160, 1_138_168], [2_067_376, 1_700_160], 1_600_000];
+  const loaded = [...launchpads, ...pools, fees, tokens].reduce((sum, bytes) => sum + bytes, 0);
+  expect(room(1)).toBe(8 << 20);
+  expect(room(2)).toBe(8 << 20);
+  expect(loaded).toBeGreaterThan(room(2));
+  expect(loaded).toBeLessThan(room(4));
+});

@@ -499,6 +499,29 @@ test("of two thousand pools, most of them dead, the best are kept live, wherever
   expect(warm()).toBe(await markets.marketsOf(pair));
 });
 
+test("of more pools than one search examines none is lost: the next searches go on with those left, and say so", async () => {
+  for (let number = 0; number < 25; number++) seedPool(number, number + 1);
+  start([crowdedVenue()], { maxMarketsPerPair: 2, maxFound: 10 });
+  const { faults } = await markets.marketsOf(pair);
+  expect(faults.map(({ reason }) => reason)).toContain("15 of 25 markets for this pair are not examined yet");
+  for (let search = 0; search < 2; search++) {
+    await vi.advanceTimersByTimeAsync(5_500);
+    warm();
+    await backgroundSearch();
+  }
+  const gives = states(warm()).map((one) => (one as { vaultData: number[] }).vaultData[0]);
+  expect(gives.sort()).toEqual([24, 25]);
+  expect(warm().faults.map(({ reason }) => reason)).toEqual([
+    "23 of its markets give less than those kept live, or cannot be traded",
+  ]);
+  // Each was read once: nothing is searched again before its time.
+  const { searches, fetches } = state;
+  await vi.advanceTimersByTimeAsync(30_000);
+  warm();
+  await backgroundSearch();
+  expect([state.searches, state.fetches]).toEqual([searches, fetches]);
+});
+
 test("a crowded pair takes in a better pool when it appears, and lets go of the least", async () => {
   for (let number = 0; number < 10; number++) seedPool(number, number);
   start([crowdedVenue()], { maxMarketsPerPair: 2 });

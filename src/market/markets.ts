@@ -65,7 +65,7 @@ export interface MarketsOptions {
   readonly maxSingles?: number;
   /** Upper bound of markets kept hot for one pair: the best of those found. */
   readonly maxMarketsPerPair?: number;
-  /** Upper bound of markets of one pair that are compared to find the best. */
+  /** Markets of one pair that one search compares to find the best; searches that follow soon compare those left. */
   readonly maxFound?: number;
   /** How long a market that was not among the best is not examined again. */
   readonly reexamineMs?: number;

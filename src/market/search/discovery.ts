@@ -26,7 +26,7 @@ export interface KnownMarkets {
   readonly searches: readonly BegunSearch[];
 }
 
-interface Discovery {
+export interface Discovery {
   readonly found: readonly FoundMarket[];
   /** Markets of the index that exist no more, or are none. */
   readonly gone: readonly Address[];
@@ -236,7 +236,7 @@ class MarketDiscovery {
       }
     }
     if (count > maxFound) {
-      const reason = `only ${maxFound} of ${count} markets for this pair are examined`;
+      const reason = `only ${maxFound} of ${count} markets for this pair are looked at`;
       this.#faults.push({ venue: "all", market: undefined, reason });
     }
     return [...found.values()];

@@ -4,9 +4,9 @@ import type { ChainClock } from "../../solana/account.ts";
 import type { Venue } from "../../venues/venue.ts";
 import type { LiveAccounts } from "../live-accounts.ts";
 import { completeWatches, type MarketJudge, MarketWatch } from "../market-watch.ts";
-import type { SearchCaller } from "../port.ts";
+import type { MarketFault, SearchCaller } from "../port.ts";
 import type { WatchedPair } from "../watched-pair.ts";
-import { discoverMarkets, type FoundMarket } from "./discovery.ts";
+import { type Discovery, discoverMarkets, type FoundMarket, type KnownMarkets } from "./discovery.ts";
 import type { MarketIndex } from "./market-index.ts";
 import type { PairCoverages } from "./pair-coverage.ts";
 import { chooseBest, type Examined, examineMarkets, neededBy } from "./selection.ts";
@@ -36,7 +36,7 @@ interface PairSearchOptions {
   /** How long a market that was passed over is left alone. Milliseconds. */
   readonly reexamineMs: number;
   readonly maxMarketsPerPair: number;
-  /** More markets of one pair than this are not examined. */
+  /** Markets of one pair that one search examines; the next, soon after, goes on with those left. */
   readonly maxFound: number;
 }
 
@@ -47,6 +47,8 @@ interface Change {
 
 /** Longest wait for the first checks of markets. Milliseconds. */
 const MAX_JUDGE_WAIT_MS = 300;
+/** Searches in which the markets of one pair are examined; what is left after them is not. */
+const MAX_PAGES = 10;
 const NONE: ReadonlySet<MarketWatch> = new Set();
 const NOTHING_NEW = { indexed: [], searches: [] } as const;
 
@@ -79,21 +81,14 @@ export class PairSearch {
    * @throws TradewireError UPSTREAM_ERROR
    */
   async search(pair: WatchedPair): Promise<void> {
-    const { now, judge, isWanted, maxMarketsPerPair, coverages, index } = this.#options;
+    const { now, judge, isWanted, maxMarketsPerPair, maxFound, coverages, index } = this.#options;
     const beganAtMs = now();
     const isLook = this.#isLook(pair);
     pair.schedule.begin(beganAtMs);
     const coverage = isLook
       ? { ...NOTHING_NEW, firstAtMs: beganAtMs, atMs: pair.schedule.searchedAtMs }
       : await coverages.cover(pair.pair, { caller: undefined, sinceMs: pair.schedule.searchedAtMs });
-    const { found, gone, faults, searched, isComplete, isWhole } = await discoverMarkets(
-      pair.pair,
-      coverage,
-      this.#options,
-    ).catch((error: unknown) => {
-      this.#noteOutcome([]);
-      throw error;
-    });
+    const { found, gone, faults, searched, isComplete, isWhole } = await this.#discover(pair, coverage);
     if (gone.length > 0) index.remove(gone);
     if (isLook && found.length === 0) {
       pair.schedule.look(now());
@@ -103,7 +98,8 @@ export class PairSearch {
       this.#noteOutcome(searched);
       if (isComplete && !isWhole) coverages.notePair(pair.pair, found);
     }
-    const fresh = this.#freshOf(pair, found);
+    const unseen = this.#freshOf(pair, found);
+    const fresh = unseen.slice(0, maxFound);
     const isCrowded = pair.watches.length + fresh.length > maxMarketsPerPair;
     const { added, dropped } = isCrowded ? await this.#addBest(pair, fresh) : await this.#addAll(pair, fresh);
     await this.#refreshOld(found, added);
@@ -111,12 +107,21 @@ export class PairSearch {
     for (const watch of added) watch.read();
     await judge.settled(added, Math.min(now() - beganAtMs, MAX_JUDGE_WAIT_MS));
     const { firstAtMs, atMs: searchedAtMs } = coverage;
+    const left = unseen.length - fresh.length;
     const findings = { added, dropped, faults, searched, isComplete, firstAtMs, searchedAtMs };
     if (isWanted(pair)) {
-      pair.accept(findings);
+      pair.accept(left === 0 ? findings : { ...findings, faults: [...faults, unexamined(left, found.length)] });
       // One node's word that a market is gone: the next search shows whether it is, and what took its place.
-      if (gone.length > 0) pair.schedule.hasten(now());
+      if (gone.length > 0 || left > 0) pair.schedule.hasten(now());
     } else for (const watch of added) watch.release();
+  }
+
+  #discover(pair: WatchedPair, coverage: KnownMarkets): Promise<Discovery> {
+    const options = { ...this.#options, maxFound: this.#options.maxFound * MAX_PAGES };
+    return discoverMarkets(pair.pair, coverage, options).catch((error: unknown) => {
+      this.#noteOutcome([]);
+      throw error;
+    });
   }
 
   /** True if it is enough to read where markets of an empty pair are likely to appear. */
@@ -187,6 +192,10 @@ export class PairSearch {
     const held = new Set(watches.flatMap((one) => [...one.held]));
     await orRelease(watches, live.refresh([...held].filter((address) => live.currentAtMs(address) < sinceMs)));
   }
+}
+
+function unexamined(left: number, found: number): MarketFault {
+  return { venue: "all", market: undefined, reason: `${left} of ${found} markets for this pair are not examined yet` };
 }
 
 /** Awaits the reads; releases the watches if they fail. */

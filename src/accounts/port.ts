@@ -18,6 +18,8 @@ export interface KeyDirectory {
    * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), unknown or revoked; the message says which
    */
   authenticate(apiKey: string): Principal | Promise<Principal>;
+  /** Calls `revoked` once if the key is revoked, here or by another process, as soon as that is known. @returns what ends that */
+  watch(keyId: string, revoked: () => void): () => void;
 }
 
 /** An API key as its owner sees it; the secret is shown once, at registration. */

@@ -107,10 +107,11 @@ export class Api {
   }
 
   #implement(): ReadonlyMap<DescService, object> {
-    const { trades, accounts, settings, canBuild, extra } = this.#parts;
+    const { trades, accounts, keys, settings, canBuild, extra } = this.#parts;
     const streams = new StreamPlaces(settings.maxStreamsPerKey, "API key");
+    const bounds = { closing: this.#closing.signal, streams, keys, takePrice: this.#takePrice };
     return new Map<DescService, object>([
-      [TradeService, createTradeService(trades, { closing: this.#closing.signal, streams, mayPrice: this.#mayPrice })],
+      [TradeService, createTradeService(trades, bounds)],
       [AccountService, createAccountService(accounts, trades)],
       [Health, createHealth([TradeService, AccountService], { isUp: () => !this.#draining, canBuild })],
       ...(extra?.services ?? []),
@@ -126,15 +127,11 @@ export class Api {
     return createInvoker(implementation[method.localName] ?? unimplemented(method), this.#gate);
   };
 
-  /** True if a stream of this key may price once more now: it counts like a call, and gives way under load. */
-  readonly #mayPrice = (keyId: string): boolean => {
-    if (this.#admission.refusesBuild()) return false;
-    try {
-      this.limits.takeKey("build", keyId, []);
-      return true;
-    } catch {
-      return false;
-    }
+  /** Counts a price of a stream like a call, which gives way under load. @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED */
+  readonly #takePrice = ({ peer, principal, headers }: CallState): void => {
+    if (this.#admission.refusesBuild()) throw this.#admission.refuseBuild();
+    this.limits.takeAddress("build", peer, headers);
+    this.limits.takeKey("build", principal!.keyId, headers);
   };
 
   readonly #streamOf = ({ parent, localName }: DescMethodServerStreaming): StreamImplementation =>

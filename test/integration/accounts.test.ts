@@ -351,6 +351,38 @@ describe.each(homes)("accounts on $name", (home) => {
       .toBe("AUTH_ERROR");
   });
 
+  it("reports a revocation to what depends on the key, whenever that began and whatever is in memory", async () => {
+    const place = await home.place();
+    const here = await start(place);
+    const there = await start(place);
+    const wallet = createTestWallet();
+    const [first, second, third] = [
+      await register(here.accounts, wallet),
+      await register(here.accounts, wallet),
+      await register(here.accounts, wallet),
+    ];
+    const principal = await here.keys.authenticate(first!.apiKey);
+    const reported: string[] = [];
+    const watch = (keys: typeof there.keys, { keyId }: { keyId: string }, name: string) =>
+      keys.watch(keyId, () => reported.push(name));
+    await there.keys.refresh();
+    // Not in the memory of the other process.
+    watch(there.keys, first!, "first there");
+    watch(there.keys, third!, "third there");
+    const stop = watch(here.keys, first!, "first here");
+    watch(here.keys, second!, "second here");
+    stop();
+    for (const { keyId } of [first!, second!]) await here.accounts.revokeKey(principal, keyId);
+    expect(reported).toEqual(["second here"]);
+    await there.keys.refresh();
+    expect(reported).toEqual(["second here", "first there"]);
+    // The revocation was seen before anything depended on the key.
+    watch(there.keys, second!, "second there");
+    await there.keys.refresh();
+    await there.keys.refresh();
+    expect(reported).toEqual(["second here", "first there", "second there"]);
+  });
+
   it("never keeps a key that is revoked during its look-up", async () => {
     const place = await home.place();
     const process = await start(place);

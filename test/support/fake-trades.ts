@@ -204,6 +204,7 @@ export function createFakeAccounts(): Accounts & KeyDirectory {
     [ALICE, BOB].map(({ key, wallet }) => [key, { accountId: `account of ${key}`, keyId: `id of ${key}`, wallet }]),
   );
   const revoked = new Set<string>();
+  const watched = new Set<{ readonly keyId: string; readonly revoked: () => void }>();
   const known = (apiKey: string): Principal => {
     const principal = principals.get(apiKey);
     if (principal === undefined || revoked.has(principal.keyId)) {
@@ -222,6 +223,12 @@ export function createFakeAccounts(): Accounts & KeyDirectory {
   return {
     recall: (apiKey) => (apiKey === BOB.key ? undefined : known(apiKey)),
     authenticate: (apiKey) => (apiKey === BOB.key ? Promise.resolve().then(() => known(apiKey)) : known(apiKey)),
+
+    watch(keyId, notify) {
+      const entry = { keyId, revoked: notify };
+      watched.add(entry);
+      return () => watched.delete(entry);
+    },
 
     async createChallenge(wallet) {
       if (wallet === POISONED_WALLET) throw new Error("connection to 10.0.0.7 with password hunter2 failed");
@@ -248,6 +255,7 @@ export function createFakeAccounts(): Accounts & KeyDirectory {
         throw new TradewireError("NOT_FOUND", "No key of this account has that id.", { field: "keyId" });
       }
       revoked.add(keyId);
+      for (const entry of watched) if (entry.keyId === keyId) entry.revoked();
     },
   };
 }

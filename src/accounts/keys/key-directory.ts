@@ -5,6 +5,7 @@ import type { Now } from "../../primitives/clock.ts";
 import type { KeyDirectory, Principal } from "../port.ts";
 import type { Store } from "../store/store.ts";
 import { checkApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
+import { WatchedKeys } from "./watched-keys.ts";
 
 /** How often to check for revocations by other processes. A revoked key is accepted for at most twice this long. */
 const POLL_MS = 1_000;
@@ -82,6 +83,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   readonly #lookUps = new Map<string, Promise<Principal>>();
   /** Keys that the store did not accept, by digest, oldest first. */
   readonly #refused = new Map<string, { readonly atMs: number; readonly message: string }>();
+  readonly #watched = new WatchedKeys();
 
   /** Raised by every revocation seen: a look-up begun before one must not be cached after it. */
   #generation = 0;
@@ -212,6 +214,11 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   forget(keyIds: readonly string[]): void {
     this.#generation++;
     for (const keyId of keyIds) this.#drop(keyId);
+    for (const keyId of keyIds) this.#watched.revoked(keyId);
+  }
+
+  watch(keyId: string, revoked: () => void): () => void {
+    return this.#watched.watch(keyId, revoked);
   }
 
   #drop(keyId: string): void {
@@ -239,11 +246,14 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     const { count } = await this.#store.run((db) =>
       db.selectFrom("revocation_count").select("count").executeTakeFirstOrThrow(),
     );
-    if (count !== this.#revocationCount) {
-      this.#generation++;
-      this.forget(await this.#revokedAmong([...this.#digestOfKeyId.keys()]));
-      this.#revocationCount = count;
-    }
+    const isNew = count !== this.#revocationCount;
+    if (isNew) this.#generation++;
+    // A key watched only now may have been revoked just before.
+    const ids = isNew ? new Set([...this.#digestOfKeyId.keys(), ...this.#watched.ids()]) : this.#watched.unchecked();
+    const revoked = await this.#revokedAmong([...ids]);
+    if (isNew || revoked.length > 0) this.forget(revoked);
+    this.#watched.checked(ids);
+    this.#revocationCount = count;
     this.#checkedAtMs = Math.max(this.#checkedAtMs, askedAtMs);
     this.#dropOld();
   }

@@ -23,6 +23,7 @@ function createGate() {
       new Promise((answer, fail) => {
         asked.push({ apiKey, answer, fail });
       }),
+    watch: () => () => {},
   };
   const limits = new RateLimits(
     { ...DEFAULT_API_SETTINGS.limits, addressAuth: PER_SECOND, burstSeconds: 1 },

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
-import type { HandlerContext } from "@connectrpc/connect";
+import { ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import { UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
@@ -78,7 +79,9 @@ export class EventRoute {
       if (!signal.aborted) failure = error;
     }
     gate.leave(call, failure);
-    if (failure !== undefined) this.#refuse(failure, response, state);
+    // The service is closing: nothing has ended or failed, so a stream that has begun is only cut.
+    if (failure instanceof ConnectError && !isOpen(response)) failure = undefined;
+    if (failure !== undefined) this.#refuse(failure instanceof ConnectError ? closing() : failure, response, state);
     else if (isConnected(response)) response.end();
   }
 
@@ -119,6 +122,9 @@ export function createEventRoutes(edge: EventEdge, service: DescService): readon
     return [new EventRoute(edge, method as DescMethodServerStreaming, binding)];
   });
 }
+
+const closing = () =>
+  new TradewireError("OVERLOADED", "This process is stopping. Open the stream again.", { retryAfterMs: 1_000 });
 
 function writeHead(response: ServerResponse, state: CallState): void {
   const headers = ["Content-Type", "text/event-stream", "Cache-Control", "no-store", "X-Accel-Buffering", "no"];

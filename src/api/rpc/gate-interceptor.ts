@@ -21,9 +21,9 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
       message: request.stream ? undefined : request.message,
     };
     const fail = (thrown: unknown): ConnectError => {
-      // A stream whose client disconnected has not failed.
-      const error =
-        request.stream && request.signal.aborted ? new ConnectError("the client disconnected", Code.Canceled) : thrown;
+      // A stream whose client disconnected has not failed. What is the protocol's own says itself what happened.
+      const isGone = request.stream && request.signal.aborted && !(thrown instanceof ConnectError);
+      const error = isGone ? new ConnectError("the client disconnected", Code.Canceled) : thrown;
       gate.leave(call, error);
       return toWireError(error, call);
     };

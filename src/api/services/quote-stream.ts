@@ -7,17 +7,18 @@ const PRICE_EVERY_MS = 500;
 /**
  * A price now, and again whenever it differs, until `signal` aborts.
  *
- * @param mayPrice false skips a turn
- * @throws what `price` throws
+ * @param takeTurn throws if the caller may not have a price now: then there is no stream, and later only a turn is skipped
+ * @throws what `takeTurn` throws at first, and what `price` throws
  */
 export async function* watchQuote(
   price: () => Promise<QuotedTrade>,
-  mayPrice: () => boolean,
+  takeTurn: () => void,
   signal: AbortSignal,
 ): AsyncGenerator<QuotedTrade> {
   let sent: string | undefined;
   while (!signal.aborted) {
-    if (mayPrice()) {
+    if (sent === undefined || hasTurn(takeTurn)) {
+      if (sent === undefined) takeTurn();
       const quoted = await price();
       const mark = markOf(quoted);
       if (mark !== sent) {
@@ -26,6 +27,15 @@ export async function* watchQuote(
       }
     }
     await sleep(PRICE_EVERY_MS, signal);
+  }
+}
+
+function hasTurn(takeTurn: () => void): boolean {
+  try {
+    takeTurn();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -2,12 +2,12 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { BuyRequest, SellRequest, SwapRequest, TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import type { Trades } from "../../trade/trade.ts";
 import { principalOf, stateOf } from "../call/call.ts";
-import type { StreamPlaces } from "../call/stream-places.ts";
 import { fromBuilt, fromPriorities, fromQuoted, fromSubmitted, fromWatched } from "./answers.ts";
 import { fromTradePage, toTradeQuery } from "./listed-trades.ts";
 import { levelOf } from "./priority-levels.ts";
 import { watchQuote } from "./quote-stream.ts";
 import { parseMint, parseToken, swapModeOf, WIRE_SOL_MINT } from "./requests.ts";
+import { type StreamBounds, streamOfKey } from "./stream-of-key.ts";
 import { namingFields, type TradeFields } from "./trade-fields.ts";
 
 const BUY_FIELDS: TradeFields = { amount: "solAmount", inMint: undefined, outMint: "mint" };
@@ -18,25 +18,12 @@ const SELL_PERCENT_FIELDS: TradeFields = { ...SELL_FIELDS, amount: "sellPercent"
 const SWAP_FIELDS: TradeFields = { amount: "amount", inMint: "inputMint", outMint: "outputMint" };
 const SWAP_RAW_FIELDS: TradeFields = { ...SWAP_FIELDS, amount: "amountRaw" };
 
-/** What ends and limits streams. */
-interface StreamBounds {
-  /** Ends them when the service closes. */
-  readonly closing: AbortSignal;
-  /** Bounds those of each API key. */
-  readonly streams: StreamPlaces;
-  /** True if a stream of this key may price once more now. */
-  readonly mayPrice: (keyId: string) => boolean;
-}
-
 /**
  * Implements TradeService on the product. Requests have passed validation, so their required fields are present.
  *
  * @param bounds what ends and limits streams
  */
-export function createTradeService(
-  trades: Trades,
-  { closing, streams, mayPrice }: StreamBounds,
-): ServiceImpl<typeof TradeService> {
+export function createTradeService(trades: Trades, bounds: StreamBounds): ServiceImpl<typeof TradeService> {
   return {
     async buy(request, context) {
       return fromBuilt(
@@ -116,27 +103,16 @@ export function createTradeService(
     },
 
     async *watchTrade(request, context) {
-      const principal = principalOf(context);
-      const until = AbortSignal.any([context.signal, closing]);
-      streams.take(principal.keyId);
-      try {
-        for await (const trade of trades.watch(principal, request.signature, until)) yield fromWatched(trade);
-      } finally {
-        streams.free(principal.keyId);
-      }
+      const watch = (until: AbortSignal) => trades.watch(principalOf(context), request.signature, until);
+      for await (const trade of streamOfKey(bounds, context, watch)) yield fromWatched(trade);
     },
 
     async *watchQuote(request, context) {
-      const { keyId } = principalOf(context);
-      const until = AbortSignal.any([context.signal, closing]);
-      const ask = { ...toSwap(request), caller: stateOf(context) };
+      const caller = stateOf(context);
+      const ask = { ...toSwap(request), caller };
       const price = () => namingFields(swapFields(request), () => trades.quote(ask));
-      streams.take(keyId);
-      try {
-        for await (const quoted of watchQuote(price, () => mayPrice(keyId), until)) yield fromQuoted(quoted);
-      } finally {
-        streams.free(keyId);
-      }
+      const watch = (until: AbortSignal) => watchQuote(price, () => bounds.takePrice(caller), until);
+      for await (const quoted of streamOfKey(bounds, context, watch)) yield fromQuoted(quoted);
     },
 
     getPriority() {

@@ -1,0 +1,112 @@
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { afterEach, describe, expect, it } from "vitest";
+import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { SwapMode } from "../../gen/tradewire/v1/types_pb.ts";
+import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, BOB, TOKEN } from "../support/fake-trades.ts";
+
+let edge: Edge | undefined;
+afterEach(async () => {
+  await edge?.close();
+  edge = undefined;
+});
+
+const urlOf = ({ host, port }: Edge) => `http://${host}:${port}`;
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const ASK = { inputMint: "SOL", outputMint: TOKEN.toString(), amount: 1, slippage: 0.01 };
+const PATH = `/v1/quotes/stream?${new URLSearchParams({ ...ASK, amount: "1", slippage: "0.01", swapMode: "exactIn" })}`;
+
+/** Opens a stream of prices; resolves with its first event. `rest` is all that follows, once it has ended. */
+async function openEvents(service: Edge, key: string) {
+  const response = await fetch(urlOf(service) + PATH, { headers: bearer(key) });
+  if (response.status !== 200) return { response, failure: (await response.json()).error };
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const first = (await reader.read()).value!;
+  const rest = (async () => {
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text;
+      text += value;
+    }
+  })();
+  return { response, first, rest };
+}
+
+const transports = (baseUrl: string) => [
+  createConnectTransport({ baseUrl, httpVersion: "1.1" }),
+  createGrpcTransport({ baseUrl }),
+  createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
+];
+
+/** Opens the typed stream on every wire. Each resolves with how it ended; `begun` once every first price is there. */
+function openTyped(service: Edge, key: string) {
+  const begun: Promise<void>[] = [];
+  const ends = transports(urlOf(service)).map((transport) => {
+    const client = createClient(TradeService, transport);
+    const first = Promise.withResolvers<void>();
+    begun.push(first.promise);
+    return (async () => {
+      try {
+        for await (const _ of client.watchQuote({ ...ASK, swapMode: SwapMode.EXACT_IN }, { headers: bearer(key) }))
+          first.resolve();
+        return "ended";
+      } catch (error) {
+        first.resolve();
+        return Code[ConnectError.from(error).code];
+      }
+    })();
+  });
+  return { begun: Promise.all(begun), ends: Promise.all(ends) };
+}
+
+describe("a stream of prices", () => {
+  it("is cut, and not ended, when the service stops: the caller opens it again elsewhere", async () => {
+    edge = await startEdge();
+    const { first, rest } = await openEvents(edge, ALICE.key);
+    expect(first).toMatch(/^event: quote\n/);
+    const typed = openTyped(edge, ALICE.key);
+    await typed.begun;
+    await edge.close();
+    expect(await rest).toBe("");
+    expect(await typed.ends).toEqual(["Unavailable", "Unavailable", "Unavailable"]);
+    expect(edge.errors).toEqual([]);
+    edge = undefined;
+  });
+
+  it("ends with its key", async () => {
+    edge = await startEdge();
+    const { rest } = await openEvents(edge, ALICE.key);
+    const other = await openEvents(edge, BOB.key);
+    const typed = openTyped(edge, ALICE.key);
+    await typed.begun;
+    const accounts = createClient(AccountService, createGrpcTransport({ baseUrl: urlOf(edge) }));
+    await accounts.revokeKey({ keyId: `id of ${ALICE.key}` }, { headers: bearer(ALICE.key) });
+    const [, name, data] = /^event: (\w+)\ndata: (.*)\n\n$/.exec((await rest)!)!;
+    expect([name, JSON.parse(data!).error.code]).toEqual(["error", "AUTH_ERROR"]);
+    expect(await typed.ends).toEqual(["Unauthenticated", "Unauthenticated", "Unauthenticated"]);
+    await edge.close();
+    expect(await other.rest).toBe("");
+    edge = undefined;
+  });
+
+  it("begins with a price or with the reason why there is none", async () => {
+    const nowMs = () => 0;
+    const { limits } = (await import("../support/api-settings.ts")).DEFAULT_API_SETTINGS;
+    for (const limit of [{ build: 1 }, { addressBuild: 1 }]) {
+      edge = await startEdge({ limits: { ...limits, ...limit, burstSeconds: 1 } }, nowMs);
+      const { first } = await openEvents(edge, ALICE.key);
+      expect(first).toMatch(/^event: quote\n/);
+      const { response, failure } = await openEvents(edge, ALICE.key);
+      expect(response.status).toBe(429);
+      expect(failure.code).toBe("RATE_LIMIT_EXCEEDED");
+      expect(response.headers.get("retry-after")).toBe("1");
+      const typed = openTyped(edge, ALICE.key);
+      expect(await typed.ends).toEqual(["ResourceExhausted", "ResourceExhausted", "ResourceExhausted"]);
+      await edge.close();
+      edge = undefined;
+    }
+  });
+});

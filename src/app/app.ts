@@ -4,6 +4,7 @@ import { createLimitUsage } from "../accounts/limit-usage.ts";
 import type { Accounts } from "../accounts/port.ts";
 import type { Admin } from "../api/observe/admin.ts";
 import { Metrics } from "../api/observe/metrics.ts";
+import { RecentMinutes } from "../api/observe/recent-figures.ts";
 import { FAUCET_SOL, registerFaucet } from "../api/pages/faucet.ts";
 import { registerPages } from "../api/pages/register-pages.ts";
 import { Api } from "../api/server.ts";
@@ -142,7 +143,10 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   metrics.watch(serviceGauges({ ...parts, api, canBuild: () => health.canBuild() }));
   closers.keep(api);
   const deployed = new DeployedVenues(parts.reader, venues, monotonicMs);
-  const status = () => describeStatus(context, { ...parts, location, health, network, deployed });
+  const recent = publishesFigures(config, location)
+    ? closers.keep(new RecentMinutes(() => metrics.snapshot()))
+    : undefined;
+  const status = () => describeStatus(context, { ...parts, location, health, network, deployed, trades, recent });
   registerPages(api.documents, status, monotonicMs);
   const rpcUrl = location.embedded?.rpcUrl;
   const giveSol =
@@ -172,4 +176,9 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     },
     close: () => closers.close(),
   };
+}
+
+/** Whether anyone may see how much is traded here: on a test chain unless the settings say otherwise. */
+function publishesFigures({ statusFigures }: Config, { embedded }: ChainLocation): boolean {
+  return statusFigures === undefined ? embedded !== undefined : statusFigures === "on";
 }

@@ -147,6 +147,7 @@ export async function openTrades(
       warn,
       owner,
       observe: (report) => metrics.recordSubmission(report),
+      slot: () => head.slot(),
       onLanded: (report) => parts.landed.note(report),
       settings: {
         answerMs: config.submitTimeoutMs,

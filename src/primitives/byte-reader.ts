@@ -13,6 +13,11 @@ export class ByteReader {
     this.#view = viewOf(bytes);
   }
 
+  /** True if nothing is left to read. */
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
   u8(): number {
     return this.#view.getUint8(this.#advance(1));
   }

@@ -223,6 +223,27 @@ export interface TradePage {
   readonly next: SubmissionPlace | undefined;
 }
 
+/** What became of a day's submissions at a priority level, as this process saw it. */
+export interface LandingSummary {
+  /** Submissions whose end is known. */
+  readonly sample: number;
+  /** Share of them that got into a block, failed trades included; undefined without a sample. Fraction. */
+  readonly landedShare: number | undefined;
+  /** Slots from submit to landing of those that landed: the median, and what nine in ten did not exceed. */
+  readonly slots: number | undefined;
+  readonly slotsP90: number | undefined;
+}
+
+/** What became of a day's submissions that a sender was given. */
+export interface SenderSummary {
+  /** Submissions that it accepted and whose end is known. */
+  readonly sample: number;
+  /** Share of these that got into a block, by whichever sender. Fraction. */
+  readonly landedShare: number;
+  /** Submissions that it refused. */
+  readonly refused: number;
+}
+
 /** What a wallet holds, in base units. */
 export interface WalletBalances {
   readonly wallet: Address;
@@ -265,5 +286,8 @@ export interface Trades {
     readonly typicalCostLamports: bigint;
     /** Slots until the price is enough for a block, judged by recent ones. */
     readonly expectedSlots: number;
+    readonly landing: LandingSummary;
   }[];
+  /** What became of the submissions that a sender accepted or refused; undefined if it was sent nothing. */
+  landingOf(sender: string): SenderSummary | undefined;
 }

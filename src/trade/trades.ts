@@ -5,6 +5,7 @@ import { type BuildPorts, buildTrade } from "./build/build-trade.ts";
 import { measureRoutes } from "./build/route-fit.ts";
 import { type QuotePorts, quoteTrade } from "./quote/quote-trade.ts";
 import { checkVenueNames } from "./quote/route-bounds.ts";
+import { LandingStatistics } from "./submit/landing-statistics.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
 import type { Trades } from "./trade.ts";
 import { fetchBalances } from "./wallet-balances.ts";
@@ -38,7 +39,14 @@ export function createTrades(
     ...ports,
     measureRoutes: (...trade) => measureRoutes(ports, ...trade),
   };
-  const submitter = createSubmitter(submitPorts);
+  const statistics = new LandingStatistics(submitPorts.now);
+  const submitter = createSubmitter({
+    ...submitPorts,
+    observe: (report) => {
+      statistics.record(report);
+      submitPorts.observe?.(report);
+    },
+  });
   const venueIds = submitPorts.venues.map(({ id }) => id);
   return {
     build: (request) => {
@@ -51,11 +59,15 @@ export function createTrades(
     },
     ...submitter,
     balances: ({ wallet }, mints) => fetchBalances(ports.reader, wallet, mints),
-    priorities: () => prioritiesOf(ports),
+    priorities: () => prioritiesOf(ports, statistics),
+    landingOf: (sender) => statistics.ofSender(sender),
   };
 }
 
-function prioritiesOf({ fees, senders }: Pick<BuildPorts, "fees" | "senders">): ReturnType<Trades["priorities"]> {
+function prioritiesOf(
+  { fees, senders }: Pick<BuildPorts, "fees" | "senders">,
+  statistics: LandingStatistics,
+): ReturnType<Trades["priorities"]> {
   return PRIORITY_LEVELS.map((level) => {
     const microLamportsPerCu = fees.priceMicroLamportsPerCu(level, []);
     const priorityFee = priorityFeeLamports(TYPICAL_COMPUTE_UNITS, microLamportsPerCu);
@@ -65,6 +77,7 @@ function prioritiesOf({ fees, senders }: Pick<BuildPorts, "fees" | "senders">): 
       microLamportsPerCu,
       typicalCostLamports: tips.reduce((sum, { lamports }) => sum + lamports, priorityFee),
       expectedSlots: fees.expectedSlots(level),
+      landing: statistics.ofLevel(level),
     };
   });
 }

@@ -78,6 +78,10 @@ describe("REST", () => {
       expectedCost: 0,
       expectedCostRaw: "0",
       expectedSlots: 4,
+      landingSample: 0,
+      landedShare: null,
+      landedSlots: null,
+      landedSlotsP90: null,
     });
     const keys = await call("/v1/auth/keys", { headers });
     expect(keys.json.data.keys.map((key: { revokedAt: unknown }) => key.revokedAt)).toEqual([

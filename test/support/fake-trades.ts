@@ -14,6 +14,7 @@ const DECIMALS = new Map([
   [SOL, 9],
   [TOKEN, 6],
 ]);
+const NOT_MEASURED = { sample: 0, landedShare: undefined, slots: undefined, slotsP90: undefined };
 const MARKET = Address.of("ComputeBudget111111111111111111111111111111");
 const POOL_TOKENS = 1_000_000_000_000n;
 
@@ -178,9 +179,17 @@ export function createFakeTrades(): FakeTrades {
       };
     },
 
+    landingOf: () => undefined,
+
     priorities: () => [
-      { level: "economy", microLamportsPerCu: 0n, typicalCostLamports: 0n, expectedSlots: 4 },
-      { level: "fast", microLamportsPerCu: 100_000n, typicalCostLamports: 20_000n, expectedSlots: 2 },
+      { level: "economy", microLamportsPerCu: 0n, typicalCostLamports: 0n, expectedSlots: 4, landing: NOT_MEASURED },
+      {
+        level: "fast",
+        microLamportsPerCu: 100_000n,
+        typicalCostLamports: 20_000n,
+        expectedSlots: 2,
+        landing: NOT_MEASURED,
+      },
     ],
   };
 }

@@ -3,7 +3,8 @@ import type { CallRecord } from "../call/call-record.ts";
 /** Upper bounds of the buckets in seconds: a warm build takes a fraction of a millisecond, a submit several seconds. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 
-class Histogram {
+/** How often values lay in each bucket. */
+export class Histogram {
   readonly counts = new Float64Array(BOUNDS.length + 1);
   sum = 0;
 
@@ -13,6 +14,46 @@ class Histogram {
     this.counts[at]!++;
     this.sum += seconds;
   }
+
+  /** Adds another one's values, or with -1 takes them away. */
+  add(other: Histogram, times: 1 | -1): void {
+    for (let i = 0; i < this.counts.length; i++) this.counts[i]! += times * other.counts[i]!;
+    this.sum += times * other.sum;
+  }
+
+  count(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Seconds below which this part of the values lies, even within its bucket; 25 at most. @param part 0 < part ≤ 1 */
+  quantile(part: number): number {
+    let left = part * this.count();
+    for (let i = 0; i < BOUNDS.length; i++) {
+      const from = i === 0 ? 0 : BOUNDS[i - 1]!;
+      const count = this.counts[i]!;
+      if (left <= count && count > 0) return from + (BOUNDS[i]! - from) * (left / count);
+      left -= count;
+    }
+    return BOUNDS.at(-1)!;
+  }
+
+  copy(): Histogram {
+    const copy = new Histogram();
+    copy.add(this, 1);
+    return copy;
+  }
+}
+
+/** The counters of calls and submissions at one time. */
+export interface MetricsSnapshot {
+  /** By method and code. */
+  readonly calls: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** By method. */
+  readonly durations: ReadonlyMap<string, Histogram>;
+  /** By method and stage. */
+  readonly stages: ReadonlyMap<string, ReadonlyMap<string, Histogram>>;
+  /** By event on the way to the chain. */
+  readonly landing: ReadonlyMap<string, Histogram>;
 }
 
 /** A submission that this process brought to its end. Times are in epoch milliseconds. */
@@ -47,6 +88,16 @@ export class Metrics {
   /** Adds gauges. */
   watch(gauges: readonly Gauge[]): void {
     this.#gauges.push(...gauges);
+  }
+
+  /** A copy of the counters as they stand. */
+  snapshot(): MetricsSnapshot {
+    return {
+      calls: mapOf(this.#calls, (codes) => new Map(codes)),
+      durations: mapOf(this.#durations, (histogram) => histogram.copy()),
+      stages: mapOf(this.#stages, (stages) => mapOf(stages, (histogram) => histogram.copy())),
+      landing: mapOf(this.#landing, (histogram) => histogram.copy()),
+    };
   }
 
   /** Counts a finished call. */
@@ -108,6 +159,10 @@ export class Metrics {
     for (const { name, help, type, read } of this.#gauges) describeValue(lines, name, help, type, read());
     return `${lines.join("\n")}\n`;
   }
+}
+
+function mapOf<V, W>(all: ReadonlyMap<string, V>, copy: (value: V) => W): ReadonlyMap<string, W> {
+  return new Map(Array.from(all, ([name, value]) => [name, copy(value)]));
 }
 
 function histogramOf(all: Map<string, Histogram>, name: string): Histogram {

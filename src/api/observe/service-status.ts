@@ -1,3 +1,5 @@
+import type { RecentFigures } from "./recent-figures.ts";
+
 /** The state of one venue. */
 export interface VenueStatus {
   readonly id: string;
@@ -49,6 +51,24 @@ export interface ServiceStatus {
   readonly shadow: ShadowStatus | null;
   /** Nodes and relays; nodes are numbered, so that their URLs stay private. */
   readonly senders: readonly { readonly name: string; readonly state: "up" | "down" }[];
+  /** What was asked in the last minutes; null if the operator keeps it private. */
+  readonly recent: RecentFigures | null;
+  /** How a day's submissions landed, by level and by sender; null if the operator keeps it private. */
+  readonly landing: {
+    readonly levels: readonly {
+      readonly level: string;
+      readonly sample: number;
+      readonly landedShare: number | null;
+      readonly slots: number | null;
+      readonly slotsP90: number | null;
+    }[];
+    readonly senders: readonly {
+      readonly name: string;
+      readonly sample: number;
+      readonly landedShare: number;
+      readonly refused: number;
+    }[];
+  } | null;
   /** True on the embedded chain: `POST /faucet` gives SOL to a wallet. */
   readonly faucet: boolean;
   /** Tokens of the embedded chain, used in examples; empty on a public network. */

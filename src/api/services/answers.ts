@@ -136,12 +136,15 @@ export function fromQuoted(quoted: QuotedTrade) {
 /** The response of GetPriority: prices in micro-lamports per compute unit, costs of a typical trade in SOL and lamports. */
 export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
   return {
-    levels: levels.map(({ level, microLamportsPerCu, typicalCostLamports, expectedSlots }) => ({
+    levels: levels.map(({ level, microLamportsPerCu, typicalCostLamports, expectedSlots, landing }) => ({
       priority: priorityOf(level),
       microLamportsPerComputeUnit: microLamportsPerCu,
       expectedCost: toWholeUnits(typicalCostLamports, SOL_DECIMALS),
       expectedCostRaw: typicalCostLamports.toString(),
       expectedSlots,
+      landingSample: landing.sample,
+      ...(landing.landedShare === undefined ? {} : { landedShare: landing.landedShare }),
+      ...(landing.slots === undefined ? {} : { landedSlots: landing.slots, landedSlotsP90: landing.slotsP90! }),
     })),
   } satisfies MessageInitShape<typeof GetPriorityResponseSchema>;
 }

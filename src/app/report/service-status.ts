@@ -1,7 +1,9 @@
+import type { RecentMinutes } from "../../api/observe/recent-figures.ts";
 import type { ServiceStatus, VenueStatus } from "../../api/observe/service-status.ts";
 import { networkName } from "../../chain/head/network-name.ts";
 import type { VenueReport } from "../../market/markets.ts";
 import type { VenueFindings } from "../../shadow/market-checks.ts";
+import type { Trades } from "../../trade/trade.ts";
 import type { ChainLocation } from "../chain/chain-location.ts";
 import type { ChainParts } from "../chain/chain-parts.ts";
 import type { AppContext } from "../context.ts";
@@ -25,6 +27,9 @@ export function describeStatus(
       readonly health: Health;
       readonly network: string;
       readonly deployed: DeployedVenues;
+      readonly trades: Pick<Trades, "priorities" | "landingOf">;
+      /** Undefined if the operator keeps them private. */
+      readonly recent: Pick<RecentMinutes, "figures"> | undefined;
     },
 ): ServiceStatus {
   const { head, witnesses, markets, senders, shadow, location, health, network, deployed } = parts;
@@ -46,8 +51,26 @@ export function describeStatus(
       .map((report) => venueStatus(report, findings?.get(report.id), { serving, absent, nowMs: now() })),
     shadow: shadow === undefined ? null : shadowStatus(shadow),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
+    recent: parts.recent?.figures() ?? null,
+    landing: parts.recent === undefined ? null : describeLanding(parts.trades, senders),
     faucet: location.embedded !== undefined,
     tokens: location.embedded?.tokens ?? [],
+  };
+}
+
+function describeLanding(
+  trades: Pick<Trades, "priorities" | "landingOf">,
+  senders: readonly { readonly name: string }[],
+): NonNullable<ServiceStatus["landing"]> {
+  return {
+    levels: trades.priorities().map(({ level, landing: { sample, landedShare, slots, slotsP90 } }) => ({
+      ...{ level, sample, landedShare: landedShare ?? null },
+      ...{ slots: slots ?? null, slotsP90: slotsP90 ?? null },
+    })),
+    senders: senders.map(({ name }) => ({
+      name,
+      ...(trades.landingOf(name) ?? { sample: 0, landedShare: 0, refused: 0 }),
+    })),
   };
 }
 

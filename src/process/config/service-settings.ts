@@ -12,6 +12,13 @@ export const LISTENING_SETTINGS = {
   PUBLIC_URL: optional(origin("Where clients reach the service; absent: made from HOST and PORT")),
   TLS_CERT: optional(text("File of the certificate chain, PEM; absent: no TLS")),
   TLS_KEY: optional(text("File of the certificate's private key, PEM")),
+  STATUS_FIGURES: optional(
+    choice(
+      "Whether the home page shows calls, failures, latencies and landing rates to anyone; absent: on with the embedded chain, off with nodes",
+      "on",
+      ["on", "off"],
+    ),
+  ),
   NODE_ENV: text("production: no start on the embedded chain or with missing secrets; any other value is ignored"),
   LOG_LEVEL: choice("Lowest severity that is logged", "info", ["fatal", "error", "warn", "info", "debug", "trace"]),
 } as const satisfies Record<string, Setting<unknown>>;

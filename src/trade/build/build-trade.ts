@@ -120,6 +120,7 @@ function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     creates: assembly.creates,
     closes: assembly.closes?.address,
     senders: draft.senders,
+    priority: request.priority,
   };
   const submissionToken = ports.sealer.seal(sealed, request.principal.accountId);
   request.stages?.mark("seal");

@@ -1,3 +1,4 @@
+import { PRIORITY_LEVELS, type Priority } from "../../chain/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { ByteReader } from "../../primitives/byte-reader.ts";
 import type { ByteWriter } from "../../primitives/byte-writer.ts";
@@ -24,6 +25,8 @@ export interface SealedTrade extends TradeSides {
   readonly closes: Address | undefined;
   /** Senders it may be sent on: those whose tips are in the message, and those that ask for none. */
   readonly senders: readonly string[];
+  /** The level it was built for; undefined in tokens of earlier releases. */
+  readonly priority?: Priority | undefined;
 }
 
 const VERSION = 3;
@@ -72,6 +75,8 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
   out.u8(trade.senders.length);
   for (const sender of trade.senders) out.text(sender);
+  // The last byte: readers of earlier releases stop before it.
+  if (trade.priority !== undefined) out.u8(PRIORITY_LEVELS.indexOf(trade.priority));
 }
 
 /** Decodes what `writeSealedTrade` wrote. @throws RangeError for another version, or if bytes are missing */
@@ -106,6 +111,7 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
     creates: Array.from({ length: from.u8() }, () => readCreated(from)),
     closes: from.u8() === 0 ? undefined : address(),
     senders: Array.from({ length: from.u8() }, () => from.text()),
+    priority: from.isAtEnd ? undefined : PRIORITY_LEVELS[from.u8()],
   };
 }
 

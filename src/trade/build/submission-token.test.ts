@@ -40,6 +40,7 @@ function sealedTrade(): SealedTrade {
       { address: address(), space: 301, rent: 457_200n, grows: true },
     ],
     closes: random.chance(0.5) ? address() : undefined,
+    priority: random.chance(0.5) ? "faster" : undefined,
   };
 }
 

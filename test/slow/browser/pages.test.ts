@@ -219,6 +219,27 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await fresh.context().close();
   });
 
+  it("shows the last minutes with a chart for building and landing, unless the operator keeps them private", async () => {
+    const client = await service.newClient();
+    const mint = service.mintOn("raydium_cpmm");
+    await client.buy({ mint, solAmount: 0.1, slippage: 0.05, priority: "fastest" });
+    const page = await open("/");
+    await page.getByRole("heading", { name: /^The last .*minutes?$/ }).waitFor();
+    await page.getByRole("img", { name: /^Building: p50 [\d.]+ (µs|ms|s), p99 [\d.]+ (µs|ms|s)$/ }).waitFor();
+    await page.getByRole("img", { name: /^From submit to confirmed: p50 [\d.]+ (µs|ms|s), p99 / }).waitFor();
+    const level = page.locator("#levels tr").filter({ has: page.getByText("fastest", { exact: true }) });
+    expect(await level.locator("td").first().textContent()).toBe("1");
+    expect(await level.locator("td").nth(1).textContent()).toBe("100 %");
+    await page.locator("#sender-rates tr").filter({ hasText: "rpc-1" }).waitFor();
+    await page.context().close();
+    const other = await open("/", {}, mainnet.url);
+    await other.getByText("Serving", { exact: true }).waitFor();
+    expect(await other.locator("#figures").isVisible()).toBe(false);
+    const status = await (await fetch(`${mainnet.url}/status.json`)).json();
+    expect([status.recent, status.landing]).toEqual([null, null]);
+    await other.context().close();
+  });
+
   it("describes every operation of the document, and sends the reader's input", async () => {
     const page = await open("/docs");
     const document = await (await fetch(`${service.url}/v1/openapi.json`)).json();

@@ -1,5 +1,6 @@
 import { curlFor } from "../shared/curl.js";
 import { byId, element, exampleBuy, fetchStatus } from "../shared/page.js";
+import { showFigures } from "./figures.js";
 
 const POLL_MS = 2000;
 
@@ -66,6 +67,7 @@ async function poll() {
   try {
     const status = await fetchStatus();
     show(status);
+    showFigures(status);
     if (!example)
       byId("first").textContent = curlFor("POST", `${location.origin}/v1/tx/buy`, "$API_KEY", exampleBuy(status));
     example = true;

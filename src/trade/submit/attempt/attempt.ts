@@ -1,5 +1,5 @@
 import type { SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
-import type { Landing } from "../../../chain/port.ts";
+import type { Landing, Priority } from "../../../chain/port.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
@@ -24,6 +24,8 @@ export interface AttemptPorts extends ClaimPorts {
   readonly onLanded?: ((report: LandedReport) => void) | undefined;
   /** Receives a report of every attempt that this process has driven. */
   readonly observe?: (report: AttemptReport) => void;
+  /** The newest slot known; absent: reports have none. */
+  readonly slot?: () => bigint;
 }
 
 export interface AttemptSettings extends ClaimSettings {
@@ -39,6 +41,10 @@ interface AttemptReport {
   readonly events: readonly TradeEvent[];
   /** False: the first broadcast went out before the claim was written. */
   readonly durable: boolean;
+  /** The level it was built for; undefined in tokens of earlier releases. */
+  readonly priority: Priority | undefined;
+  /** Newest slot known when this process began to drive it. */
+  readonly fromSlot: bigint | undefined;
 }
 
 /** Pause between reads of a record that another process holds, beside polling for its outcome. Milliseconds. */
@@ -166,6 +172,7 @@ export class Attempt {
   async #drive(): Promise<Outcome | undefined> {
     const { progress } = this;
     const durable = this.#keeper.isRecorded;
+    const fromSlot = this.#ports.slot?.();
     let code = "PENDING";
     progress.endStage("claim");
     const stopRetrying = this.#keeper.startRetrying();
@@ -179,7 +186,8 @@ export class Attempt {
     } finally {
       stopRetrying();
       const { claimedAtMs: startedAtMs } = this.claim;
-      this.#ports.observe?.({ code, startedAtMs, events: progress.events, durable });
+      const { priority } = this.sealed;
+      this.#ports.observe?.({ code, startedAtMs, events: progress.events, durable, priority, fromSlot });
     }
   }
 

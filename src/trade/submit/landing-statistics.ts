@@ -1,0 +1,88 @@
+import { PRIORITY_LEVELS, type Priority } from "../../chain/port.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { LandingSummary, SenderSummary, TradeEvent } from "../trade.ts";
+
+/** A submission that this process followed to its end. */
+interface FollowedSubmission {
+  /** OK, the code of its failure, or PENDING if the chain has not decided. */
+  readonly code: string;
+  readonly events: readonly TradeEvent[];
+  /** The level it was built for; undefined in tokens of earlier releases. */
+  readonly priority: Priority | undefined;
+  /** Newest slot known when it was submitted here. */
+  readonly fromSlot: bigint | undefined;
+}
+
+/** Submissions kept for each level and sender, and for how long. */
+const MAX_SAMPLE = 500;
+const KEPT_MS = 24 * 3_600_000;
+/** Submissions that never got into a block. */
+const NEVER_LANDED = new Set(["TX_EXPIRED", "OUTCOME_UNKNOWN"]);
+
+interface Sample {
+  readonly atMs: number;
+  readonly landed: boolean;
+  readonly slots: number | undefined;
+}
+
+/** How submissions of the last day landed, by priority level and by sender, as this process saw it. */
+export class LandingStatistics {
+  readonly #now: Now;
+  readonly #byLevel = new Map<Priority, Sample[]>(PRIORITY_LEVELS.map((level) => [level, []]));
+  readonly #bySender = new Map<string, Sample[]>();
+  readonly #refused = new Map<string, Sample[]>();
+
+  constructor(now: Now) {
+    this.#now = now;
+  }
+
+  /** Takes a submission into account; one whose end is not known says nothing. */
+  record({ code, events, priority, fromSlot }: FollowedSubmission): void {
+    const atMs = this.#now();
+    const landed = !NEVER_LANDED.has(code);
+    const slot = events.findLast((event) => event.slot !== undefined)?.slot;
+    const slots = landed && slot !== undefined && fromSlot !== undefined ? Number(slot - fromSlot) : undefined;
+    const sample = { atMs, landed, slots: slots === undefined ? undefined : Math.max(0, slots) };
+    const named = (kind: TradeEvent["kind"]) =>
+      new Set(events.flatMap((event) => (event.kind === kind && event.sender !== undefined ? [event.sender] : [])));
+    for (const sender of named("refused")) add(this.#refused, sender, sample);
+    if (code === "PENDING") return;
+    for (const sender of named("sent")) add(this.#bySender, sender, sample);
+    // Without a broadcast from here it was another process's to land.
+    if (priority !== undefined && named("sent").size > 0) add(this.#byLevel, priority, sample);
+  }
+
+  /** What became of the submissions of a level. */
+  ofLevel(level: Priority): LandingSummary {
+    const samples = this.#recent(this.#byLevel.get(level));
+    const slots = samples.flatMap((sample) => sample.slots ?? []).sort((a, b) => a - b);
+    const landed = samples.filter((sample) => sample.landed).length;
+    return {
+      sample: samples.length,
+      landedShare: samples.length === 0 ? undefined : landed / samples.length,
+      slots: slots[Math.ceil(slots.length / 2) - 1],
+      slotsP90: slots[Math.ceil(slots.length * 0.9) - 1],
+    };
+  }
+
+  /** What became of the submissions that a sender accepted; undefined if it was sent nothing. */
+  ofSender(name: string): SenderSummary | undefined {
+    const samples = this.#recent(this.#bySender.get(name));
+    const refused = this.#recent(this.#refused.get(name)).length;
+    if (samples.length + refused === 0) return undefined;
+    const landed = samples.filter((sample) => sample.landed).length;
+    return { sample: samples.length, landedShare: samples.length === 0 ? 0 : landed / samples.length, refused };
+  }
+
+  #recent(samples: readonly Sample[] = []): readonly Sample[] {
+    const sinceMs = this.#now() - KEPT_MS;
+    return samples.filter(({ atMs }) => atMs > sinceMs);
+  }
+}
+
+function add<K>(all: Map<K, Sample[]>, key: K, sample: Sample): void {
+  const samples = all.get(key) ?? [];
+  samples.push(sample);
+  if (samples.length > MAX_SAMPLE) samples.shift();
+  all.set(key, samples);
+}

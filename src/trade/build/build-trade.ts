@@ -10,7 +10,7 @@ import type { BuiltTrade, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
 import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
-import { type LoadedTrade, loadTrade, recallTrade, warmIfPossible } from "./load-trade.ts";
+import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
 import type { MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import type { SealedTrade } from "./sealed-trade.ts";
@@ -51,7 +51,7 @@ export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade
 }
 
 async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<BuiltTrade> {
-  return buildLoaded(ports, await loadTrade(ports.markets, request));
+  return buildLoaded(ports, await renewTrade(ports.markets, await loadTrade(ports.markets, request)));
 }
 
 function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {
@@ -62,7 +62,7 @@ function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promi
 /** Reads the accounts that the draft had to take for missing, then drafts again. They stay so if no node answers. */
 async function buildInformed(ports: BuildPorts, { loaded, composed }: TradeDraft): Promise<BuiltTrade> {
   await warmIfPossible(ports.markets, composed.assembly.unknown);
-  return finish(ports, draftNow(ports, loaded));
+  return finish(ports, draftNow(ports, await renewTrade(ports.markets, loaded)));
 }
 
 function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
@@ -72,7 +72,7 @@ function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Buil
 /** The balances in memory do not cover the trade: reads them again before refusing it. */
 async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<BuiltTrade> {
   await ports.markets.refresh(balanceAddresses(loaded.accounts));
-  const draft = draftNow(ports, loaded);
+  const draft = draftNow(ports, await renewTrade(ports.markets, loaded));
   const shortfall = checkDraft(ports, draft);
   if (shortfall !== undefined) throw insufficientFunds(shortfall, ports.settings.faucet);
   return sealDraft(ports, draft);

@@ -55,6 +55,13 @@ export async function loadTrade(markets: Markets, request: TradeRequest): Promis
   return { request, intent, accounts, snapshot };
 }
 
+/** The trade on what is known of its markets now: while other things were read, they may have moved. */
+export async function renewTrade(markets: Markets, loaded: LoadedTrade): Promise<LoadedTrade> {
+  const { request, intent } = loaded;
+  const { inMint, outMint } = intent;
+  return { ...loaded, snapshot: await fetchSnapshot(markets, inMint.address, outMint.address, request.caller) };
+}
+
 /** Reads accounts into memory. Without an answer from a node they stay unknown, and a build goes on without them. */
 export async function warmIfPossible(markets: Pick<Markets, "warm">, addresses: readonly Address[]): Promise<void> {
   try {

@@ -56,8 +56,10 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
     markets.mint(canonicalMint(request.outMint), caller),
   ]);
   const intent = resolveIntent(request, inMint, outMint);
-  const snapshot = await awaitSnapshot(markets, intent.inMint.address, intent.outMint.address, caller);
-  return answer(ports, request, intent, snapshot);
+  const [inAddress, outAddress] = [intent.inMint.address, intent.outMint.address];
+  const awaited = await awaitSnapshot(markets, inAddress, outAddress, caller);
+  // The first pairs that were read may have moved while the last ones were.
+  return answer(ports, request, intent, takeSnapshot(markets, inAddress, outAddress, caller) ?? awaited);
 }
 
 function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {

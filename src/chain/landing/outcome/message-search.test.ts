@@ -21,6 +21,7 @@ const another = transfer(2n);
 function nodeWith(entries: readonly { readonly signature: string; readonly slot: number }[]): FakeEndpoint {
   const bytesOf = new Map([ours, another].map(({ signature, transaction }) => [signature, transaction]));
   return fakeEndpoint({
+    getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
     getSignaturesForAddress: (_address: string, { before }: { before?: string }) => {
       const from = before === undefined ? 0 : entries.findIndex(({ signature }) => signature === before) + 1;
       return entries.slice(from, from + 1_000);
@@ -83,6 +84,7 @@ it("reports a history that does not reach back, and a message that nodes may hav
 
 it("proves nothing while one of two nodes gives no answer", async () => {
   const dead = fakeEndpoint({
+    getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
     getSignaturesForAddress: () => Promise.reject(new NodeError("unreachable", "no answer")),
   });
   await expect(search([nodeWith([funding]), dead])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
@@ -106,4 +108,18 @@ it("is not misled by a node that shows another message in place of ours, or make
 it("rests on one node if the other does not serve histories, and on none if none does", async () => {
   expect(await search([nodeWith([funding]), fakeEndpoint({})])).toMatchObject({ kind: "absent", witnesses: 1 });
   expect(await search([fakeEndpoint({}), fakeEndpoint({})])).toMatchObject({ kind: "unserved" });
+});
+
+it("proves nothing by a node that has not come as far as the message's last block", async () => {
+  const late = nodeWith([funding]);
+  late.methods.getEpochInfo = () => ({ absoluteSlot: 1_500, blockHeight: 500 });
+  await expect(search([late])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  // The other one proved the expiry, and serves no histories.
+  await expect(search([late, fakeEndpoint({})])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(await search([late, nodeWith([at(1_390), funding])])).toMatchObject({ kind: "found" });
+});
+
+it("proves nothing by a history that somebody filled with more than is read of it", async () => {
+  const spam = Array.from({ length: 5_200 }, (_, i) => ({ signature: `spam ${i}`, slot: 1_530 }));
+  await expect(search([nodeWith([...spam, at(1_390), funding])])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });

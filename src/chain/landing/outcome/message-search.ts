@@ -13,6 +13,7 @@ import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-
 import { STATUS_CACHE_BLOCKS } from "./expiry.ts";
 
 const WHAT = "a wallet's history";
+const EPOCH_INFO = "epoch info";
 const TIMEOUT_MS = 3_000;
 /** Signatures per call, the most that nodes give, and the most calls per node. */
 const PAGE = 1_000;
@@ -86,9 +87,16 @@ async function viewOf(
   range: { readonly first: bigint; readonly last: bigint },
 ): Promise<View> {
   const { pool } = witnesses;
-  const { wallet, buildSlot, known } = query;
+  const { wallet, buildSlot, known, lastValidBlockHeight } = query;
+  const info = asRecord(
+    await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }], TIMEOUT_MS),
+    EPOCH_INFO,
+  );
+  if (asInteger(info.blockHeight, EPOCH_INFO) <= lastValidBlockHeight)
+    throw new NodeError("malformed", `The Solana node ${endpoint.name} has not come as far as a message's last block.`);
   const entries: Entry[] = [];
   let before: string | undefined;
+  let isWhole = false;
   for (let page = 0; page < MAX_PAGES; page++) {
     const config = {
       commitment: "finalized",
@@ -102,8 +110,10 @@ async function viewOf(
     });
     entries.push(...rows);
     before = rows.at(-1)?.signature;
-    if (rows.length < PAGE || rows.at(-1)!.slot < range.first) break;
+    isWhole = rows.length < PAGE || rows.at(-1)!.slot < range.first;
+    if (isWhole) break;
   }
+  if (!isWhole) throw new NodeError("malformed", "A wallet has too many transactions since a message was built.");
   const compared = entries.filter(
     ({ signature, slot }) => slot >= range.first && slot <= range.last && !known.includes(signature),
   );

@@ -67,11 +67,12 @@ export class Broadcast {
   }
 
   /**
-   * Sends every signature, also those added later, until one has landed or none can any more. May be called again once more
-   * are added.
+   * Sends every signature, also those added later, until one has landed or none can any more. While one is undecided, so is the
+   * message. May be called again once more are added.
    */
   async land(): Promise<LandedSignature> {
     const pending = new Map<string, Promise<LandedSignature>>();
+    let undecided: LandedSignature | undefined;
     for (;;) {
       for (const [signature, { transaction, stored }] of this.#signed) {
         if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, transaction, stored));
@@ -79,7 +80,9 @@ export class Broadcast {
       }
       const first = await Promise.race([...pending.values(), this.#added.promise]);
       if (first === undefined) continue;
-      if (first.landing.kind === "landed" || pending.size === 1) return first;
+      if (first.landing.kind === "landed") return first;
+      if (first.landing.kind === "pending") undecided = first;
+      if (pending.size === 1) return undecided ?? first;
       pending.delete(first.signature);
     }
   }

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { Landing, LandingOutcome } from "../../../chain/port.ts";
+import type { SubmittedTrade } from "../../trade.ts";
+import { AttemptProgress } from "./attempt-progress.ts";
+import { Broadcast } from "./broadcast.ts";
+
+/** A broadcast of several signatures, and how to end each. */
+function broadcastOf(...signatures: readonly string[]) {
+  const ends = new Map<string, (outcome: LandingOutcome) => void>();
+  const land: Landing["land"] = ({ signature }) => new Promise((resolve) => ends.set(signature, resolve));
+  const progress = new AttemptProgress({ status: "pending" } as SubmittedTrade, () => 0);
+  const terms = { lastValidBlockHeight: 1n, senders: [] };
+  const broadcast = new Broadcast({ land } as Landing, () => 0, terms, progress);
+  for (const signature of signatures) broadcast.add(signature, new Uint8Array(1));
+  return { broadcast, end: (signature: string, kind: "pending" | "expired") => ends.get(signature)!({ kind }) };
+}
+
+test.each([
+  ["first", "second"],
+  ["second", "first"],
+])(
+  "a message is undecided while any of its signatures is: the %s ended so, then the %s expired",
+  async (one, other) => {
+    const { broadcast, end } = broadcastOf("first", "second");
+    const landing = broadcast.land();
+    await new Promise(setImmediate);
+    end(one, "pending");
+    await new Promise(setImmediate);
+    end(other, "expired");
+    expect(await landing).toEqual({ signature: one, landing: { kind: "pending" } });
+  },
+);
+
+test("a message has expired once all its signatures have", async () => {
+  const { broadcast, end } = broadcastOf("first", "second");
+  const landing = broadcast.land();
+  await new Promise(setImmediate);
+  end("second", "expired");
+  end("first", "expired");
+  expect(await landing).toEqual({ signature: "first", landing: { kind: "expired" } });
+});

@@ -31,7 +31,7 @@ type Worth = number;
  * at that.
  */
 export class MarketBounds {
-  /** When they were taken. Slot. */
+  /** When the oldest of them was taken. Slot. */
   readonly slot: bigint;
   /** At the round size at or below the asked one. */
   readonly #below: Float64Array;
@@ -47,19 +47,21 @@ export class MarketBounds {
 
   constructor({ markets }: PairMarkets, ask: Ask, step: number, isTaxed: boolean) {
     const size = 1n << BigInt(step * SIZE_STEP_BITS);
-    this.slot = ask.clock.slot;
     this.#isExactIn = ask.mode === "exactIn";
     this.#size = !isTaxed && size >= LEAST_PROPORTIONAL ? Number(size) : undefined;
     this.#below = new Float64Array(markets.length);
     this.#above = new Float64Array(markets.length);
     this.#slack = new Float64Array(markets.length);
+    let { slot } = ask.clock;
     for (let place = 0; place < markets.length; place++) {
       const reach = reachOf(markets[place]!, ask, step);
+      if (reach.slot < slot) slot = reach.slot;
       this.#below[place] = reach.below;
       this.#above[place] = reach.above;
       this.#slack[place] = reach.slack;
       this.#order.push(place);
     }
+    this.slot = slot;
   }
 
   /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */

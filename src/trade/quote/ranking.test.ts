@@ -131,6 +131,33 @@ describe("ranking", () => {
     expect(asked() - before).toBeGreaterThan(50);
   });
 
+  test("finds a market whose fee falls with time as soon as it is the best, however old the bounds of others", () => {
+    const { venue } = countingVenue();
+    // Half of what comes out, of which one percent less with each slot.
+    const falling = {
+      id: "meteora_dbc",
+      quote(state: unknown, ask: Ask): Quote {
+        const plain = venue.quote(state, ask);
+        const kept = 50n + (ask.clock.slot - clock.slot);
+        return { ...plain, outAmount: (plain.outAmount * (kept < 100n ? kept : 100n)) / 100n };
+      },
+    } as unknown as Venue;
+    const pair = marketsOf(venue, new Array(6).fill({ a: 10n ** 13n, b: 8n * 10n ** 12n }));
+    const timed = marketsOf(falling, [{ a: 10n ** 13n, b: 10n ** 13n }]).markets;
+    const markets = [...pair.markets, ...timed];
+    let now: PairMarkets = { ...pair, markets: [...markets] };
+    for (let slot = clock.slot; slot < clock.slot + 60n; slot++) {
+      // Every few slots one of the others changes, so that the pair is another.
+      if (slot % 24n === 0n) {
+        markets[0] = { ...markets[0]! };
+        now = { ...pair, markets: [...markets] };
+      }
+      const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock: { ...clock, slot } };
+      const best = markets.map((hot) => hot.venue.quote(hot.state, ask).outAmount).sort((a, b) => (a > b ? -1 : 1))[0];
+      expect(rankMarkets(now, ask, false, 1).candidates[0]!.quote.outAmount, `slot ${slot}`).toBe(best);
+    }
+  });
+
   test("reports every refusal with its market", () => {
     const { venue } = countingVenue();
     const pair = marketsOf(venue, [{ a: 10n, b: 10n }]);

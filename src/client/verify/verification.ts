@@ -298,8 +298,8 @@ class Verification {
 
   /** A step that the next swap needs first, on the announced market. */
   #checkPreparation(instruction: MessageInstruction): void {
-    this.#once("preparation");
     const leg = this.#legOf(instruction);
+    this.#once(`preparation ${leg?.market}`);
     const faults =
       leg === undefined
         ? [{ account: instruction.program, reason: "it prepares a swap that does not follow" }]

@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import type { ApiDocument } from "../../scripts/clients/client-model.ts";
+import { goClient } from "../../scripts/clients/go-client.ts";
+import { pythonClient } from "../../scripts/clients/python-client.ts";
 import { errorsPage } from "../../scripts/errors-page.ts";
 import { settingsPage } from "../../scripts/settings-page.ts";
 import { venuesPage } from "../../scripts/venues-page.ts";
@@ -28,4 +31,10 @@ test("docs/venues.md has the tables of the venues' folders, whole", async () => 
 
 test("README links both", () => {
   for (const page of ["settings", "errors"]) expect(read("README.md")).toContain(`(docs/${page}.md)`);
+});
+
+test("the clients in Go and Python have every call and type of the document", () => {
+  const document: ApiDocument = JSON.parse(read("src/api/openapi/openapi.json"));
+  expect(read("clients/go/api.go")).toBe(goClient(document));
+  expect(read("clients/python/tradewire/api.py")).toBe(pythonClient(document));
 });

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createPrivateKey } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -113,35 +113,82 @@ describe("clients generated from proto by one command call the running service",
   }
 });
 
-describe("the examples trade against the running service", () => {
-  for (const example of EXAMPLE_LIST) {
-    const { name, command } = example;
-    testExample(example, async () => {
-      const seed = crypto.getRandomValues(new Uint8Array(32));
-      const key = bs58.encode(seed);
-      const pem = join(folder, `${name}.pem`);
-      const der = Buffer.from(concatBytes(PKCS8_PREFIX, seed));
-      writeFileSync(
-        pem,
-        createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({ format: "pem", type: "pkcs8" }),
-      );
-      await service.rpc("requestAirdrop", [toWallet(key).publicKey.toString(), 5e9]);
-      const env = {
-        ...process.env,
-        TRADEWIRE_URL: service.url,
-        TRADEWIRE_KEY: key,
-        KEY_PEM: pem,
-        MINT: service.mintOn("raydium_cpmm", "EMBER"),
-      };
-      const [file, ...args] = command;
-      const { stdout } = await run(file, args, { cwd: join(EXAMPLES, name), env });
-      const lines = stdout.trim().split("\n");
-      expect(lines.length).toBe(2);
-      const [bought, sold] = lines.map((line) =>
-        line.match(/^confirmed [a-z_]+: ([\d.]+) -> ([\d.]+) \([1-9A-HJ-NP-Za-km-z]{80,88}\)$/),
-      );
-      expect(bought?.[1]).toBe("0.1");
-      expect(sold?.[1]).toBe(bought?.[2]);
+/** Installs a client as its README says, from a copy, in a folder of its own. Returns the folder with the program and more environment. */
+const CLIENTS: readonly (Example & {
+  install(from: string, cwd: string): Promise<Readonly<Record<string, string>>>;
+})[] = [
+  {
+    name: "client of Go",
+    command: ["go", "run", "."],
+    needs: [["go", "version"]],
+    async install(from, cwd) {
+      await run("go", ["mod", "init", "trader"], { cwd });
+      const [require, replace] = ["tradewire.example/client@v0.0.0", `tradewire.example/client=${from}/go`];
+      await run("go", ["mod", "edit", "-require", require, "-replace", replace], { cwd });
+      copyFileSync(join(from, "go/examples/trade/main.go"), join(cwd, "main.go"));
+      return {};
+    },
+  },
+  {
+    name: "client of Python",
+    command: ["python3", "trade.py"],
+    needs: [
+      ["python3", "-c", "import cryptography"],
+      ["python3", "-m", "pip", "--version"],
+    ],
+    async install(from, cwd) {
+      // Without what builds packages, pip fetches it.
+      const flags = "-m pip install --quiet --no-deps --target lib".split(" ");
+      if (isThere(["python3", "-c", "import setuptools, wheel"])) flags.push("--no-build-isolation");
+      await run("python3", [...flags, join(from, "python")], { cwd });
+      copyFileSync(join(from, "python/examples/trade.py"), join(cwd, "trade.py"));
+      return { PYTHONPATH: join(cwd, "lib") };
+    },
+  },
+];
+
+describe("the clients in Go and Python install by one line and trade", () => {
+  for (const client of CLIENTS) {
+    testExample(client, async () => {
+      const from = join(folder, `${client.command[0]}-copy`);
+      cpSync(resolve(EXAMPLES, "../clients"), from, { recursive: true });
+      const cwd = join(folder, `${client.command[0]}-trader`);
+      mkdirSync(cwd);
+      await trade(client, cwd, await client.install(from, cwd));
     });
   }
 });
+
+describe("the examples trade against the running service", () => {
+  for (const example of EXAMPLE_LIST) testExample(example, () => trade(example, join(EXAMPLES, example.name), {}));
+});
+
+/** Runs a program for a wallet of its own: it buys, and sells everything again. */
+async function trade({ name, command }: Example, cwd: string, more: Readonly<Record<string, string>>): Promise<void> {
+  const seed = crypto.getRandomValues(new Uint8Array(32));
+  const key = bs58.encode(seed);
+  const pem = join(folder, `${name}.pem`);
+  const der = Buffer.from(concatBytes(PKCS8_PREFIX, seed));
+  writeFileSync(
+    pem,
+    createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({ format: "pem", type: "pkcs8" }),
+  );
+  await service.rpc("requestAirdrop", [toWallet(key).publicKey.toString(), 5e9]);
+  const env = {
+    ...process.env,
+    ...more,
+    TRADEWIRE_URL: service.url,
+    TRADEWIRE_KEY: key,
+    KEY_PEM: pem,
+    MINT: service.mintOn("raydium_cpmm", "EMBER"),
+  };
+  const [file, ...args] = command;
+  const { stdout } = await run(file, args, { cwd, env });
+  const lines = stdout.trim().split("\n");
+  expect(lines.length).toBe(2);
+  const [bought, sold] = lines.map((line) =>
+    line.match(/^confirmed [a-z_]+: ([\d.]+) -> ([\d.]+) \([1-9A-HJ-NP-Za-km-z]{80,88}\)$/),
+  );
+  expect(bought?.[1]).toBe("0.1");
+  expect(sold?.[1]).toBe(bought?.[2]);
+}

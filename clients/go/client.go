@@ -1,0 +1,153 @@
+// Package tradewire calls a Tradewire service over REST: it builds trades, and a Wallet signs them. It needs nothing but Go.
+package tradewire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Client calls one service. It may be used by several goroutines at once.
+type Client struct {
+	// BaseURL of the service, without a slash at its end.
+	BaseURL string
+	// APIKey from Register; empty for calls that need none.
+	APIKey string
+	// HTTP sends the requests.
+	HTTP *http.Client
+}
+
+// New makes a client. Its calls give up after 40 seconds, which is longer than a submit takes; streams go on.
+func New(baseURL, apiKey string) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = 40 * time.Second
+	return &Client{BaseURL: strings.TrimSuffix(baseURL, "/"), APIKey: apiKey, HTTP: &http.Client{Transport: transport}}
+}
+
+// Error is a failure that the service reports. Its code is explained at DocURL.
+type Error struct {
+	Code          string         `json:"code"`
+	Message       string         `json:"message"`
+	Retryable     bool           `json:"retryable"`
+	SafeToRebuild *bool          `json:"safeToRebuild"`
+	Field         string         `json:"field"`
+	RetryAfterMs  int64          `json:"retryAfterMs"`
+	Details       map[string]any `json:"details"`
+	DocURL        string         `json:"doc_url"`
+	RequestID     string         `json:"-"`
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+type envelope struct {
+	Success   bool            `json:"success"`
+	Data      json.RawMessage `json:"data"`
+	RequestID string          `json:"requestId"`
+	Error     *Error          `json:"error"`
+}
+
+func (e envelope) failure(status int) error {
+	if e.Error == nil {
+		return fmt.Errorf("the service answered with status %d and nothing of its own", status)
+	}
+	e.Error.RequestID = e.RequestID
+	return e.Error
+}
+
+func send(ctx context.Context, c *Client, verb, path string, query url.Values, body any) (*http.Response, error) {
+	target := c.BaseURL + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, verb, target, reader)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.APIKey != "" {
+		request.Header.Set("Authorization", "Bearer "+c.APIKey)
+	}
+	return c.HTTP.Do(request)
+}
+
+func call[T any](ctx context.Context, c *Client, verb, path string, query url.Values, body any) (*T, error) {
+	response, err := send(ctx, c, verb, path, query, body)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var got envelope
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || !got.Success {
+		return nil, got.failure(response.StatusCode)
+	}
+	data := new(T)
+	return data, json.Unmarshal(got.Data, data)
+}
+
+// stream yields the messages of server-sent events until they end. Leaving the loop closes the stream.
+func stream[T any](ctx context.Context, c *Client, verb, path string, query url.Values) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		response, err := send(ctx, c, verb, path, query, nil)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			var got envelope
+			_ = json.NewDecoder(response.Body).Decode(&got)
+			yield(nil, got.failure(response.StatusCode))
+			return
+		}
+		event := ""
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			line := lines.Text()
+			if name, is := strings.CutPrefix(line, "event: "); is {
+				event = name
+				continue
+			}
+			data, is := strings.CutPrefix(line, "data: ")
+			if !is {
+				continue
+			}
+			switch event {
+			case "end":
+				return
+			case "error":
+				var got envelope
+				_ = json.Unmarshal([]byte(data), &got)
+				yield(nil, got.failure(response.StatusCode))
+				return
+			}
+			message := new(T)
+			if err := json.Unmarshal([]byte(data), message); err != nil || !yield(message, err) {
+				return
+			}
+		}
+		err = lines.Err()
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		yield(nil, fmt.Errorf("the stream was cut, open it again: %w", err))
+	}
+}

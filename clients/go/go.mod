@@ -1,0 +1,3 @@
+module tradewire.example/client
+
+go 1.23

@@ -1,0 +1,137 @@
+package tradewire
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// Wallet signs challenges and transactions. Its key stays in it.
+type Wallet struct{ key ed25519.PrivateKey }
+
+// WalletFromBase58 reads a secret key of 32 or 64 bytes.
+func WalletFromBase58(secret string) (*Wallet, error) {
+	key, err := decode58(secret)
+	if err != nil || (len(key) != ed25519.SeedSize && len(key) != ed25519.PrivateKeySize) {
+		return nil, errors.New("a secret key is 32 or 64 bytes in base58")
+	}
+	return &Wallet{ed25519.NewKeyFromSeed(key[:ed25519.SeedSize])}, nil
+}
+
+// Address of the wallet, in base58.
+func (w *Wallet) Address() string { return encode58(w.key.Public().(ed25519.PublicKey)) }
+
+// SignIn registers the wallet, and sets the API key of the client.
+func (w *Wallet) SignIn(ctx context.Context, c *Client) error {
+	challenge, err := c.CreateChallenge(ctx, CreateChallengeRequest{WalletAddress: w.Address()})
+	if err != nil {
+		return err
+	}
+	signature := encode58(ed25519.Sign(w.key, []byte(challenge.Message)))
+	registered, err := c.Register(ctx, RegisterRequest{WalletAddress: w.Address(), Message: challenge.Message, Signature: signature})
+	if err == nil {
+		c.APIKey = registered.ApiKey
+	}
+	return err
+}
+
+// Sign signs a built transaction, after a look at its form: this wallet alone signs and pays, and nothing is signed yet.
+//
+// What the instructions do is not looked at: only the TypeScript client proves that. Bound what you can lose: compare the
+// estimates with a limit of your own, set maxPriorityCost, and keep in the wallet what you trade with.
+func (w *Wallet) Sign(unsignedTransaction string) (string, error) {
+	wire, err := base64.StdEncoding.DecodeString(unsignedTransaction)
+	if err != nil {
+		return "", err
+	}
+	if err := w.check(wire); err != nil {
+		return "", err
+	}
+	copy(wire[1:65], ed25519.Sign(w.key, wire[65:]))
+	return base64.StdEncoding.EncodeToString(wire), nil
+}
+
+// check reads one count byte, one empty signature, and the message: its version, its header, its accounts.
+func (w *Wallet) check(wire []byte) error {
+	if len(wire) < 65+4+33 || wire[0] != 1 || !bytes.Equal(wire[1:65], make([]byte, 64)) {
+		return errors.New("not an unsigned transaction of one signer")
+	}
+	header := wire[65:]
+	if header[0]&0x80 != 0 {
+		if header[0] != 0x80 {
+			return fmt.Errorf("message version %d is not supported: ask with maxTransactionVersion 0", header[0]&0x7f)
+		}
+		header = header[1:]
+	}
+	// Signers, signers that are read-only, other accounts that are read-only, then how many accounts follow.
+	if header[0] != 1 || header[1] != 0 {
+		return errors.New("the transaction asks for signatures besides this wallet's")
+	}
+	if !bytes.Equal(header[4:36], w.key.Public().(ed25519.PublicKey)) {
+		return errors.New("the transaction is another wallet's")
+	}
+	return nil
+}
+
+// SubmitUntilDecided sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent.
+func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signedTransaction string) (*SubmitResponse, error) {
+	request := SubmitRequest{SubmissionToken: submissionToken, SignedTransaction: signedTransaction}
+	for {
+		done, err := c.Submit(ctx, request)
+		var failure *Error
+		if err == nil && done.Status != TradeStatusPending {
+			return done, nil
+		}
+		if errors.As(err, &failure) && !failure.Retryable {
+			return nil, err
+		}
+		pause := 500 * time.Millisecond
+		if failure != nil && failure.RetryAfterMs > 0 {
+			pause = time.Duration(failure.RetryAfterMs) * time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+func encode58(data []byte) string {
+	number, base, digit := new(big.Int).SetBytes(data), big.NewInt(58), new(big.Int)
+	var text []byte
+	for number.Sign() > 0 {
+		number.DivMod(number, base, digit)
+		text = append([]byte{alphabet[digit.Int64()]}, text...)
+	}
+	for _, b := range data {
+		if b != 0 {
+			break
+		}
+		text = append([]byte{'1'}, text...)
+	}
+	return string(text)
+}
+
+func decode58(text string) ([]byte, error) {
+	number, base := new(big.Int), big.NewInt(58)
+	leading := 0
+	for i, character := range text {
+		digit := bytes.IndexRune([]byte(alphabet), character)
+		if digit < 0 {
+			return nil, errors.New("not base58")
+		}
+		if digit == 0 && i == leading {
+			leading++
+		}
+		number.Add(number.Mul(number, base), big.NewInt(int64(digit)))
+	}
+	return append(make([]byte, leading), number.Bytes()...), nil
+}

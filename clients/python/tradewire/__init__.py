@@ -1,0 +1,7 @@
+"""Calls a Tradewire service over REST: it builds trades, and a Wallet signs them."""
+
+from .client import Tradewire
+from .transport import TradewireError
+from .wallet import Wallet
+
+__all__ = ["Tradewire", "TradewireError", "Wallet"]

@@ -1,0 +1,37 @@
+"""The client: every call of the API, and the steps that take several."""
+
+from __future__ import annotations
+
+import time
+from urllib.error import URLError
+
+from .api import Calls, SubmitResponse
+from .transport import TradewireError
+from .wallet import Wallet
+
+
+class Tradewire(Calls):
+    """Calls one service."""
+
+    def sign_in(self, wallet: Wallet, label: str = "") -> str:
+        """Registers the wallet; sets and returns the API key."""
+        message = self.create_challenge({"walletAddress": wallet.address})["message"]
+        proof = {"walletAddress": wallet.address, "message": message, "signature": wallet.sign_text(message), "label": label}
+        self.api_key = self.register(proof)["apiKey"]
+        return self.api_key
+
+    def submit_until_decided(self, submission_token: str, signed_transaction: str) -> SubmitResponse:
+        """Sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent."""
+        while True:
+            pause = 0.5
+            try:
+                done = self.submit({"submissionToken": submission_token, "signedTransaction": signed_transaction})
+                if done["status"] != "pending":
+                    return done
+            except TradewireError as error:
+                if not error.retryable:
+                    raise
+                pause = (error.retry_after_ms or 500) / 1000
+            except (URLError, ConnectionError, TimeoutError):
+                pass
+            time.sleep(pause)

@@ -1,0 +1,92 @@
+"""How calls travel. It needs nothing but Python."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any, Iterator, Mapping, Optional
+
+# Longer than a submit takes to answer, and than a stream is silent. Seconds.
+TIMEOUT = 40
+
+
+class TradewireError(Exception):
+    """A failure that the service reports. Its code is explained at `doc_url`."""
+
+    def __init__(self, status: int, envelope: Mapping[str, Any]):
+        error = envelope.get("error", {})
+        self.status = status
+        self.code: str = error.get("code", "")
+        self.message: str = error.get("message", "the service answered with nothing of its own")
+        self.retryable: bool = error.get("retryable", False)
+        self.safe_to_rebuild: Optional[bool] = error.get("safeToRebuild")
+        self.field: Optional[str] = error.get("field")
+        self.retry_after_ms: Optional[int] = error.get("retryAfterMs")
+        self.details: Mapping[str, Any] = error.get("details") or {}
+        self.doc_url: Optional[str] = error.get("doc_url")
+        self.request_id: Optional[str] = envelope.get("requestId")
+        super().__init__(f"{self.code}: {self.message}")
+
+
+class Transport:
+    """Sends calls to one service."""
+
+    def __init__(self, base_url: str, api_key: str = ""):
+        self.base_url = base_url.rstrip("/")
+        self.api_key = api_key
+
+    @staticmethod
+    def _part(part: str) -> str:
+        return urllib.parse.quote(part, safe="")
+
+    def _open(self, verb: str, path: str, body: Any, query: Optional[Mapping[str, Any]]):
+        url = self.base_url + path
+        given = {name: _in_query(value) for name, value in (query or {}).items() if value is not None}
+        if given:
+            url += "?" + urllib.parse.urlencode(given, doseq=True)
+        headers = {}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data, headers, method=verb)
+        try:
+            return urllib.request.urlopen(request, timeout=TIMEOUT)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                raise TradewireError(refused.code, _parsed(refused.read())) from None
+
+    def call(self, verb: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
+        with self._open(verb, path, body, query) as response:
+            return json.load(response)["data"]
+
+    def stream(self, verb: str, path: str, query: Optional[Mapping[str, Any]] = None) -> Iterator[Any]:
+        """The messages of server-sent events until they end. Closing the iterator closes the stream."""
+        with self._open(verb, path, None, query) as response:
+            event = ""
+            for line in response:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name == "event":
+                    event = value
+                elif name == "data" and event == "end":
+                    return
+                elif name == "data" and event == "error":
+                    raise TradewireError(response.status, _parsed(value))
+                elif name == "data":
+                    yield json.loads(value)
+        raise ConnectionError("the stream was cut: open it again")
+
+
+def _in_query(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _parsed(text: bytes | str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

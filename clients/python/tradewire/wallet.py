@@ -1,0 +1,73 @@
+"""A wallet: signs challenges and transactions. Its key stays in it."""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+class Wallet:
+    """An Ed25519 key."""
+
+    def __init__(self, secret: str):
+        """`secret`: 32 or 64 bytes in base58."""
+        key = decode58(secret)
+        if len(key) not in (32, 64):
+            raise ValueError("a secret key is 32 or 64 bytes in base58")
+        self._key = Ed25519PrivateKey.from_private_bytes(key[:32])
+        self._public = self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+    @property
+    def address(self) -> str:
+        return encode58(self._public)
+
+    def sign_text(self, text: str) -> str:
+        return encode58(self._key.sign(text.encode()))
+
+    def sign(self, unsigned_transaction: str) -> str:
+        """Signs a built transaction, after a look at its form: this wallet alone signs and pays, and nothing is signed yet.
+
+        What the instructions do is not looked at: only the TypeScript client proves that. Bound what you can lose: compare the
+        estimates with a limit of your own, set maxPriorityCost, and keep in the wallet what you trade with.
+        """
+        wire = bytearray(base64.b64decode(unsigned_transaction, validate=True))
+        self._check(wire)
+        wire[1:65] = self._key.sign(bytes(wire[65:]))
+        return base64.b64encode(wire).decode()
+
+    def _check(self, wire: bytearray) -> None:
+        """One count byte, one empty signature, and the message: its version, its header, its accounts."""
+        if len(wire) < 65 + 4 + 33 or wire[0] != 1 or any(wire[1:65]):
+            raise ValueError("not an unsigned transaction of one signer")
+        header = wire[65:]
+        if header[0] & 0x80:
+            if header[0] != 0x80:
+                raise ValueError(f"message version {header[0] & 0x7F} is not supported: ask with maxTransactionVersion 0")
+            header = header[1:]
+        # Signers, signers that are read-only, other accounts that are read-only, then how many accounts follow.
+        if header[0] != 1 or header[1] != 0:
+            raise ValueError("the transaction asks for signatures besides this wallet's")
+        if header[4:36] != self._public:
+            raise ValueError("the transaction is another wallet's")
+
+
+def encode58(data: bytes) -> str:
+    number, text = int.from_bytes(data, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = ALPHABET[digit] + text
+    return "1" * (len(data) - len(data.lstrip(b"\0"))) + text
+
+
+def decode58(text: str) -> bytes:
+    number = 0
+    for character in text:
+        if character not in ALPHABET:
+            raise ValueError("not base58")
+        number = number * 58 + ALPHABET.index(character)
+    leading = len(text) - len(text.lstrip("1"))
+    return bytes(leading) + number.to_bytes((number.bit_length() + 7) // 8, "big")

@@ -1,19 +1,11 @@
-import type { HotMarket } from "../../../src/market/port.ts";
 import type { Address } from "../../../src/primitives/address.ts";
+import { type Edge, edgesOf, gainOf } from "./judge-edges.ts";
 import type { RoutingWorld } from "./worlds.ts";
 
 /**
  * An independent judge of routes: every market is quoted exactly at many sizes, every path of up to three markets is listed,
  * and the trade is spread over them part by part, with no limit on paths or with one. It shares no code with the router.
  */
-
-interface Edge {
-  readonly hot: HotMarket;
-  readonly inMint: Address;
-  readonly outMint: Address;
-  readonly sizes: Float64Array;
-  readonly outs: Float64Array;
-}
 
 /** What the judge finds for one ask. Base units of output. */
 export interface Verdict {
@@ -25,77 +17,91 @@ export interface Verdict {
   readonly bound: number;
 }
 
-const POINTS = 96;
 const PARTS = 400;
 const COARSE = 80;
 
-/** Judges an exact input from the first mint of a world to the second. */
+/**
+ * Judges an exact input from the first mint of a world to the second. It optimises over what a transaction of the service can
+ * hold but for its size: no way from input to output over its markets is longer than three, so that a hub is either the start
+ * of trades between hubs or the end; and for `best` at most `maxPaths` parallel paths. No costs are counted. What `best` gives
+ * is quoted exactly.
+ */
 export function judge(world: RoutingWorld, amount: bigint, maxPaths: number): Verdict {
   const edges = edgesOf(world, amount);
-  const paths = listPaths(edges, world.mints[0]!, world.mints[1]!);
-  const all = new Set(edges.keys());
-  let single = 0;
-  for (const path of paths) single = Math.max(single, exactAlong(edges, path, amount, world));
-  const bound = spread(edges, paths, Number(amount), all, PARTS);
-  let open = all;
+  const verdict = { single: 0, best: 0, bound: 0 };
+  for (const starts of divisionsOf(world.mints, edges)) {
+    const paths = listPaths(edges, world.mints, starts);
+    for (const path of paths) verdict.single = Math.max(verdict.single, exactAlong(edges, path, amount, world));
+    const search = { edges, paths, amount: Number(amount) };
+    verdict.bound = Math.max(verdict.bound, spread(search, new Set(edges.keys()), PARTS).out);
+    const open = narrow(search, maxPaths, world);
+    const { taken } = spread(search, open, PARTS);
+    const [from, to, ...hubs] = world.mints;
+    const order = [...hubs].sort((a, b) => Number(starts.has(b)) - Number(starts.has(a)));
+    const out = exactOver(edges, taken, amount, { ...world, mints: [from!, to!, ...order] });
+    verdict.best = Math.max(verdict.best, out);
+  }
+  const best = Math.max(verdict.single, verdict.best);
+  return { ...verdict, best, bound: Math.max(best, verdict.bound) };
+}
+
+/** A search for the best division over some of the paths. */
+interface Search {
+  readonly edges: readonly Edge[];
+  readonly paths: readonly (readonly number[])[];
+  readonly amount: number;
+}
+
+/** Closes markets until no more than `maxPaths` paths are left, then exchanges one for another while that gives more. */
+function narrow(search: Search, maxPaths: number, world: RoutingWorld): ReadonlySet<number> {
+  const widest = spread(search, new Set(search.edges.keys()), COARSE).used;
+  let { open, out } = closeDown(search, widest, maxPaths, world);
+  for (const other of widest) {
+    if (open.has(other)) continue;
+    const swapped = closeDown(search, new Set([...open, other]), maxPaths, world);
+    if (swapped.out > out) ({ open, out } = swapped);
+  }
+  return open;
+}
+
+function closeDown(search: Search, from: ReadonlySet<number>, maxPaths: number, { mints }: RoutingWorld) {
+  let open = from;
   for (;;) {
-    const used = spread(edges, paths, Number(amount), open, COARSE).used;
-    if (pathCount(edges, used, world) <= maxPaths) break;
-    // Close the market whose loss costs least.
+    const { used, out } = spread(search, open, COARSE);
+    if (pathCount(search.edges, used, mints[1]!) <= maxPaths) return { open: used, out };
+    // The market whose loss costs least.
     let best = { out: -1, open };
     for (const closed of used) {
       const fewer = new Set([...used].filter((edge) => edge !== closed));
-      const { out } = spread(edges, paths, Number(amount), fewer, COARSE);
+      const { out } = spread(search, fewer, COARSE);
       if (out > best.out) best = { out, open: fewer };
     }
     open = best.open;
   }
-  const limited = spread(edges, paths, Number(amount), open, PARTS);
-  return { single, best: Math.max(single, limited.out), bound: Math.max(single, bound.out) };
 }
 
-function edgesOf({ mints, marketsOf, clock }: RoutingWorld, amount: bigint): Edge[] {
-  const edges: Edge[] = [];
-  for (const inMint of mints) {
-    for (const outMint of mints) {
-      if (inMint === outMint || inMint === mints[1] || outMint === mints[0]) continue;
-      for (const hot of marketsOf(inMint, outMint).markets) {
-        const [sizes, outs] = [[0], [0]];
-        for (let point = 1; point <= POINTS; point++) {
-          // Denser where amounts are small. A hub's mint may be worth a little less than the input.
-          const part = (point / POINTS) ** 2 * 1.05;
-          const size = BigInt(Math.floor(Number(amount) * part));
-          if (size === 0n) continue;
-          try {
-            const ask = { mode: "exactIn", inMint, outMint, amount: size, clock } as const;
-            const { inAmount, outAmount } = hot.venue.quote(hot.state, ask);
-            if (inAmount !== size) continue;
-            sizes.push(Number(size));
-            outs.push(Number(outAmount));
-          } catch {
-            if (sizes.length > 1) break;
-          }
-        }
-        if (sizes.length > 1)
-          edges.push({ hot, inMint, outMint, sizes: Float64Array.from(sizes), outs: Float64Array.from(outs) });
-      }
-    }
-  }
-  return edges;
+/** Every set of hubs that may begin a trade between hubs; the others may end one. One set if no market trades between hubs. */
+function divisionsOf(mints: readonly Address[], edges: readonly Edge[]): readonly ReadonlySet<Address>[] {
+  const hubs = mints.slice(2);
+  if (!edges.some(({ inMint, outMint }) => hubs.includes(inMint) && hubs.includes(outMint))) return [new Set()];
+  const sets = Array.from({ length: 2 ** hubs.length - 2 }, (_, bits) => bits + 1);
+  return sets.map((bits) => new Set(hubs.filter((_, index) => (bits >> index) & 1)));
 }
 
 /** Every path of one to three markets, as numbers of edges. */
-function listPaths(edges: readonly Edge[], from: Address, to: Address): number[][] {
+function listPaths(edges: readonly Edge[], mints: readonly Address[], starts: ReadonlySet<Address>): number[][] {
   const paths: number[][] = [];
-  const walk = (mint: Address, path: number[], seen: readonly Address[]) => {
+  const [from, to] = mints;
+  const walk = (mint: Address, path: number[]) => {
     for (const [index, edge] of edges.entries()) {
-      if (edge.inMint !== mint || seen.includes(edge.outMint)) continue;
+      if (edge.inMint !== mint) continue;
       const next = [...path, index];
       if (edge.outMint === to) paths.push(next);
-      else if (next.length < 3) walk(edge.outMint, next, [...seen, edge.outMint]);
+      else if (next.length === 1 || (next.length === 2 && starts.has(mint) && !starts.has(edge.outMint)))
+        walk(edge.outMint, next);
     }
   };
-  walk(from, [], [from]);
+  walk(from!, []);
   return paths;
 }
 
@@ -114,14 +120,33 @@ function exactAlong(edges: readonly Edge[], path: readonly number[], amount: big
   return Number(held);
 }
 
+/** What a division gives by exact quotes, each mint divided as the parts were; 0 if a market refuses its part. */
+function exactOver(edges: readonly Edge[], taken: Float64Array, amount: bigint, world: RoutingWorld): number {
+  const { mints, clock } = world;
+  const held = new Map([[mints[0]!, amount]]);
+  for (const mint of [mints[0]!, ...mints.slice(2)]) {
+    const from = edges.map((edge, index) => ({ ...edge, part: taken[index]! })).filter((one) => one.inMint === mint);
+    const used = from.filter(({ part }) => part > 0);
+    const total = used.reduce((sum, { part }) => sum + part, 0);
+    let left = held.get(mint) ?? 0n;
+    for (const [index, { hot, outMint, part }] of used.entries()) {
+      const share = (held.get(mint)! * BigInt(Math.floor((part / total) * 1e12))) / BigInt(1e12);
+      const input = index === used.length - 1 ? left : share;
+      left -= input;
+      try {
+        const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint: mint, outMint, amount: input, clock });
+        if (quote.inAmount !== input) return 0;
+        held.set(outMint, (held.get(outMint) ?? 0n) + quote.outAmount);
+      } catch {
+        return 0;
+      }
+    }
+  }
+  return Number(held.get(mints[1]!) ?? 0n);
+}
+
 /** Spreads an amount over paths whose markets are open, each part along the one that gives most now. */
-function spread(
-  edges: readonly Edge[],
-  paths: readonly (readonly number[])[],
-  amount: number,
-  open: ReadonlySet<number>,
-  parts: number,
-): { readonly out: number; readonly used: ReadonlySet<number> } {
+function spread({ edges, paths, amount }: Search, open: ReadonlySet<number>, parts: number) {
   const taken = new Float64Array(edges.length);
   const used = new Set<number>();
   const usable = paths.filter((path) => path.every((edge) => open.has(edge)));
@@ -132,40 +157,26 @@ function spread(
     let most = 0;
     for (const path of usable) {
       let held = part;
-      for (const edge of path) held = valueAt(edges[edge]!, taken[edge]! + held) - valueAt(edges[edge]!, taken[edge]!);
+      for (const edge of path) held = gainOf(edges[edge]!, taken[edge]!, held);
       if (held > most) {
         most = held;
         best = path;
       }
     }
-    if (best === undefined) return { out: 0, used };
+    if (best === undefined) return { out: 0, used, taken };
     let held = part;
     for (const edge of best) {
-      const gained = valueAt(edges[edge]!, taken[edge]! + held) - valueAt(edges[edge]!, taken[edge]!);
+      const gained = gainOf(edges[edge]!, taken[edge]!, held);
       taken[edge]! += held;
       used.add(edge);
       held = gained;
     }
     out += most;
   }
-  return { out, used };
+  return { out, used, taken };
 }
 
-/** Output at a size, on straight lines between exact quotes; nothing more beyond the last. */
-function valueAt({ sizes, outs }: Edge, size: number): number {
-  const last = sizes.length - 1;
-  if (size >= sizes[last]!) return outs[last]!;
-  let [low, high] = [0, last];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (sizes[middle]! <= size) low = middle;
-    else high = middle;
-  }
-  const part = (size - sizes[low]!) / (sizes[high]! - sizes[low]!);
-  return outs[low]! + part * (outs[high]! - outs[low]!);
-}
-
-function pathCount(edges: readonly Edge[], used: ReadonlySet<number>, { mints }: RoutingWorld): number {
-  const between = new Set([...used].map((edge) => edges[edge]!.outMint).filter((mint) => mint !== mints[1]));
+function pathCount(edges: readonly Edge[], used: ReadonlySet<number>, to: Address): number {
+  const between = new Set([...used].map((edge) => edges[edge]!.outMint).filter((mint) => mint !== to));
   return used.size - between.size;
 }

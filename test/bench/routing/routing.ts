@@ -1,8 +1,10 @@
 /**
  * The router against an independent judge in seeded random worlds: `npm run bench:routing`, with `-- --asks N --seed S`.
  * Prints, by size of the trade, the share of the attainable gain over the best single path that the router reaches, and ends
- * with an error if a promise of docs/promises.md, row 57, is broken.
+ * with an error if a promise of docs/promises.md, row 57, is broken. Every few hundred asks run in a process of their own, with
+ * bounded memory.
  */
+import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
@@ -13,15 +15,20 @@ import { judge } from "./judge.ts";
 import { drawWorld, type RoutingWorld } from "./worlds.ts";
 
 const { values } = parseArgs({
-  options: { asks: { type: "string", default: "2000" }, seed: { type: "string", default: "57" } },
+  options: {
+    asks: { type: "string", default: "2000" },
+    seed: { type: "string", default: "57" },
+    part: { type: "boolean", default: false },
+  },
 });
 /** Parts of the deepest market's reserve. */
 const SIZES = [0.001, 0.01, 0.05, 0.2] as const;
 const PROMISED = 0.995;
+const ASKS_OF_A_PART = 250;
 
+/** Of one size: asks, sums of outputs as shares of the best single path, and asks below it or refused. */
 interface Tally {
   asks: number;
-  single: number;
   ours: number;
   best: number;
   bound: number;
@@ -30,52 +37,69 @@ interface Tally {
   micros: number;
 }
 
-const random = createRandom(Number(values.seed));
-const tallies = new Map(
-  SIZES.map((size): [number, Tally] => [
-    size,
-    { asks: 0, single: 0, ours: 0, best: 0, bound: 0, worse: 0, refused: 0, micros: 0 },
-  ]),
-);
-for (let made = 0; made < Number(values.asks); ) {
-  const world = drawWorld(random);
-  for (const size of SIZES) {
-    const amount = BigInt(Math.floor(Number(world.depth) * size * (0.5 + random.u32() / 2 ** 32)));
-    const verdict = judge(world, amount, MOST_PATHS);
-    if (verdict.single === 0) continue;
-    made++;
-    const tally = tallies.get(size)!;
-    tally.asks++;
-    const started = performance.now();
-    const ours = route(world, amount);
-    tally.micros += (performance.now() - started) * 1_000;
-    if (ours === undefined) {
-      tally.refused++;
-      continue;
-    }
-    if (ours < verdict.single) tally.worse++;
-    // By share of each trade, so that no ask counts more than another.
-    tally.single += 1;
-    tally.ours += ours / verdict.single;
-    tally.best += Math.max(verdict.best, ours) / verdict.single;
-    tally.bound += Math.max(verdict.bound, ours) / verdict.single;
+const noTallies = (): Tally[] =>
+  SIZES.map(() => ({ asks: 0, ours: 0, best: 0, bound: 0, worse: 0, refused: 0, micros: 0 }));
+
+if (values.part) process.stdout.write(JSON.stringify(runPart(Number(values.asks), Number(values.seed))));
+else runParts(Number(values.asks), Number(values.seed));
+
+function runParts(asks: number, seed: number): void {
+  const sums = noTallies();
+  for (let part = 0; part * ASKS_OF_A_PART < asks; part++) {
+    const some = Math.min(ASKS_OF_A_PART, asks - part * ASKS_OF_A_PART);
+    const args = [import.meta.filename, "--part", "--asks", `${some}`, "--seed", `${seed + part}`];
+    const done = spawnSync(process.execPath, ["--max-old-space-size=512", ...args], { encoding: "utf8" });
+    if (done.status !== 0) throw new Error(`seed ${seed + part} failed\n${done.stderr}`);
+    for (const [index, tally] of (JSON.parse(done.stdout) as Tally[]).entries())
+      for (const key of Object.keys(tally) as (keyof Tally)[]) sums[index]![key] += tally[key];
   }
+  report(sums);
 }
 
-let broken = 0;
-process.stdout.write("size   asks  mean gain  of attainable  of no limit  below single  refused  mean time\n");
-for (const [size, tally] of tallies) {
-  const gain = tally.ours - tally.single;
-  const reached = tally.best === tally.single ? 1 : gain / (tally.best - tally.single);
-  const unlimited = tally.bound === tally.single ? 1 : gain / (tally.bound - tally.single);
-  if (reached < PROMISED || tally.worse > 0 || tally.refused > 0) broken++;
-  const percent = (part: number) => `${(part * 100).toFixed(3)} %`;
-  process.stdout.write(
-    `${`${size * 100} %`.padEnd(6)} ${String(tally.asks).padEnd(5)} ${percent(gain / tally.asks).padEnd(10)} ${percent(reached).padEnd(14)} ${percent(unlimited).padEnd(12)} ${String(tally.worse).padEnd(13)} ${String(tally.refused).padEnd(8)} ${(tally.micros / tally.asks).toFixed(0)} µs\n`,
-  );
+function runPart(asks: number, seed: number): readonly Tally[] {
+  const random = createRandom(seed);
+  const tallies = noTallies();
+  for (let made = 0; made < asks; ) {
+    const world = drawWorld(random);
+    for (const [index, size] of SIZES.entries()) {
+      const amount = BigInt(Math.floor(Number(world.depth) * size * (0.5 + random.u32() / 2 ** 32)));
+      const { single, best, bound } = judge(world, amount, MOST_PATHS);
+      if (single === 0) continue;
+      made++;
+      const tally = tallies[index]!;
+      tally.asks++;
+      const started = performance.now();
+      const ours = route(world, amount);
+      tally.micros += (performance.now() - started) * 1_000;
+      if (ours === undefined) {
+        tally.refused++;
+        continue;
+      }
+      if (ours < single) tally.worse++;
+      // By share of each trade, so that no ask counts more than another.
+      tally.ours += ours / single - 1;
+      tally.best += Math.max(best, ours) / single - 1;
+      tally.bound += Math.max(bound, ours) / single - 1;
+    }
+  }
+  return tallies;
 }
-if (broken > 0) process.stdout.write(`${broken} of ${SIZES.length} sizes miss what row 57 promises\n`);
-process.exitCode = broken > 0 ? 1 : 0;
+
+function report(tallies: readonly Tally[]): void {
+  let broken = 0;
+  process.stdout.write("size   asks  mean gain  of attainable  of no limit  below single  refused  mean time\n");
+  for (const [index, { asks, ours, best, bound, worse, refused, micros }] of tallies.entries()) {
+    const shareOf = (all: number) => (all === 0 ? 1 : ours / all);
+    if (shareOf(best) < PROMISED || worse > 0 || refused > 0) broken++;
+    const percent = (part: number) => `${(part * 100).toFixed(3)} %`;
+    const name = `${SIZES[index]! * 100} %`;
+    process.stdout.write(
+      `${name.padEnd(6)} ${String(asks).padEnd(5)} ${percent(ours / asks).padEnd(10)} ${percent(shareOf(best)).padEnd(14)} ${percent(shareOf(bound)).padEnd(12)} ${String(worse).padEnd(13)} ${String(refused).padEnd(8)} ${(micros / asks).toFixed(0)} µs\n`,
+    );
+  }
+  if (broken > 0) process.stdout.write(`${broken} of ${SIZES.length} sizes miss what row 57 promises\n`);
+  process.exitCode = broken > 0 ? 1 : 0;
+}
 
 function route({ mints, marketsOf, clock }: RoutingWorld, amount: bigint): number | undefined {
   const [inMint, outMint, ...hubs] = mints;

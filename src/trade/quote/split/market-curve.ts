@@ -8,6 +8,17 @@ export interface QuoteBudget {
   left: number;
 }
 
+/** An exact quote at a size: what went in of it and came out; nothing if the market refused the size. Base units. */
+interface SizeQuote {
+  readonly in: number;
+  readonly out: number;
+}
+
+/** Exact quotes of one market in one direction by size. Base units. */
+export type SizeQuotes = Map<number, SizeQuote>;
+
+const REFUSED: SizeQuote = { in: 0, out: 0 };
+
 /**
  * What one market gives for what goes in, in one direction: read off exact quotes at a few sizes. Between them, input per
  * output is a straight line, which is exact for a constant product with its fee. In doubles: it steers the search for a split
@@ -17,57 +28,77 @@ export class MarketCurve {
   readonly hot: HotMarket;
   readonly inMint: Address;
   readonly outMint: Address;
-  /** The most that is known to go in. Base units. */
+  /** The most that is known to go in, and the least that is known to be too much. Base units. */
   most = 0;
+  refused = Number.POSITIVE_INFINITY;
+  /** Grows with every quote that is news. */
+  learned = 0;
+  /** Shared with every curve of this market: what was quoted once serves all of them. */
+  readonly #quotes: SizeQuotes;
   readonly #sizes: number[] = [];
   /** Input per output at each size. */
   readonly #prices: number[] = [];
 
-  constructor(hot: HotMarket, inMint: Address, outMint: Address) {
+  constructor(hot: HotMarket, inMint: Address, outMint: Address, quotes: SizeQuotes) {
     this.hot = hot;
     this.inMint = inMint;
     this.outMint = outMint;
+    this.#quotes = quotes;
   }
 
   /** A curve of its own that starts with what this one knows. */
   copy(): MarketCurve {
-    const copy = new MarketCurve(this.hot, this.inMint, this.outMint);
+    const copy = new MarketCurve(this.hot, this.inMint, this.outMint, this.#quotes);
     copy.most = this.most;
-    copy.#sizes.push(...this.#sizes);
-    copy.#prices.push(...this.#prices);
+    copy.refused = this.refused;
+    for (let place = 0; place < this.#sizes.length; place++) {
+      copy.#sizes.push(this.#sizes[place]!);
+      copy.#prices.push(this.#prices[place]!);
+    }
     return copy;
   }
 
-  /** Adds an exact quote. Sizes in base units. */
+  /** Adds an exact quote. One that is close to another takes its place. Sizes in base units. */
   learn(inAmount: number, outAmount: number): void {
     if (!(inAmount > 0 && outAmount > 0)) return;
-    const price = inAmount / outAmount;
+    const sizes = this.#sizes;
     let place = 0;
-    while (place < this.#sizes.length && this.#sizes[place]! < inAmount) place++;
-    const isKnown = this.#sizes[place] === inAmount;
-    this.#sizes.splice(place, isKnown ? 1 : 0, inAmount);
-    this.#prices.splice(place, isKnown ? 1 : 0, price);
+    while (place < sizes.length && sizes[place]! < inAmount) place++;
+    if (sizes[place] === inAmount) return;
+    this.learned++;
+    const isClose = (at: number) => Math.abs(sizes[at]! - inAmount) <= inAmount * CLOSE;
+    const close = place < sizes.length && isClose(place) ? place : place > 0 && isClose(place - 1) ? place - 1 : -1;
+    sizes.splice(close < 0 ? place : close, close < 0 ? 0 : 1, inAmount);
+    this.#prices.splice(close < 0 ? place : close, close < 0 ? 0 : 1, inAmount / outAmount);
     this.most = Math.max(this.most, inAmount);
   }
 
-  /** Quotes exactly and learns from it. @returns false if the market refuses this size, or the budget is spent */
-  sample(amount: bigint, clock: Ask["clock"], budget: QuoteBudget): boolean {
-    if (amount <= 0n || budget.left <= 0) return false;
-    budget.left--;
-    const { hot, inMint, outMint } = this;
-    try {
-      const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount, clock });
-      this.learn(Number(quote.inAmount), Number(quote.outAmount));
-      return true;
-    } catch (error) {
-      if (error instanceof TradewireError) return false;
-      throw error;
+  /** Quotes a size exactly and learns from it. @returns false if the market refuses this size, or the budget is spent */
+  sample(size: number, clock: Ask["clock"], budget: QuoteBudget): boolean {
+    if (size < 1) return false;
+    let quote = this.#quotes.get(size);
+    if (quote === undefined) {
+      if (budget.left <= 0) return false;
+      budget.left--;
+      quote = this.#ask(size, clock);
+      this.#quotes.set(size, quote);
     }
+    // A market that takes part of a size takes no more than that part.
+    if (quote.in < size) this.refused = Math.min(this.refused, size);
+    this.learn(quote.in, quote.out);
+    return quote.in > 0;
   }
 
-  /** True if a size within a quarter of this one was quoted. */
-  knows(input: number): boolean {
-    return this.#sizes.some((size) => Math.abs(size - input) <= input / 4);
+  #ask(size: number, clock: Ask["clock"]): SizeQuote {
+    const { hot, inMint, outMint } = this;
+    try {
+      const ask = { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock } as const;
+      const { inAmount, outAmount } = hot.venue.quote(hot.state, ask);
+      return { in: Number(inAmount), out: Number(outAmount) };
+    } catch (error) {
+      if (error instanceof TradewireError) return REFUSED;
+      throw error;
+    }
   }
 
   /** Output for an input, both in base units. Flat beyond the most that is known to go in. */
@@ -83,10 +114,14 @@ export class MarketCurve {
     if (last === 0) return prices[0]!;
     let place = 1;
     while (place < last && sizes[place]! < amount) place++;
-    const [x, p] = [sizes[place - 1]!, prices[place - 1]!];
+    const x = sizes[place - 1]!;
+    const p = prices[place - 1]!;
     const slope = (prices[place]! - p) / (sizes[place]! - x);
     const price = p + slope * (amount - x);
     // Next to nothing the line may leave what a price can be.
     return Math.max(price, p / 2);
   }
 }
+
+/** Quotes whose sizes differ by less than this share say the same but for rounding, which would bend the line between them. */
+const CLOSE = 1 / 256;

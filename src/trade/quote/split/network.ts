@@ -4,16 +4,9 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { rankMarkets } from "../ranking.ts";
-import type { FlowEdge, FlowNetwork } from "./flow.ts";
+import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow.ts";
 import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
-import {
-  type CurveAsk,
-  roundSizeOf,
-  type SampledCurve,
-  SMALL_PART,
-  sampledCurve,
-  sampleWhole,
-} from "./sampled-curves.ts";
+import { roundSizeOf, SMALL_PART, sampledCurve, sampleWhole, smallSizeOf } from "./sampled-curves.ts";
 
 /** Two mints of a trade, and the markets where the first can be given for the second. */
 export interface MintCrossing {
@@ -31,6 +24,7 @@ export interface CurveNetwork extends FlowNetwork {
 export interface NetworkTerms {
   /** About what goes in. Base units. */
   readonly inAmount: number;
+  readonly maxLegs: number;
   readonly clock: ChainClock;
   readonly budget: QuoteBudget;
 }
@@ -44,61 +38,105 @@ const LIKELY_PATHS = 4;
 /** A price may be this much better than the worst that the best market gives, and still be left out. */
 const TOLERANCE = 1e-9;
 
+/** A pair of a trade, with the markets that give something for a small part of what may come to it. */
+export interface SampledCrossing {
+  readonly from: number;
+  readonly to: number;
+  /** About what may come to the pair. Base units. */
+  readonly amount: number;
+  /** The best price for a small part first. */
+  readonly curves: readonly { readonly curve: MarketCurve; readonly smallOut: number }[];
+}
+
+/** What a small part of a trade finds: the pairs that lead on, and what the best path gives for one unit of it. */
+export interface SmallTrades {
+  readonly addresses: readonly Address[];
+  readonly crossings: readonly SampledCrossing[];
+  readonly rate: number;
+}
+
 /**
- * The markets that could have a part in a split, as curves of the network's own. Left out are those whose price for a small
- * part is worse than what the best market of the pair gives for the last part of everything.
+ * Quotes a small part of a trade on every market that it may use.
  *
- * @param crossings the pairs of the trade; those that start at the input first
+ * @param crossings the pairs of the trade; those that start at the input first, those that end at the output last
  */
-export function sampleNetwork(
-  intent: Intent,
-  crossings: readonly MintCrossing[],
-  { inAmount, clock, budget }: NetworkTerms,
-): CurveNetwork {
+export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], terms: NetworkTerms): SmallTrades {
+  const { inAmount, maxLegs } = terms;
   const addresses: Address[] = [intent.inMint.address, intent.outMint.address];
   const arriving = new Map<Address, number>([[intent.inMint.address, inAmount]]);
-  const edges: FlowEdge[] = [];
+  const sampled: SampledCrossing[] = [];
   for (const { from, to, pair } of crossings) {
     const amount = arriving.get(from) ?? 0;
     if (pair.markets.length === 0 || amount < 1) continue;
-    const { curves, rate } = sampleCrossing(intent, { from, to, pair }, { inAmount: amount, clock, budget });
+    const curves = sampleCrossing(intent, { from, to, pair }, amount, terms);
     if (curves.length === 0) continue;
     if (!addresses.includes(to)) addresses.push(to);
     // Several markets may give what one cannot: as much as the best price of all gives.
-    arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * rate)));
-    const [start, end] = [addresses.indexOf(from), addresses.indexOf(to)];
-    for (const curve of curves) edges.push({ from: start, to: end, curve: curve.copy() });
+    arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * rateOf(amount, curves[0]!.smallOut))));
+    sampled.push({ from: addresses.indexOf(from), to: addresses.indexOf(to), amount, curves });
   }
-  return { mints: addresses.length, addresses, edges };
+  return { addresses, crossings: sampled, rate: bestRate(sampled, maxLegs) };
 }
 
-/** The curves of a pair, and the best price of a small part of the amount: output per input. */
+const rateOf = (amount: number, smallOut: number): number => smallOut / smallSizeOf(roundSizeOf(amount));
+
+/** What the best path gives for one unit of a small part. */
+function bestRate(crossings: readonly SampledCrossing[], maxLegs: number): number {
+  const rates = new Map<string, number>();
+  for (const { from, to, amount, curves } of crossings) rates.set(`${from} ${to}`, rateOf(amount, curves[0]!.smallOut));
+  let reached = new Map([[INPUT, 1]]);
+  let best = 0;
+  for (let leg = 0; leg < maxLegs; leg++) {
+    const next = new Map<number, number>();
+    for (const { from, to } of crossings) {
+      const rate = (reached.get(from) ?? 0) * rates.get(`${from} ${to}`)!;
+      if (rate > (next.get(to) ?? 0)) next.set(to, rate);
+    }
+    best = Math.max(best, next.get(OUTPUT) ?? 0);
+    reached = next;
+  }
+  return best;
+}
+
+/** The markets of a pair that give something for a small part of the amount, the best price first. */
 function sampleCrossing(
   intent: Intent,
   crossing: MintCrossing,
-  terms: NetworkTerms,
-): { readonly curves: readonly MarketCurve[]; readonly rate: number } {
-  const { inAmount: amount, clock, budget } = terms;
-  const ask: CurveAsk = { inMint: crossing.from, outMint: crossing.to, roundSize: roundSizeOf(amount), clock };
-  const sampled: SampledCurve[] = [];
+  amount: number,
+  { clock, budget }: NetworkTerms,
+): SampledCrossing["curves"] {
+  const ask = { inMint: crossing.from, outMint: crossing.to, roundSize: roundSizeOf(amount), clock };
+  const small = smallSizeOf(ask.roundSize);
+  const sampled: { readonly curve: MarketCurve; readonly smallOut: number }[] = [];
   for (const hot of candidatesOf(intent, crossing, amount, clock)) {
     const curve = canServe(hot, intent.mode) ? sampledCurve(hot, ask, budget) : undefined;
-    if (curve !== undefined) sampled.push(curve);
+    if (curve !== undefined) sampled.push({ curve, smallOut: curve.out(small) });
   }
-  sampled.sort((a, b) => b.smallOut - a.smallOut);
-  const kept: MarketCurve[] = [];
-  let last = 0;
-  for (const one of sampled) {
-    // Worse from its first part on than the best market is for the last part of everything.
-    if (one.smallOut < last * (1 - TOLERANCE)) break;
-    sampleWhole(one, ask, budget);
-    kept.push(one.curve);
-    last = Math.max(last, lastPartOf(one.curve, amount, ask.roundSize / SMALL_PART));
+  return sampled.sort((a, b) => b.smallOut - a.smallOut);
+}
+
+/**
+ * The markets that could have a part in a split, quoted up to the whole amount. Left out are those whose price for a small
+ * part is worse than what the best market of the pair gives for the last part of everything.
+ */
+export function sampleNetwork({ addresses, crossings }: SmallTrades, { clock, budget }: NetworkTerms): CurveNetwork {
+  const edges: FlowEdge[] = [];
+  for (const { from, to, amount, curves } of crossings) {
+    const roundSize = roundSizeOf(amount);
+    const kept: MarketCurve[] = [];
+    let last = 0;
+    for (const { curve, smallOut } of curves) {
+      // Worse from its first part on than the best market is for the last part of everything.
+      if (smallOut < last * (1 - TOLERANCE)) break;
+      sampleWhole(curve, roundSize, clock, budget);
+      kept.push(curve);
+      last = Math.max(last, lastPartOf(curve, amount, roundSize / SMALL_PART));
+    }
+    const share = amount / LIKELY_PATHS;
+    if (kept.length > MOST_OF_A_PAIR) kept.sort((a, b) => b.out(share) - a.out(share)).length = MOST_OF_A_PAIR;
+    for (const curve of kept) edges.push({ from, to, curve });
   }
-  const rate = ((sampled[0]?.smallOut ?? 0) * SMALL_PART) / ask.roundSize;
-  if (kept.length <= MOST_OF_A_PAIR) return { curves: kept, rate };
-  const share = amount / LIKELY_PATHS;
-  return { curves: kept.sort((a, b) => b.out(share) - a.out(share)).slice(0, MOST_OF_A_PAIR), rate };
+  return { mints: addresses.length, addresses, edges };
 }
 
 const canServe = ({ venue }: HotMarket, mode: SwapMode) => mode === "exactIn" || venue.supports.exactOut;

@@ -1,33 +1,34 @@
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
-import { MarketCurve, type QuoteBudget } from "./market-curve.ts";
+import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.ts";
 
 /** The small size that is quoted first, as a part of the round size. */
 export const SMALL_PART = 64;
-/** Sizes between the small and the round one. */
-const MIDDLE_PARTS = [16n, 4n, 2n] as const;
-/** Halvings between what a market takes and what it refuses. */
-const LIMIT_STEPS = 5;
+/** A market that refuses the small size may still take this part of it. */
+const SMALLER_PART = 16;
+/** Sizes between the small and the round one, as parts of it. */
+const MIDDLE_PARTS = [16, 4, 2] as const;
+/** Halvings between what a market takes and what it refuses: when it is first sampled, and if a trade comes near the limit. */
+const LIMIT_STEPS = 3;
+const FINE_LIMIT_STEPS = 9;
+/** A limit is known well enough to this share of what the market takes. */
+const LIMIT_ERROR = 1 / 2_048;
+/** A trade that uses so much of what a market is known to take comes near the limit. */
+const NEAR_LIMIT = 0.8;
 /** Curves kept per market state: directions and sizes. */
 const MOST_KEPT = 12;
 /** Slots for which a curve serves while the market's accounts do not change: fees may depend on time. */
 const LIFE_SLOTS = 25n;
 
-/** A market's curve, and what it gives for the small size. Not to be taught: others use it too. */
-export interface SampledCurve {
-  readonly curve: MarketCurve;
-  readonly smallOut: number;
-}
-
-interface KeptCurve extends SampledCurve {
-  /** True once the large sizes are quoted too. */
-  isWhole: boolean;
+/** The quotes of a market around one size, in one direction. */
+interface KeptQuotes {
+  readonly quotes: SizeQuotes;
   readonly slot: bigint;
 }
 
 /** By market state, then by direction and size. */
-const curvesByMarket = new WeakMap<HotMarket, Map<string, KeptCurve>>();
+const quotesByMarket = new WeakMap<HotMarket, Map<string, KeptQuotes>>();
 
 /** Sizes are sampled at powers of two, so that trades of about the same size share the quotes. */
 export const roundSizeOf = (amount: number): number => 2 ** Math.ceil(Math.log2(amount));
@@ -42,46 +43,66 @@ export interface CurveAsk {
 }
 
 /**
- * The start of a market's curve: what it gives for the small size. Kept while the market does not change.
+ * The start of a market's curve: what it gives for the small size. What it is quoted is kept while the market does not change.
  *
  * @returns undefined if the market refuses the small size, or the budget does not reach
  */
-export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget): SampledCurve | undefined {
+export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget): MarketCurve | undefined {
   const { inMint, outMint, roundSize, clock } = ask;
-  let curves = curvesByMarket.get(hot);
-  if (curves === undefined) {
-    curves = new Map();
-    curvesByMarket.set(hot, curves);
+  const curve = new MarketCurve(hot, inMint, outMint, quotesOf(hot, ask));
+  const small = smallSizeOf(roundSize);
+  if (curve.sample(small, clock, budget)) return curve;
+  return curve.sample(Math.ceil(small / SMALLER_PART), clock, budget) ? curve : undefined;
+}
+
+/** The size that is quoted first. */
+export const smallSizeOf = (roundSize: number): number => Math.ceil(roundSize / SMALL_PART);
+
+function quotesOf(hot: HotMarket, { inMint, roundSize, clock }: CurveAsk): SizeQuotes {
+  let kept = quotesByMarket.get(hot);
+  if (kept === undefined) {
+    kept = new Map();
+    quotesByMarket.set(hot, kept);
   }
   const key = `${roundSize} ${inMint === hot.market.mints[0]}`;
-  let kept = curves.get(key);
-  if (kept === undefined || clock.slot - kept.slot > LIFE_SLOTS) {
-    if (budget.left <= 0) return undefined;
-    const curve = new MarketCurve(hot, inMint, outMint);
-    const small = Math.ceil(roundSize / SMALL_PART);
-    curve.sample(BigInt(small), clock, budget);
-    kept = { curve, smallOut: curve.most > 0 ? curve.out(small) : 0, isWhole: false, slot: clock.slot };
-    if (curves.size >= MOST_KEPT) curves.clear();
-    curves.set(key, kept);
+  const known = kept.get(key);
+  if (known !== undefined && clock.slot - known.slot <= LIFE_SLOTS) return known.quotes;
+  if (kept.size >= MOST_KEPT) kept.clear();
+  const quotes: SizeQuotes = new Map();
+  kept.set(key, { quotes, slot: clock.slot });
+  return quotes;
+}
+
+/** Quotes the large sizes too, up to the round one; if the market refuses it, the most that it takes, roughly. */
+export function sampleWhole(curve: MarketCurve, roundSize: number, clock: ChainClock, budget: QuoteBudget): void {
+  for (const part of MIDDLE_PARTS) curve.sample(Math.floor(roundSize / part), clock, budget);
+  curve.sample(roundSize, clock, budget);
+  narrowLimit(curve, LIMIT_STEPS, clock, budget);
+}
+
+/**
+ * Quotes a curve around what a trade puts into it, on a ladder of sizes that all trades of about the same size share.
+ *
+ * @returns true if the curve learned something
+ */
+export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock, budget: QuoteBudget): boolean {
+  const { learned } = curve;
+  if (input > NEAR_LIMIT * curve.most) narrowLimit(curve, FINE_LIMIT_STEPS, clock, budget);
+  const rung = Math.floor(Math.log2(input) * RUNGS);
+  for (const at of [rung, rung + 1]) {
+    const size = Math.floor(2 ** (at / RUNGS));
+    if (size < curve.refused) curve.sample(size, clock, budget);
   }
-  return kept.smallOut > 0 ? kept : undefined;
+  return curve.learned > learned;
 }
 
-/** Quotes the large sizes too, up to the round one. */
-export function sampleWhole(sampled: SampledCurve, ask: CurveAsk, budget: QuoteBudget): void {
-  const kept = sampled as KeptCurve;
-  if (kept.isWhole || budget.left <= 0) return;
-  kept.isWhole = true;
-  sampleLarge(kept.curve, BigInt(ask.roundSize), ask.clock, budget);
-}
+/** Rungs per octave. */
+const RUNGS = 2;
 
-/** Samples the round size; if the market refuses it, the most that it takes, roughly. */
-function sampleLarge(curve: MarketCurve, whole: bigint, clock: ChainClock, budget: QuoteBudget): void {
-  for (const part of MIDDLE_PARTS) curve.sample(whole / part, clock, budget);
-  if (curve.sample(whole, clock, budget)) return;
-  let refused = whole;
-  for (let step = 0; step < LIMIT_STEPS; step++) {
-    const size = (BigInt(Math.floor(curve.most)) + refused) / 2n;
-    if (!curve.sample(size, clock, budget)) refused = size;
+function narrowLimit(curve: MarketCurve, steps: number, clock: ChainClock, budget: QuoteBudget): void {
+  for (let step = 0; step < steps; step++) {
+    const { most, refused } = curve;
+    if (refused === Number.POSITIVE_INFINITY || refused - most <= most * LIMIT_ERROR) return;
+    curve.sample(Math.floor((most + refused) / 2), clock, budget);
   }
 }

@@ -1,13 +1,13 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
-import { type CurveNetwork, type MintCrossing, sampleNetwork } from "./network.ts";
-import { ShapeSearch } from "./split-shape.ts";
+import { DirectedSearch } from "./directed-search.ts";
+import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
 /** A search that promises less than this on the curves is not followed: it would not pay. Fraction. */
-const LEAST_GAIN = 2e-5;
+export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
 /** Plans kept per pair, and slots for which one serves: fees may depend on time. */
@@ -24,24 +24,43 @@ export interface PlanTerms {
 
 /** The curves of a trade's markets, and which of them to divide it between. Serves all trades of about one size. */
 export class SplitPlan {
-  readonly network: CurveNetwork;
   readonly #terms: PlanTerms;
-  readonly #shapes: ShapeSearch;
+  readonly #small: SmallTrades;
   readonly #widest = new Map<string, number>();
   readonly #budget = { left: QUOTE_BUDGET };
-  /** False if dividing gains next to nothing. */
-  readonly pays: boolean;
+  #network: CurveNetwork | undefined;
+  #shapes: DirectedSearch | undefined;
+  #pays: boolean | undefined;
 
   constructor(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms) {
     this.#terms = terms;
-    this.network = sampleNetwork(intent, crossings, { ...terms, budget: this.#budget });
-    this.#shapes = this.#search(new Uint8Array(this.network.edges.length));
-    this.pays = this.network.edges.length > 1 && this.#shapes.gain() >= LEAST_GAIN;
+    this.#small = sampleSmall(intent, crossings, { ...terms, budget: this.#budget });
+  }
+
+  /** What the best path gives for one unit of a small part of the trade: no division gives more for any. */
+  get rate(): number {
+    return this.#small.rate;
+  }
+
+  /** False if dividing gains next to nothing. */
+  get pays(): boolean {
+    this.#pays ??= this.network.edges.length > 1 && this.#allShapes.gain() >= LEAST_SPLIT_GAIN;
+    return this.#pays;
+  }
+
+  get network(): CurveNetwork {
+    this.#network ??= sampleNetwork(this.#small, { ...this.#terms, budget: this.#budget });
+    return this.#network;
+  }
+
+  get #allShapes(): DirectedSearch {
+    this.#shapes ??= this.#search(new Uint8Array(this.network.edges.length));
+    return this.#shapes;
   }
 
   /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
   closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
-    if (refused.size === 0) return this.#shapes.closedFor(maxPaths);
+    if (refused.size === 0) return this.#allShapes.closedFor(maxPaths);
     return this.#search(Uint8Array.from(this.network.edges, ({ curve }) => (refused.has(curve.hot) ? 1 : 0))).closedFor(
       maxPaths,
     );
@@ -59,8 +78,8 @@ export class SplitPlan {
     this.#widest.set(capacity, Math.min(this.widest(capacity), paths - 1));
   }
 
-  #search(closed: Uint8Array): ShapeSearch {
-    return new ShapeSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
+  #search(closed: Uint8Array): DirectedSearch {
+    return new DirectedSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
   }
 }
 

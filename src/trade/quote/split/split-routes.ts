@@ -3,19 +3,24 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
-import { type Flow, fillNetwork, pathsOf } from "./flow.ts";
+import { fillNetwork, pathsOf } from "./fill-network.ts";
+import type { Flow } from "./flow.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { type PlannedStep, realizePlan } from "./realize.ts";
-import { planOf, type SplitPlan } from "./split-plans.ts";
+import { LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
 
-/** Below this price impact of the best single route splitting is not searched: it could not gain more. Fraction. */
-const LEAST_IMPACT = 0.0002;
-/** Parts of the input, to divide it between the markets that take part. */
-const FINE_PARTS = 32;
+/** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */
+const FINE_PARTS = 16;
+const LEAST_PARTS = 1_024;
 /** Rounds in which the curves learn from the exact quotes of the last division. */
 const ROUNDS = 3;
 /** Searches without a market that cannot make its part. */
 const MOST_ATTEMPTS = 4;
+/**
+ * How a limit is lowered if a market refuses its part, at each try: what reaches a market may be a little more than the curves
+ * say.
+ */
+const LIMIT_STEPS = [0.999, 0.995, 0.98, 0.9] as const;
 /** A round that gains less than this ends the search. Fraction. */
 const LEAST_GAIN = 1e-7;
 /** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
@@ -32,7 +37,7 @@ export interface SplitTerms {
 
 /**
  * The best division of the trade over parallel paths, and how to find narrower ones. Undefined if splitting cannot gain: the
- * best single route hardly moves the price, or there is nothing to divide between.
+ * best single route gives as much as the best price for a small part, or there is nothing to divide between.
  */
 export interface Splits {
   readonly best: Route | undefined;
@@ -59,11 +64,14 @@ export function splitRoutes(
   single: Route | undefined,
   terms: SplitTerms,
 ): Splits | undefined {
-  if (terms.maxPaths < 2 || (single !== undefined && single.priceImpact < LEAST_IMPACT)) return undefined;
+  if (terms.maxPaths < 2) return undefined;
   if (single === undefined && intent.mode === "exactOut") return undefined;
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? intent.amount;
   const plan = planOf(intent, crossings, { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock });
+  // No division gives more for the whole than the best price for its first part.
+  const most = plan.rate * Number(inAmount);
+  if (single !== undefined && most < Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) return undefined;
   if (!plan.pays) return undefined;
   const search = new SplitSearch(intent, plan, inAmount, terms);
   return {
@@ -103,22 +111,23 @@ class SplitSearch {
 
   /** Divides the trade between the edges, exactly, in a few rounds. */
   #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket } {
-    const { mode, amount } = this.#intent;
-    const search = {
-      mode,
-      inAmount: this.#inAmount,
-      outAmount: mode === "exactOut" ? Number(amount) : 0,
-      parts: FINE_PARTS,
-      maxLegs: this.#terms.maxLegs,
-      closed: new Uint8Array(network.edges.length),
-    };
+    const { mode } = this.#intent;
+    const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, maxLegs: this.#terms.maxLegs };
+    const closed = new Uint8Array(network.edges.length);
+    let inAmount = this.#inAmount;
+    let flow: Flow | undefined;
     let best: Route | undefined;
-    for (let round = 0; round < ROUNDS; round++) {
-      const flow = fillNetwork(network, search);
+    let faults = 0;
+    for (let round = 0; round < ROUNDS + faults; round++) {
+      flow = fillNetwork(network, { ...cut, inAmount, closed }, flow);
       if (flow === undefined || pathsOf(network, flow) < 2) break;
       const route = realizePlan(this.#intent, stepsOf(network, flow, mode), this.#terms.clock);
       if (route === "unordered") break;
-      if (!("steps" in route)) return best === undefined ? { fault: route } : { best };
+      if (!("steps" in route)) {
+        if (!lowerLimit(network, route, faults++)) return best === undefined ? { fault: route } : { best };
+        continue;
+      }
+      if (mode === "exactOut") inAmount = Number(route.inAmount);
       const gain = best === undefined ? 1 : this.#gainOf(route, best);
       if (gain > 0) best = route;
       if (gain < LEAST_GAIN || learnFrom(network, route) < LEAST_ERROR) break;
@@ -132,6 +141,14 @@ class SplitSearch {
       ? Number(route.outAmount - than.outAmount) / Number(than.outAmount)
       : Number(than.inAmount - route.inAmount) / Number(than.inAmount);
   }
+}
+
+/** Takes the limit of a market that refused its part a little lower. @returns false after a few times */
+function lowerLimit({ edges }: CurveNetwork, refused: HotMarket, times: number): boolean {
+  const kept = LIMIT_STEPS[times];
+  if (kept === undefined) return false;
+  for (const { curve } of edges) if (curve.hot === refused) curve.most *= kept;
+  return true;
 }
 
 /** The open part of a network, with curves of its own. */
@@ -158,9 +175,9 @@ function stepsOf({ addresses, edges }: CurveNetwork, flow: Flow, mode: SwapMode)
   // A hub that another hub leads to comes after it; there are no longer rows.
   const isLate = new Uint8Array(addresses.length);
   for (const [index, { from, to }] of edges.entries())
-    if (flow.carried[index]! > 0 && from > 1 && to > 1) isLate[to] = 1;
+    if (flow.inputs[index]! > 0 && from > 1 && to > 1) isLate[to] = 1;
   const rankOf = (mint: number) => (mint === 0 ? 0 : (1 + isLate[mint]!) * addresses.length + mint);
-  const used = edges.map((edge, index) => ({ ...edge, index })).filter(({ index }) => flow.carried[index]! > 0);
+  const used = edges.map((edge, index) => ({ ...edge, index })).filter(({ index }) => flow.inputs[index]! > 0);
   used.sort(
     (a, b) =>
       rankOf(a.from) - rankOf(b.from) ||

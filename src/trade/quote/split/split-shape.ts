@@ -1,16 +1,21 @@
 import type { ChainClock } from "../../../solana/account.ts";
-import { type Flow, fillNetwork, pathsOf } from "./flow.ts";
+import { fillNetwork, pathsOf } from "./fill-network.ts";
+import { type Flow, OUTPUT } from "./flow.ts";
 import type { QuoteBudget } from "./market-curve.ts";
 import type { CurveNetwork } from "./network.ts";
+import { sampleNear } from "./sampled-curves.ts";
 
-/** Parts that the input is cut into, to find which markets take part. */
+/** Parts that the input is cut into first, to find which markets take part, and the smallest that are moved after. */
 const COARSE_PARTS = 16;
-/** The same to compare what is lost by closing one or another of them. */
-const LOSS_PARTS = 8;
+const LEAST_PARTS = 128;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
-/** Edges that carry least, of which the cheapest to lose is closed. */
+/** Edges worth least, of which the cheapest to lose is closed. */
 const LOSSES_COMPARED = 4;
+/** Paths are exchanged if all together give so much more. Fraction. */
+const LEAST_EXCHANGE = 1e-4;
+/** Losses within this factor of the least are compared. */
+const CLOSE_LOSSES = 3;
 
 /** How a network is narrowed. */
 export interface ShapeTerms {
@@ -21,10 +26,12 @@ export interface ShapeTerms {
   readonly budget: QuoteBudget;
 }
 
-/** Which edges of a network stay open for a number of parallel paths. */
-interface Shape {
+/** Which edges of a network stay open for a number of parallel paths, and what they give. */
+export interface Shape {
   readonly paths: number;
   readonly closed: Uint8Array;
+  readonly outAmount: number;
+  readonly flow: Flow;
 }
 
 /**
@@ -36,35 +43,66 @@ export class ShapeSearch {
   readonly #terms: ShapeTerms;
   readonly #closed: Uint8Array;
   readonly #shapes: Shape[] = [];
+  readonly #found = new Map<number, Shape>();
   #flow: Flow | undefined;
   #isDone = false;
+  /** What the widest shape gives; 0 if there is none. */
+  readonly widestOut: number;
 
-  /** @param closed edges that no shape may use */
-  constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array) {
+  /**
+   * @param closed edges that no shape may use
+   * @param start a flow to begin with
+   */
+  constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array, start?: Flow) {
     this.#network = network;
     this.#terms = terms;
     this.#closed = closed;
+    this.#flow = start;
     this.#settle(this.#informedFlow());
+    this.widestOut = this.#flow?.outAmount ?? 0;
   }
 
-  /** What splitting over any number of paths gains over the best one, on the curves. Fraction. */
-  gain(): number {
-    const [split, single] = [this.#fill(COARSE_PARTS), this.#fill(1)];
-    if (split === undefined) return 0;
-    return single === undefined ? 1 : split.outAmount / single.outAmount - 1;
+  /** The best shape of two up to `maxPaths` paths; undefined if there is none. */
+  shapeFor(maxPaths: number): Shape | undefined {
+    const known = this.#found.get(maxPaths);
+    if (known !== undefined) return known;
+    const narrowed = this.#narrowed(maxPaths);
+    if (narrowed === undefined) return undefined;
+    const shape = this.#exchanged(narrowed, maxPaths);
+    this.#found.set(maxPaths, shape);
+    return shape;
   }
 
-  /** The closed edges of the best shape of two up to `maxPaths` paths; undefined if there is none. */
-  closedFor(maxPaths: number): Uint8Array | undefined {
+  /** The shape of up to `maxPaths` paths that closing one edge after another leads to. */
+  #narrowed(maxPaths: number): Shape | undefined {
     for (;;) {
       const shape = this.#shapes.find(({ paths }) => paths <= maxPaths);
-      if (shape !== undefined) return shape.paths < 2 ? undefined : shape.closed;
+      if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
       if (this.#isDone || this.#flow === undefined) return undefined;
       const least = this.#cheapestLoss(this.#flow);
       if (least === undefined) return undefined;
       this.#closed[least] = 1;
-      this.#settle(this.#informedFlow());
+      this.#settle(this.#fill(this.#flow));
     }
+  }
+
+  /**
+   * The shape with paths exchanged for some that were closed, while that gives more. Nothing is tried if all of the paths
+   * together hardly give more, or all are of one market, which are closed in the right order.
+   */
+  #exchanged(shape: Shape, maxPaths: number): Shape {
+    const widest = this.#shapes[0]!;
+    let best = shape;
+    if (!widest.flow.paths.some(({ legs }) => legs[1] >= 0)) return best;
+    for (const { legs } of widest.flow.paths) {
+      if (best.outAmount > widest.outAmount * (1 - LEAST_EXCHANGE)) return best;
+      if (legs.every((index) => index < 0 || best.closed[index] === 0)) continue;
+      const closed = best.closed.slice();
+      for (const index of legs) if (index >= 0) closed[index] = 0;
+      const other = new ShapeSearch(this.#network, this.#terms, closed, best.flow).#narrowed(maxPaths);
+      if (other !== undefined && other.outAmount > best.outAmount) best = other;
+    }
+    return best;
   }
 
   #settle(flow: Flow | undefined): void {
@@ -73,54 +111,65 @@ export class ShapeSearch {
       this.#isDone = true;
       return;
     }
-    for (const [index, carried] of flow.carried.entries()) if (carried === 0) this.#closed[index] = 1;
+    for (const [index, input] of flow.inputs.entries()) if (input === 0) this.#closed[index] = 1;
     const paths = pathsOf(this.#network, flow);
-    this.#shapes.push({ paths, closed: this.#closed.slice() });
+    this.#shapes.push({ paths, closed: this.#closed.slice(), outAmount: flow.outAmount, flow });
     if (paths < 2) this.#isDone = true;
   }
 
   /** A coarse flow whose markets were all quoted near what they take in it. */
   #informedFlow(): Flow | undefined {
     const { clock, budget } = this.#terms;
-    let flow = this.#fill(COARSE_PARTS);
+    let flow = this.#fill(this.#flow);
     for (let round = 0; flow !== undefined && round < INFORMED_ROUNDS; round++) {
       let learned = 0;
       for (const [index, { curve }] of this.#network.edges.entries()) {
         const input = flow.inputs[index]!;
-        if (input > 0 && !curve.knows(input) && curve.sample(BigInt(Math.floor(input)), clock, budget)) learned++;
+        if (input > 0 && sampleNear(curve, input, clock, budget)) learned++;
       }
       if (learned === 0) return flow;
-      flow = this.#fill(COARSE_PARTS);
+      flow = this.#fill(flow);
     }
     return flow;
   }
 
-  /** Of the open edges that carry least, the one whose closing costs least. */
-  #cheapestLoss({ carried }: Flow): number | undefined {
+  /** Of the open edges worth least, the one whose closing costs least. */
+  #cheapestLoss({ inputs, outputs, values }: Flow): number | undefined {
     const closed = this.#closed;
-    const least = Array.from(carried.keys())
+    const { edges } = this.#network;
+    // What the trade would lose if the other markets took the edge's part at the price of the last one.
+    const worth = edges.map(({ from, to }, index) => outputs[index]! * values[to]! - inputs[index]! * values[from]!);
+    const open = Array.from(worth.keys())
       .filter((index) => closed[index] === 0)
-      .sort((a, b) => carried[a]! - carried[b]!)
+      .sort((a, b) => worth[a]! - worth[b]!)
       .slice(0, LOSSES_COMPARED);
+    // Behind a hub other markets depend on an edge, which its own worth does not show.
+    const isDirect =
+      open.length > 0 && edges.every(({ from, to }, index) => closed[index] !== 0 || from + to === OUTPUT);
+    const least = isDirect ? open.filter((index) => worth[index]! <= worth[open[0]!]! * CLOSE_LOSSES) : open;
+    if (least.length < 2) return open[0];
     let best: { readonly index: number; readonly out: number } | undefined;
     for (const index of least) {
       closed[index] = 1;
-      const out = this.#fill(LOSS_PARTS)?.outAmount ?? 0;
+      const out = this.#fill(this.#flow)?.outAmount ?? 0;
       closed[index] = 0;
       if (out > 0 && (best === undefined || out > best.out)) best = { index, out };
     }
     return best?.index;
   }
 
-  #fill(parts: number): Flow | undefined {
-    const { inAmount, maxLegs } = this.#terms;
-    return fillNetwork(this.#network, {
-      mode: "exactIn",
-      inAmount,
-      outAmount: 0,
-      parts,
-      maxLegs,
-      closed: this.#closed,
-    });
+  #fill(start: Flow | undefined): Flow | undefined {
+    return coarseFlow(this.#network, this.#terms, this.#closed, start);
   }
+}
+
+/** A flow that is good enough to compare shapes. */
+export function coarseFlow(
+  network: CurveNetwork,
+  { inAmount, maxLegs }: ShapeTerms,
+  closed: Uint8Array,
+  start?: Flow,
+): Flow | undefined {
+  const cut = { parts: COARSE_PARTS, leastParts: LEAST_PARTS };
+  return fillNetwork(network, { ...cut, inAmount, maxLegs, closed }, start);
 }

@@ -1,0 +1,77 @@
+import { singleOut } from "./fill-network.ts";
+import type { FlowEdge } from "./flow.ts";
+import type { CurveNetwork } from "./network.ts";
+import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-shape.ts";
+
+/** Hubs whose trades among each other are tried in all directions; of more, as the first such trades run. */
+const MOST_DIRECTED = 4;
+/** Directions that are narrowed at most. */
+const MOST_NARROWED = 2;
+
+/** A network in which trades between hubs run in one direction only, by what it gives over any number of paths. */
+interface Direction {
+  readonly closed: Uint8Array;
+  readonly outAmount: number;
+  search: ShapeSearch | undefined;
+}
+
+/** Narrows a network in each direction that its trades between hubs may run, the most promising first. */
+export class DirectedSearch {
+  readonly #network: CurveNetwork;
+  readonly #terms: ShapeTerms;
+  readonly #directions: readonly Direction[];
+
+  /** @param closed edges that no shape may use */
+  constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array) {
+    this.#network = network;
+    this.#terms = terms;
+    this.#directions = directionsOf(network, terms, closed);
+  }
+
+  /** What splitting over any number of paths gains over the best one, on the curves. Fraction. */
+  gain(): number {
+    const [first] = this.#directions;
+    const widest = first === undefined ? 0 : this.#searchOf(first).widestOut;
+    if (widest === 0) return 0;
+    const single = singleOut(this.#network, this.#terms.inAmount, this.#terms.maxLegs);
+    return single === 0 ? 1 : widest / single - 1;
+  }
+
+  /** The closed edges of the best shape of two up to `maxPaths` paths; undefined if there is none. */
+  closedFor(maxPaths: number): Uint8Array | undefined {
+    let best: Shape | undefined;
+    for (const direction of this.#directions) {
+      if (best !== undefined && direction.outAmount <= best.outAmount) break;
+      const shape = this.#searchOf(direction).shapeFor(maxPaths);
+      if (shape !== undefined && (best === undefined || shape.outAmount > best.outAmount)) best = shape;
+    }
+    return best?.closed;
+  }
+
+  #searchOf(direction: Direction): ShapeSearch {
+    direction.search ??= new ShapeSearch(this.#network, this.#terms, direction.closed.slice());
+    return direction.search;
+  }
+}
+
+/** The directions worth trying: each division of the hubs into starts and ends of trades between them, once per outcome. */
+function directionsOf(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array): readonly Direction[] {
+  const { mints, edges } = network;
+  const hubs = mints - 2;
+  const isBetween = ({ from, to }: FlowEdge) => from > 1 && to > 1;
+  const hasBetween = edges.some((edge, index) => isBetween(edge) && closed[index] === 0);
+  if (!hasBetween || hubs > MOST_DIRECTED || terms.maxLegs < 3) return [{ closed, outAmount: 0, search: undefined }];
+  const directions: Direction[] = [];
+  for (let bits = 1; bits < 2 ** hubs - 1; bits++) {
+    const starts = bits << 2;
+    const directed = closed.slice();
+    for (const [index, edge] of edges.entries())
+      if (isBetween(edge) && (((starts >> edge.from) & 1) === 0 || ((starts >> edge.to) & 1) === 1))
+        directed[index] = 1;
+    const outAmount = coarseFlow(network, terms, directed)?.outAmount ?? 0;
+    // Equal outputs: the edges in which they differ are not used.
+    if (outAmount > 0 && !directions.some((other) => other.outAmount === outAmount))
+      directions.push({ closed: directed, outAmount, search: undefined });
+  }
+  return directions.sort((a, b) => b.outAmount - a.outAmount).slice(0, MOST_NARROWED);
+}

@@ -1,0 +1,55 @@
+import { Filling } from "./filling.ts";
+import { type Flow, type FlowNetwork, type FlowSearch, INPUT, OUTPUT } from "./flow.ts";
+
+/** Less than this of the input is not worth a part. Fraction. */
+const CRUMB = 1e-9;
+
+/**
+ * Fills the network: the input is placed part by part, each along the path that gives most for it then; after that, smaller and
+ * smaller parts move from the path that gives least for its last one to the path that gives most for one more. Between hubs,
+ * no hub is both the start of one trade and the end of another: no path is longer than three markets, and nothing runs in a
+ * circle.
+ *
+ * @param start a flow to begin with; what went over closed edges is placed anew
+ */
+export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
+  const { inAmount, parts, leastParts } = search;
+  const filling = new Filling(network, search);
+  if (start !== undefined) filling.begin(start.paths, inAmount / start.inAmount);
+  const part = inAmount / parts;
+  if (filling.inAmount < inAmount * (1 - CRUMB)) filling.cut(part);
+  while (filling.inAmount < inAmount * (1 - CRUMB))
+    if (filling.push(Math.min(part, inAmount - filling.inAmount)) === 0) return undefined;
+  filling.even(part / 2, inAmount / leastParts);
+  return filling.flow();
+}
+
+/** What the best single path gives for the whole amount; 0 if none takes it. */
+export function singleOut({ mints, edges }: FlowNetwork, inAmount: number, maxLegs: number): number {
+  let best = 0;
+  let reached = new Float64Array(mints);
+  reached[INPUT] = inAmount;
+  for (let leg = 0; leg < maxLegs; leg++) {
+    const next = new Float64Array(mints);
+    for (const { from, to, curve } of edges) {
+      const amount = reached[from]!;
+      if (amount > 0 && amount <= curve.most) next[to] = Math.max(next[to]!, curve.out(amount));
+    }
+    best = Math.max(best, next[OUTPUT]!);
+    reached = next;
+  }
+  return best;
+}
+
+/** Parallel paths of a flow: edges in use, less the mints between. */
+export function pathsOf({ mints, edges }: FlowNetwork, { inputs }: Flow): number {
+  let paths = 0;
+  const passed = new Uint8Array(mints);
+  for (let index = 0; index < edges.length; index++) {
+    if (inputs[index]! <= 0) continue;
+    const { to } = edges[index]!;
+    paths++;
+    if (to !== OUTPUT) passed[to] = 1;
+  }
+  return passed.reduce((rest, isPassed) => rest - isPassed, paths);
+}

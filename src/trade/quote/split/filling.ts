@@ -1,0 +1,234 @@
+import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUTPUT, type PathShare } from "./flow.ts";
+import { PathChoice } from "./path-choice.ts";
+
+/** Less room than this, in parts, counts as none. */
+const LEAST_ROOM = 1e-6;
+/** What a move must gain, as a fraction of the output: less is noise. */
+const LEAST_MOVE = 1e-12;
+
+/** A network that is being filled. */
+export class Filling {
+  readonly #edges: readonly FlowEdge[];
+  readonly #choice: PathChoice;
+  readonly #inputs: Float64Array;
+  readonly #outputs: Float64Array;
+  /** What a part comes to in each mint. */
+  readonly #units: Float64Array;
+  readonly #paths: PathShare[] = [];
+  inAmount = 0;
+  outAmount = 0;
+
+  constructor(network: FlowNetwork, search: FlowSearch) {
+    this.#edges = network.edges;
+    this.#choice = new PathChoice(network, search);
+    this.#inputs = new Float64Array(network.edges.length);
+    this.#outputs = new Float64Array(network.edges.length);
+    this.#units = new Float64Array(network.mints);
+  }
+
+  /** Begins with the paths of another flow that are open. @param scale of their amounts */
+  begin(paths: readonly PathShare[], scale: number): void {
+    for (const { legs, sent } of paths) {
+      if (!this.#choice.allows(legs)) continue;
+      this.#paths.push({ legs, sent: sent * scale });
+      this.#choice.take(legs);
+    }
+    if (!this.#spread()) this.#paths.length = 0;
+    this.inAmount = this.#paths.reduce((sum, { sent }) => sum + sent, 0);
+    if (this.#paths.length === 0) this.#spread();
+  }
+
+  /** Sets the size of the next parts, and rates every open edge for one. */
+  cut(part: number): void {
+    const { mints, open, best } = this.#choice;
+    const units = this.#units;
+    units.fill(0);
+    units[INPUT] = part;
+    for (let to = 1; to < mints; to++) this.#rateAll(INPUT, to);
+    for (let hub = 2; hub < mints; hub++) units[hub] = part * best[hub]!;
+    // Hubs that only another hub leads to.
+    for (let hub = 2; hub < mints; hub++) {
+      for (let to = 2; to < mints; to++) {
+        const place = hub * mints + to;
+        if (open[place]!.length === 0) continue;
+        this.#rateAll(hub, to);
+        if (units[to] === 0) units[to] = units[hub]! * best[place]!;
+      }
+    }
+    for (let hub = 2; hub < mints; hub++) this.#rateAll(hub, OUTPUT);
+  }
+
+  /** Sends a part, or as much of it as fits, along the best path. Returns what was sent; 0 if no path takes any more. */
+  push(part: number): number {
+    const legs = this.#choice.bestPath();
+    if (legs === undefined) return 0;
+    const sent = this.#fitting(legs, part);
+    this.#give(legs, sent);
+    let amount = sent;
+    for (const index of legs) {
+      if (index < 0) break;
+      const { curve, from, to } = this.#edges[index]!;
+      this.#inputs[index]! += amount;
+      const after = curve.out(this.#inputs[index]!);
+      amount = after - this.#outputs[index]!;
+      this.#outputs[index] = after;
+      this.#choice.rate(index, from, to, this.#rateOf(index));
+    }
+    this.inAmount += sent;
+    this.outAmount += amount;
+    return sent;
+  }
+
+  /** Moves parts between paths while that gains, in steps from `first` down to `least`. Base units of input. */
+  even(first: number, least: number): void {
+    if (!this.#spread()) return;
+    for (let step = first; step >= least; ) if (!this.#move(step)) step /= 2;
+  }
+
+  /** What was filled; undefined if nothing was. */
+  flow(): Flow | undefined {
+    if (this.outAmount === 0) return undefined;
+    return {
+      paths: this.#paths,
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+      values: this.#choice.values(),
+      inAmount: this.inAmount,
+      outAmount: this.outAmount,
+    };
+  }
+
+  /** Moves one part to the best path from the one that gives least for its last part. @returns false if that does not gain */
+  #move(part: number): boolean {
+    this.cut(part);
+    const legs = this.#choice.bestPath();
+    if (legs === undefined) return false;
+    let worst: PathShare | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const path of this.#paths) {
+      const rate = this.#lastRate(path.legs);
+      if (rate >= least) continue;
+      least = rate;
+      worst = path;
+    }
+    if (worst === undefined || least >= this.#choice.rateOf(legs)) return false;
+    const moved = this.#fitting(legs, Math.min(part, worst.sent));
+    const before = this.outAmount;
+    const kept = worst.sent;
+    worst.sent -= moved;
+    const given = this.#give(legs, moved);
+    if (this.#spread() && this.outAmount > before * (1 + LEAST_MOVE)) {
+      this.#dropEmpty();
+      return true;
+    }
+    given.sent -= moved;
+    worst.sent = kept;
+    this.#dropEmpty();
+    this.#spread();
+    return false;
+  }
+
+  #dropEmpty(): void {
+    const gone = this.#paths.findIndex(({ sent }) => sent <= 0);
+    if (gone >= 0) this.#paths.splice(gone, 1);
+  }
+
+  #give(legs: PathShare["legs"], sent: number): PathShare {
+    let path = this.#paths.find((one) => one.legs.every((leg, at) => leg === legs[at]));
+    if (path === undefined) {
+      path = { legs: [...legs], sent: 0 };
+      this.#paths.push(path);
+      this.#choice.take(legs);
+    }
+    path.sent += sent;
+    return path;
+  }
+
+  /**
+   * Finds what passes through each edge from what the paths are sent: what an edge gives belongs to its paths by their parts.
+   *
+   * @returns false if a market would take more than it can
+   */
+  #spread(): boolean {
+    const inputs = this.#inputs.fill(0);
+    const outputs = this.#outputs.fill(0);
+    for (const { legs, sent } of this.#paths) inputs[legs[0]]! += sent;
+    for (const { legs } of this.#paths) this.#fill(legs[0]);
+    // Markets between hubs first: what they give joins what comes to the same hub from the input.
+    for (const { legs, sent } of this.#paths)
+      if (legs[2] >= 0) inputs[legs[1]]! += (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
+    for (const { legs } of this.#paths) if (legs[2] >= 0) this.#fill(legs[1]);
+    for (const { legs, sent } of this.#paths) {
+      if (legs[1] < 0) continue;
+      const arrived = (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
+      if (legs[2] < 0) inputs[legs[1]]! += arrived;
+      else inputs[legs[2]]! += (outputs[legs[1]]! * arrived) / inputs[legs[1]]!;
+    }
+    let out = 0;
+    let fits = true;
+    for (let index = 0; index < inputs.length; index++) {
+      const input = inputs[index]!;
+      if (input <= 0) continue;
+      const { curve, to } = this.#edges[index]!;
+      if (input > curve.most * (1 + LEAST_ROOM)) fits = false;
+      if (to !== OUTPUT) continue;
+      this.#fill(index);
+      out += outputs[index]!;
+    }
+    this.outAmount = out;
+    return fits;
+  }
+
+  #fill(index: number): void {
+    this.#outputs[index] = this.#edges[index]!.curve.out(this.#inputs[index]!);
+  }
+
+  /** As much of a part as every market of the path takes. */
+  #fitting(legs: PathShare["legs"], part: number): number {
+    let sent = part;
+    let amount = part;
+    for (const index of legs) {
+      if (index < 0) break;
+      const { curve, to } = this.#edges[index]!;
+      const room = curve.most - this.#inputs[index]!;
+      if (amount > room) {
+        sent *= room / amount;
+        amount = room;
+      }
+      if (to !== OUTPUT) amount = curve.out(this.#inputs[index]! + amount) - this.#outputs[index]!;
+    }
+    return sent;
+  }
+
+  #rateAll(from: number, to: number): void {
+    const choice = this.#choice;
+    const place = from * choice.mints + to;
+    const open = choice.open[place]!;
+    for (let at = 0; at < open.length; at++) choice.rates[open[at]!] = this.#rateOf(open[at]!);
+    choice.findBest(place);
+  }
+
+  /** What an edge gives for one unit of the next part; 0 if it takes no more. */
+  #rateOf(index: number): number {
+    const { curve, from } = this.#edges[index]!;
+    const input = this.#inputs[index]!;
+    const unit = this.#units[from]!;
+    const room = curve.most - input;
+    if (unit <= 0 || room <= unit * LEAST_ROOM) return 0;
+    const step = Math.min(unit, room);
+    return (curve.out(input + step) - this.#outputs[index]!) / step;
+  }
+
+  /** What a path gives for one unit of its last part. */
+  #lastRate(legs: PathShare["legs"]): number {
+    let rate = 1;
+    for (const index of legs) {
+      if (index < 0) break;
+      const { curve, from } = this.#edges[index]!;
+      const input = this.#inputs[index]!;
+      const step = Math.min(this.#units[from]!, input);
+      rate *= step <= 0 ? 0 : (this.#outputs[index]! - curve.out(input - step)) / step;
+    }
+    return rate;
+  }
+}

@@ -80,8 +80,11 @@ export interface SwapTerms {
   readonly threshold: bigint;
   /** Any number. Spreads write locks if a program accepts one of several accounts, such as fee recipients. */
   readonly salt: number;
-  /** True if the account is known to exist: the program need not create it, which saves units and rent. */
-  readonly exists: (address: Address) => boolean;
+  /**
+   * True if the account is known to exist: the program need not create it, which saves units and rent. One that a program owns,
+   * unless it is to be a system account.
+   */
+  readonly exists: (address: Address, owner?: "program" | "system") => boolean;
 }
 
 /** The instructions of one swap, and what they cost. */

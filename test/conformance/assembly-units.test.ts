@@ -56,6 +56,27 @@ describe("compute units of the instructions around a swap", () => {
     judge(made.map(({ closing }) => closing));
   });
 
+  it.each([
+    ["SPL", TOKEN_PROGRAM],
+    ["Token-2022", TOKEN_2022_PROGRAM],
+  ] as const)("a token account of %s at an address that somebody has sent lamports to", (_, program) => {
+    for (let round = 0; round < 20; round++) {
+      const wallet = newWallet(svm, random);
+      const mint = newTradedMint(svm, { decimals: 6, program, metadata: false, address: newKey(random) });
+      const { address, bump } = associatedTokenAccount(wallet, mint, program);
+      svm.setAccount({
+        address,
+        owner: SYSTEM_PROGRAM,
+        data: new Uint8Array(0),
+        lamports: svm.rent(round % 2 === 0 ? 0 : 400),
+      });
+      const { base, token2022, perBump, funded } = UNITS.createTokenAccount;
+      const most = (program === TOKEN_PROGRAM ? base : token2022) + funded + perBump * (255 - bump);
+      const units = used(wallet, [createTokenAccount(address, wallet, mint, program)]);
+      expect(units).toBeLessThanOrEqual(most);
+    }
+  });
+
   it("wrapped SOL in a temporary account", () => {
     const seed = "AbC-3f1_xYz";
     const rent = svm.rent(165);

@@ -3,7 +3,7 @@ import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { closeTokenAccount, createTokenAccount } from "../../solana/token/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
@@ -40,7 +40,8 @@ export interface Assembly {
 
 /**
  * Compute units of each fixed piece, measured on the programs that run on mainnet since p-token.
- * The associated-token program searches for the bump: one step per value below 255.
+ * The associated-token program searches for the bump: one step per value below 255; an address that holds lamports already
+ * takes two calls more.
  */
 export const UNITS = {
   computeBudget: 150,
@@ -49,7 +50,7 @@ export const UNITS = {
   closeWrappedSol: 130,
   fillWrappedSol: 150 + 210,
   closeEmptied: { base: 130, token2022: 1_750 },
-  createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500 },
+  createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500, funded: 3_200 },
 } as const;
 
 /** What an assembly reads beside the trade itself, and how it wraps SOL. */
@@ -126,7 +127,9 @@ class AssemblyParts {
     const units = UNITS.createTokenAccount;
     this.#instructions.push(createTokenAccount(address, this.#wallet, mint.address, mint.program));
     this.#computeUnits +=
-      (mint.program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) + units.perBump * (255 - bump);
+      (mint.program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) +
+      (this.#context.markets.account(address) == null ? 0 : units.funded) +
+      units.perBump * (255 - bump);
     const space = tokenAccountSpace(mint);
     this.#create(address, space);
   }
@@ -190,7 +193,8 @@ class AssemblyParts {
     // The deployed program may take more than the table says.
     this.#computeUnits +=
       hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
-    for (const { address, space } of leg.creates) if (!this.#exists(address)) this.#create(address, space);
+    for (const { address, space } of leg.creates)
+      if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
     const { head } = this.#context;
     for (const { address, from, to } of leg.grows ?? [])
       this.#creates.push({ address, space: to, rent: head.rentExemption(to) - head.rentExemption(from), grows: true });
@@ -213,10 +217,11 @@ class AssemblyParts {
     };
   }
 
-  readonly #exists = (address: Address): boolean => {
+  /** Anyone can send lamports to an address at which nothing is yet: that makes a system account, and no other. */
+  readonly #exists = (address: Address, owner: "program" | "system" = "program"): boolean => {
     const account = this.#context.markets.account(address);
     if (account === undefined) this.#unknown.push(address);
-    return account != null;
+    return account != null && (owner === "system" || account.owner !== SYSTEM_PROGRAM);
   };
 }
 

@@ -5,8 +5,9 @@ import type { HotMarket } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
+import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
-import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Ask, Quote, SwapTerms, Venue } from "../../venues/venue.ts";
 import type { TradeRequest } from "../trade.ts";
 import { type BuildPorts, buildTrade } from "./build-trade.ts";
@@ -114,8 +115,23 @@ describe("a warm build", () => {
 });
 
 describe("an account that may or may not exist", () => {
+  test("does not exist because somebody sent lamports to its address", async () => {
+    const receiving = associatedTokenAccount(WALLET, MINT, TOKEN_PROGRAM).address;
+    const build = async (...known: readonly Account[]) =>
+      buildTrade(
+        portsOf(market(), {}, Object.fromEntries(known.map((one) => [one.address.toString(), one]))).ports,
+        REQUEST,
+      );
+    const plain = await build();
+    const funded = await build(accountOf(receiving, 890_880n), accountOf(EXTRA, 890_880n));
+    expect(funded.costs.rentPaid).toBe(plain.costs.rentPaid);
+    expect(funded.unsignedTransaction.length).toBe(plain.unsignedTransaction.length);
+    const open = await build({ ...accountOf(receiving, 890_880n), owner: TOKEN_PROGRAM });
+    expect(open.costs.rentPaid).toBeLessThan(plain.costs.rentPaid);
+  });
+
   test("is read before the costs are promised", async () => {
-    const { ports, reads } = portsOf(market(), { [EXTRA.toString()]: accountOf(EXTRA, 1n) });
+    const { ports, reads } = portsOf(market(), { [EXTRA.toString()]: { ...accountOf(EXTRA, 1n), owner: POOL } });
     const { costs } = await buildTrade(ports, REQUEST);
     expect(reads.map(([kind, asked]) => [kind, [...new Set(asked)]])).toEqual([["warm", [EXTRA]]]);
     const { costs: whenMissing } = await buildTrade(portsOf().ports, REQUEST);

@@ -2,7 +2,7 @@ import { PRIORITY_LEVELS, type SenderPlan, type Tip } from "../../chain/port.ts"
 import { Address } from "../../primitives/address.ts";
 import { RANDOM_TEXT_LENGTH } from "../../primitives/random-text.ts";
 import type { Account } from "../../solana/account.ts";
-import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
 import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
@@ -20,7 +20,7 @@ const WALLET = Address.from(new Uint8Array(32).fill(7));
 const WRAPPED_SOL = wrappedSolAccount(WALLET).address;
 const OPEN: Account = {
   address: WALLET,
-  owner: SYSTEM_PROGRAM,
+  owner: TOKEN_PROGRAM,
   lamports: 1n,
   data: new Uint8Array(0),
   executable: false,

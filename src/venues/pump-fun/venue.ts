@@ -213,7 +213,7 @@ function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: Sw
     creates.push({ address: volume.address, space: USER_VOLUME_SIZE });
     computeUnits += VOLUME_CREATION_UNITS;
   }
-  if (curve.creator !== SYSTEM_PROGRAM && !curve.cashback && !terms.exists(vault.address)) {
+  if (curve.creator !== SYSTEM_PROGRAM && !curve.cashback && !terms.exists(vault.address, "system")) {
     creates.push({ address: vault.address, space: 0 });
     computeUnits += VAULT_CREATION_UNITS;
   }

@@ -50,3 +50,8 @@ test("one that failed did not; a record without units says nothing of them", () 
   const failed = { kind: "failed" } as Outcome;
   expect(reportLanded(sealed, bytes, record(undefined), failed)).toMatchObject({ isAsQuoted: false, units: undefined });
 });
+
+test("a node that makes up more units than were allowed says nothing of them", () => {
+  expect(reportLanded(sealed, bytes, record(77_000n), landed(asQuoted)).units).toEqual({ used: 77_000, limit: 77_000 });
+  expect(reportLanded(sealed, bytes, record(77_001n), landed(asQuoted)).units).toBeUndefined();
+});

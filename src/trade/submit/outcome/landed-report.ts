@@ -12,7 +12,7 @@ export interface LandedReport {
   readonly markets: readonly Address[];
   /** True if it moved exactly what was quoted, remainders included. False if it failed. */
   readonly isAsQuoted: boolean;
-  /** Compute units it used, and those it asked for; undefined if its record does not say. */
+  /** Compute units it used, and those it asked for; undefined if its record does not say, or says what cannot be. */
   readonly units: { readonly used: number; readonly limit: number } | undefined;
 }
 
@@ -24,14 +24,13 @@ export function reportLanded(
   outcome: Outcome,
 ): LandedReport {
   const limit = unitLimitOf(wireLayout(transaction).message);
+  const used = computeUnitsConsumed === undefined ? undefined : Number(computeUnitsConsumed);
   return {
     signature,
     markets: [...new Set(sealed.route.map(({ market }) => market))],
     isAsQuoted: outcome.kind === "landed" && isAsQuoted(sealed, outcome.result),
-    units:
-      computeUnitsConsumed === undefined || limit === undefined
-        ? undefined
-        : { used: Number(computeUnitsConsumed), limit },
+    // Nodes need not agree on this figure: one that made it up could raise the limits of later trades, and what they pay.
+    units: used === undefined || limit === undefined || used > limit ? undefined : { used, limit },
   };
 }
 

@@ -85,10 +85,19 @@ test("no rent is paid for an account that existed, is not in the record, or was 
   const creates = [{ address: VAULT, space: 0, rent: 500n, grows: false }];
   const paid = (others: Parameters<typeof recordOf>[1]) =>
     readReceipt(sealedTrade({ creates }), recordOf([1n, 1n], others)).costs.rentPaid;
-  expect(paid([[VAULT, 1n, 560n]])).toBe(0n);
+  expect(paid([[VAULT, 500n, 560n]])).toBe(0n);
+  expect(paid([[VAULT, 700n, 100n]])).toBe(0n);
   expect(paid([])).toBe(0n);
   expect(paid([[VAULT, 0n, 0n]])).toBe(0n);
   expect(paid([[VAULT, 0n, 499n]])).toBe(499n);
+});
+
+test("lamports that somebody sent to a new account's address before are not paid by the trade", () => {
+  const creates = [{ address: VAULT, space: 0, rent: 500n, grows: false }];
+  const record = recordOf([1_000_000n, 1_000_000n - 40_000n - 380n - FEE - 900n], [[VAULT, 120n, 500n]]);
+  const { result, costs } = readReceipt(sealedTrade({ creates }), record);
+  expect(costs.rentPaid).toBe(380n);
+  expect(result.inAmount).toBe(40_000n);
 });
 
 test("the rent of an account that grows is not part of the trade; one that had grown before costs nothing", () => {

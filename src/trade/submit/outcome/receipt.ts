@@ -1,6 +1,6 @@
 import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { minOf } from "../../../primitives/integer.ts";
+import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { Costs, ExactAmounts } from "../../trade.ts";
@@ -45,8 +45,10 @@ function measureCosts({ costs, creates, closes }: SealedTrade, record: Transacti
     const index = record.accounts.indexOf(address);
     if (index < 0) continue;
     const before = record.preBalances[index]!;
-    // If another trade was faster, the account exists or has grown: nothing was paid for it.
-    if (grows || before === 0n) rentPaid += minOf(record.postBalances[index]! - before, rent);
+    const after = record.postBalances[index]!;
+    // If another trade was faster, the account exists or has grown: nothing was paid for it. Whoever sent lamports to it before
+    // it was made has paid for that part.
+    rentPaid += grows ? minOf(after - before, rent) : maxOf(0n, minOf(after, rent) - before);
   }
   const closed = closes === undefined ? -1 : record.accounts.indexOf(closes);
   const rentReturned = closed < 0 ? 0n : record.preBalances[closed]! - record.postBalances[closed]!;

@@ -124,6 +124,28 @@ test("a program with another fee is found out: its markets are withheld, others 
   expect(proof.programSlot).toBeGreaterThan(before);
 });
 
+test("a replaced program withholds its markets, and no others, within two slots of its deployment", async () => {
+  const { sandbox } = service;
+  const { checks } = service.app.shadow!;
+  const [token] = tokensOn("raydium_cpmm");
+  await checked(token!);
+  const withheldOn = () => checks.report().flatMap(({ id, withheld }) => (withheld > 0 ? [id] : []));
+  const seenSlot = async () => Number(/^tradewire_slot (.*)$/m.exec(await readMetrics())![1]);
+  await sandbox.pause();
+  const from = await sandbox.advanceSlots(1);
+  await sandbox.setProgram(programOf("raydium_cpmm"), variant("cpmm_more_accounts"));
+  // Slot by slot: each is opened once the service has seen the one before, and with it what that one changed.
+  let slot = from;
+  while (withheldOn().length === 0 && slot < from + 3) {
+    slot = await sandbox.advanceSlots(1);
+    await eventually(async () => expect(await seenSlot()).toBe(slot));
+  }
+  expect([withheldOn(), slot - from <= 2]).toEqual([["raydium_cpmm"], true]);
+  await sandbox.setProgram(programOf("raydium_cpmm"), CPMM);
+  await sandbox.resume();
+  await checked(token!);
+});
+
 test("a program that cannot do the trade at all is found out, and never fails a request otherwise", async () => {
   const [token] = tokensOn("raydium_launchlab");
   await checked(token!);
@@ -147,8 +169,10 @@ test("a build that takes more compute is offered with a limit that follows, and 
   expect(await landedMetrics()).toEqual({ landed: landed + 1, differences, over_bound: 0 });
 });
 
+const readMetrics = async () => (await fetch(`${service.app.admin!.url}/metrics`)).text();
+
 async function landedMetrics() {
-  const metrics = await (await fetch(`${service.app.admin!.url}/metrics`)).text();
+  const metrics = await readMetrics();
   const read = (name: string) => Number(new RegExp(`^tradewire_landed_${name} (.*)$`, "m").exec(metrics)![1]);
   return { landed: read("total"), differences: read("differences_total"), over_bound: read("over_bound_total") };
 }

@@ -35,7 +35,7 @@ export async function tradeJudged(
   const pairs: readonly Pair[] = [
     ["input", built.estimates!.inputAmountRaw, trade.tradeResult?.inputAmountRaw],
     ["output", built.estimates!.outputAmountRaw, trade.tradeResult?.outputAmountRaw],
-    ["remainder", built.estimates!.remainder?.amountRaw, trade.tradeResult?.remainder?.amountRaw],
+    ["remainders", describeRest(built.estimates!), describeRest(trade.tradeResult)],
     ["costs", describe(lamportsOf(built.costs!)), trade.costs && describe(lamportsOf(trade.costs))],
   ];
   return { ...judged, faults: [...differences(`${what}, build and answer`, pairs), ...judged.faults] };
@@ -95,7 +95,7 @@ function pairsOf(trade: Trade, record: LedgerRecord, { moved, lamports }: Moved)
   const [input, output] = [BigInt(result.inputAmountRaw), BigInt(result.outputAmountRaw)];
   const costs = lamportsOf(paid);
   const [isFromSol, isToSol] = [trade.inputMint === SOL, trade.outputMint === SOL];
-  const kept = result.remainder?.mint === SOL ? BigInt(result.remainder.amountRaw) : 0n;
+  const kept = restOf(result).reduce((sum, { mint, amountRaw }) => (mint === SOL ? sum + BigInt(amountRaw) : sum), 0n);
   const swapped = (isToSol ? output : 0n) - (isFromSol ? input : 0n) + kept;
   const [fees, rent] = [costs.baseFee + costs.priorityFee, costs.rentPaid - costs.rentReturned];
   const { err, fee, preBalances, postBalances } = record.meta;
@@ -109,6 +109,28 @@ function pairsOf(trade: Trade, record: LedgerRecord, { moved, lamports }: Moved)
     ["lamports of the record", lamports, BigInt(postBalances[0]!) - BigInt(preBalances[0]!)],
   ];
 }
+
+interface Rest {
+  readonly mint: string;
+  readonly amountRaw: string;
+}
+
+/** What stays of each mint between two markets: all are listed only if there are several. */
+function restOf({
+  remainder,
+  remainders = [],
+}: {
+  readonly remainder?: Rest | undefined;
+  readonly remainders?: readonly Rest[];
+}) {
+  return remainders.length > 0 || remainder === undefined ? remainders : [remainder];
+}
+
+const describeRest = (amounts: Parameters<typeof restOf>[0] | undefined) =>
+  amounts &&
+  restOf(amounts)
+    .map(({ mint, amountRaw }) => `${amountRaw} of ${mint}`)
+    .join();
 
 const differences = (what: string, pairs: readonly Pair[]) =>
   pairs.flatMap(([name, said, was]) => (said === was ? [] : [`${what}: ${name}: said ${said}, was ${was}`]));

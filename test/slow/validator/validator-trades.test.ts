@@ -3,7 +3,7 @@ import { report } from "./table.ts";
 import { faultsOf, tradeAll, tradeWorld } from "./trade-world.ts";
 import { findValidator } from "./validator.ts";
 import { ValidatorBench } from "./validator-service.ts";
-import { twoMarketTrades } from "./world-trades.ts";
+import { routedTrades, twoMarketTrades } from "./world-trades.ts";
 
 const PART = "trades";
 
@@ -35,5 +35,24 @@ describe.skipIf(findValidator() === undefined)("trades on a real validator", () 
     const newer = judged.filter(({ record }) => record.version === 1);
     const faults = [...faultsOf(judged), ...(newer.length > 0 ? [] : ["no trade was of version 1"])];
     report(PART, "two markets, version 1", `${judged.length} exact, ${newer.length} of version 1`, faults);
+  });
+
+  it("divided trades and trades over three markets land, and leave what was said", async () => {
+    const service = await bench.startService({ TRANSACTION_V1: "on" });
+    const judged = await tradeAll(bench.ledger, await bench.newClient(service), routedTrades(bench.made.world));
+    const routes = judged.map(({ trade }) => trade);
+    // Every path begins with the input's mint; a leg between two other mints is the middle one of three.
+    const divided = routes.filter(
+      ({ route, inputMint }) => route.filter((leg) => leg.inputMint === inputMint).length > 1,
+    ).length;
+    const long = routes.filter(({ route, inputMint, outputMint }) =>
+      route.some((leg) => leg.inputMint !== inputMint && leg.outputMint !== outputMint),
+    ).length;
+    const faults = [
+      ...faultsOf(judged),
+      ...(divided > 0 ? [] : ["no trade was divided"]),
+      ...(long > 0 ? [] : ["no trade went over three markets"]),
+    ];
+    report(PART, "splits, three markets", `${judged.length} exact, ${divided} divided, ${long} over three`, faults);
   });
 });

@@ -109,6 +109,28 @@ export function twoMarketTrades(world: World): PlannedTrade[] {
   ];
 }
 
+/** Trades large enough to be divided over the markets of one token, and trades over three markets in a row. */
+export function routedTrades(world: World): PlannedTrade[] {
+  const mintOf = (symbol: string) =>
+    symbol === "SOL" ? symbol : world.tokens.find((token) => token.symbol === symbol)!.mint.toString();
+  const swap = (from: string, to: string, amount: number, swapMode: "exactIn" | "exactOut"): PlannedTrade => ({
+    what: `swap ${from} for ${to}, ${swapMode} ${amount}`,
+    build: (client) =>
+      client.buildSwap({ ...TERMS, inputMint: mintOf(from), outputMint: mintOf(to), amount, swapMode }),
+  });
+  return [
+    swap("SOL", "EMBER", 30, "exactIn"),
+    swap("SOL", "EMBER", 10_000, "exactOut"),
+    swap("EMBER", "SOL", 20_000, "exactIn"),
+    swap("EMBER", "SOL", 5, "exactOut"),
+    swap("SOL", "NOVA", 0.5, "exactIn"),
+    swap("NOVA", "ORBIT", 1, "exactIn"),
+    swap("NOVA", "QRTZ", 0.5, "exactIn"),
+    swap("SOL", "DIME", 0.5, "exactIn"),
+    swap("DIME", "EMBER", 5, "exactIn"),
+  ];
+}
+
 /** The first token of each venue that trades against SOL, apart from those that others are quoted in: their pools are deep. */
 export function tokenPerVenue(world: World): readonly { readonly mint: string; readonly symbol: string }[] {
   const quotes = new Set(world.tokens.map(({ quoteMint }) => quoteMint));

@@ -102,7 +102,7 @@ export class Api {
     const events = { startCall, gate: this.#gate, streamOf: this.#streamOf };
     this.#eventRoutes = services.flatMap((service) => createEventRoutes(events, service));
     this.fastify = this.#createRouter();
-    this.documents = new Documents({ fastify: this.fastify, limits, requestIds: this.#requestIds, settings });
+    this.documents = new Documents({ fastify: this.fastify, limits, requestIds: this.#requestIds, settings, logger });
     this.#register();
   }
 

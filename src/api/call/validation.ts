@@ -33,10 +33,14 @@ export function checkRequest(desc: DescMessage, message: Message): void {
   }
 }
 
-/** What is wrong with the fields of a request that was decoded in part, for those that could not be decoded beside them. */
+/**
+ * What is wrong with the fields of a request that was decoded in part, for those that could not be decoded beside them. Rules
+ * across fields say nothing about it.
+ */
 export function violationsOf(desc: DescMessage, message: Message): readonly FieldViolation[] {
   const { violations = [] } = validator.validate(desc, message);
-  return describeFaults(desc, message, violations, undefined).flatMap(toViolation);
+  const perField = violations.filter((violation) => numberOf(violation) > 0);
+  return describeFaults(desc, message, perField, undefined).flatMap(toViolation);
 }
 
 /** Compiles the rules of every request at start; the first request would otherwise wait some 30 ms. */
@@ -62,7 +66,8 @@ function describeFaults(
     reason: ruleInWords(violation, message),
   }));
   // Rules across fields come first in the list, but mean little while a single field is wrong.
-  const perField = [...faults.filter(({ number }) => number > 0), ...(amount === undefined ? [] : [amount])];
+  const perField: (Fault & { readonly number: number })[] = faults.filter(({ number }) => number > 0);
+  if (amount !== undefined && !perField.some(({ field }) => field === amount.field)) perField.push(amount);
   perField.sort((a, b) => a.number - b.number);
   return perField.length > 0 ? perField : faults;
 }

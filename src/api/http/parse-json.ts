@@ -1,4 +1,31 @@
+import type { IncomingMessage } from "node:http";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+
+/**
+ * The JSON of a request body. Anything but plain JSON by its headers is refused: so a page of another origin cannot send one
+ * unasked.
+ *
+ * @throws TradewireError VALIDATION_ERROR
+ */
+export function parseBody(body: Buffer, { headers }: IncomingMessage, query: object): unknown {
+  const type = headers["content-type"];
+  if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
+    throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
+  }
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw invalidField("Content-Encoding", "Send the request body uncompressed.");
+  }
+  refuseQuery(query);
+  return parseJson(body);
+}
+
+/** Refuses a query string: an ignored field would look like one that was never sent. @throws TradewireError VALIDATION_ERROR */
+export function refuseQuery(query: object): void {
+  for (const name in query) {
+    throw invalidField(name, `${name} cannot be sent in the query. Send request fields in the body or the path.`);
+  }
+}
 
 /**
  * Parses the JSON of a request body. Duplicate names are refused: parsers differ in which value they keep, so the client may

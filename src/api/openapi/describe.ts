@@ -4,7 +4,7 @@ import { accessOf } from "../call/access.ts";
 import { type RestBinding, restBindingOf } from "../rest/rest-binding.ts";
 import type { Comments } from "./comments.ts";
 import { failuresOf, HEADERS, headersOf } from "./responses.ts";
-import { described, fieldSchema, messageSchema } from "./schemas.ts";
+import { described, fieldSchema, isRequired, messageSchema } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 
@@ -79,7 +79,9 @@ function parametersOf(
   const inPath = variables.map((name) => method.input.fields.find((candidate) => candidate.name === name)!);
   const parameters = [...inPath, ...inQuery].map((field) => {
     const { description, ...schema } = fieldSchema(field, "request", schemas, comments);
-    const place = inQuery.includes(field) ? { in: "query" } : { in: "path", required: true };
+    const place = inQuery.includes(field)
+      ? { in: "query", ...(isRequired(field) ? { required: true } : {}) }
+      : { in: "path", required: true };
     return { name: field.jsonName, ...place, description, schema };
   });
   return parameters.length === 0 ? {} : { parameters };

@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { restEnumName } from "../rest/rest-enum.ts";
 import type { Comments } from "./comments.ts";
 
@@ -16,9 +16,7 @@ export function messageSchema(desc: DescMessage, direction: Direction, schemas: 
     schemas[desc.name] = { type: "object", ...described(comments, desc.typeName), properties };
     for (const field of desc.fields) properties[field.jsonName] = fieldSchema(field, direction, schemas, comments);
     const required = desc.fields
-      .filter(
-        (field) => direction === "response" || (hasOption(field, fieldRules) && getOption(field, fieldRules).required),
-      )
+      .filter((field) => direction === "response" || isRequired(field))
       .map((field) => field.jsonName);
     schemas[desc.name] = {
       ...(schemas[desc.name] as Json),
@@ -28,6 +26,10 @@ export function messageSchema(desc: DescMessage, direction: Direction, schemas: 
   }
   return { $ref: `#/components/schemas/${desc.name}` };
 }
+
+/** True if a request must have the field. */
+export const isRequired = (field: DescField): boolean =>
+  hasOption(field, fieldRules) && getOption(field, fieldRules).required;
 
 /** The schema of a field; adds the messages and enums it refers to to `schemas`. */
 export function fieldSchema(
@@ -41,7 +43,7 @@ export function fieldSchema(
     direction === "response" && field.presence === FeatureSet_FieldPresence.EXPLICIT && field.fieldKind !== "list";
   switch (field.fieldKind) {
     case "scalar": {
-      const schema: Json = { ...scalarSchema(field.scalar), ...rulesOf(field) };
+      const schema: Json = { ...scalarSchema(field.scalar), ...rulesOf(field.scalar, rulesOn(field)) };
       return { ...schema, ...(nullable ? { type: [schema.type, "null"] } : {}), ...note };
     }
     case "enum":
@@ -53,7 +55,9 @@ export function fieldSchema(
         ...note,
       };
     }
-    case "list":
+    case "list": {
+      const rules = rulesOn(field)?.type;
+      const { maxItems = 0n, items } = rules?.case === "repeated" ? rules.value : {};
       return {
         type: "array",
         items:
@@ -61,9 +65,11 @@ export function fieldSchema(
             ? messageSchema(field.message, direction, schemas, comments)
             : field.listKind === "enum"
               ? enumSchema(field.enum, schemas, comments)
-              : scalarSchema(field.scalar),
+              : { ...scalarSchema(field.scalar), ...rulesOf(field.scalar, items) },
+        ...(maxItems === 0n ? {} : { maxItems: Number(maxItems) }),
         ...note,
       };
+    }
     default:
       throw new Error(`no schema is defined for ${field.toString()}`);
   }
@@ -108,10 +114,13 @@ function scalarSchema(scalar: ScalarType): Json {
   }
 }
 
-function rulesOf(field: DescField): Json {
-  if (!hasOption(field, fieldRules)) return {};
-  const { type, required } = getOption(field, fieldRules);
-  const isText = field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
+const rulesOn = (field: DescField): FieldRules | undefined =>
+  hasOption(field, fieldRules) ? getOption(field, fieldRules) : undefined;
+
+function rulesOf(scalar: ScalarType, rules: FieldRules | undefined): Json {
+  if (rules === undefined) return {};
+  const { type, required } = rules;
+  const isText = scalar === ScalarType.STRING || scalar === ScalarType.BYTES;
   const { pattern = "", maxLen = 0n } = type.case === "string" ? type.value : {};
   if (isText) {
     return {

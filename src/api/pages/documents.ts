@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { forEachHeader } from "../call/call-state.ts";
 import { failureOf } from "../call/failure.ts";
 import type { RateLimits } from "../call/rate-limits.ts";
 import { JSON_TYPE, sendFailure } from "../http/envelope.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
-import type { ApiSettings } from "../settings.ts";
+import type { ApiLogger, ApiSettings } from "../settings.ts";
 import type { SharedDocument } from "./shared-document.ts";
 
 interface DocumentsParts {
@@ -13,6 +14,7 @@ interface DocumentsParts {
   readonly limits: RateLimits;
   readonly requestIds: () => string;
   readonly settings: ApiSettings;
+  readonly logger: ApiLogger;
 }
 
 /** Serves what anyone may read without a key, limited by address. */
@@ -57,31 +59,36 @@ export class Documents {
    * @param act runs it with the JSON body @throws TradewireError
    */
   serveAction(path: string, act: (body: Readonly<Record<string, unknown>>) => Promise<object>): void {
-    const { fastify, limits, requestIds, settings } = this.#parts;
+    const { fastify, limits, requestIds, settings, logger } = this.#parts;
     fastify.post(path, (request, reply) => {
       const requestId = requestIds();
-      const refuse = (error: unknown) => sendFailure(reply, failureOf(error), requestId);
+      const headers: string[] = [];
+      const refuse = (error: unknown) => {
+        const failure = failureOf(error);
+        if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: path }, "request failed");
+        sendRefusal(reply, failure, headers, requestId);
+      };
       readBody(request.raw, settings, (body) => {
         if (body instanceof TradewireError) {
           refuse(body);
           return;
         }
-        const headers: string[] = [];
         Promise.resolve()
           .then(() => {
             limits.takeAddress("register", request.ip, headers);
-            const json = parseJson(body);
+            const json = parseBody(body, request.raw, request.query as object);
             if (typeof json !== "object" || json === null || Array.isArray(json)) {
               throw new TradewireError("VALIDATION_ERROR", "The request body is not a JSON object.");
             }
             return act(json as Readonly<Record<string, unknown>>);
           })
-          .then((data) =>
+          .then((data) => {
+            forEachHeader(headers, (name, value) => reply.header(name, value));
             reply
               .header("x-request-id", requestId)
               .type(JSON_TYPE)
-              .send(JSON.stringify({ success: true, data })),
-          )
+              .send(JSON.stringify({ success: true, data }));
+          })
           .catch(refuse);
       });
     });
@@ -102,11 +109,21 @@ export class Documents {
       limits.takePage(request.ip, headers);
       return true;
     } catch (error) {
-      const failure = failureOf(error);
-      for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1]!);
-      reply.header("retry-after", String(Math.ceil(failure.facts.retryAfterMs! / 1_000)));
-      sendFailure(reply, failure, requestIds());
+      sendRefusal(reply, failureOf(error), headers, requestIds());
       return false;
     }
   }
+}
+
+/** @param headers of the limits, as names and values in turn */
+function sendRefusal(
+  reply: FastifyReply,
+  failure: TradewireError,
+  headers: readonly string[],
+  requestId: string,
+): void {
+  forEachHeader(headers, (name, value) => reply.header(name, value));
+  const { retryAfterMs } = failure.facts;
+  if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1_000)));
+  sendFailure(reply, failure, requestId);
 }

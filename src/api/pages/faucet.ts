@@ -7,7 +7,10 @@ export type GiveSol = (wallet: Address) => Promise<void>;
 
 /** Serves the faucet of a test chain: `POST /faucet {"walletAddress": …}`. */
 export function registerFaucet(documents: Documents, giveSol: GiveSol): void {
-  documents.serveAction("/faucet", async ({ walletAddress }) => {
+  documents.serveAction("/faucet", async ({ walletAddress, ...others }) => {
+    for (const name in others) {
+      throw invalidField(name, `${name} is not a field of this request. Its field is walletAddress.`);
+    }
     const wallet = typeof walletAddress === "string" ? Address.parse(walletAddress) : undefined;
     if (wallet === undefined)
       throw invalidField("walletAddress", "walletAddress is not an address: 32 bytes in base58.");

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { RegisterRequestSchema } from "../../../gen/tradewire/v1/account_pb.ts";
-import { SubmitRequestSchema, SwapRequestSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
+import { SellRequestSchema, SubmitRequestSchema, SwapRequestSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { Priority, SwapMode } from "../../../gen/tradewire/v1/types_pb.ts";
+import type { TradewireError } from "../../errors/tradewire-error.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 
 describe("the JSON decoder", () => {
@@ -73,6 +74,32 @@ describe("the JSON decoder", () => {
   ])("refuses %j by name", (json, field) => {
     expect(() => createJsonDecoder(SwapRequestSchema, "rest")(json)).toThrow(
       expect.objectContaining({ code: "VALIDATION_ERROR", facts: expect.objectContaining({ field }) }),
+    );
+  });
+
+  it("names the first of very many unknown fields, and every field of its own that is at fault", () => {
+    const unknown = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, i]));
+    const decode = createJsonDecoder(SwapRequestSchema, "rest");
+    const fail = () => decode({ ...unknown, ...SWAP, amount: "1", outputMint: "SOL" });
+    expect(fail).toThrow(expect.objectContaining({ facts: expect.objectContaining({ field: "field0" }) }));
+    let fields: string[] = [];
+    try {
+      fail();
+    } catch (error) {
+      fields = (error as TradewireError).violations.map(({ field }) => field);
+    }
+    expect(fields.slice(0, 2)).toEqual(["field0", "field1"]);
+    expect(fields).toHaveLength(17);
+    expect(fields.at(-1)).toBe("amount");
+  });
+
+  it("says nothing across fields while one of them cannot be decoded", () => {
+    const decode = createJsonDecoder(SellRequestSchema, "rest");
+    const sell = { mint: "SOL", slippage: 0, priority: "fast", tokenAmountRaw: 5 };
+    expect(() => decode(sell)).toThrow(
+      expect.objectContaining({
+        violations: [{ field: "tokenAmountRaw", message: "tokenAmountRaw must be a string." }],
+      }),
     );
   });
 

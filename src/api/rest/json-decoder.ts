@@ -15,7 +15,7 @@ type JsonDecoder = (json: unknown) => Message;
 
 type Fields = Message & Record<string, unknown>;
 
-/** Faults reported at once. */
+/** Unknown fields reported at once. */
 const MOST_FAULTS = 16;
 
 type ValueDecoder = (value: unknown, field: string) => unknown;
@@ -76,10 +76,12 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
   return (json: Readonly<Record<string, unknown>>, path: string, faults?: TradewireError[]): Message => {
     const message = create(desc) as Fields;
     for (const name in json) {
+      // Beyond that, unknown fields are only passed over: the request is refused anyway.
+      if (faults !== undefined && faults.length >= MOST_FAULTS && !fields.has(name)) continue;
       try {
         decodeField(json, name, path, message);
       } catch (error) {
-        if (faults === undefined || faults.length >= MOST_FAULTS || !(error instanceof TradewireError)) throw error;
+        if (faults === undefined || !(error instanceof TradewireError)) throw error;
         faults.push(error);
       }
     }

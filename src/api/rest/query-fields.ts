@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { invalidField } from "../../errors/tradewire-error.ts";
+import { refuseQuery } from "../http/parse-json.ts";
 import type { RestBinding } from "./rest-binding.ts";
 
 /** The fields of a query string as the JSON that a body would hold. */
@@ -21,7 +22,8 @@ export function createQueryReader(desc: DescMessage, { variables, hasBody }: Res
   }
   const fields = new Map(inQuery.map((field) => [field.jsonName, createValueReader(field)]));
   return (query) => {
-    const json: Record<string, unknown> = {};
+    // Without a prototype, which a field of that name would set.
+    const json: Record<string, unknown> = Object.create(null);
     for (const [name, value] of Object.entries(query)) {
       const read = fields.get(name);
       if (read === undefined && desc.fields.some(({ jsonName }) => jsonName === name)) refuseQuery({ [name]: value });
@@ -59,10 +61,3 @@ const PARSERS: ReadonlyMap<ScalarType, (text: string) => unknown> = new Map([
   [ScalarType.UINT32, asNumber],
   [ScalarType.BOOL, asBool],
 ]);
-
-/** Refuses a query string: an ignored field would look like one that was never sent. @throws TradewireError VALIDATION_ERROR */
-export function refuseQuery(query: object): void {
-  for (const name in query) {
-    throw invalidField(name, `${name} cannot be sent in the query. Send request fields in the body or the path.`);
-  }
-}

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type DescMethod, type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
-import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import { UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Invoker } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
 import { isOpen } from "../http/open-response.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
-import { createQueryReader, refuseQuery } from "./query-fields.ts";
+import { createQueryReader } from "./query-fields.ts";
 import { type RestBinding, restBindingOf } from "./rest-binding.ts";
 
 /** What REST routes need of the edge. */
@@ -64,7 +64,7 @@ export class RestRoute {
     }
     readBody(rest.request, this.#edge.settings, (body) => {
       if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
-      else this.#run(rest, state, () => this.#decodeJson(parseBody(body, rest)));
+      else this.#run(rest, state, () => this.#decodeJson(parseBody(body, rest.request, rest.query)));
     });
   }
 
@@ -114,19 +114,6 @@ export function writeFailure(response: ServerResponse, failure: TradewireError, 
   const length = String(Buffer.byteLength(text));
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", length, ...responseHeaders(state, failure)];
   response.writeHead(httpStatusOf(failure), headers).end(text);
-}
-
-function parseBody(body: Buffer, { request, query }: RestRequest): unknown {
-  const type = request.headers["content-type"];
-  if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
-    throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
-  }
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
-    throw invalidField("Content-Encoding", "Send the request body uncompressed.");
-  }
-  refuseQuery(query);
-  return parseJson(body);
 }
 
 /**

@@ -141,12 +141,14 @@ describe("parseConfig", () => {
         SOLANA_RPC_URLS: "http://a,http://b",
         SOLANA_WS_URL: "ws://a",
         KEEP_ALIVE_MS: "5000",
+        PROXY_ADDRESSES: "10.0.0.0/8",
         PRIORITY_FASTER_FLOOR: "6000000",
       }),
     ).toEqual([
       expect.stringContaining("TLS_CERT and TLS_KEY"),
       expect.stringContaining("SOLANA_WS_URLS must name one WebSocket for each"),
       expect.stringContaining("KEEP_ALIVE_HINT_MS must not exceed KEEP_ALIVE_MS (ms)"),
+      expect.stringContaining("PROXY_ADDRESSES needs TRUSTED_PROXIES"),
       expect.stringContaining("PRIORITY_FASTER_FLOOR must not exceed PRIORITY_FASTER_CAP"),
     ]);
   });

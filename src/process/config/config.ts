@@ -62,6 +62,9 @@ function contradictions(config: Config): string[] {
       "KEEP_ALIVE_HINT_MS must not exceed KEEP_ALIVE_MS (ms): clients would reuse connections already closed.",
     );
   }
+  if (config.proxyAddresses.length > 0 && config.trustedProxies === 0) {
+    problems.push("PROXY_ADDRESSES needs TRUSTED_PROXIES: without their number, no proxy is believed.");
+  }
   for (const [level, { floor, cap }] of Object.entries(priorityBounds(config))) {
     const name = `PRIORITY_${level.toUpperCase()}`;
     if (floor > cap) problems.push(`${name}_FLOOR must not exceed ${name}_CAP (micro-lamports per compute unit).`);

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { OPENAPI_FILE } from "./read.ts";
+
+interface Parameter {
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: object;
+}
+
+const { paths } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8")) as {
+  readonly paths: Readonly<Record<string, { readonly get: { readonly parameters: readonly Parameter[] } }>>;
+};
+const parametersOf = (path: string) => paths[path]!.get.parameters;
+
+it("says which query parameters a request must have", () => {
+  const required = (path: string) =>
+    parametersOf(path)
+      .filter((parameter) => parameter.required === true)
+      .map(({ name }) => name);
+  expect(required("/v1/quotes/stream")).toEqual(["inputMint", "outputMint", "swapMode", "slippage"]);
+  expect(required("/v1/tx")).toEqual([]);
+  expect(required("/v1/tx/{signature}/events")).toEqual(["signature"]);
+});
+
+it("bounds lists and their items", () => {
+  const mint = parametersOf("/v1/auth/balances")[0]!;
+  expect(mint.schema).toEqual({
+    type: "array",
+    items: { type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" },
+    maxItems: 32,
+  });
+  expect(parametersOf("/v1/tx").find(({ name }) => name === "status")!.schema).toMatchObject({ maxItems: 6 });
+});

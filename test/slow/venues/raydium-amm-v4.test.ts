@@ -88,12 +88,13 @@ describe.skipIf(!present).each(BUILDS)(
       });
     }
 
-    it.runIf(build.isMain)("made at least 2,000 trades, with a tight bound on compute units", () => {
-      const verdict = judge(all);
-      console.log(`raydium_amm_v4: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
-      expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
-      expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
-    });
+    if (build.isMain)
+      it("made at least 2,000 trades, with a tight bound on compute units", () => {
+        const verdict = judge(all);
+        console.log(`raydium_amm_v4: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
+        expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
+        expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
+      });
 
     it("reads a pool in two rounds", () => {
       const { svm, pool } = newPool(POOLS[0]!);

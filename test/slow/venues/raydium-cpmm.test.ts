@@ -106,12 +106,13 @@ describe.skipIf(!present).each(BUILDS)("raydium_cpmm on the real program ($path)
     }
   }
 
-  it.runIf(build.isMain)("made at least 2,000 trades, with a tight bound on compute units", () => {
-    const verdict = judge(all);
-    console.log(`raydium_cpmm: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
-    expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
-    expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
-  });
+  if (build.isMain)
+    it("made at least 2,000 trades, with a tight bound on compute units", () => {
+      const verdict = judge(all);
+      console.log(`raydium_cpmm: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
+      expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
+      expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
+    });
 
   it("finds its pools by derivation and reads one in two rounds", () => {
     const svm = new Svm();

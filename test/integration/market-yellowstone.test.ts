@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { asAccount, asContext } from "../../src/chain/rpc/rpc-values.ts";
-import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
-import { SLOT_STATUS } from "../../src/chain/yellowstone/yellowstone-wire.ts";
-import { Address } from "../../src/primitives/address.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { bridgeYellowstone, type YellowstoneBridge } from "../support/yellowstone-bridge.ts";
 import { startYellowstoneServer, type YellowstoneServer } from "../support/yellowstone-server.ts";
 
 let server: YellowstoneServer;
 let service: TestService;
-let subscriptions: Subscriptions;
-let bridging: NodeJS.Timeout;
-let streamed = 0;
+let bridge: YellowstoneBridge;
 
 beforeAll(async () => {
   server = await startYellowstoneServer();
@@ -20,55 +15,13 @@ beforeAll(async () => {
     YELLOWSTONE_TOKEN: "token",
     SANDBOX_SLOT_MS: "200",
   });
-  bridge(service.sandbox.wsUrl);
+  bridge = bridgeYellowstone(server, service.sandbox.wsUrl);
 });
 afterAll(async () => {
-  clearInterval(bridging);
-  subscriptions?.close();
+  bridge?.close();
   await service?.close();
   await server?.close();
 });
-
-/** Feeds the stream from the embedded chain's WebSocket, with the accounts requested of it. */
-function bridge(wsUrl: string): void {
-  const followed = new Set<string>();
-  subscriptions = createSubscriptions({ urls: [wsUrl], now: Date.now, random: Math.random, warn: () => {} });
-  subscriptions.onSlot((slot, { parent, root }) => {
-    server.emit({ kind: "slot", slot: Number(slot), status: SLOT_STATUS.firstShredReceived });
-    server.emit({ kind: "slot", slot: Number(slot), parent: Number(parent), status: SLOT_STATUS.createdBank });
-    server.emit({ kind: "slot", slot: Number(root), status: SLOT_STATUS.finalized });
-  });
-  const follow = (text: string) => {
-    const address = Address.of(text);
-    subscriptions.subscribe({
-      kind: "account",
-      params: [text, { encoding: "base64", commitment: "processed" }],
-      onNotice(result) {
-        const { slot, value } = asContext(result, "an account notice");
-        const account = asAccount(address, value, slot);
-        streamed += 1;
-        server.emit({
-          kind: "account",
-          slot: Number(slot),
-          address,
-          lamports: Number(account?.lamports ?? 0n),
-          owner: account?.owner,
-          data: account?.data ?? new Uint8Array(),
-          writeVersion: streamed,
-        });
-      },
-    });
-  };
-  bridging = setInterval(() => {
-    for (const filter of Object.values(server.requests.at(-1)?.accounts ?? {})) {
-      for (const text of filter.account) {
-        if (followed.has(text)) continue;
-        followed.add(text);
-        follow(text);
-      }
-    }
-  }, 5);
-}
 
 test("the service runs on the stream: consecutive trades end in their estimates", async () => {
   const client = await service.newClient(20);
@@ -77,13 +30,13 @@ test("the service runs on the stream: consecutive trades end in their estimates"
   await client.buildBuy(order);
   await eventually(() => expect(server.requests.at(-1)?.accounts).toBeDefined());
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-  const before = streamed;
+  const before = bridge.changes;
   for (let round = 0; round < 3; round++) {
     const built = await client.buildBuy(order);
     const trade = await client.submit(built.submissionToken, await client.sign(built));
     expect(trade.tradeResult!.outputAmountRaw).toBe(built.estimates!.outputAmountRaw);
   }
-  expect(streamed).toBeGreaterThan(before + 6);
+  expect(bridge.changes).toBeGreaterThan(before + 6);
   expect(new Set(server.tokens)).toEqual(new Set(["token"]));
   const metrics = await (await fetch(`${service.app.admin.url}/metrics`)).text();
   const metricOf = (name: string) => Number(new RegExp(`^tradewire_${name} (.*)$`, "m").exec(metrics)?.[1]);

@@ -75,6 +75,7 @@ export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptio
     lastSlotAtMs: () => lastSlotAtMs,
     doubt() {
       doubts += 1;
+      return true;
     },
     close() {},
     slot(slot, parent = slot - 1n, root = slot > 31n ? slot - 31n : 0n) {

@@ -4,11 +4,12 @@ import type { Rig } from "./rig.ts";
 import { type Measure, onRig, type Scenario, trades, until } from "./scenario.ts";
 import type { BuildEntry, Trader } from "./trader.ts";
 
-const SLOT_MS = 80;
+export const SLOT_MS = 80;
 const LIE_MS = 7_000;
 /** A lie may price builds for this long. */
 const DETECTED_MS = 2_000;
 const MOVES = 12;
+const LEAST = 50;
 const FACTORS = [0.5, 2] as const;
 
 /** Builds priced while one node lies about token balances, over every transport. */
@@ -44,36 +45,70 @@ interface Lie {
 
 function lieTo({ seed, endpoints, liar, factor }: Lie): Promise<Measure> {
   const name = `node ${liar + 1} of ${endpoints} × ${factor}`;
-  return onRig({ seed, slotMs: SLOT_MS, traders: 2, endpoints }, async (rig, expect) => {
-    const [mover, watcher] = rig.traders as [Trader, Trader];
-    const witness = await PoolWitness.start(rig.sandbox);
-    await trades(rig, 2);
-    await rig.built(watcher, witness.buy());
-    const moves: BuildEntry[] = [];
-    for (let i = 0; i < MOVES; i++) moves.push(await rig.built(mover, witness.buy(0.05)));
-    const refusedBefore = rig.history.refusedBuilds.length;
-    const startedAtMs = Date.now();
-    await rig.proxies[liar]!.set({ balances: factor });
-    const builds = await buildFor(rig, watcher, witness, moves);
-    const refused = rig.history.refusedBuilds.slice(refusedBefore);
-    await rig.proxies[liar]!.heal();
-    const healMs = await until(async () => {
-      const built = await watcher.build(rig.services[0]!.url, witness.buy());
-      return built !== undefined && witness.isExact(built);
-    }, 10_000);
-    witness.close();
-    const late = builds.filter((build) => build.startedAtMs >= startedAtMs + DETECTED_MS);
-    const wrong = late.filter((build) => !isTrue(witness, build)).length;
-    const early = builds.filter((build) => !late.includes(build) && !isTrue(witness, build)).length;
-    const otherwise = refused.find(({ status, code }) => status !== 503 || code !== "STATE_STALE");
-    const share = builds.length / (builds.length + refused.length);
-    expect(builds.length + refused.length > 50, `${name}: too little was asked for to judge`);
-    expect(wrong === 0, `${name}: ${wrong} of ${late.length} builds priced on the lie after ${DETECTED_MS} ms`);
-    expect(otherwise === undefined, `${name}: refused as ${otherwise?.status} ${otherwise?.code}`);
-    expect(healMs !== undefined, `${name}: no exact price after the lie`);
-    if (endpoints > 2) expect(share >= 0.99, `${name}: ${Math.round(share * 1_000) / 10} % of builds answered`);
-    return `${name}: ${wrong} wrong of ${late.length} late, ${early} before, ${refused.length} refused, exact ${healMs} ms after`;
-  });
+  return onRig({ seed, slotMs: SLOT_MS, traders: 2, endpoints }, (rig, expect) =>
+    judgeLie(rig, expect, {
+      name,
+      isAnswering: endpoints > 2,
+      begin: () => rig.proxies[liar]!.set({ balances: factor }),
+      end: () => rig.proxies[liar]!.heal(),
+    }),
+  );
+}
+
+/** A lie about what accounts hold, told for some seconds. */
+interface ToldLie {
+  readonly name: string;
+  /** True if builds must go on meanwhile: most of those asked are true. */
+  readonly isAnswering: boolean;
+  /** True if the lie is another with each change: none may price builds for longer than 2 s, but each may do so for as long. */
+  readonly isRenewed?: boolean;
+  /** When the first change was reported wrongly; absent: as it began. */
+  readonly toldAtMs?: () => number;
+  /** Builds asked for that are enough to judge by. */
+  readonly least?: number;
+  begin(): void | Promise<void>;
+  end(): void | Promise<void>;
+}
+
+/** Builds while the lie lasts, each judged by what the pool held. */
+export async function judgeLie(
+  rig: Rig,
+  expect: (holds: boolean, what: string) => void,
+  { name, isAnswering, isRenewed = false, toldAtMs, least = LEAST, begin, end }: ToldLie,
+): Promise<string> {
+  const [mover, watcher] = rig.traders as [Trader, Trader];
+  const witness = await PoolWitness.start(rig.sandbox);
+  await trades(rig, 2);
+  await rig.built(watcher, witness.buy());
+  const moves: BuildEntry[] = [];
+  for (let i = 0; i < MOVES; i++) moves.push(await rig.built(mover, witness.buy(0.05)));
+  const refusedBefore = rig.history.refusedBuilds.length;
+  const startedAtMs = Date.now();
+  await begin();
+  const builds = await buildFor(rig, watcher, witness, moves);
+  const refused = rig.history.refusedBuilds.slice(refusedBefore);
+  await end();
+  const healMs = await until(async () => {
+    const built = await watcher.build(rig.services[0]!.url, witness.buy());
+    return built !== undefined && witness.isExact(built);
+  }, 10_000);
+  witness.close();
+  const lateAtMs = (toldAtMs?.() ?? startedAtMs) + DETECTED_MS;
+  const late = builds.filter((build) => build.startedAtMs >= lateAtMs);
+  const isOld = (build: BuildEntry) =>
+    !isRenewed || build.startedAtMs >= firstPricedLikeMs(build, builds) + DETECTED_MS;
+  const wrong = late.filter((build) => !isTrue(witness, build) && isOld(build)).length;
+  const early = builds.filter((build) => !late.includes(build) && !isTrue(witness, build)).length;
+  // Of a market that is said to be gone, there is no route.
+  const isSafe = (code: string) => code === "STATE_STALE" || (isRenewed && code === "NO_ROUTE");
+  const otherwise = refused.find(({ status, code }) => !isSafe(code) || (code === "STATE_STALE") !== (status === 503));
+  const share = builds.length / (builds.length + refused.length);
+  expect(builds.length + refused.length > least, `${name}: too little was asked for to judge`);
+  expect(wrong === 0, `${name}: ${wrong} of ${late.length} builds priced on the lie after ${DETECTED_MS} ms`);
+  expect(otherwise === undefined, `${name}: refused as ${otherwise?.status} ${otherwise?.code}`);
+  expect(healMs !== undefined, `${name}: no exact price after the lie`);
+  if (isAnswering) expect(share >= 0.99, `${name}: ${Math.round(share * 1_000) / 10} % of builds answered`);
+  return `${name}: ${wrong} wrong of ${late.length} late, ${early} before, ${refused.length} refused, exact ${healMs} ms after`;
 }
 
 /** Builds again and again while the lie lasts and trades move the market. @returns what was built */
@@ -99,6 +134,14 @@ async function buildFor(
   isOver = true;
   await moving;
   return builds;
+}
+
+/** When the first build in a row with the price of this one was asked for. */
+function firstPricedLikeMs(build: BuildEntry, builds: readonly BuildEntry[]): number {
+  const price = ({ estimates }: BuildEntry) => `${estimates.inputAmountRaw} ${estimates.outputAmountRaw}`;
+  let first = builds.indexOf(build);
+  while (first > 0 && price(builds[first - 1]!) === price(build)) first -= 1;
+  return builds[first]!.startedAtMs;
 }
 
 function isTrue(witness: PoolWitness, build: BuildEntry): boolean {

@@ -17,6 +17,7 @@ import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
 import { PRICE_SCENARIOS } from "./price-scenarios.ts";
 import type { Measure, Scenario } from "./scenario.ts";
 import { STATE_SCENARIOS } from "./state-scenarios.ts";
+import { STREAM_SCENARIOS } from "./stream-scenarios.ts";
 import { SUBMIT_SCENARIOS } from "./submit-scenarios.ts";
 
 const SCENARIOS = [
@@ -25,6 +26,7 @@ const SCENARIOS = [
   ...NODE_SCENARIOS,
   ...STATE_SCENARIOS,
   ...PRICE_SCENARIOS,
+  ...STREAM_SCENARIOS,
   ...CLOCK_SCENARIOS,
 ].sort((a, b) => a.row - b.row);
 

@@ -54,10 +54,11 @@ const feed: AccountFeed = {
   follow: (addresses) => listener.onCovered(addresses, slot),
   unfollow: () => {},
   liveAtMs: () => liveAtMs,
+  reportsEveryChange: false,
   liveTimes: () => () => liveAtMs,
   leastLiveAtMs: () => liveAtMs,
   readStamp: () => ({ epoch: -1, order: 0 }),
-  doubt: () => {},
+  doubt: () => true,
   close: () => {},
 };
 const source = createStateSource({

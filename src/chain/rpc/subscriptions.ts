@@ -20,8 +20,8 @@ export interface Subscriptions {
    * account notices of the slot before to have come as well.
    */
   lastSlotAtMs(): number;
-  /** The connection contradicts the chain or has lost something: the next node replaces it as soon as it can. */
-  doubt(): void;
+  /** The connection contradicts the chain or has lost something: the next node replaces it as soon as it can. @returns false if there is no other node */
+  doubt(): boolean;
   close(): void;
 }
 
@@ -149,10 +149,12 @@ class NodeSubscriptions implements Subscriptions {
     return this.#slotTimesMs[0] ?? 0;
   }
 
-  doubt(): void {
-    if (this.#current === undefined || this.#isDoubted) return;
-    this.#isDoubted = true;
-    if (this.#retryTimer === undefined && this.#needsConnection()) this.#connect();
+  doubt(): boolean {
+    if (this.#current !== undefined && !this.#isDoubted) {
+      this.#isDoubted = true;
+      if (this.#retryTimer === undefined && this.#needsConnection()) this.#connect();
+    }
+    return this.#urls.length > 1;
   }
 
   close(): void {

@@ -30,6 +30,8 @@ export interface FeedListener {
 
 /** A stream of account changes and slots over any transport. It reads nothing and keeps no state. */
 export interface AccountFeed {
+  /** True if every change is reported, also those that another one of the same slot follows. */
+  readonly reportsEveryChange: boolean;
   /** Set once, before anything is followed. */
   listen(listener: FeedListener): void;
   follow(addresses: readonly Address[]): void;
@@ -42,7 +44,7 @@ export interface AccountFeed {
   leastLiveAtMs(): number;
   /** The place of a read among the notices of its slot; to be taken when the read is sent. */
   readStamp(): { readonly epoch: number; readonly order: number };
-  /** The stream is wrong or has a gap: switch to another one if there is one. */
-  doubt(): void;
+  /** The stream is wrong or has a gap: switch to another one. @returns false if there is none */
+  doubt(): boolean;
   close(): void;
 }

@@ -10,6 +10,7 @@ import type { SlotTree } from "./slot-tree.ts";
 import type { StateCounters } from "./state-counts.ts";
 import type { StreamAudit } from "./stream-audit.ts";
 import type { StreamProgress } from "./stream-progress.ts";
+import type { StreamSuspension } from "./stream-suspension.ts";
 
 interface FollowedReadsOptions {
   readonly reader: AccountReader;
@@ -18,6 +19,7 @@ interface FollowedReadsOptions {
   readonly tree: SlotTree;
   readonly stream: StreamProgress;
   readonly audit: StreamAudit;
+  readonly suspension: StreamSuspension;
   readonly counters: StateCounters;
   readonly now: Now;
   /** A read made for comparison differs from what the stream says. */
@@ -115,7 +117,7 @@ export class FollowedReads {
     version: AccountVersion,
     { sentAtMs, coveredBefore }: { readonly sentAtMs: number; readonly coveredBefore: bigint | undefined },
   ): void {
-    const { followed, tree, stream, audit } = this.#parts;
+    const { followed, tree, stream, audit, suspension } = this.#parts;
     const { slot, account, epoch, order } = version;
     stream.note(slot);
     followed.noteRead(entry, sentAtMs);
@@ -123,7 +125,9 @@ export class FollowedReads {
     const isKnownSlot = entry.versions.some((known) => known.slot === slot);
     if (entry.streamed && !isKnownSlot && stream.isNear(slot))
       audit.add({ slot, entry, account, stamp: { epoch, order } });
-    followed.add(entry, version);
+    // Of a stream that was found wrong, nothing outlives a read, whatever slot it named.
+    if (suspension.isOn && entry.delivered?.isStreamed === true) followed.replace(entry, version);
+    else followed.add(entry, version);
     if (!tree.isOnChain(slot)) return;
     entry.provenAtMs = Math.max(entry.provenAtMs, Math.min(sentAtMs, stream.passedAtMs(slot)));
     const { coveredFrom } = entry;

@@ -18,6 +18,7 @@ export function createRpcStateSource(options: RpcStateSourceOptions): LiveStateS
 
 /** Account notices over subscriptions. They carry no write version: within a slot they count in the order of their arrival. */
 class SubscriptionFeed implements AccountFeed {
+  readonly reportsEveryChange = false;
   readonly #subscriptions: Subscriptions;
   readonly #commitment: "processed" | "confirmed";
   readonly #cancels = new Map<Address, () => void>();
@@ -72,8 +73,8 @@ class SubscriptionFeed implements AccountFeed {
     return { epoch: 0, order: ++this.#order };
   }
 
-  doubt(): void {
-    this.#subscriptions.doubt();
+  doubt(): boolean {
+    return this.#subscriptions.doubt();
   }
 
   close(): void {

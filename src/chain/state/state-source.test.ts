@@ -51,10 +51,11 @@ test("with any branches, and changes in any order, once or twice, the state is t
           follow: (addresses) => listener.onCovered(addresses, BigInt(FIRST)),
           unfollow: () => {},
           liveAtMs: () => 0,
+          reportsEveryChange: false,
           liveTimes: () => () => 0,
           leastLiveAtMs: () => 0,
           readStamp: () => ({ epoch: -1, order: 0 }),
-          doubt: () => {},
+          doubt: () => true,
           close: () => {},
         };
         const reader: AccountReader = {

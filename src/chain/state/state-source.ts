@@ -12,6 +12,7 @@ import { SlotTree } from "./slot-tree.ts";
 import { createStateCounters, type StateCounts } from "./state-counts.ts";
 import { StreamAudit } from "./stream-audit.ts";
 import { StreamProgress } from "./stream-progress.ts";
+import { StreamSuspension } from "./stream-suspension.ts";
 
 export interface LiveStateSource extends StateSource {
   /** Events since the start; and now, how many accounts are followed, how many of them are streamed, and how many contested. */
@@ -88,6 +89,7 @@ class StreamedStateSource implements LiveStateSource {
   readonly #followed: FollowedAccounts;
   readonly #counters = createStateCounters();
   readonly #audit: StreamAudit;
+  readonly #suspension: StreamSuspension;
   readonly #reads: FollowedReads;
   readonly #plan: ReadPlan;
   readonly #comparison: NodeComparison;
@@ -117,10 +119,14 @@ class StreamedStateSource implements LiveStateSource {
     this.#stream = stream;
     this.#followed = followed;
     this.#audit = audit;
+    const suspension = new StreamSuspension({ followed, stream, now, warn });
+    this.#suspension = suspension;
     const onDifference = (entry: FollowedAccount) => this.#comparison.suspect(entry);
-    this.#reads = new FollowedReads({ reader, feed, followed, tree, stream, audit, counters, now, onDifference });
+    this.#reads = new FollowedReads({
+      ...{ reader, feed, followed, tree, stream, audit, suspension, counters, now, onDifference },
+    });
     const { witnesses = [], comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
-    const onWrongStream = () => this.#doubtFeed(CONTRADICTED_MS);
+    const onWrongStream = () => this.#leaveFeed();
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
     });
@@ -240,10 +246,11 @@ class StreamedStateSource implements LiveStateSource {
     const entry = this.#followed.get(address);
     if (entry === undefined) return;
     this.#counters.notices += 1;
-    if (this.#stream.isFarAhead(slot)) {
+    if (this.#suspension.isOn || this.#stream.isFarAhead(slot)) {
       this.#counters.disbelieved += 1;
       return;
     }
+    if (this.#feed.reportsEveryChange) this.#comparison.noteChange(entry, slot, account);
     this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
@@ -305,6 +312,7 @@ class StreamedStateSource implements LiveStateSource {
   }
 
   #compareAndPoll(): void {
+    this.#suspension.tick();
     this.#compare();
     if (!this.#isPolling) this.#poll();
   }
@@ -341,11 +349,18 @@ class StreamedStateSource implements LiveStateSource {
     if (isNews && !this.#isPolling) this.#poll();
   }
 
-  /** Not often: the next connection needs time to open and to subscribe to everything. */
-  #doubtFeed(pauseMs = DISTRUST_MS): void {
-    if (this.#now() < this.#doubtedAtMs + pauseMs) return;
+  /** Not often: the next connection needs time to open and to subscribe to everything. @returns false if there is no other stream */
+  #doubtFeed(pauseMs = DISTRUST_MS): boolean {
+    if (this.#now() < this.#doubtedAtMs + pauseMs) return true;
     this.#doubtedAtMs = this.#now();
-    this.#feed.doubt();
+    return this.#feed.doubt();
+  }
+
+  /** Most nodes contradict what the stream reported. */
+  #leaveFeed(): void {
+    if (this.#doubtFeed(CONTRADICTED_MS)) return;
+    this.#suspension.begin();
+    this.#isUrgent = true;
   }
 
   #compare(): void {

@@ -29,6 +29,7 @@ export function createYellowstoneStateSource(options: YellowstoneStateSourceOpti
 
 /** Opens as many streams as the accounts need. */
 class YellowstoneFeed implements AccountFeed {
+  readonly reportsEveryChange = true;
   readonly #options: YellowstoneOptions;
   readonly #accountsPerStream: number;
   readonly #streamOf = new Map<Address, FeedStream>();
@@ -85,7 +86,9 @@ class YellowstoneFeed implements AccountFeed {
   }
 
   /** There is only one server; whatever it lost is read. */
-  doubt(): void {}
+  doubt(): boolean {
+    return false;
+  }
 
   close(): void {
     for (const stream of this.#streams) stream.close();

@@ -37,10 +37,11 @@ export class BenchChain {
       follow: (addresses) => this.#listener?.onCovered(addresses, this.#slot - 1n),
       unfollow: () => {},
       liveAtMs: () => this.#liveAtMs,
+      reportsEveryChange: false,
       liveTimes: () => () => this.#liveAtMs,
       leastLiveAtMs: () => this.#liveAtMs,
       readStamp: () => ({ epoch: -1, order: 0 }),
-      doubt: () => {},
+      doubt: () => true,
       close: () => {},
     };
   }

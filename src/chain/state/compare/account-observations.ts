@@ -4,6 +4,7 @@ import { type AccountVersion, versionAt } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { SlotTree } from "../slot-tree.ts";
 import type { StreamProgress } from "../stream-progress.ts";
+import { StreamRecord } from "./stream-record.ts";
 
 /** What one node said about an account, and when (epoch milliseconds). */
 export interface Statement {
@@ -47,6 +48,7 @@ export class AccountObservations {
   /** Since when the nodes and the known state have not agreed, and how many rounds of questions that has lasted. */
   openSinceMs: number | undefined;
   openRounds = 0;
+  readonly streamRecord = new StreamRecord();
   /** By node, oldest first. */
   readonly #statements: Statement[][] = [];
 

@@ -97,7 +97,40 @@ test("the nodes are asked within the budget, and nothing is asked without one", 
   without.source.close();
 });
 
+test("a stream that lies in every slot, with no other to switch to, prices nothing for longer than two seconds", async () => {
+  const world = await startWorld(2, { isOnlyStream: true });
+  world.moveEverySlot = true;
+  const lieFor = async (ms: number) => {
+    world.streamLies = (balance) => balance * 2;
+    await world.pass(DETECTED_MS);
+    for (let passed = 0; passed < ms; passed += SLOT_MS) {
+      await world.pass(SLOT_MS);
+      expect(world.known()! < 2 * 1_000).toBe(true);
+      expect(world.source.contested().size).toBe(0);
+    }
+  };
+  await lieFor(7_000);
+  expect(world.source.counts().streamed).toBe(0);
+  world.streamLies = undefined;
+  await world.pass(4_000);
+  expect(world.source.counts().streamed).toBe(1);
+  // Once more, it is left alone for twice as long.
+  await lieFor(17_000);
+  world.source.close();
+});
+
+test("an honest stream is never blamed, though nodes answer from the middle of each slot", async () => {
+  const world = await startWorld(2, { isOnlyStream: true });
+  world.moveEverySlot = true;
+  world.movesWithin = true;
+  await world.pass(20_000);
+  expect(world.source.counts()).toMatchObject({ streamed: 1 });
+  world.source.close();
+});
+
 interface WorldOptions {
+  /** The stream is neither node's, and there is no other. */
+  readonly isOnlyStream?: boolean;
   readonly trusted?: number;
   readonly behind?: readonly bigint[];
   readonly comparisonsPerSecond?: number;
@@ -105,7 +138,7 @@ interface WorldOptions {
 
 /** One vault, its stream, and nodes that may lie about it. The stream is that of node 0. */
 async function startWorld(nodes: number, options: WorldOptions = {}) {
-  const { trusted, behind = [], comparisonsPerSecond = 40 } = options;
+  const { trusted, behind = [], comparisonsPerSecond = 40, isOnlyStream = false } = options;
   let listener!: FeedListener;
   let slot = 1_000n;
   let order = 0;
@@ -127,7 +160,13 @@ async function startWorld(nodes: number, options: WorldOptions = {}) {
     const lie = lies.get(node);
     return lie === undefined ? accountOf(at(then), then) : accountOf(lie.of(at(then)), then + lie.ahead);
   };
-  const world = { calls: 0, moveEverySlot: false };
+  const world = {
+    calls: 0,
+    moveEverySlot: false,
+    /** Every slot ends in another state than the nodes know of. */
+    movesWithin: false,
+    streamLies: undefined as ((balance: number) => number) | undefined,
+  };
   const readerOf = (node: () => number, isCounted: boolean): AccountReader => ({
     async fetchAccounts(addresses) {
       if (isCounted) world.calls += 1;
@@ -148,6 +187,7 @@ async function startWorld(nodes: number, options: WorldOptions = {}) {
     },
   }));
   const feed: AccountFeed = {
+    reportsEveryChange: isOnlyStream,
     listen(received) {
       listener = received;
     },
@@ -157,7 +197,7 @@ async function startWorld(nodes: number, options: WorldOptions = {}) {
     liveTimes: () => () => Date.now(),
     leastLiveAtMs: () => Date.now(),
     readStamp: () => ({ epoch: 0, order: ++order }),
-    doubt: () => {},
+    doubt: () => !isOnlyStream,
     close: () => {},
   };
   const source: LiveStateSource = createStateSource({
@@ -173,7 +213,8 @@ async function startWorld(nodes: number, options: WorldOptions = {}) {
     listener.onSlot(slot, slot - 1n);
     listener.onRoot(slot - 32n);
     if (world.moveEverySlot) balances.set(slot, Number(slot));
-    if (world.moveEverySlot) report(accountOf(at(slot), slot));
+    if (world.moveEverySlot) report(accountOf(world.streamLies?.(at(slot)) ?? at(slot), slot));
+    if (world.movesWithin) report(accountOf(at(slot) + 0.5, slot));
   };
   const report = (account: Account) =>
     listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });

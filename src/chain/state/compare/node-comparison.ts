@@ -1,5 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import type { Account } from "../../../solana/account.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { FollowedReads } from "../followed-reads.ts";
@@ -86,6 +87,11 @@ export class NodeComparison {
     let observations = this.#tracked.get(entry);
     if (observations === undefined) observations = this.#track(entry);
     observations.usedAtMs = this.#options.now();
+  }
+
+  /** A stream that reports every change reports one. */
+  noteChange(entry: FollowedAccount, slot: bigint, account: Account | null): void {
+    this.#tracked.get(entry)?.streamRecord.note(slot, account);
   }
 
   /** A read differs from what the stream says: the nodes decide. */
@@ -263,20 +269,17 @@ export class NodeComparison {
     agreed: readonly Statement[],
     statements: readonly Statement[],
   ): void {
-    const { tree, stream, now, reads, followed, onWrongStream } = this.#options;
-    const { entry } = observations;
+    const { tree, stream, now, reads, followed } = this.#options;
+    const { entry, streamRecord } = observations;
     const newest = agreed[0]!;
     const context = { tree, stream, atMs: now() };
-    const relation = observations.relationOf(newest, context);
-    if (relation === "differs") {
-      this.#options.counters.contradicted += 1;
-      if (entry.delivered!.isStreamed === true) {
-        this.#warn(`The stream of accounts contradicts ${agreed.length} Solana nodes about account ${entry.address}.`);
-        onWrongStream();
-      }
-    }
+    streamRecord.agree(newest);
+    const isStreamWrong = streamRecord.check(stream.slot);
+    const isWrong = observations.relationOf(newest, context) === "differs";
+    if (isWrong || isStreamWrong) this.#options.counters.contradicted += 1;
+    if (isStreamWrong || (isWrong && entry.delivered!.isStreamed === true)) this.#blameStream(entry, agreed.length);
     if (newest.slot > entry.delivered!.slot) reads.accept(entry, newest);
-    else if (relation === "differs" || this.#isOpenTooLong(observations)) followed.replace(entry, newest);
+    else if (isWrong || isStreamWrong || this.#isOpenTooLong(observations)) followed.replace(entry, newest);
     if (observations.relationOf(newest, context) !== "same") {
       this.#leaveOpen(observations, newest);
       return;
@@ -290,6 +293,12 @@ export class NodeComparison {
         this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
     this.#settle(observations);
+    if (streamRecord.isDoubtful) this.#hold(observations);
+  }
+
+  #blameStream({ address }: FollowedAccount, nodes: number): void {
+    this.#warn(`The stream of accounts contradicts ${nodes} Solana nodes about account ${address}.`);
+    this.#options.onWrongStream();
   }
 
   #settle(observations: AccountObservations): void {

@@ -17,6 +17,7 @@ import { StreamPlaces } from "./call/stream-places.ts";
 import { warmValidation } from "./call/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
+import { isHeldBack } from "./http/flow/pipeline.ts";
 import { Listener } from "./http/listener.ts";
 import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
@@ -152,7 +153,10 @@ export class Api {
         this.#listener = new Listener(settings, handler, nowMs, requestIds);
         return this.#listener.http1;
       },
-      clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),
+      clientErrorHandler: (error, socket) => {
+        if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isHeldBack(socket)) return;
+        answerBrokenRequest(error, socket, requestIds());
+      },
       frameworkErrors: (error, _, reply) => {
         sendFailure(reply, frameworkFailure(error), requestIds());
       },

@@ -4,8 +4,10 @@ import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ApiSettings } from "../../src/api/settings.ts";
+import type { TradeRequest } from "../../src/trade/trade.ts";
 import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, TOKEN } from "../support/fake-trades.ts";
 import {
   type Frame,
   FrameType,
@@ -126,6 +128,31 @@ describe("clients that pipeline", () => {
     );
     socket.write(requests.join(""));
     await expect.poll(() => text.match(/HTTP\/1\.1 200/g)?.length).toBe(5_000);
+    socket.destroy();
+  });
+
+  it("are not timed out for requests that wait until others are answered", async () => {
+    edge = await startEdge({ headersTimeoutMs: 100, requestTimeoutMs: 100, timeoutCheckMs: 10 });
+    const { trades } = edge;
+    const socket = net.connect(edge.port, edge.host);
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    // The first answer is held until times have been checked again and again: the last requests are not read before that.
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const build = trades.build.bind(trades);
+    Object.assign(trades, { build: async (request: TradeRequest) => held.then(() => build(request)) });
+    const body = JSON.stringify({ mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.05, priority: "fast" });
+    const headers = `Host: x\r\nAuthorization: Bearer ${ALICE.key}\r\nContent-Type: application/json\r\n`;
+    const buy = `POST /v1/tx/buy HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
+    socket.write(buy + "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n".repeat(5_000));
+    await sleep(400);
+    answer();
+    await expect.poll(() => text.match(/HTTP\/1\.1 200/g)?.length).toBe(5_001);
     socket.destroy();
   });
 

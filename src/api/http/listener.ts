@@ -38,7 +38,11 @@ export class Listener {
     const isClosing = () => this.#closing;
     const proxies = new Proxies(settings);
     this.#flow = new FlowGuard(settings, proxies, nowMs);
-    this.http1 = createHttp1(settings, serveInTurn(handler, requestIds), isClosing);
+    this.http1 = createHttp1(
+      settings,
+      serveInTurn(handler, { requestIds, lateMs: settings.requestTimeoutMs }),
+      isClosing,
+    );
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
     this.#flow.watchHttp2(http2);

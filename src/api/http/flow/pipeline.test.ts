@@ -10,11 +10,7 @@ afterEach(() => server.close());
 /** Starts a server that answers every request at once. */
 async function start(mostWaiting: number): Promise<number> {
   server = http.createServer(
-    serveInTurn(
-      (_, response) => response.end("ok"),
-      () => "id",
-      mostWaiting,
-    ),
+    serveInTurn((_, response) => response.end("ok"), { requestIds: () => "id", mostWaiting, lateMs: 1_000 }),
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -17,6 +17,15 @@ const refusal = new TradewireError(
   { retryAfterMs: 1_000 },
 );
 
+export interface PipelineOptions {
+  /** Makes the id of a refusal. */
+  readonly requestIds: () => string;
+  /** Requests that may wait on all connections together. */
+  readonly mostWaiting?: number;
+  /** Time to arrive, from when reading goes on, for a request whose own time ran out while it was held back. */
+  readonly lateMs: number;
+}
+
 /** The requests of one connection. */
 interface Line {
   /** The response begun last. */
@@ -24,6 +33,24 @@ interface Line {
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
   isPaused: boolean;
   isRefused: boolean;
+  /** True if the time of a request ran out while it was held back. */
+  isLate: boolean;
+  /** Ends the connection if that request does not arrive now. */
+  lateTimer: NodeJS.Timeout | undefined;
+}
+
+/** By connection, that of its requests. */
+const lines = new WeakMap<Socket, Line>();
+
+/**
+ * True if a request did not arrive in time because nothing is read from its connection. Its time starts again when reading
+ * goes on.
+ */
+export function isHeldBack(socket: Socket): boolean {
+  const line = lines.get(socket);
+  if (line?.isPaused !== true || line.isRefused) return false;
+  line.isLate = true;
+  return true;
 }
 
 /**
@@ -32,15 +59,12 @@ interface Line {
  * is read until they are served. Beyond the bounds of a connection, or of all together, one is refused, and the connection
  * closes after it.
  *
- * @param requestIds makes the id of a refusal
- * @param mostWaiting requests that may wait on all connections together
+ * @param handler serves one request
  */
 export function serveInTurn(
   handler: RequestListener,
-  requestIds: () => string,
-  mostWaiting: number = MAX_WAITING_IN_ALL,
+  { requestIds, mostWaiting = MAX_WAITING_IN_ALL, lateMs }: PipelineOptions,
 ): RequestListener {
-  const lines = new WeakMap<Socket, Line>();
   let waitingInAll = 0;
   const serve = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
     line.current = response;
@@ -59,6 +83,7 @@ export function serveInTurn(
         }
         if (line.isPaused && !line.isRefused && line.waiting.length < RESUME_AT) {
           line.isPaused = false;
+          if (line.isLate) awaitLateRequest(line, next.request.socket, lateMs);
           resumeReading(next.request.socket);
         }
         serve(line, next.request, next.response);
@@ -70,9 +95,17 @@ export function serveInTurn(
     const { socket } = request;
     let line = lines.get(socket);
     if (line === undefined) {
-      line = { current: undefined, waiting: [], isPaused: false, isRefused: false };
+      line = {
+        current: undefined,
+        waiting: [],
+        isPaused: false,
+        isRefused: false,
+        isLate: false,
+        lateTimer: undefined,
+      };
       lines.set(socket, line);
     }
+    clearTimeout(line.lateTimer);
     const { current, waiting } = line;
     if (waiting.length === 0 && (current === undefined || hasEnded(current))) serve(line, request, response);
     else if (line.isRefused) return;
@@ -89,6 +122,13 @@ export function serveInTurn(
       if (waiting.length === 1) serveNextAfter(line, current!);
     }
   };
+}
+
+/** Node watches the time of each request once: this one's is watched here. */
+function awaitLateRequest(line: Line, socket: Socket, lateMs: number): void {
+  line.isLate = false;
+  line.lateTimer = setTimeout(() => socket.destroy(), lateMs);
+  socket.once("close", () => clearTimeout(line.lateTimer));
 }
 
 const hasEnded = (response: ServerResponse): boolean => response.writableFinished || response.destroyed;

@@ -26,6 +26,7 @@ beforeAll(async () => {
     COLD_SEARCHES_PER_SECOND: "1000",
     COLD_SEARCHES_PER_KEY: "1000",
     COLD_SEARCHES_PER_ADDRESS: "1000",
+    COLD_SEARCH_WAIT_MS: "20000",
   };
   service = await startTestService(environment);
   const { world } = service.sandbox;

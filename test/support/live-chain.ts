@@ -19,8 +19,8 @@ export interface LiveChain {
   readonly head: LiveChainHead;
   readonly landing: LiveLanding;
   readonly warnings: readonly string[];
-  /** HTTP calls made so far. */
-  calls(): number;
+  /** HTTP calls made so far, of these methods or of all. */
+  calls(methods?: readonly string[]): number;
   close(): void;
 }
 
@@ -35,13 +35,13 @@ export interface LiveChainOptions {
 export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChainOptions): Promise<LiveChain> {
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
-  let calls = 0;
+  const calls: string[] = [];
   const endpoints = rpcUrls.map((url): RpcEndpoint => {
     const endpoint = createRpcEndpoint({ url, now });
     return {
       name: endpoint.name,
       call(...args) {
-        calls += 1;
+        calls.push(args[0]);
         return endpoint.call(...args);
       },
       doubt: () => endpoint.doubt(),
@@ -77,7 +77,7 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
     head,
     landing,
     warnings,
-    calls: () => calls,
+    calls: (methods) => calls.filter((method) => methods?.includes(method) ?? true).length,
     close() {
       landing.close();
       head.close();

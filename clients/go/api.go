@@ -949,12 +949,12 @@ func (c *Client) Quote(ctx context.Context, request QuoteRequest) (*QuoteRespons
 	return call[QuoteResponse](ctx, c, "POST", "/v1/tx/quote", nil, request)
 }
 
-// GetTrade: Returns a trade submitted by this account. Available until 24 hours after its end; then TRADE_NOT_FOUND.
+// GetTrade: Returns a trade submitted by this account. Available until 24 hours after its end or longer, as the operator sets; then TRADE_NOT_FOUND.
 func (c *Client) GetTrade(ctx context.Context, signature string) (*GetTradeResponse, error) {
 	return call[GetTradeResponse](ctx, c, "GET", "/v1/tx/"+url.PathEscape(signature), nil, nil)
 }
 
-// ListTrades: Lists the trades submitted by this account, newest first, until 24 hours after their end.
+// ListTrades: Lists the trades submitted by this account, newest first, until 24 hours after their end or longer, as the operator sets.
 // Fields of the query: limit, cursor, status, since, until.
 func (c *Client) ListTrades(ctx context.Context, query url.Values) (*ListTradesResponse, error) {
 	return call[ListTradesResponse](ctx, c, "GET", "/v1/tx", query, nil)

@@ -17,6 +17,7 @@ export async function openAccounts({ config, now, closers }: AppContext) {
   const store = closers.keep(await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }));
   await requirePepper(store, secrets.keyPepper);
   const lives = {
+    tradesMs: config.keepTradesHours * 3_600_000,
     revokedMs: config.revokedKeyDays * DAY_MS,
     idleMs: config.idleKeyDays * DAY_MS,
     unusedMs: config.unusedKeyDays * DAY_MS,

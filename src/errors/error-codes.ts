@@ -99,7 +99,7 @@ export const ERRORS = {
   TRADE_NOT_FOUND: final(
     404,
     "not_found",
-    "This account submitted no trade with this signature in the last 24 hours",
+    "This account submitted no trade with this signature, or it ended longer ago than trades are kept (24 hours or more)",
     "Check the signature; look up older trades on the chain",
   ),
   METHOD_NOT_ALLOWED: final(

@@ -584,6 +584,24 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await submissions.signaturesOf("two")).toEqual([]);
   });
 
+  it("keeps trades, and every signature they are found by, as long as the settings say", async () => {
+    const { store, clock } = await start(await home.place());
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    const claim = claimOf("kept");
+    await submissions.claim(claim, lease("owner"));
+    await submissions.addSignature("kept", { signature: "second-signature", transaction: Uint8Array.of(9) });
+    await submissions.finish(claim, "done");
+    const tradesMs = 30 * 24 * 3_600_000;
+    const lives = { tradesMs, revokedMs: 0, idleMs: 0, unusedMs: 0 };
+    clock.nowMs += tradesMs;
+    await sweepStore(store, clock.nowMs, lives);
+    expect(await submissions.listOf(claim.accountId, { most: 5 })).toHaveLength(1);
+    expect(await submissions.bySignature(claim.accountId, "second-signature")).toBeDefined();
+    await sweepStore(store, clock.nowMs + 1, lives);
+    expect(await submissions.listOf(claim.accountId, { most: 5 })).toEqual([]);
+    expect(await submissions.signaturesOf("kept")).toEqual([]);
+  });
+
   it("writes one terminal outcome and returns it to everyone", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);

@@ -735,11 +735,11 @@ class Calls(Transport):
         return self.call("POST", "/v1/tx/quote", body=request)
 
     def get_trade(self, signature: str) -> GetTradeResponse:
-        """Returns a trade submitted by this account. Available until 24 hours after its end; then TRADE_NOT_FOUND."""
+        """Returns a trade submitted by this account. Available until 24 hours after its end or longer, as the operator sets; then TRADE_NOT_FOUND."""
         return self.call("GET", f"/v1/tx/{self._part(signature)}")
 
     def list_trades(self, *, limit: Optional[int] = None, cursor: Optional[str] = None, status: Optional[list[TradeStatus]] = None, since: Optional[str] = None, until: Optional[str] = None) -> ListTradesResponse:
-        """Lists the trades submitted by this account, newest first, until 24 hours after their end."""
+        """Lists the trades submitted by this account, newest first, until 24 hours after their end or longer, as the operator sets."""
         return self.call("GET", "/v1/tx", query={"limit": limit, "cursor": cursor, "status": status, "since": since, "until": until})
 
     def watch_trade(self, signature: str) -> Iterator[WatchTradeResponse]:

@@ -3469,7 +3469,7 @@ export const TradeService: GenService<{
     output: typeof QuoteResponseSchema;
   },
   /**
-   * Returns a trade submitted by this account. Available until 24 hours after its end; then TRADE_NOT_FOUND.
+   * Returns a trade submitted by this account. Available until 24 hours after its end or longer, as the operator sets; then TRADE_NOT_FOUND.
    *
    * @generated from rpc tradewire.v1.TradeService.GetTrade
    */
@@ -3479,7 +3479,7 @@ export const TradeService: GenService<{
     output: typeof GetTradeResponseSchema;
   },
   /**
-   * Lists the trades submitted by this account, newest first, until 24 hours after their end.
+   * Lists the trades submitted by this account, newest first, until 24 hours after their end or longer, as the operator sets.
    *
    * @generated from rpc tradewire.v1.TradeService.ListTrades
    */

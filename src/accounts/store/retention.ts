@@ -3,7 +3,7 @@ import type { Now } from "../../primitives/clock.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
-/** How long the outcome of a submission stays available. */
+/** How long the outcome of a submission stays available, unless it is said otherwise. */
 const OUTCOME_LIFE_MS = 24 * 3_600_000;
 
 /** How long an expired challenge is kept, so that a late answer gets "expired" or "used" instead of "unknown". */
@@ -15,26 +15,29 @@ const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 /** Rows deleted per statement: small enough to stay far below the time-out and let other writes in. */
 const REMOVED_AT_ONCE = 500;
 
-/** How long API keys are kept. Milliseconds; 0: for ever. */
-export interface KeyLives {
-  /** After their revocation. */
+/** How long rows are kept. Milliseconds. API keys: 0 for ever. */
+export interface RowLives {
+  /** Submissions after their end; absent: a day. */
+  readonly tradesMs?: number;
+  /** Keys after their revocation. */
   readonly revokedMs: number;
-  /** After their last use. */
+  /** Keys after their last use. */
   readonly idleMs: number;
-  /** After their registration, if they were never used. */
+  /** Keys after their registration, if they were never used. */
   readonly unusedMs: number;
 }
 
 /**
- * Deletes what has outlived its use: submissions decided a day ago, challenges that expired an hour ago, and API keys by their
+ * Deletes what has outlived its use: submissions that ended long ago, challenges that expired an hour ago, and API keys by their
  * lives, with the accounts that have none left.
  */
-export async function sweepStore(store: Store, nowMs: number, lives?: KeyLives): Promise<void> {
+export async function sweepStore(store: Store, nowMs: number, lives?: RowLives): Promise<void> {
+  const tradesMs = lives?.tradesMs ?? OUTCOME_LIFE_MS;
   await removeAll(store, (db) => {
     const old = db
       .selectFrom("submissions")
       .select("message_hash")
-      .where("finished_at_ms", "<", nowMs - OUTCOME_LIFE_MS)
+      .where("finished_at_ms", "<", nowMs - tradesMs)
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("submissions").where("message_hash", "in", old);
   });
@@ -51,7 +54,8 @@ export async function sweepStore(store: Store, nowMs: number, lives?: KeyLives):
     const old = db
       .selectFrom("submission_signatures")
       .select("signature")
-      .where("stored_at_ms", "<", nowMs - UNDECIDED_LIFE_MS)
+      // A trade is found by each of its signatures while it is kept.
+      .where("stored_at_ms", "<", nowMs - Math.max(UNDECIDED_LIFE_MS, tradesMs))
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("submission_signatures").where("signature", "in", old);
   });
@@ -67,7 +71,7 @@ export async function sweepStore(store: Store, nowMs: number, lives?: KeyLives):
 }
 
 /** A key in use is in no process's memory for longer than a day without its use being written down: what goes here is in none. */
-async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unusedMs }: KeyLives): Promise<void> {
+async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unusedMs }: RowLives): Promise<void> {
   const oldKeys = (db: Database) => selectIds(db).limit(REMOVED_AT_ONCE);
   if (revokedMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("revoked_at_ms", "<", nowMs - revokedMs));
   if (idleMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("used_at_ms", "<", nowMs - idleMs));
@@ -116,7 +120,7 @@ async function removeAll(
  * Sweeps the store every `everyMs` milliseconds until the returned function is called. A failed sweep is repeated by the
  * next one.
  */
-export function startSweeping(store: Store, now: Now, lives: KeyLives, everyMs = 60_000): () => void {
+export function startSweeping(store: Store, now: Now, lives: RowLives, everyMs = 60_000): () => void {
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;

@@ -23,6 +23,7 @@ const INTERNAL_SPAN = 1;
 const STATUS_ERROR = 2;
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
+const RANDOM_BYTES = 4_096;
 /** Ids of zeros are invalid, and a collector refuses a whole batch that contains one. @see https://www.w3.org/TR/trace-context/ */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
@@ -36,6 +37,8 @@ export class Tracing {
   readonly #options: TracingOptions;
   readonly #url: string;
   readonly #timer: NodeJS.Timeout;
+  /** Random bytes for sampling, drawn many at a time: a draw of its own for each call costs more than all else here. */
+  #random = Buffer.alloc(0);
   #waiting: object[] = [];
   #failed = false;
 
@@ -65,7 +68,11 @@ export class Tracing {
 
   #samples(): boolean {
     const { percent, randomBytes } = this.#options;
-    return percent > 0 && (randomBytes(4).readUInt32BE() / 2 ** 32) * 100 < percent;
+    if (percent === 0) return false;
+    if (this.#random.length === 0) this.#random = randomBytes(RANDOM_BYTES);
+    const drawn = this.#random.readUInt32BE();
+    this.#random = this.#random.subarray(4);
+    return (drawn / 2 ** 32) * 100 < percent;
   }
 
   #randomId(bytes: number): string {

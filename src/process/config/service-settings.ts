@@ -51,6 +51,13 @@ export const ACCOUNT_SETTINGS = {
   IDLE_KEY_DAYS: keyLife("Time after its last use for which an API key is kept; then its wallet registers again", 365),
   UNUSED_KEY_DAYS: keyLife("Time after its registration for which an API key is kept that was never used", 30),
   REVOKED_KEY_DAYS: keyLife("Time after its revocation for which an API key is listed", 90),
+  KEEP_TRADES_HOURS: integer(
+    "Time after its end for which a submitted trade can be looked up and listed",
+    "hours",
+    24,
+    24,
+    87_600,
+  ),
   SIGN_IN_CHAIN_ID: optional(
     choice(
       "Network named in sign-in challenges and on the pages; absent: derived from the genesis hash, localnet if that is unknown",

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Tradewire } from "../../../src/client/tradewire.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { createTestWallet } from "../../support/wallet.ts";
 import { findChromium, launch } from "./browser.ts";
@@ -115,6 +116,64 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     expect(lines).toHaveLength(3);
     expect(lines[0]!.startsWith("signature,status,submittedAt")).toBe(true);
     for (const line of lines) expect(line.split(",")).toHaveLength(lines[0]!.split(",").length);
+  });
+
+  it("trades by keyboard alone, and shows where the focus is", async () => {
+    const page = await newPage();
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).waitFor();
+    const focused = () =>
+      page.evaluate(() => {
+        const at = document.activeElement as HTMLElement;
+        const { outlineStyle, outlineWidth } = getComputedStyle(at);
+        return { name: at.id || at.textContent!.trim(), isSeen: outlineStyle !== "none" && outlineWidth !== "0px" };
+      });
+    const tabTo = async (name: string) => {
+      for (let presses = 0; presses < 40; presses++) {
+        await page.keyboard.press("Tab");
+        const at = await focused();
+        expect(at.isSeen, at.name).toBe(true);
+        if (at.name === name) return;
+      }
+      throw new Error(`Tab does not reach ${name}`);
+    };
+    await tabTo("Use a throwaway wallet");
+    await page.keyboard.press("Enter");
+    await page.getByText("Balance 10 SOL").waitFor();
+    expect((await focused()).name).toBe("in-amount");
+    await page.keyboard.type("0.5");
+    await page.locator("#review:enabled").waitFor();
+    await tabTo("priority");
+    await page.keyboard.press("ArrowDown");
+    expect(await page.locator("#priority").inputValue()).toBe("faster");
+    await page.locator("#review:enabled").waitFor();
+    await tabTo("review");
+    await page.keyboard.press("Enter");
+    await page.getByText("Every instruction is part of your trade").waitFor();
+    expect((await focused()).name).toBe("proof");
+    await tabTo("sign");
+    await page.keyboard.press("Enter");
+    await page.getByText("The trade landed.").waitFor();
+    await tabTo("again");
+    await page.keyboard.press("Enter");
+    expect((await focused()).name).toBe("in-amount");
+  });
+
+  it("a registered throwaway wallet is funded, and its key works elsewhere", async () => {
+    const page = await newPage();
+    await page.goto(`${service.url}/register`);
+    await page.getByRole("button", { name: "Throwaway wallet" }).click();
+    await page.getByText("It holds 10 SOL of this test chain").waitFor();
+    await page.getByRole("button", { name: "Sign and get a key" }).click();
+    await page.getByText("Shown only once.").waitFor();
+    const [apiKey, wallet] = [
+      await page.locator("#key").textContent(),
+      await page.locator("#secret-key").textContent(),
+    ];
+    const client = Tradewire.connect({ baseUrl: service.url, apiKey: apiKey!, wallet: wallet! });
+    const mint = service.mintOn("raydium_cpmm");
+    expect((await client.buy({ mint, solAmount: 1, slippage: 0.05, priority: "fast" })).status).toBe("confirmed");
+    client.close();
   });
 
   it("a wallet extension trades; a refusal by its owner and an empty wallet say what to do", async () => {

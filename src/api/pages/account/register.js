@@ -1,6 +1,6 @@
 import { curlFor } from "../shared/curl.js";
 import { byId, call, element, exampleBuy, fetchStatus, handOverKey } from "../shared/page.js";
-import { signIn, walletButton, wordsOf } from "../shared/sign-in.js";
+import { fund, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { connect, findWallets } from "../shared/wallets.js";
 
 let status;
@@ -41,10 +41,13 @@ function offer(wallet) {
     say(`Waiting for ${wallet.name}`);
     try {
       const account = await connect(wallet, await networkOf());
+      if (wallet.secretKey !== undefined) await fund(account.address);
       chosen = { wallet, account };
       byId("wallet-name").textContent = wallet.name;
       byId("address").textContent = account.address;
       byId("account").hidden = false;
+      byId("throwaway").hidden = wallet.secretKey === undefined;
+      byId("secret-key").textContent = wallet.secretKey ?? "";
       byId("sign").disabled = false;
       say("");
     } catch (error) {

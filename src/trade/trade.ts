@@ -288,6 +288,9 @@ export interface Trades {
     readonly expectedSlots: number;
     readonly landing: LandingSummary;
   }[];
-  /** What became of the submissions that a sender accepted or refused; undefined if it was sent nothing. */
-  landingOf(sender: string): SenderSummary | undefined;
+  /** What became of a day's submissions; a sender that was given none has no summary. */
+  readonly landings: {
+    ofLevel(level: Priority): LandingSummary;
+    ofSender(name: string): SenderSummary | undefined;
+  };
 }

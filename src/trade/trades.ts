@@ -60,7 +60,7 @@ export function createTrades(
     ...submitter,
     balances: ({ wallet }, mints) => fetchBalances(ports.reader, wallet, mints),
     priorities: () => prioritiesOf(ports, statistics),
-    landingOf: (sender) => statistics.ofSender(sender),
+    landings: statistics,
   };
 }
 

@@ -179,7 +179,7 @@ export function createFakeTrades(): FakeTrades {
       };
     },
 
-    landingOf: () => undefined,
+    landings: { ofLevel: () => NOT_MEASURED, ofSender: () => undefined },
 
     priorities: () => [
       { level: "economy", microLamportsPerCu: 0n, typicalCostLamports: 0n, expectedSlots: 4, landing: NOT_MEASURED },

@@ -38,7 +38,7 @@ export class Tracing {
   readonly #url: string;
   readonly #timer: NodeJS.Timeout;
   /** Random bytes for sampling, drawn many at a time: a draw of its own for each call costs more than all else here. */
-  #random = Buffer.alloc(0);
+  #random: Buffer = Buffer.alloc(0);
   #waiting: object[] = [];
   #failed = false;
 

@@ -1,6 +1,7 @@
 import type { RecentMinutes } from "../../api/observe/recent-figures.ts";
 import type { ServiceStatus, VenueStatus } from "../../api/observe/service-status.ts";
 import { networkName } from "../../chain/head/network-name.ts";
+import { PRIORITY_LEVELS } from "../../chain/port.ts";
 import type { VenueReport } from "../../market/markets.ts";
 import type { VenueFindings } from "../../shadow/market-checks.ts";
 import type { Trades } from "../../trade/trade.ts";
@@ -27,7 +28,7 @@ export function describeStatus(
       readonly health: Health;
       readonly network: string;
       readonly deployed: DeployedVenues;
-      readonly trades: Pick<Trades, "priorities" | "landingOf">;
+      readonly trades: Pick<Trades, "landings">;
       /** Undefined if the operator keeps them private. */
       readonly recent: Pick<RecentMinutes, "figures"> | undefined;
     },
@@ -59,17 +60,18 @@ export function describeStatus(
 }
 
 function describeLanding(
-  trades: Pick<Trades, "priorities" | "landingOf">,
+  { landings }: Pick<Trades, "landings">,
   senders: readonly { readonly name: string }[],
 ): NonNullable<ServiceStatus["landing"]> {
   return {
-    levels: trades.priorities().map(({ level, landing: { sample, landedShare, slots, slotsP90 } }) => ({
-      ...{ level, sample, landedShare: landedShare ?? null },
-      ...{ slots: slots ?? null, slotsP90: slotsP90 ?? null },
-    })),
+    // Not by asking for prices: a page that is open must not keep the fees from resting.
+    levels: PRIORITY_LEVELS.map((level) => {
+      const { sample, landedShare = null, slots = null, slotsP90 = null } = landings.ofLevel(level);
+      return { level, sample, landedShare, slots, slotsP90 };
+    }),
     senders: senders.map(({ name }) => ({
       name,
-      ...(trades.landingOf(name) ?? { sample: 0, landedShare: 0, refused: 0 }),
+      ...(landings.ofSender(name) ?? { sample: 0, landedShare: 0, refused: 0 }),
     })),
   };
 }

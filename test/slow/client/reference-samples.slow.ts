@@ -5,6 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly security: readonly object[];
+}
+
 const DOCS = "../../../src/api/pages/docs/";
 const hasGo = spawnSync("go", ["version"]).error === undefined;
 
@@ -17,13 +24,13 @@ test.skipIf(!hasGo)(`the reference's samples in Go are sound${hasGo ? "" : " (no
   const folder = mkdtempSync(join(tmpdir(), "tradewire-go-samples-"));
   writeFileSync(join(folder, "go.mod"), "module samples\n\ngo 1.21\n");
   let count = 0;
-  for (const [path, verbs] of Object.entries<Record<string, Record<string, never>>>(paths)) {
+  for (const [path, verbs] of Object.entries<Record<string, Operation>>(paths)) {
     for (const [verb, operation] of Object.entries(verbs)) {
-      const { operationId: id, parameters = [], requestBody, security } = operation as Record<string, never>;
+      const { operationId: id, parameters = [], requestBody, security } = operation;
       const text = sample({
         verb: verb.toUpperCase(),
         url: `http://127.0.0.1:8080${pathOf(path, parameters, exampleParameters(id, "mint"))}`,
-        needsKey: (security as readonly object[]).length > 0,
+        needsKey: security.length > 0,
         body: requestBody === undefined ? undefined : exampleBody(id, "mint"),
       });
       mkdirSync(join(folder, id));

@@ -50,10 +50,13 @@ export interface LimitSettings {
   readonly build: number;
   readonly submit: number;
   readonly read: number;
+  /** Balances and lists of trades. */
+  readonly query: number;
   /** Per address, with any key. */
   readonly addressBuild: number;
   readonly addressSubmit: number;
   readonly addressRead: number;
+  readonly addressQuery: number;
   /** Per address, calls that need no key. Registration writes to the database and has a limit of its own. */
   readonly addressOpen: number;
   readonly addressRegister: number;

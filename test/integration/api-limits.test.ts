@@ -27,6 +27,8 @@ const OFF = {
   addressBuild: 0,
   addressSubmit: 0,
   addressRead: 0,
+  query: 0,
+  addressQuery: 0,
   addressOpen: 0,
   addressRegister: 0,
   addressPage: 0,
@@ -131,6 +133,21 @@ it("limits reads by address and reports the key's own limit first", async () => 
   const refused = await read(ALICE.key);
   expect(refused.status).toBe(429);
   expect(refused.headers.get("ratelimit")).toBe('"address-read";r=0;t=1');
+});
+
+it("limits apart what asks a node or reads many records", async () => {
+  const ask = async (path: string, key = ALICE.key) => {
+    const answer = await fetch(`http://127.0.0.1:${edge!.port}${path}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return [answer.status, answer.headers.get("ratelimit")];
+  };
+  edge = await startEdge({ limits: { ...OFF, read: 5, query: 2, addressQuery: 3 } });
+  expect(await ask("/v1/auth/balances")).toEqual([200, '"query";r=1;t=1']);
+  expect(await ask("/v1/tx")).toEqual([200, '"query";r=0;t=1']);
+  expect(await ask("/v1/tx?status=failed")).toEqual([429, '"query";r=0;t=1']);
+  expect(await ask("/v1/auth/profile")).toEqual([200, '"read";r=4;t=1']);
+  expect((await ask("/v1/auth/balances", BOB.key))[1]).toContain('"address-query"');
 });
 
 describe("calls without a valid key", () => {

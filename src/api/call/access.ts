@@ -6,7 +6,7 @@ import { AccountService } from "../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 
 /** How a call is rate-limited and admitted. */
-export type CallKind = "build" | "submit" | "read" | "open" | "register";
+export type CallKind = "build" | "submit" | "read" | "query" | "open" | "register";
 
 /** What the gate asks of the calls of one method. */
 export interface Access {
@@ -15,8 +15,8 @@ export interface Access {
   readonly needsKey: boolean;
 }
 
-const { buy, sell, swap, quote, submit, getPriority } = TradeService.method;
-const { createChallenge, register } = AccountService.method;
+const { buy, sell, swap, quote, submit, listTrades, getPriority } = TradeService.method;
+const { createChallenge, register, getBalances } = AccountService.method;
 
 const OPEN_SERVICES: ReadonlySet<DescService> = new Set([Health, ServerReflection, ServerReflectionAlpha]);
 const KINDS: ReadonlyMap<DescMethod, CallKind> = new Map<DescMethod, CallKind>([
@@ -27,6 +27,9 @@ const KINDS: ReadonlyMap<DescMethod, CallKind> = new Map<DescMethod, CallKind>([
   [submit, "submit"],
   [createChallenge, "register"],
   [register, "register"],
+  // One asks a node, the other reads up to hundreds of records.
+  [getBalances, "query"],
+  [listTrades, "query"],
   [getPriority, "open"],
 ]);
 

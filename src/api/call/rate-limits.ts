@@ -38,6 +38,7 @@ export class RateLimits {
       build: ofKey("build", settings.build),
       submit: ofKey("submit", settings.submit),
       read: ofKey("read", settings.read),
+      query: ofKey("query", settings.query),
       open: undefined,
       register: undefined,
     };
@@ -45,6 +46,7 @@ export class RateLimits {
       build: ofAddress("build", settings.addressBuild),
       submit: ofAddress("submit", settings.addressSubmit),
       read: ofAddress("read", settings.addressRead),
+      query: ofAddress("query", settings.addressQuery),
       open: ofAddress("open", settings.addressOpen),
       register: ofAddress("register", settings.addressRegister),
     };

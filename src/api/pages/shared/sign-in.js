@@ -15,6 +15,19 @@ export async function signIn({ wallet, account }, { network, label, revokeOthers
   return apiKey;
 }
 
+/** Keys with one label that stay in use: other tabs may have them. */
+const KEPT = 3;
+
+/**
+ * Revokes the keys that earlier visits left behind under a label, but for the newest few: an account may have only so many.
+ * @throws Error with a message for the user
+ */
+export async function retireKeys(apiKey, label) {
+  const { keys } = await call("GET", "/v1/auth/keys", { apiKey });
+  const live = keys.filter((key) => key.label === label && key.revokedAt === null);
+  for (const { keyId } of live.slice(0, -KEPT)) await call("DELETE", `/v1/auth/keys/${keyId}`, { apiKey });
+}
+
 /** Asks the faucet of a test chain for SOL. @throws Error with a message for the user */
 export async function fund(walletAddress) {
   await call("POST", "/faucet", { body: { walletAddress } });

@@ -2,7 +2,7 @@
 
 import { percent, roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
 import { byId, call, element, fetchStatus, handOverKey, readEvents, takeKey } from "../shared/page.js";
-import { fund, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
+import { fund, retireKeys, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { createThrowawayWallet } from "../shared/throwaway-wallet.js";
 import { Tokens } from "../shared/tokens.js";
 import { connect, findWallets } from "../shared/wallets.js";
@@ -10,6 +10,8 @@ import { describeQuote, describeRoute } from "./quote-view.js";
 import { followTrade } from "./trade-progress.js";
 import { verifyBuild } from "./trade-proof.js";
 
+/** What the keys of this page are called in the list of an account. */
+const KEY_LABEL = "trade page";
 /** Typing pauses this long before a price is asked for. */
 const TYPED_MS = 250;
 /** Pause before a stream of prices that broke off is opened again. */
@@ -74,7 +76,9 @@ async function open(wallet) {
   const account = await connect(wallet, status.network);
   if (wallet.secretKey !== undefined) await fund(account.address);
   const chosen = { wallet, account };
-  const apiKey = await signIn(chosen, { network: status.network, label: "trade page" });
+  const apiKey = await signIn(chosen, { network: status.network, label: KEY_LABEL });
+  // Whatever comes of it: the next visit tries again.
+  retireKeys(apiKey, KEY_LABEL).catch(() => {});
   session = { ...chosen, apiKey };
   byId("wallet-name").textContent = wallet.name;
   byId("address").textContent = account.address;

@@ -10,7 +10,7 @@ import type { Quote, SwapLeg, SwapTerms, Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import { assemble } from "./assembly.ts";
-import { walletAccounts } from "./wallet-accounts.ts";
+import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 const random = createRandom(53);
 const [WALLET, COIN, POOL] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) =>
@@ -93,4 +93,29 @@ test("an account that both legs of a trade need is created, and paid for, once",
 test("an account that a leg enlarges costs the rent of the added bytes", () => {
   const [first] = twoLegs([{ creates: [], grows: [{ address: POOL, from: 211, to: 301 }] }, { creates: [] }]);
   expect(first).toEqual({ address: POOL, space: 301, rent: 900n, grows: true });
+});
+
+test("a market that pays lamports is never given the temporary account that others pay wrapped SOL into", () => {
+  const asked: SwapTerms[] = [];
+  const steps = [false, true].map((nativeSol) => {
+    const venue = {
+      swap(_state: unknown, _quote: Quote, terms: SwapTerms) {
+        asked.push(terms);
+        return { instructions: [SWAP], computeUnits: 1_000, creates: [] };
+      },
+    } as unknown as Venue;
+    const quote = { mode: "exactIn", inMint: COIN, outMint: SOL_MINT, inAmount: 5n, outAmount: 5n } as Quote;
+    return { hot: { venue, market: { nativeSol }, state: undefined, slot: 1n }, quote, threshold: 4n };
+  });
+  const intent = { inMint: mint(COIN), outMint: mint(SOL_MINT), mode: "exactIn", amount: 10n } as Intent;
+  const accounts = walletAccounts({ wallet: WALLET }, mint(COIN), mint(SOL_MINT));
+  assemble(intent, { steps, inAmount: 10n } as unknown as Route, accounts, {
+    markets: { account: () => OPEN },
+    head: { rentExemption: () => 2_039_280n },
+    nonce: 7,
+    seed: "AbCdEfGhIjK",
+    wrapping: "seeded",
+  });
+  const own = wrappedSolAccount(WALLET).address;
+  expect(asked.map(({ destination }) => destination === own)).toEqual([false, true]);
 });

@@ -90,7 +90,8 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
     } else if (quote.outMint === SOL_MINT && !hot.market.nativeSol) {
       parts.openWrapped(0n);
     }
-    parts.swap(step, parts.accountOf(quote.inMint, accounts), parts.accountOf(quote.outMint, accounts));
+    const accountOf = (mint: Address) => parts.accountOf(mint, accounts, hot.market.nativeSol);
+    parts.swap(step, accountOf(quote.inMint), accountOf(quote.outMint));
   }
   parts.closeWrapped();
   // A market may leave part of an exact input unspent; the account is then not empty and cannot be closed.
@@ -170,8 +171,8 @@ class AssemblyParts {
   }
 
   /** The wallet's account of one side of a swap. Venues that move lamports still name the wallet's wrapped-SOL account. */
-  accountOf(mint: Address, accounts: WalletAccounts): Address {
-    if (mint === SOL_MINT) return this.#wrapped ?? wrappedSolAccount(this.#wallet).address;
+  accountOf(mint: Address, accounts: WalletAccounts, nativeSol: boolean): Address {
+    if (mint === SOL_MINT) return (nativeSol ? undefined : this.#wrapped) ?? wrappedSolAccount(this.#wallet).address;
     const { source, destination, intermediate } = accounts;
     if (source?.mint === mint) return source.address;
     if (destination?.mint === mint) return destination.address;

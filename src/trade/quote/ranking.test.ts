@@ -158,6 +158,29 @@ describe("ranking", () => {
     }
   });
 
+  test("offers the other markets if the state of one breaks the formulas, at whatever size", () => {
+    const { venue } = countingVenue();
+    const broken = {
+      id: "meteora_dbc",
+      quote: (): Quote => {
+        throw new RangeError("Division by zero");
+      },
+    } as unknown as Venue;
+    for (const count of [1, 2, 40]) {
+      const pair = marketsOf(venue, new Array(count).fill({ a: 10n ** 12n, b: 10n ** 12n }));
+      const hostile = marketsOf(broken, [{ a: 1n, b: 1n }]);
+      for (const mode of ["exactIn", "exactOut"] as const) {
+        const ask: Ask = { mode, inMint: A, outMint: B, amount: 10n ** 9n, clock };
+        const all = { ...pair, markets: [...hostile.markets, ...pair.markets] };
+        expect(rankMarkets(all, ask, false).candidates.length, `${count} ${mode}`).toBeGreaterThanOrEqual(1);
+        expect(rankMarkets(hostile, ask, false)).toMatchObject({
+          candidates: [],
+          faults: [{ venue: "meteora_dbc", reason: "cannot be priced" }],
+        });
+      }
+    }
+  });
+
   test("reports every refusal with its market", () => {
     const { venue } = countingVenue();
     const pair = marketsOf(venue, [{ a: 10n, b: 10n }]);

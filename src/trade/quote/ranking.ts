@@ -47,9 +47,11 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
       const value = ask.mode === "exactIn" ? quote.outAmount : quote.inAmount;
       if (best === undefined || (ask.mode === "exactIn" ? value > best : value < best)) best = value;
     } catch (error) {
-      if (!(error instanceof TradewireError)) throw error;
-      refusals.push(error);
-      faults.push({ venue: hot.venue.id, market: hot.market.address.toString(), reason: error.message });
+      // Whatever its state makes of the formulas, one market is no reason to refuse a trade on the others.
+      const isRefusal = error instanceof TradewireError;
+      if (isRefusal) refusals.push(error);
+      const reason = isRefusal ? error.message : "cannot be priced";
+      faults.push({ venue: hot.venue.id, market: hot.market.address.toString(), reason });
     }
   }
   if (candidates.length > 1) candidates.sort(compareCandidates);

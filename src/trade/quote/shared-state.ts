@@ -1,4 +1,3 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import { maximumIn } from "../../primitives/slippage.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import type { Candidate } from "./ranking.ts";
@@ -23,9 +22,8 @@ export function quoteAfter(
   const { mode, inMint, outMint } = second.quote;
   try {
     return { hot: second.hot, quote: venue.quote(after, { mode, inMint, outMint, amount, clock }) };
-  } catch (error) {
-    if (error instanceof TradewireError) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 
@@ -64,9 +62,8 @@ export function settlePair(
         hot: first.hot,
         quote: first.hot.venue.quote(first.hot.state, { mode, inMint, outMint, amount: most, clock }),
       };
-    } catch (error) {
-      if (error instanceof TradewireError) return undefined;
-      throw error;
+    } catch {
+      return undefined;
     }
   }
   return undefined;

@@ -18,3 +18,7 @@ describe("q64Power", () => {
     expect(q64Power(Q64_ONE + 1n, 0x80000)).toBe(0n);
   });
 });
+
+it("takes no time for a base below zero, which no program has", () => {
+  expect(q64Power(-(1n << 110n), 0x7ffff)).toBe(0n);
+});

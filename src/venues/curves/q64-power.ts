@@ -11,13 +11,14 @@ const EXPONENT_LIMIT = 0x80000;
  * Bases of one and above are inverted first and the result inverted back, so that nothing overflows 128 bits. The rounding
  * follows from that and equals the programs'.
  *
- * @returns 0 if the result is too small to represent or the exponent too large
+ * @returns 0 if the result is too small to represent, the exponent too large, or the base below zero
  * @see Meteora `dlmm-sdk` 1.9.14 `helpers/u64xu64_math.ts`, function `pow`
  */
 export function q64Power(base: bigint, exponent: number): bigint {
   if (exponent === 0) return Q64_ONE;
   let bits = Math.abs(exponent);
-  if (bits >= EXPONENT_LIMIT) return 0n;
+  // Programs have no bases below zero; squares of one would grow beyond all bounds.
+  if (bits >= EXPONENT_LIMIT || base < 0n) return 0n;
   const inverted = base >= Q64_ONE;
   let square = inverted ? U128_MAX / base : base;
   let result = Q64_ONE;

@@ -1,4 +1,3 @@
-import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { Ask } from "../../../venues/venue.ts";
@@ -95,9 +94,8 @@ export class MarketCurve {
       const ask = { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock } as const;
       const { inAmount, outAmount } = hot.venue.quote(hot.state, ask);
       return { in: Number(inAmount), out: Number(outAmount) };
-    } catch (error) {
-      if (error instanceof TradewireError) return REFUSED;
-      throw error;
+    } catch {
+      return REFUSED;
     }
   }
 

@@ -1,4 +1,3 @@
-import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { minOf } from "../../../primitives/integer.ts";
@@ -43,13 +42,12 @@ export function realizePlan(
   return Array.isArray(steps) ? routeOf(intent, steps, passing) : steps;
 }
 
-/** The quote of a market, or undefined if it refuses. */
+/** The quote of a market, or undefined if it refuses or cannot be priced. */
 function tryQuote({ venue }: HotMarket, state: unknown, ask: Ask): Quote | undefined {
   try {
     return venue.quote(state, ask);
-  } catch (error) {
-    if (error instanceof TradewireError) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 

@@ -34,6 +34,15 @@ export function definePda(program: Address, seed: string): (address: Address) =>
   return memoByAddress((address) => findPda([prefix, address.bytes], program));
 }
 
+/** Defines the address that `program` derives from a text seed, if one is given, and two other addresses. Each is searched for once. */
+export function definePairPda(program: Address, seed = ""): (first: Address, second: Address) => DerivedAddress {
+  const prefix = seed === "" ? [] : [textBytes(seed)];
+  const derived = memoByAddress((first) =>
+    memoByAddress((second) => findPda([...prefix, first.bytes, second.bytes], program)),
+  );
+  return (first, second) => derived(first)(second);
+}
+
 /**
  * Defines the addresses that `program` derives from a text seed, another address and an index, such as the tick arrays of a
  * pool. Each is searched for once; beyond 512 for one address, the oldest is forgotten.

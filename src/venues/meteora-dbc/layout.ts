@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { derive } from "../../solana/pda.ts";
+import { definePairPda } from "../../solana/derived-address.ts";
 import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
 import type { Market, MintPair } from "../venue.ts";
 import { DBC_QUOTE_MINTS } from "./known-configs.ts";
@@ -92,9 +92,12 @@ export function isDbcPool({ owner, data }: Account): boolean {
   return hasBytesAt(data, 0, POOL_DISCRIMINATOR) || hasBytesAt(data, 0, HOOKED_POOL_DISCRIMINATOR);
 }
 
+/** A pool's vault of a mint, by the mint and the pool. */
+const vaultOf = definePairPda(DBC_PROGRAM, "token_vault");
+
 /**
  * Decodes a pool account; undefined if it is none of the pair. A pool names its coin but not its quote mint: that
- * is the other mint of the pair if the pool's quote vault is derived from it. Cold path: one derivation.
+ * is the other mint of the pair if the pool's quote vault is derived from it, which is searched for once.
  *
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, accounts VirtualPool and TransferHookPool
  */
@@ -105,7 +108,7 @@ export function decodeDbcMarket(account: Account, { a, b }: MintPair): DbcMarket
   if (coin !== a && coin !== b) return undefined;
   const quoteMint = coin === a ? b : a;
   const quoteVault = Address.from(data, 200);
-  if (derive(DBC_PROGRAM, "token_vault", quoteMint, address) !== quoteVault) return undefined;
+  if (vaultOf(quoteMint, address).address !== quoteVault) return undefined;
   return {
     venue: "meteora_dbc",
     address,

@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { defineIndexedPda } from "../../solana/derived-address.ts";
+import { defineIndexedPda, definePda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { sortMints } from "../shared/sort-mints.ts";
@@ -85,7 +85,7 @@ export function isWhirlpool({ owner, data }: Account): boolean {
   return owner === WHIRLPOOL_PROGRAM && data.length >= WHIRLPOOL_SIZE && hasBytesAt(data, 0, WHIRLPOOL_DISCRIMINATOR);
 }
 
-/** Decodes a pool account; undefined if it is none. Derives its oracle: for cold paths. */
+/** Decodes a pool account; undefined if it is none. Its oracle is searched for once. */
 export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undefined {
   if (!isWhirlpool(account)) return undefined;
   const { address, data } = account;
@@ -99,7 +99,7 @@ export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undef
     nativeSol: false,
     vaults: [Address.from(data, 133), Address.from(data, 213)],
     tickSpacing,
-    oracle: oracleAddress(address),
+    oracle: oracleOf(address).address,
     adaptive: view.getUint16(43, true) !== tickSpacing,
   };
 }
@@ -202,9 +202,7 @@ export const whirlpoolTickArrayOf = defineIndexedPda(WHIRLPOOL_PROGRAM, "tick_ar
   textBytes(String(start)),
 );
 
-function oracleAddress(pool: Address): Address {
-  return derive(WHIRLPOOL_PROGRAM, "oracle", pool);
-}
+const oracleOf = definePda(WHIRLPOOL_PROGRAM, "oracle");
 
 /** Address of the pool of a pair in a configuration; `feeTierIndex` is the tick spacing for ordinary fee tiers. */
 export function whirlpoolAddress(

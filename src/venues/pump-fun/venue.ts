@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -88,10 +89,13 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   errors: pumpFunErrors,
 };
 
+const pumpGlobalIn = decodeOnce(decodePumpGlobal);
+const feeConfigIn = decodeOnce(decodePumpFeeConfig);
+
 function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
   const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
-  const global = decodePumpGlobal(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
-  const config = decodePumpFeeConfig(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
+  const global = pumpGlobalIn(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
+  const config = feeConfigIn(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
   if (curve === undefined || global === undefined || config === undefined) {
     throw degraded("pump_fun", `the accounts of ${market.address} do not have the known layout`);
   }

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -116,10 +117,13 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   errors: pumpSwapErrors,
 };
 
+const pumpSwapGlobalIn = decodeOnce(decodePumpSwapGlobal);
+const feeConfigIn = decodeOnce(decodePumpFeeConfig);
+
 function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
   const account = requireAccount(have, market.address, "pump_swap", "pool");
-  const global = decodePumpSwapGlobal(requireAccount(have, PUMP_SWAP_GLOBAL, "pump_swap", "settings account"));
-  const config = decodePumpFeeConfig(requireAccount(have, PUMP_SWAP_FEE_CONFIG, "pump_swap", "fee configuration"));
+  const global = pumpSwapGlobalIn(requireAccount(have, PUMP_SWAP_GLOBAL, "pump_swap", "settings account"));
+  const config = feeConfigIn(requireAccount(have, PUMP_SWAP_FEE_CONFIG, "pump_swap", "fee configuration"));
   if (decodePumpSwapMarket(account) === undefined || global === undefined || config === undefined) {
     throw degraded("pump_swap", `the accounts of ${market.address} do not have the known layout`);
   }

@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { type DerivedAddress, defineIndexedPda } from "../../solana/derived-address.ts";
+import { type DerivedAddress, defineIndexedPda, definePda } from "../../solana/derived-address.ts";
 import { findPda } from "../../solana/pda.ts";
 import { floorDivide, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { sortMints } from "../shared/sort-mints.ts";
@@ -101,7 +101,7 @@ export function isClmmPool({ owner, data }: Account): boolean {
   return owner === CLMM_PROGRAM && data.length >= CLMM_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
 }
 
-/** Decodes a pool account; undefined if it is none. Derives the bitmap's extension: for cold paths. */
+/** Decodes a pool account; undefined if it is none. The bitmap's extension is searched for once. */
 export function decodeClmmMarket(account: Account): ClmmMarket | undefined {
   if (!isClmmPool(account)) return undefined;
   const { address, data } = account;
@@ -308,9 +308,7 @@ export const clmmTickArrayOf = defineIndexedPda(CLMM_PROGRAM, "tick_array", (sta
   return seed;
 });
 
-function extensionOf(pool: Address): DerivedAddress {
-  return findPda([textBytes("pool_tick_array_bitmap_extension"), pool.bytes], CLMM_PROGRAM);
-}
+const extensionOf = definePda(CLMM_PROGRAM, "pool_tick_array_bitmap_extension");
 
 /** Address of the fee configuration of an index, which is big-endian in its seeds. */
 export function clmmConfigAddress(index: number): Address {

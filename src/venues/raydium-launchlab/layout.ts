@@ -1,6 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
+import { definePairPda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
 import type { Market, MintPair } from "../venue.ts";
 
@@ -65,7 +66,10 @@ export function isLaunchlabPool({ owner, data }: Account): boolean {
   return owner === LAUNCHLAB_PROGRAM && data.length >= LAUNCHLAB_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
 }
 
-/** Decodes a pool account; undefined if it is none. Derives its fee vaults: for cold paths. */
+/** Where the fees of a platform or a creator in a mint are kept. */
+const feeVaultOf = definePairPda(LAUNCHLAB_PROGRAM);
+
+/** Decodes a pool account; undefined if it is none. Its fee vaults are searched for once. */
 export function decodeLaunchlabMarket(account: Account): LaunchlabMarket | undefined {
   if (!isLaunchlabPool(account)) return undefined;
   const { address, data } = account;
@@ -79,8 +83,8 @@ export function decodeLaunchlabMarket(account: Account): LaunchlabMarket | undef
     config: Address.from(data, 141),
     platform,
     vaults: [Address.from(data, 269), Address.from(data, 301)],
-    platformFeeVault: derive(LAUNCHLAB_PROGRAM, platform, quoteMint),
-    creatorFeeVault: derive(LAUNCHLAB_PROGRAM, Address.from(data, 333), quoteMint),
+    platformFeeVault: feeVaultOf(platform, quoteMint).address,
+    creatorFeeVault: feeVaultOf(Address.from(data, 333), quoteMint).address,
   };
 }
 

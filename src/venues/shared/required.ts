@@ -1,6 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
 import { decodeMint, isMint, type Mint } from "../../solana/token/mint.ts";
 import type { VenueId } from "../venue.ts";
 import { degraded } from "./refusals.ts";
@@ -19,11 +20,13 @@ export function requireAccount(have: AccountView, address: Address, venue: Venue
   return account;
 }
 
+const mintIn = decodeOnce(decodeMint);
+
 /** A mint of a market. @throws TradewireError VENUE_DEGRADED if it does not exist or is not a mint */
 export function requireMint(have: AccountView, address: Address, venue: VenueId): Mint {
   const account = requireAccount(have, address, venue, "mint");
   if (!isMint(account)) throw degraded(venue, `${address} is not a mint`);
-  return decodeMint(account);
+  return mintIn(account);
 }
 
 /** Refuses a token with an unsupported extension. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION with the reason */

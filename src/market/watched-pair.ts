@@ -87,8 +87,8 @@ export class WatchedPair {
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
     if (this.#answer === undefined) {
+      // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
       this.#answer = this.#lacksAccounts() ? undefined : this.#compose();
-      this.#freshUntilMs = 0;
     }
     return this.#answer;
   }
@@ -146,6 +146,7 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
+    this.#freshUntilMs = 0;
   }
 
   /** An account behind the answer has changed. */

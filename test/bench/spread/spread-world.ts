@@ -42,7 +42,7 @@ export interface SpreadWorld {
   readonly wallets: readonly Address[];
   readonly mints: readonly Address[];
   /** Market accounts of each mint. */
-  readonly marketsOf: readonly (readonly Address[])[];
+  readonly marketsOf: ReadonlyMap<Address, readonly Address[]>;
   readonly pairs: readonly TradedPair[];
   readonly random: Random;
   close(): void;
@@ -99,7 +99,7 @@ export async function openSpreadWorld(sizes: SpreadSizes, seed: number): Promise
     ports: { ...base, markets },
     wallets,
     mints,
-    marketsOf: [...pools.values()].map((found) => found.map(({ market }) => market)),
+    marketsOf: new Map(Array.from(pools, ([mint, found]) => [mint, found.map(({ market }) => market)])),
     pairs,
     random,
     close() {

@@ -1,0 +1,116 @@
+/**
+ * A process that makes builds and says what one takes, batch by batch: of one pair, of spread traffic, with updates between them,
+ * and with many markets of a mint. It uses no more of the service than the build story, so that it runs on earlier revisions too.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { buildTrade } from "../../../src/trade/build/build-trade.ts";
+import type { TradeRequest } from "../../../src/trade/trade.ts";
+import { answerParent } from "../child.ts";
+import { cpuMicrosOf, hashKibibyte } from "../measure.ts";
+import { randomBuy, randomBuys } from "../spread/spread-requests.ts";
+import { FULL_SPREAD, openSpreadWorld, type SpreadWorld } from "../spread/spread-world.ts";
+
+/** Builds of one batch, and hashes. */
+const BATCH = 300;
+const HASHES = 3_000;
+/** Markets of each mint in the second world. */
+const MANY = 64;
+/** Builds made before the loop has a turn: slots begin in it. */
+const WARMED_AT_ONCE = 50;
+
+/** What a batch is of. `bytes`: measures allocations in place of time. */
+export interface BuildQuestion {
+  readonly probe: BuildProbe;
+  readonly bytes?: boolean;
+}
+
+export type BuildProbe = (typeof BUILD_PROBES)[number];
+
+export const BUILD_PROBES = [
+  "hash",
+  "onePair",
+  "spread",
+  "updated",
+  "oneMarket",
+  "many",
+  "manyOneUpdate",
+  "manyAllUpdated",
+] as const;
+
+const seed = 17;
+const scale = Number(process.argv[2] ?? 1);
+const spread = await openSpreadWorld(
+  { ...FULL_SPREAD, wallets: FULL_SPREAD.wallets / scale, mints: FULL_SPREAD.mints / scale },
+  seed,
+);
+const many = await openSpreadWorld({ wallets: 64, mints: 8, mintsPerWallet: 2, marketsPerMint: MANY }, seed);
+const single = await openSpreadWorld({ wallets: 64, mints: 8, mintsPerWallet: 2, marketsPerMint: 1 }, seed);
+for (const world of [spread, many, single]) await warm(world);
+
+answerParent({ ready: true }, async ({ probe, bytes }: BuildQuestion) => {
+  await nextTurn();
+  return { value: bytes === true ? bytesOf(probe) : microsOf(probe) };
+});
+
+/** Builds each pair once, as its first caller does. */
+async function warm(world: SpreadWorld): Promise<void> {
+  await sleep(1_000);
+  for (const [index, pair] of world.pairs.entries()) {
+    if (index % WARMED_AT_ONCE === 0) await nextTurn();
+    await buildTrade(world.ports, randomBuy(pair, world.random));
+  }
+}
+
+function microsOf(probe: BuildProbe): number {
+  if (probe === "hash") return cpuMicrosOf(hashKibibyte, HASHES);
+  const builds = prepare(probe);
+  let next = 0;
+  return cpuMicrosOf(() => builds[next++]!(), builds.length);
+}
+
+/** Bytes that a build leaves to the collector; only right if none runs meanwhile. */
+function bytesOf(probe: BuildProbe): number {
+  const builds = prepare(probe).slice(0, 100);
+  globalThis.gc?.();
+  const before = process.memoryUsage();
+  for (const build of builds) build();
+  const after = process.memoryUsage();
+  return (after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / builds.length;
+}
+
+/** A batch of builds; updates that come before them are made here, and are not measured. */
+function prepare(probe: BuildProbe): (() => void)[] {
+  switch (probe) {
+    case "onePair":
+      return buildsOf(spread, Array.from({ length: BATCH }, () => randomBuy(spread.pairs[0]!, spread.random)));
+    case "updated": {
+      const requests = randomBuys(spread, BATCH);
+      for (const { outMint } of requests) spread.chain.touch(spread.marketsOf.get(outMint)![0]!);
+      return buildsOf(spread, requests);
+    }
+    case "oneMarket":
+      return buildsOf(single, randomBuys(single, BATCH));
+    case "many":
+      return buildsOf(many, randomBuys(many, BATCH));
+    case "manyOneUpdate":
+    case "manyAllUpdated": {
+      // One build of each mint: each meets the updates made for it.
+      const requests = many.mints.map((mint) => randomBuy(many.pairs.find((pair) => pair.mint === mint)!, many.random));
+      for (const mint of many.mints) {
+        const markets = many.marketsOf.get(mint)!;
+        const changed = probe === "manyOneUpdate" ? [many.random.pick(markets)] : markets;
+        for (const market of changed) many.chain.touch(market);
+      }
+      return buildsOf(many, requests);
+    }
+    default:
+      return buildsOf(spread, randomBuys(spread, BATCH));
+  }
+}
+
+function buildsOf({ ports }: SpreadWorld, requests: readonly TradeRequest[]): (() => void)[] {
+  return requests.map((request) => () => {
+    if (buildTrade(ports, request) instanceof Promise) throw new Error("a warm build waited");
+  });
+}

@@ -9,7 +9,11 @@ export class BenchChild {
    * @param path of the module it runs
    * @param cwd the root of the revision it belongs to
    */
-  constructor(path: string, cwd: string, { args = [], nodeArgs = [] }: { args?: readonly string[]; nodeArgs?: readonly string[] } = {}) {
+  constructor(
+    path: string,
+    cwd: string,
+    { args = [], nodeArgs = [] }: { args?: readonly string[]; nodeArgs?: readonly string[] } = {},
+  ) {
     this.#process = spawn(process.execPath, ["--expose-gc", ...nodeArgs, path, ...args], {
       cwd,
       stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -2,41 +2,20 @@
  * A process that makes builds and says what one takes, batch by batch: of one pair, of spread traffic, with updates between them,
  * and with many markets of a mint. It uses no more of the service than the build story, so that it runs on earlier revisions too.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../../src/trade/trade.ts";
 import { answerParent } from "../child.ts";
 import { cpuMicrosOf, hashKibibyte } from "../measure.ts";
-import { randomBuy, randomBuys } from "../spread/spread-requests.ts";
+import { buildEach, randomBuy, randomBuys } from "../spread/spread-requests.ts";
 import { FULL_SPREAD, openSpreadWorld, type SpreadWorld } from "../spread/spread-world.ts";
+import type { BuildProbe, BuildQuestion } from "./build-probes.ts";
 
 /** Builds of one batch, and hashes. */
 const BATCH = 300;
 const HASHES = 3_000;
 /** Markets of each mint in the second world. */
 const MANY = 64;
-/** Builds made before the loop has a turn: slots begin in it. */
-const WARMED_AT_ONCE = 50;
-
-/** What a batch is of. `bytes`: measures allocations in place of time. */
-export interface BuildQuestion {
-  readonly probe: BuildProbe;
-  readonly bytes?: boolean;
-}
-
-export type BuildProbe = (typeof BUILD_PROBES)[number];
-
-export const BUILD_PROBES = [
-  "hash",
-  "onePair",
-  "spread",
-  "updated",
-  "oneMarket",
-  "many",
-  "manyOneUpdate",
-  "manyAllUpdated",
-] as const;
 
 const seed = 17;
 const scale = Number(process.argv[2] ?? 1);
@@ -46,33 +25,31 @@ const spread = await openSpreadWorld(
 );
 const many = await openSpreadWorld({ wallets: 64, mints: 8, mintsPerWallet: 2, marketsPerMint: MANY }, seed);
 const single = await openSpreadWorld({ wallets: 64, mints: 8, mintsPerWallet: 2, marketsPerMint: 1 }, seed);
-for (const world of [spread, many, single]) await warm(world);
+for (const world of [spread, many, single]) await buildEach(world);
 
 answerParent({ ready: true }, async ({ probe, bytes }: BuildQuestion) => {
   await nextTurn();
   return { value: bytes === true ? bytesOf(probe) : microsOf(probe) };
 });
 
-/** Builds each pair once, as its first caller does. */
-async function warm(world: SpreadWorld): Promise<void> {
-  await sleep(1_000);
-  for (const [index, pair] of world.pairs.entries()) {
-    if (index % WARMED_AT_ONCE === 0) await nextTurn();
-    await buildTrade(world.ports, randomBuy(pair, world.random));
-  }
-}
-
 function microsOf(probe: BuildProbe): number {
   if (probe === "hash") return cpuMicrosOf(hashKibibyte, HASHES);
   const builds = prepare(probe);
+  beginSlots();
   let next = 0;
   return cpuMicrosOf(() => builds[next++]!(), builds.length);
+}
+
+/** However long it has waited for a processor, the state is fresh. */
+function beginSlots(): void {
+  for (const { chain } of [spread, many, single]) chain.beginSlot();
 }
 
 /** Bytes that a build leaves to the collector; only right if none runs meanwhile. */
 function bytesOf(probe: BuildProbe): number {
   const builds = prepare(probe).slice(0, 100);
   globalThis.gc?.();
+  beginSlots();
   const before = process.memoryUsage();
   for (const build of builds) build();
   const after = process.memoryUsage();
@@ -83,7 +60,10 @@ function bytesOf(probe: BuildProbe): number {
 function prepare(probe: BuildProbe): (() => void)[] {
   switch (probe) {
     case "onePair":
-      return buildsOf(spread, Array.from({ length: BATCH }, () => randomBuy(spread.pairs[0]!, spread.random)));
+      return buildsOf(
+        spread,
+        Array.from({ length: BATCH }, () => randomBuy(spread.pairs[0]!, spread.random)),
+      );
     case "updated": {
       const requests = randomBuys(spread, BATCH);
       for (const { outMint } of requests) spread.chain.touch(spread.marketsOf.get(outMint)![0]!);

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
+import { buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../../src/trade/trade.ts";
 import { LEAST_LAMPORTS, MOST_LAMPORTS, type SpreadWorld, type TradedPair } from "./spread-world.ts";
 
@@ -34,4 +36,20 @@ export function randomBuy({ wallet, mint, walletIndex }: TradedPair, random: Ran
 /** `count` buys of random pairs. */
 export function randomBuys({ pairs, random }: Pick<SpreadWorld, "pairs" | "random">, count: number): TradeRequest[] {
   return Array.from({ length: count }, () => randomBuy(random.pick(pairs), random));
+}
+
+/** Builds made before the loop has a turn. */
+const BUILT_AT_ONCE = 50;
+
+/** Builds each pair once, as its first caller does. */
+export async function buildEach({ chain, pairs, ports, random }: SpreadWorld): Promise<void> {
+  await sleep(1_000);
+  for (const [index, pair] of pairs.entries()) {
+    if (index % BUILT_AT_ONCE === 0) {
+      await nextTurn();
+      // However busy the machine, the state is fresh.
+      chain.beginSlot();
+    }
+    await buildTrade(ports, randomBuy(pair, random));
+  }
 }

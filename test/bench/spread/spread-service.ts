@@ -1,33 +1,124 @@
-/** The service on the embedded chain with one registered, funded wallet. Prints its port, the API key and a mint. */
-import { mkdtempSync, rmSync } from "node:fs";
+/**
+ * The API on spread traffic: the real edge, keys and builds, on accounts in memory in place of a node. After each build, one
+ * account of a random market changes. It answers what it has used; callers get their keys from the file that it names.
+ */
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/process/config/config.ts";
-import { createDemoWallet } from "../../src/process/start-page.ts";
+import { createApiKey, hashApiKey, keyIdOf } from "../../../src/accounts/keys/api-key.ts";
+import { createKeyDirectory } from "../../../src/accounts/keys/key-directory.ts";
+import { openStore, type Store } from "../../../src/accounts/store/store.ts";
+import { Metrics } from "../../../src/api/observe/metrics.ts";
+import { Api } from "../../../src/api/server.ts";
+import { apiSettings } from "../../../src/app/api-settings.ts";
+import { monotonicMs } from "../../../src/primitives/clock.ts";
+import { parseConfig } from "../../../src/process/config/config.ts";
+import { buildTrade } from "../../../src/trade/build/build-trade.ts";
+import type { Trades } from "../../../src/trade/trade.ts";
+import { answerParent } from "../child.ts";
+import { cpuMicros } from "../measure.ts";
+import { buildEach } from "./spread-requests.ts";
+import { FULL_SPREAD, openSpreadWorld, type SpreadWorld } from "./spread-world.ts";
 
-const dataDir = mkdtempSync(join(tmpdir(), "tradewire-bench-"));
-const app = await startApp({
-  now: Date.now,
-  config: parseConfig({
-    PORT: "0",
-    ADMIN_PORT: "0",
-    SANDBOX_PORT: "0",
-    DATA_DIR: dataDir,
-    // All requests come from one key and one address: limits are counted but never reached.
-    BUILD_PER_SECOND: "1000000",
-    ADDRESS_BUILD_PER_SECOND: "1000000",
-    // To measure what checks on the deployed programs cost: nothing is to be seen of them here.
-    SHADOW_EXECUTION: process.env.SHADOW_EXECUTION,
-  }),
-  // The first line of standard output is for the bench.
-  logger: { info: () => {}, warn: console.error, error: console.error },
+/** What the callers of the service know, as JSON. */
+export interface SpreadFacts {
+  readonly port: number;
+  /** API keys, by wallet. */
+  readonly keys: readonly string[];
+  readonly mints: readonly string[];
+  /** Of each pair, the places of its wallet and its mint. */
+  readonly pairs: readonly (readonly [wallet: number, mint: number])[];
+}
+
+/** What the service has used since it started. */
+export interface Usage {
+  /** Processor time, microseconds. */
+  readonly cpu: number;
+  /** Bytes on the heap and outside of it; what calls leave there, if no collection ran in between. */
+  readonly bytes: number;
+}
+
+const ROWS_AT_ONCE = 500;
+const PEPPER = new Uint8Array(32).fill(5);
+
+const scale = Number(process.argv[2] ?? 1);
+const folder = mkdtempSync(join(tmpdir(), "tradewire-bench-"));
+const world = await openSpreadWorld(
+  { ...FULL_SPREAD, wallets: FULL_SPREAD.wallets / scale, mints: FULL_SPREAD.mints / scale },
+  17,
+);
+await buildEach(world);
+const store = await openStore({ dataDir: folder });
+const apiKeys = await register(store, world);
+const keys = createKeyDirectory({ store, pepper: PEPPER, now: monotonicMs, epochMs: Date.now });
+for (const key of apiKeys) await keys.authenticate(key);
+const config = parseConfig({
+  PORT: "0",
+  DATA_DIR: folder,
+  // All requests come from one address: limits are counted but never reached.
+  BUILD_PER_SECOND: "1000000",
+  ADDRESS_BUILD_PER_SECOND: "1000000",
+  BUILD_QUEUE_MS: "10000",
 });
-const demo = await createDemoWallet(app);
-const token = app.sandbox!.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!;
-process.stdout.write(`${JSON.stringify({ port: app.port, apiKey: demo!.apiKey, mint: token.mint })}\n`);
-process.on("SIGTERM", async () => {
-  await app.close();
-  rmSync(dataDir, { recursive: true, force: true });
-  process.exit(0);
+const metrics = new Metrics();
+const api = new Api({
+  trades: { build } as Trades,
+  accounts: {} as never,
+  keys,
+  logger: { warn: console.warn, error: console.error },
+  settings: apiSettings(config, { tls: undefined, publicUrl: () => "http://127.0.0.1" }),
+  canBuild: () => true,
+  nowMs: monotonicMs,
+  requestIdPrefix: "bench",
+  observe: (record) => metrics.record(record),
 });
+const { port } = await api.listen();
+const file = join(folder, "facts.json");
+const facts: SpreadFacts = {
+  port,
+  keys: apiKeys,
+  mints: world.mints.map(String),
+  pairs: world.pairs.map(({ walletIndex, mintIndex }) => [walletIndex, mintIndex]),
+};
+writeFileSync(file, JSON.stringify(facts));
+answerParent({ file, port }, (): Usage => {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return { cpu: cpuMicros(), bytes: heapUsed + arrayBuffers };
+});
+
+function build(request: Parameters<Trades["build"]>[0]): ReturnType<Trades["build"]> {
+  const built = buildTrade(world.ports, request);
+  const mint = world.mints[world.random.u32() % world.mints.length]!;
+  world.chain.touch(world.marketsOf.get(mint)![0]!);
+  return built;
+}
+
+/** Writes an account and a key for each wallet. @returns the keys */
+async function register(into: Store, { wallets }: SpreadWorld): Promise<readonly string[]> {
+  const made = wallets.map((wallet) => ({ wallet: wallet.toString(), key: createApiKey() }));
+  const at = Date.now();
+  for (let from = 0; from < made.length; from += ROWS_AT_ONCE) {
+    const rows = made.slice(from, from + ROWS_AT_ONCE);
+    await into.run(async (db) => {
+      await db
+        .insertInto("accounts")
+        .values(rows.map(({ wallet }) => ({ id: wallet, wallet, created_at_ms: at })))
+        .execute();
+      await db
+        .insertInto("api_keys")
+        .values(
+          rows.map(({ wallet, key }) => ({
+            id: keyIdOf(key),
+            account_id: wallet,
+            hash: hashApiKey(key, PEPPER),
+            label: "",
+            created_at_ms: at,
+            revoked_at_ms: null,
+            used_at_ms: at + 1,
+          })),
+        )
+        .execute();
+    });
+  }
+  return made.map(({ key }) => key);
+}

@@ -1,5 +1,7 @@
-/** The yardstick: a bare Fastify server that parses a JSON body and answers JSON of a given size. Prints its port. */
+/** The yardstick of HTTP/1.1: a bare Fastify server that parses a JSON body and answers JSON of a given size. */
 import { fastify } from "fastify";
+import { answerParent } from "../child.ts";
+import { cpuMicros } from "../measure.ts";
 
 const size = Number(process.argv[2]);
 const server = fastify({ logger: false });
@@ -9,4 +11,4 @@ server.post("/v1/tx/buy", (_request, reply) => {
   reply.header("content-type", "application/json; charset=utf-8").send(JSON.stringify(answer));
 });
 const address = await server.listen({ port: 0, host: "127.0.0.1" });
-process.stdout.write(`${JSON.stringify({ port: Number(new URL(address).port) })}\n`);
+answerParent({ port: Number(new URL(address).port) }, () => ({ cpu: cpuMicros(), bytes: 0 }));

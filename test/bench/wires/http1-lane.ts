@@ -1,69 +1,49 @@
 import { connect, type Socket } from "node:net";
+import type { WireRequest } from "./wire-requests.ts";
 
-/**
- * Requests per second one server answers on keep-alive connections, each asking again as soon as it is answered. What a busy
- * server refuses does not count.
- */
-export async function measureLoad(options: {
-  readonly port: number;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly connections: number;
-  readonly durationMs: number;
-}): Promise<{ readonly perSecond: number; readonly bytes: number }> {
-  const head = Object.entries({
-    host: "bench",
-    "content-length": String(Buffer.byteLength(options.body)),
-    ...options.headers,
-  })
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("");
-  const request = Buffer.from(`POST ${options.path} HTTP/1.1\r\n${head}\r\n${options.body}`);
-  let answers = 0;
-  let bytes = 0;
-  let running = true;
-  const sockets: Socket[] = [];
-  const failure = Promise.withResolvers<never>();
-  for (let index = 0; index < options.connections; index++) {
-    const socket = connect(options.port, "127.0.0.1", () => socket.write(request));
-    sockets.push(socket);
-    let pending = Buffer.alloc(0);
-    socket.on("error", failure.reject);
-    socket.on("data", (chunk) => {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-      const end = pending.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      const length = Number(/content-length: (\d+)/i.exec(pending.toString("latin1", 0, end))?.[1]);
-      if (pending.length < end + 4 + length) return;
-      const status = pending.toString("latin1", 0, 15);
-      if (status.includes(" 200 ")) {
-        bytes = length;
-        answers++;
-      } else if (!status.includes(" 503 ")) failure.reject(new Error(pending.toString()));
-      pending = Buffer.alloc(0);
-      if (running) socket.write(request);
-    });
-  }
-  // A generator that sleeps between answers has to be woken by the server's writes, which the server would pay for. It spins.
-  const spin = (): void => {
-    if (running) setImmediate(spin);
-  };
-  spin();
-  const measured = (async () => {
-    await sleep(options.durationMs / 4);
-    answers = 0;
-    const start = performance.now();
-    await sleep(options.durationMs);
-    running = false;
-    return { perSecond: (answers * 1000) / (performance.now() - start), bytes };
-  })();
-  try {
-    return await Promise.race([measured, failure.promise]);
-  } finally {
-    running = false;
-    for (const socket of sockets) socket.destroy();
-  }
+/** A connection that carries calls. */
+export interface Lane {
+  /** Makes a call. Resolves with the size of the answer's body; undefined if the server was busy. @throws Error for anything else */
+  call(request: WireRequest): Promise<number | undefined>;
+  close(): void;
 }
 
-const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** A keep-alive HTTP/1.1 connection, one call at a time, with as little work as can be: the machine is the server's. */
+export class Http1Lane implements Lane {
+  readonly #socket: Socket;
+  #pending = "";
+  #waiting: PromiseWithResolvers<number | undefined> | undefined;
+
+  constructor(port: number) {
+    this.#socket = connect(port, "127.0.0.1").setNoDelay(true).setEncoding("latin1");
+    this.#socket.on("data", (chunk) => this.#take(chunk as unknown as string));
+    this.#socket.on("error", (error) => this.#waiting?.reject(error));
+  }
+
+  call({ path, headers, body }: WireRequest): Promise<number | undefined> {
+    let head = `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-length: ${body.length}\r\n`;
+    for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+    this.#waiting = Promise.withResolvers();
+    this.#socket.write(Buffer.concat([Buffer.from(`${head}\r\n`, "latin1"), body]));
+    return this.#waiting.promise;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: string): void {
+    this.#pending += chunk;
+    const end = this.#pending.indexOf("\r\n\r\n");
+    if (end < 0) return;
+    const length = Number(/content-length: (\d+)/i.exec(this.#pending.slice(0, end))?.[1]);
+    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${this.#pending}`);
+    if (this.#pending.length < end + 4 + length) return;
+    const answer = this.#pending;
+    this.#pending = "";
+    const status = answer.slice(9, 12);
+    if (status === "200") this.#waiting!.resolve(length);
+    else if (status === "503") this.#waiting!.resolve(undefined);
+    else this.#waiting!.reject(new Error(answer));
+  }
+}

@@ -38,6 +38,19 @@ describe("isWalletKey", () => {
 
 describe("verifySignature", () => {
   const wallet = createTestWallet();
+
+  it("says the same of a key that is remembered", () => {
+    const signer = createTestWallet();
+    const message = textBytes("a trade");
+    const signature = signer.sign(message);
+    const check = () => {
+      expect(verifySignature(signer.address.bytes, message, signature)).toBe(true);
+      expect(verifySignature(signer.address.bytes, textBytes("another"), signature)).toBe(false);
+      for (const key of SMALL_ORDER) expect(verifySignature(key, message, signature)).toBe(false);
+    };
+    check();
+    check();
+  });
   const message = textBytes("a challenge");
   const signature = wallet.sign(message);
 

@@ -38,7 +38,8 @@ export class BenchChild {
   }
 
   close(): void {
-    this.#process.kill("SIGKILL");
+    // It ends itself, and removes what it has made.
+    this.#process.removeAllListeners("exit").disconnect();
   }
 }
 

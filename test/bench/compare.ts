@@ -11,9 +11,9 @@ import { measureCalls, startCallers, startSpreadServer } from "./wires/wires-ben
 /** A tenth of the wallets and mints: two revisions are in memory at once. */
 const SCALE = ["10"];
 const WARM_ROUNDS = 6;
-const ROUNDS = 25;
-const WARM_CALLS = 10_000;
-const CALLS = 2_000;
+const ROUNDS = 15;
+const WARM_CALLS = 4_000;
+const CALLS = 1_000;
 const PROBES: readonly BuildProbe[] = ["onePair", "spread", "updated", "oneMarket", "many", "manyOneUpdate"];
 
 /** One figure of both revisions. Processor time, microseconds. */

@@ -4,23 +4,34 @@ import { namingFields } from "./trade-fields.ts";
 
 const FIELDS = { amount: "solAmount", inMint: undefined, outMint: "mint" };
 
-async function fieldOf(argument: string): Promise<string | undefined> {
-  const failing = namingFields(FIELDS, () => {
-    throw invalidField(argument, "At fault.");
-  });
-  const error = await failing.catch((thrown: unknown) => thrown);
+/** The field that the error names, thrown at once or after a wait. */
+async function fieldOf(argument: string, waits: boolean): Promise<string | undefined> {
+  const refused = invalidField(argument, "At fault.");
+  const fail = waits
+    ? () => Promise.reject(refused)
+    : () => {
+        throw refused;
+      };
+  const error = await (async () => namingFields(FIELDS, fail))().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "VALIDATION_ERROR", message: "At fault." });
   return (error as TradewireError).facts.field;
 }
 
-test("an argument at fault is named as its request field; other fields stay", async () => {
-  expect(await fieldOf("amount")).toBe("solAmount");
-  expect(await fieldOf("outMint")).toBe("mint");
-  expect(await fieldOf("slippage")).toBe("slippage");
+test.each([false, true])(
+  "an argument at fault is named as its request field; other fields stay (waits: %s)",
+  async (waits) => {
+    expect(await fieldOf("amount", waits)).toBe("solAmount");
+    expect(await fieldOf("outMint", waits)).toBe("mint");
+    expect(await fieldOf("slippage", waits)).toBe("slippage");
+  },
+);
+
+test.each([false, true])("an argument that the request implies has no field (waits: %s)", async (waits) => {
+  expect(await fieldOf("inMint", waits)).toBeUndefined();
 });
 
-test("an argument that the request implies has no field", async () => {
-  expect(await fieldOf("inMint")).toBeUndefined();
+test("a call that does not wait returns no promise", () => {
+  expect(namingFields(FIELDS, () => 7)).toBe(7);
 });
 
 test("results and other errors pass through", async () => {

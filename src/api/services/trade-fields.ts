@@ -8,15 +8,20 @@ export interface TradeFields {
 }
 
 /**
- * Runs a trade call; if an argument is at fault, the error names the request field that carries it.
+ * Runs a trade call; if an argument is at fault, the error names the request field that carries it. A call that does not wait
+ * returns no promise.
  *
  * @throws TradewireError as `call`
  */
-export async function namingFields<T>(fields: TradeFields, call: () => T | Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
+export function namingFields<T>(fields: TradeFields, call: () => T | Promise<T>): T | Promise<T> {
+  const refuse = (error: unknown): never => {
     throw error instanceof TradewireError ? inFields(error, fields) : error;
+  };
+  try {
+    const result = call();
+    return result instanceof Promise ? result.catch(refuse) : result;
+  } catch (error) {
+    return refuse(error);
   }
 }
 

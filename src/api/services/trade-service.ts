@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { BuyRequest, SellRequest, SwapRequest, TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
-import type { Trades } from "../../trade/trade.ts";
+import type { BuiltTrade, Trades } from "../../trade/trade.ts";
 import { principalOf, stateOf } from "../call/call.ts";
 import { fromBuilt, fromPriorities, fromQuoted, fromSubmitted, fromWatched } from "./answers.ts";
 import { fromTradePage, toTradeQuery } from "./listed-trades.ts";
@@ -25,9 +25,9 @@ const SWAP_RAW_FIELDS: TradeFields = { ...SWAP_FIELDS, amount: "amountRaw" };
  */
 export function createTradeService(trades: Trades, bounds: StreamBounds): ServiceImpl<typeof TradeService> {
   return {
-    async buy(request, context) {
-      return fromBuilt(
-        await namingFields(request.solAmountRaw === undefined ? BUY_FIELDS : BUY_RAW_FIELDS, () =>
+    buy(request, context) {
+      return answer(
+        namingFields(request.solAmountRaw === undefined ? BUY_FIELDS : BUY_RAW_FIELDS, () =>
           trades.build({
             principal: principalOf(context),
             inMint: WIRE_SOL_MINT,
@@ -44,9 +44,9 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
       );
     },
 
-    async sell(request, context) {
-      return fromBuilt(
-        await namingFields(saleFields(request), () =>
+    sell(request, context) {
+      return answer(
+        namingFields(saleFields(request), () =>
           trades.build({
             principal: principalOf(context),
             inMint: parseToken(request.mint),
@@ -64,9 +64,9 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
       );
     },
 
-    async swap(request, context) {
-      return fromBuilt(
-        await namingFields(swapFields(request), () =>
+    swap(request, context) {
+      return answer(
+        namingFields(swapFields(request), () =>
           trades.build({
             ...toSwap(request),
             principal: principalOf(context),
@@ -110,7 +110,7 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
     async *watchQuote(request, context) {
       const caller = stateOf(context);
       const ask = { ...toSwap(request), caller };
-      const price = () => namingFields(swapFields(request), () => trades.quote(ask));
+      const price = async () => namingFields(swapFields(request), () => trades.quote(ask));
       const watch = (until: AbortSignal) => watchQuote(price, () => bounds.takePrice(caller), until);
       for await (const quoted of streamOfKey(bounds, context, watch)) yield fromQuoted(quoted);
     },
@@ -119,6 +119,11 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
       return fromPriorities(trades.priorities());
     },
   };
+}
+
+/** The response to a build. One that did not wait is answered without a promise. */
+function answer(built: BuiltTrade | Promise<BuiltTrade>) {
+  return built instanceof Promise ? built.then(fromBuilt) : fromBuilt(built);
 }
 
 function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {

@@ -2,7 +2,7 @@
  * The API on spread traffic: the real edge, keys and builds, on accounts in memory in place of a node. After each build, one
  * account of a random market changes. It answers what it has used; callers get their keys from the file that it names.
  */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApiKey, hashApiKey, keyIdOf } from "../../../src/accounts/keys/api-key.ts";
@@ -43,6 +43,7 @@ const PEPPER = new Uint8Array(32).fill(5);
 
 const scale = Number(process.argv[2] ?? 1);
 const folder = mkdtempSync(join(tmpdir(), "tradewire-bench-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const world = await openSpreadWorld(
   { ...FULL_SPREAD, wallets: FULL_SPREAD.wallets / scale, mints: FULL_SPREAD.mints / scale },
   17,

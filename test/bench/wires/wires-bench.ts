@@ -6,12 +6,12 @@ import type { BenchRow } from "../venues.ts";
 import type { ClosedLoop, LoopAnswer, OpenLoop } from "./callers.ts";
 import { WIRES, type WireName } from "./wire-requests.ts";
 
-const WARM_CALLS = 8_000;
-const CALLS = 2_500;
-const ROUNDS = 7;
+const WARM_CALLS = 4_000;
+const CALLS = 1_200;
+const ROUNDS = 5;
 /** Calls whose allocations are counted: too few for a collection in between. */
 const COUNTED_CALLS = 60;
-const OPEN_SECONDS = 4;
+const OPEN_SECONDS = 3;
 
 const PROMISES: Readonly<Record<WireName, string>> = {
   REST: "≥ 0.45",

@@ -137,6 +137,20 @@ test("a cold pair is found and read; from then on the answer is synchronous and 
   expect([state.follows, state.fetches]).toEqual(before);
 });
 
+test("a change of one account looks at none of the pair's accounts again while they are fresh", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  warm();
+  const looked = vi.spyOn(state, "currentAtMs");
+  state.set(vault, Uint8Array.of(6));
+  expect(states(warm())).toEqual([{ vaultData: [6] }]);
+  expect(looked).not.toHaveBeenCalled();
+  state.currentUntilMs = Date.now();
+  await vi.advanceTimersByTimeAsync(2_100);
+  expect(() => warm()).toThrow("too old to build on");
+});
+
 test("a cold pair costs at most three rounds of reads", async () => {
   seed(tick);
   start([fakeVenue()]);

@@ -90,6 +90,8 @@ export async function openSpreadWorld(sizes: SpreadSizes, seed: number): Promise
     now: Date.now,
     warn,
     researchMs: 3_600_000,
+    // However long a busy machine keeps the process waiting.
+    maxAgeMs: 60_000,
   });
   chain.start();
   await warm(markets, mints, pairs);

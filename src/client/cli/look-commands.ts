@@ -1,6 +1,6 @@
 import type { PriceQuote, PriorityPrices } from "../answers.ts";
 import type { Trade } from "../trade.ts";
-import { explainTransaction } from "../verify/explain-transaction.ts";
+import { explainTransaction } from "../verify/explain/explain-transaction.ts";
 import { type CliIo, type Command, type CommandLine, EXIT, numberFlag } from "./command.ts";
 import { base64Bytes, decimal, percent, print } from "./print.ts";
 import { explorerLink } from "./settings/network.ts";

@@ -3,7 +3,7 @@ export { Address } from "../../primitives/address.ts";
 export { MIDDLE_MINTS, type TradeLimits } from "../limits.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export type { BuildAnswer } from "../verify/build-answer.ts";
-export { type Explanation, explainTransaction } from "../verify/explain-transaction.ts";
+export { type Explanation, explainTransaction } from "../verify/explain/explain-transaction.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
 export {
   type LookupTables,

@@ -1,15 +1,15 @@
-import type { Address } from "../../primitives/address.ts";
-import { formatAmount } from "../../primitives/amount.ts";
-import { type BaseInstruction, readBaseInstruction } from "./base-instruction.ts";
-import { describeInstruction } from "./instruction-names.ts";
-import { findSwapTable, isVenueProgram, swapBounds } from "./match-swap.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { formatAmount } from "../../../primitives/amount.ts";
+import { type BaseInstruction, readBaseInstruction } from "../base-instruction.ts";
+import { describeInstruction } from "../instruction-names.ts";
+import { findSwapTable, isVenueProgram, swapBounds } from "../match-swap.ts";
 import {
   type LookupTables,
   type MessageInstruction,
   type ReadTransaction,
   readTransaction,
-} from "./read-transaction.ts";
-import { isTipAccount } from "./tip-accounts.ts";
+} from "../read-transaction.ts";
+import { isTipAccount } from "../tip-accounts.ts";
 
 /** A transaction in words. Nothing is proven: that takes the order it was built for. */
 export interface Explanation {

@@ -15,6 +15,9 @@ const ROOT = resolve(import.meta.dirname, "..");
 /** The packages of the repository, as the lock file names them. */
 const WORKSPACES = ["", "gen", "src/client"];
 const MANIFESTS = WORKSPACES.map((folder) => join(folder, "package.json"));
+/** What `tradewire --version` prints. */
+const VERSION_FILE = "src/client/cli/version.ts";
+const VERSION_LINE = /^export const VERSION = "(.*)";$/m;
 /** The contract as it was last released: `buf breaking` compares with it, since shallow clones have no tags. */
 const IMAGE = "proto/released.binpb";
 
@@ -40,6 +43,8 @@ function prepare(): void {
   lock.version = version;
   for (const name of WORKSPACES) lock.packages[name]!.version = version;
   writeJson("package-lock.json", lock);
+  const source = readFileSync(join(ROOT, VERSION_FILE), "utf8");
+  writeFileSync(join(ROOT, VERSION_FILE), source.replace(VERSION_LINE, `export const VERSION = "${version}";`));
   buildImage(join(ROOT, IMAGE));
   say(
     `Version ${version} and ${IMAGE} are written. Move "Unreleased" of CHANGELOG.md under "## ${version}", commit, and release.`,
@@ -80,6 +85,7 @@ function versionProblems(): string[] {
   const found = [
     ...MANIFESTS.map((path) => [path, (readJson(path) as { version?: string }).version] as const),
     ...WORKSPACES.map((name) => [`package-lock.json "${name}"`, lock.packages[name]?.version] as const),
+    [VERSION_FILE, VERSION_LINE.exec(readFileSync(join(ROOT, VERSION_FILE), "utf8"))?.[1]] as const,
   ];
   return found
     .filter(([, each]) => each !== version)

@@ -2,7 +2,7 @@ import type { DescEnum, DescField, DescMessage, MessageShape } from "@bufbuild/p
 import type { PriorityName } from "./order.ts";
 
 /** How far a submitted trade got. */
-export type TradeStatusName = "pending" | "processed" | "confirmed" | "finalized";
+export type TradeStatusName = "pending" | "processed" | "confirmed" | "finalized" | "failed" | "expired";
 
 /** What can happen to a submitted transaction. */
 export type TradeEventName = "sent" | "refused" | "processed" | "confirmed" | "finalized";

@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
-import type { ApiKey, BuiltResponse, PriceQuote, PriorityPrices } from "./answers.ts";
+import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { ServiceCalls } from "./connection/service-calls.ts";
 import { refuseUnknownKeys } from "./known-keys.ts";
@@ -21,7 +21,14 @@ import { witnessesOf } from "./proof/witnesses.ts";
 import { checkChallenge } from "./registration.ts";
 import { signatureBytes } from "./signature/wire-layout.ts";
 import { checkTrade, type Trade, type TradeUpdate } from "./trade.ts";
-import { buyRequest, quoteRequest, saleRequest, swapRequest } from "./trading/requests.ts";
+import {
+  buyRequest,
+  listRequest,
+  quoteRequest,
+  saleRequest,
+  swapRequest,
+  type TradeFilter,
+} from "./trading/requests.ts";
 import { afterSigning, submitUntilDecided } from "./trading/submission.ts";
 import { type ProvenTrade, TradeDesk } from "./trading/trade-desk.ts";
 import type { TradeOrder } from "./verify/trade-expectation.ts";
@@ -202,6 +209,11 @@ export class Tradewire {
     } catch (error) {
       throw afterSigning(toTradeError(error), signature);
     }
+  }
+
+  /** A page of this account's trades, newest first. @throws TradeError, TypeError for an unknown key or status */
+  async listTrades(filter: TradeFilter = {}, control: CallControl = {}): Promise<ListedTrades> {
+    return this.#calls.unary(TradeService.method.listTrades, listRequest(filter), control);
   }
 
   /** Yields the state of a trade now and on each change, until it is final. @throws TradeError */

@@ -51,7 +51,9 @@ export function writeDemoFile(dataDir: string, app: App, demo: DemoWallet): stri
 
 function exportLine({ url, chain }: App, demo: DemoWallet): string {
   const mint = chain?.tokens[0]?.mint ?? "";
-  return `export TRADEWIRE_URL=${url} API_KEY=${demo.apiKey} KEY=${demo.secretKey} MINT=${mint}`;
+  // NODE is taken: npm sets it for what it runs.
+  const node = chain === undefined ? "" : ` NODE_URL=${chain.rpcUrl}`;
+  return `export TRADEWIRE_URL=${url} API_KEY=${demo.apiKey} KEY=${demo.secretKey} MINT=${mint}${node}`;
 }
 
 /**

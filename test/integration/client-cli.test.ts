@@ -9,6 +9,13 @@ import { type CliIo, EXIT } from "../../src/client/cli/command.ts";
 import { CLIENT_COMMANDS } from "../../src/client/cli/commands.ts";
 import { processIo } from "../../src/client/cli/process-io.ts";
 import { runCli } from "../../src/client/cli/run-cli.ts";
+import { explorerLink } from "../../src/client/cli/settings/network.ts";
+import { findSwapTable } from "../../src/client/verify/match-swap.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { writeU64 } from "../../src/primitives/bytes.ts";
+import type { Instruction } from "../../src/solana/instruction.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { planOf, wireOf } from "../slow/client/mutations.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -35,6 +42,9 @@ interface Ran {
   readonly notes: readonly string[];
 }
 
+/** Files as the program itself writes them. */
+const files = processIo({ ...process, once: () => undefined } as never);
+
 /** Runs a command line as a user would, in this process. With an `answer` somebody is at the terminal. */
 async function run(line: string, env: Record<string, string> = {}, answer?: string | boolean): Promise<Ran> {
   const out: string[] = [];
@@ -44,8 +54,8 @@ async function run(line: string, env: Record<string, string> = {}, answer?: stri
     note: (text) => notes.push(text),
     env: { TRADEWIRE_URL: service.url, HOME: folder, ...env },
     readFile: async (path) => readFileSync(path, "utf8"),
-    writeSecret: async (path, text) => writeFileSync(path, text, { mode: 0o600 }),
-    createSecret: async (path, text) => writeFileSync(path, text, { mode: 0o600, flag: "wx" }),
+    writeSecret: files.writeSecret,
+    createSecret: files.createSecret,
     askSecret: async () => (typeof answer === "string" ? answer : undefined),
     confirm: async () => (typeof answer === "boolean" ? answer : undefined),
     isInteractive: answer !== undefined,
@@ -163,6 +173,95 @@ describe("the command line", () => {
     expect((await run("verify ====*")).code).toBe(EXIT.usage);
   });
 
+  test("a transaction that serves another account than its payer's is no trade, of whatever instructions", async () => {
+    const client = await service.newClient(5);
+    const built = await client.buildBuy({ mint, solAmount: 0.1, slippage: 0.05, priority: "fast" });
+    const plan = planOf(built.unsignedTransaction);
+    const stranger = Address.of(Keypair.generate().publicKey.toBase58());
+    const opening = plan.instructions.findIndex(({ program, data }) => program === SYSTEM_PROGRAM && data[0] === 3);
+    const changed = (at: number, change: (one: Instruction) => Instruction) =>
+      wireOf({ ...plan, instructions: plan.instructions.map((one, index) => (index === at ? change(one) : one)) });
+    const swapAt = plan.instructions.findIndex((one) => findSwapTable(one as never) !== undefined);
+    const to = (place: number) => (one: Instruction) => ({
+      ...one,
+      accounts: one.accounts.map((account, index) => (index === place ? { ...account, address: stranger } : account)),
+    });
+    const attacks: Record<string, Uint8Array> = {
+      "900 SOL into an account of another program": changed(opening, (one) => {
+        const data = one.data.slice();
+        // Base, length of the seed, seed, lamports, space, owner.
+        writeU64(data, data.length - 48, 900_000_000_000n);
+        data.set(stranger.bytes, data.length - 32);
+        return { ...one, data };
+      }),
+      "an account that anyone may claim": wireOf({
+        ...plan,
+        instructions: plan.instructions.filter(({ program, data }) => program !== TOKEN_PROGRAM || data[0] !== 18),
+      }),
+      "SOL of the closed account to a stranger": changed(plan.instructions.length - 1, to(1)),
+      "the output to a stranger": changed(swapAt, to(5)),
+      "900 SOL for priority": changed(
+        plan.instructions.findIndex(({ data }) => data[0] === 3 && data.length === 9),
+        (one) => ({ ...one, data: Uint8Array.from([3, ...new Uint8Array(7).fill(0xff), 0]) }),
+      ),
+    };
+    for (const [name, wire] of Object.entries(attacks)) {
+      const explained = await run(`verify ${Buffer.from(wire).toString("base64")}`);
+      expect([name, explained.code, explained.out.at(-1)]).toEqual([
+        name,
+        EXIT.distrusted,
+        expect.stringContaining("Not part of any trade"),
+      ]);
+    }
+    expect((await run(`verify ${Buffer.from(wireOf(plan)).toString("base64")}`)).code).toBe(EXIT.done);
+  });
+
+  test("lists the account's trades, newest first, by page, status and time", async () => {
+    const all = JSON.parse((await run("history --json", apiKey())).out[0]!);
+    expect(all.trades.length).toBeGreaterThan(2);
+    expect(all.trades[0]).toMatchObject({
+      platform: expect.any(String),
+      submittedAt: expect.stringMatching(/^20.*Z$/),
+    });
+    const first = await run("history --limit 1", apiKey());
+    expect(first.out[0]).toMatch(/^20\S+Z {2}(confirmed|finalized) {2,}[\d.]+ (SOL|\S+) → [\d.]+ \S+ {2}\w+/);
+    expect(first.out[0]).toContain(all.trades[0].signature);
+    const next = await run(`history --limit 1 --json ${first.out.at(-1)!.replace("More: ", "")}`, apiKey());
+    expect(JSON.parse(next.out[0]!).trades[0].signature).toBe(all.trades[1].signature);
+    expect((await run("history --status failed,expired", apiKey())).out).toEqual(["No trades here."]);
+    expect((await run("history --since 2100-01-01", apiKey())).out).toEqual(["No trades here."]);
+    for (const wrong of [
+      "--status lost",
+      "--since yesterday",
+      "--until 2026-11-22T09:00",
+      "--limit x",
+      "--status a,",
+    ]) {
+      expect((await run(`history ${wrong}`, apiKey())).code, wrong).toBe(EXIT.usage);
+    }
+    expect((await run("history --limit 1000", apiKey())).code).toBe(EXIT.refused);
+  });
+
+  test("bounds of the route are flags of every trade and quote", async () => {
+    const only = `quote SOL ${mint} 1 --venues raydium_cpmm --direct-only --max-paths 1`;
+    expect((await run(only, apiKey())).out[0]).toContain(" on raydium_cpmm");
+    const none = await run(`buy ${mint} 0.1 --exclude-venues raydium_cpmm ${keyFile()} --json --yes`, apiKey());
+    expect([none.code, errorOf(none).code]).toEqual([EXIT.refused, "NO_ROUTE"]);
+    expect((await run(`${only} --exclude-venues ,`, apiKey())).code).toBe(EXIT.usage);
+  });
+
+  test("links lead to the transaction in the explorer of its network, and never hold a node's URL from elsewhere", async () => {
+    const node = service.sandbox.rpcUrl;
+    const link = (network?: string, at?: string) => explorerLink("5h3", network, at);
+    const base = "https://explorer.solana.com/tx/5h3";
+    expect(await link("mainnet", "https://node.example/?api-key=secret")).toBe(base);
+    expect(await link("devnet")).toBe(`${base}?cluster=devnet`);
+    expect(await link("custom", "https://node.example/?api-key=secret")).toBeUndefined();
+    expect(await link(undefined, node)).toBe(`${base}?cluster=custom&customUrl=${encodeURIComponent(node)}`);
+    expect(await link(undefined, "http://127.0.0.1:9")).toBeUndefined();
+    expect(await link()).toBeUndefined();
+  });
+
   test("ends with a code that scripts can use", async () => {
     expect((await run("buy")).code).toBe(EXIT.usage);
     expect((await run("dance")).code).toBe(EXIT.usage);
@@ -215,6 +314,12 @@ describe("the command line", () => {
     const { address } = JSON.parse(made.out[0]!);
     expect(statSync(join(home, "id.json")).mode & 0o777).toBe(0o600);
     expect((await run(`wallet new ${join(home, "id.json")}`, env)).code).toBe(EXIT.usage);
+    const byDefault = await run("wallet new --json", env);
+    expect(JSON.parse(byDefault.out[0]!).savedTo).toBe(join(home, ".config/solana/id.json"));
+    expect(statSync(join(home, ".config/solana/id.json")).mode & 0o777).toBe(0o600);
+    expect((await run("wallet show", env)).out).toEqual([JSON.parse(byDefault.out[0]!).address]);
+    const again = await run("wallet new", env);
+    expect([again.code, again.notes.join()]).toEqual([EXIT.usage, expect.stringContaining("never written over")]);
     mkdirSync(join(home, "tradewire"));
     const configure = (text: string) => writeFileSync(join(home, "tradewire/config.toml"), text);
     const url = `url = "${service.url}"\nkey_file = "~/id.json"\napi_key_file = "~/api.key"`;
@@ -228,6 +333,15 @@ describe("the command line", () => {
     expect((await run("wallet balance", plain)).out[1]).toMatch(/^[\d.]+ EMBER {2}/);
     expect((await run("buy BONK 0.1 --yes", plain)).notes.join()).toContain("several mints");
     expect((await run("buy NOSUCH 0.1 --yes", plain)).notes.join()).toContain("known symbol");
+    const [one, other] = ["one", "other"].map((name) => `[profiles.${name}]\nkey_file = "~/${name}.json"\n`);
+    configure(`profile = "one"\n${one}${other}`);
+    for (const name of ["one", "other"]) await run(`wallet new ${join(home, `${name}.json`)}`, env);
+    const shown = async (line: string, more = {}) => (await run(line, { ...plain, ...more })).out[0];
+    expect(await shown("wallet show --profile other")).not.toBe(await shown("wallet show"));
+    expect(await shown("wallet show", { TRADEWIRE_PROFILE: "other" })).toBe(await shown("wallet show --profile other"));
+    expect(await shown(`wallet show --key-file ${join(home, "one.json")} --profile other`)).toBe(
+      await shown("wallet show"),
+    );
     configure(`[profiles.here]\nurll = "x"\n`);
     expect((await run("wallet show --profile here", plain)).notes.join()).toContain('Did you mean "url"');
     expect((await run("wallet show --profile there", plain)).notes.join()).toContain('no profile "there"');

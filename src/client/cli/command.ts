@@ -98,13 +98,28 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   label: { value: "TEXT", help: "a name for the API key" },
   save: { value: "FILE", help: "write the API key to this file instead of showing it" },
   "revoke-others": { value: undefined, help: "revoke every other API key" },
+  limit: { value: "N", help: "trades to list, 1 to 100; default 20" },
+  cursor: { value: "TEXT", help: "the next page, as the page before named it" },
+  status: { value: "LIST", help: "only trades with one of these statuses, such as failed,expired" },
+  since: {
+    value: "TIME",
+    help: "only trades submitted at this time or later, such as 2026-11-22 or 2026-11-22T09:00:00Z",
+  },
+  until: { value: "TIME", help: "only trades submitted before this time" },
+  "direct-only": { value: undefined, help: "trade the two mints against each other only" },
+  "max-legs": { value: "N", help: "markets in a row at most, 1 to 3" },
+  "max-paths": { value: "N", help: "parallel paths at most, 1 to 4; 1 never splits" },
+  venues: { value: "LIST", help: "trade on these venues only, such as raydium_cpmm,orca_whirlpool" },
+  "exclude-venues": { value: "LIST", help: "trade on none of these venues" },
   port: { value: "PORT", help: "listen on this port" },
 };
 
 export const COMMON_FLAGS = ["url", "profile", "key-file", "api-key-file", "json"] as const;
+export const ROUTE_FLAGS = ["direct-only", "max-legs", "max-paths", "venues", "exclude-venues"] as const;
 const PROOF_FLAGS = ["node", "reference", "tolerance", "network"] as const;
 export const TRADE_FLAGS = [
   ...PROOF_FLAGS,
+  ...ROUTE_FLAGS,
   "slippage",
   "priority",
   "max-price-impact",
@@ -128,6 +143,15 @@ export function textFlag({ flags }: CommandLine, name: string): string | undefin
 export function numberFlag(line: CommandLine, name: string): number | undefined {
   const text = textFlag(line, name);
   return text === undefined ? undefined : parseNumber(text, `--${name}`);
+}
+
+/** The words of a flag with a list, separated by commas; undefined if absent. @throws UsageError if one is empty */
+export function listFlag(line: CommandLine, name: string): readonly string[] | undefined {
+  const words = textFlag(line, name)
+    ?.split(",")
+    .map((word) => word.trim());
+  if (words?.includes("")) throw new UsageError(`--${name} is a list with commas, such as a,b.`);
+  return words;
 }
 
 /** A number in plain decimals, such as 0.25. @throws UsageError for anything else */

@@ -1,23 +1,23 @@
 import type { PriceQuote, PriorityPrices } from "../answers.ts";
 import type { Trade } from "../trade.ts";
 import { explainTransaction } from "../verify/explain/explain-transaction.ts";
-import { type CliIo, type Command, type CommandLine, EXIT, numberFlag } from "./command.ts";
+import { type CliIo, type Command, type CommandLine, EXIT, numberFlag, ROUTE_FLAGS } from "./command.ts";
 import { base64Bytes, decimal, percent, print } from "./print.ts";
 import { explorerLink } from "./settings/network.ts";
 import { openReadOnlySession } from "./settings/session.ts";
-import { DEFAULT_SLIPPAGE, swapOf } from "./trade-terms.ts";
+import { DEFAULT_SLIPPAGE, routeOf, swapOf } from "./trade-terms.ts";
 
 const quote: Command = {
   name: "quote",
   usage: "quote <INPUT> <OUTPUT> <AMOUNT>",
   summary: "prices a swap without building it",
-  flags: ["slippage", "exact-out"],
+  flags: ["slippage", "exact-out", ...ROUTE_FLAGS],
   help: `  tradewire quote SOL USDC 1`,
   async run(line, io) {
     const { client, config } = await openReadOnlySession(line, io);
     const answer = await client.quote(
       { ...swapOf(line, config), slippage: numberFlag(line, "slippage") ?? DEFAULT_SLIPPAGE },
-      { signal: io.signal },
+      { ...routeOf(line), signal: io.signal },
     );
     print(line, io, answer, quoteLines(answer));
     return EXIT.done;
@@ -61,8 +61,9 @@ const verify: Command = {
   usage: "verify <BASE64>",
   summary: "explains any transaction line by line",
   flags: [],
-  help: `Says what each instruction does, whom it touches and what it costs. Ends with exit code 6 when an instruction is none
-that trades of this service contain.
+  help: `Says what each instruction does, whom it touches and what it costs. Ends with exit code 6 if something in it is no part of
+a trade of this service: an instruction of another kind, SOL or tokens for another account, a second signer. With 0 it is of
+the form of a trade; that it is the trade you want only a build of your own order shows.
 
   tradewire verify AQAAAA…`,
   async run(line, io) {
@@ -71,7 +72,7 @@ that trades of this service contain.
       ...lines,
       unknown.length === 0
         ? "Every instruction is of a kind that trades contain."
-        : `Not part of any trade of this service: ${unknown.length === 1 ? "this instruction" : "these instructions"}: ${unknown.map((text) => text.split(".")[0]).join(", ")}.`,
+        : `Not part of any trade of this service: ${unknown.map((text) => (/^\d+\./.test(text) ? `instruction ${text.split(".")[0]}` : text.split(/[,;]/)[0]!.replace(/\.$/, ""))).join("; ")}.`,
     ]);
     return unknown.length === 0 ? EXIT.done : EXIT.distrusted;
   },

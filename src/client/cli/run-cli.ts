@@ -5,9 +5,7 @@ import { type CliIo, COMMON_FLAGS, type Command, type CommandLine, EXIT, FLAGS, 
 import { safeIo } from "./print.ts";
 import { describeStranger } from "./settings/network.ts";
 import { isDistrust, openSession, readSettings } from "./settings/session.ts";
-
-/** The version of the package. */
-const VERSION = "0.1.0";
+import { VERSION } from "./version.ts";
 
 const ABOUT = `Trade on Solana without handing your key to anybody.
 

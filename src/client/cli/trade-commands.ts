@@ -18,7 +18,7 @@ import { describeReview, refuseCareless, reviewAsJson, type SideNames } from "./
 import { explorerLink } from "./settings/network.ts";
 import { type CliSession, openSession } from "./settings/session.ts";
 import { findToken } from "./settings/tokens.ts";
-import { swapOf, termsOf } from "./trade-terms.ts";
+import { routeOf, swapOf, termsOf } from "./trade-terms.ts";
 
 const REBUILD_PRICE_MOVE = 0.01;
 const SAFETY = `Before anything is signed you see what leaves, what arrives at least, the price impact, the costs and who says so, and
@@ -134,6 +134,7 @@ async function trade(
 function limitsOf(line: CommandLine): TradeOptions {
   const times = numberFlag(line, "rebuild");
   return {
+    ...routeOf(line),
     maxPriceImpact: numberFlag(line, "max-price-impact"),
     maxPriorityCost: numberFlag(line, "max-priority-cost"),
     minOutputAmount: numberFlag(line, "min-output"),

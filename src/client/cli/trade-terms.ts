@@ -1,6 +1,7 @@
+import type { RouteLimits } from "../limits.ts";
 import type { PriorityName } from "../order.ts";
 import { PRIORITIES } from "../order.ts";
-import { type CommandLine, numberFlag, parseNumber, textFlag, UsageError } from "./command.ts";
+import { type CommandLine, listFlag, numberFlag, parseNumber, textFlag, UsageError } from "./command.ts";
 import type { CliConfig } from "./settings/config.ts";
 import { findToken } from "./settings/tokens.ts";
 
@@ -17,6 +18,17 @@ export function termsOf(
   }
   const own = profile.slippage === undefined ? DEFAULT_SLIPPAGE : parseNumber(profile.slippage, "slippage");
   return { slippage: numberFlag(line, "slippage") ?? own, priority: priority as PriorityName };
+}
+
+/** The bounds of the route. @throws UsageError */
+export function routeOf(line: CommandLine): RouteLimits {
+  return {
+    directOnly: line.flags.has("direct-only") ? true : undefined,
+    maxLegs: numberFlag(line, "max-legs"),
+    maxPaths: numberFlag(line, "max-paths"),
+    venues: listFlag(line, "venues"),
+    excludeVenues: listFlag(line, "exclude-venues"),
+  };
 }
 
 /** The two mints, the amount and the mode of a swap or quote. @throws UsageError */

@@ -1,6 +1,6 @@
 // What `import … from "tradewire"` gives.
 export type { Transport } from "@connectrpc/connect";
-export type { ApiKey, BuiltResponse, PriceQuote, PriorityPrices } from "../answers.ts";
+export type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "../answers.ts";
 export { MIDDLE_MINTS, type RouteLimits, type TradeLimits } from "../limits.ts";
 export type {
   CallControl,
@@ -20,6 +20,7 @@ export type { NodeFindings, TradeNode } from "../proof/trade-node.ts";
 export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeUpdate, WatchedEvent } from "../trade.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export { Tradewire } from "../tradewire.ts";
+export type { TradeFilter } from "../trading/requests.ts";
 export type { ProvenTrade } from "../trading/trade-desk.ts";
 export { describeProblem, type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
 export type { TradeOrder } from "../verify/trade-expectation.ts";

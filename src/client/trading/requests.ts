@@ -1,3 +1,4 @@
+import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
 import { refuseUnknownKeys } from "../known-keys.ts";
 import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../limits.ts";
 import { type CallControl, CONTROL_KEYS } from "../options.ts";
@@ -14,6 +15,7 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "../order.ts";
+import type { TradeStatusName } from "../plain-answer.ts";
 
 /** A buy as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
 export function buyRequest(order: BuyOrder, limits: TradeLimits) {
@@ -45,6 +47,44 @@ export function quoteRequest(order: Omit<SwapOrder, "priority">, options: RouteL
   refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS }, "the options of quote");
   swapAsTrade(order);
   return { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
+}
+
+/** Which of the account's trades to list. Times are ISO 8601 with a time zone. */
+export interface TradeFilter {
+  /** Trades per page, 1 to 100; default 50. */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Only trades with one of these statuses. */
+  readonly status?: readonly TradeStatusName[] | undefined;
+  /** Only trades submitted at this time or later, and before the other. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const FILTER_KEYS = { limit: true, cursor: true, status: true, since: true, until: true } as const satisfies Record<
+  keyof TradeFilter,
+  true
+>;
+
+const STATUSES = {
+  pending: TradeStatus.PENDING,
+  processed: TradeStatus.PROCESSED,
+  confirmed: TradeStatus.CONFIRMED,
+  finalized: TradeStatus.FINALIZED,
+  failed: TradeStatus.FAILED,
+  expired: TradeStatus.EXPIRED,
+} as const satisfies Record<TradeStatusName, TradeStatus>;
+
+/** A request for a page of trades. @throws TypeError for an unknown key or status */
+export function listRequest(filter: TradeFilter) {
+  refuseUnknownKeys(filter, FILTER_KEYS, "the filter");
+  const { limit, cursor, since, until, status = [] } = filter;
+  for (const name of status) {
+    if (Object.hasOwn(STATUSES, name)) continue;
+    throw new TypeError(`status is a list of ${Object.keys(STATUSES).join(", ")}, not ${name}.`);
+  }
+  return { ...given({ limit, cursor, since, until }), status: status.map((name) => STATUSES[name]) };
 }
 
 /** This library reads and signs both versions. */

@@ -27,6 +27,7 @@ import type { Problem } from "./problem.ts";
 import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read-transaction.ts";
 import { isTokenAccountRent } from "./rent.ts";
 import type { ExpectedLeg } from "./route/announced-route.ts";
+import { pathFault } from "./route/path-bounds.ts";
 import { isTipAccount } from "./tip-accounts.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { createSearch, type LadderSearch } from "./venues/ladder.ts";
@@ -364,6 +365,8 @@ class Verification {
     const { mode, amount, threshold, inMint, outMint } = this.#trade;
     const exactIn = mode === "exactIn";
     const isRow = this.#isRow;
+    const fault = isRow ? undefined : pathFault(this.#trade, leg, { mostIn, leastOut }, rounds ? VAULT_ROUNDING : 0n);
+    if (fault !== undefined) this.#refuse(fault);
     if (leg.inMint === inMint) {
       this.#mostIn += mostIn;
       if (isRow && exactIn && mostIn !== amount) {

@@ -10,15 +10,19 @@ import {
   readTransaction,
 } from "../read-transaction.ts";
 import { isTipAccount } from "../tip-accounts.ts";
+import { strangeParts } from "./strange-parts.ts";
 
 /** A transaction in words. Nothing is proven: that takes the order it was built for. */
 export interface Explanation {
   /** The message as a whole, then one line per instruction. */
   readonly lines: readonly string[];
-  /** Lines that speak of instructions no trade of this service contains. */
+  /** Lines that speak of what no trade of this service contains, or that serves another account than the payer. */
   readonly unknown: readonly string[];
   readonly transaction: ReadTransaction;
 }
+
+/** The highest default cap of a trade. Lamports. */
+const MOST_PRIORITY = 50_000_000n;
 
 /** Explains any wire transaction line by line. @throws TradeError UNREADABLE_TRANSACTION */
 export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables): Explanation {
@@ -33,21 +37,32 @@ export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables
   if (config?.priorityFeeLamports !== undefined)
     lines.push(`Pays ${sol(config.priorityFeeLamports)} SOL for priority.`);
   const unknown: string[] = [];
+  const strange = strangeParts(transaction);
   for (const [index, instruction] of instructions.entries()) {
     const text = explainInstruction(instruction);
-    const line = `${index + 1}. ${text.line}`;
+    const reason = strange.get(index);
+    const line = `${index + 1}. ${text.line}${reason === undefined ? "" : ` Not as in a trade: ${reason}.`}`;
     lines.push(line);
-    if (!text.known) unknown.push(line);
+    if (!text.known || reason !== undefined) unknown.push(line);
+  }
+  if (requiredSignatures !== 1) {
+    const line = `It takes ${requiredSignatures} signatures; a trade takes one.`;
+    lines.push(line);
+    unknown.push(line);
   }
   const priority = priorityOf(transaction);
-  if (priority !== undefined) lines.push(`Priority costs ${sol(priority)} SOL in all.`);
+  if (priority !== undefined) {
+    const isHigh = priority > MOST_PRIORITY;
+    const line = `Priority costs ${sol(priority)} SOL in all${isHigh ? ", more than a trade pays unless its caller allows it" : ""}.`;
+    lines.push(line);
+    if (isHigh) unknown.push(line);
+  }
   return { lines, unknown, transaction };
 }
 
 function explainInstruction(instruction: MessageInstruction): { readonly line: string; readonly known: boolean } {
   const base = readBaseInstruction(instruction);
-  if (base !== undefined)
-    return { line: explainBase(base), known: base.kind !== "transferLamports" || isTipAccount(base.to.address) };
+  if (base !== undefined) return { line: explainBase(base), known: true };
   if (isVenueProgram(instruction.program)) {
     const table = findSwapTable(instruction);
     if (table === undefined) {

@@ -123,7 +123,7 @@ export const ERRORS = {
   TX_EXPIRED: final(
     410,
     "failed_precondition",
-    "Proven: the transaction is in no block and can no longer land",
+    "Proven: the transaction is in no block and can no longer land; `details.diagnosis` says why if that is known, with `evidence` and `remedy`",
     "Build again",
   ),
   OUTCOME_UNKNOWN: final(

@@ -54,6 +54,10 @@ describe("submits of the same bytes", () => {
       const late = boxOf(one.submit(trade));
       await rest(300);
       expect(late.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
+      expect(late.error!.facts.details).toMatchObject({
+        diagnosis: "unknown",
+        remedy: expect.stringMatching(/^Build/),
+      });
     }
   });
 });

@@ -48,7 +48,7 @@ export async function call(method, path, { body, apiKey } = {}) {
   const answer = parseJson(text);
   if (answer?.success === true) return answer.data;
   const message = answer?.error?.message ?? `The service returned status ${status}. Try again shortly.`;
-  throw Object.assign(new Error(message), { code: answer?.error?.code });
+  throw Object.assign(new Error(message), { code: answer?.error?.code, details: answer?.error?.details });
 }
 
 /**

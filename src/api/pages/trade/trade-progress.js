@@ -15,7 +15,7 @@ const WORDS = {
 /** What to do, where the message of the service does not say it. */
 const REMEDIES = {
   SLIPPAGE_EXCEEDED: "Allow more slippage, or trade a smaller amount, and build again.",
-  TX_EXPIRED: "Nothing was traded. Build again, with a higher priority if this repeats.",
+  TX_EXPIRED: "Nothing was traded.",
   INSUFFICIENT_SOL: "Add SOL to the wallet and build again.",
   PROGRAM_ERROR: "Build again: the market has changed.",
 };
@@ -49,7 +49,8 @@ export async function followTrade({ session, build, signed, tokens, status, say 
   } catch (error) {
     timeline.fail(error.code ?? "Failed");
     const remedy = REMEDIES[error.code];
-    say("outcome", remedy === undefined ? error.message : `${error.message} ${remedy}`, "bad");
+    const { evidence, remedy: advice } = error.details ?? {};
+    say("outcome", [error.message, remedy, evidence, advice].filter((words) => words !== undefined).join(" "), "bad");
   }
 }
 

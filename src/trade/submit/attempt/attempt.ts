@@ -4,6 +4,7 @@ import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { expiredOutcome } from "../outcome/expired-outcome.ts";
+import { causeOfExpiry, type ExpiryCause } from "../outcome/expiry-cause.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
 import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
@@ -71,6 +72,8 @@ export class Attempt {
   readonly #broadcast: Broadcast;
   #isSettled = false;
   #isElsewhere = false;
+  /** True if no other process has driven it before. */
+  #isWhole = false;
 
   /** @param isClaimed whether the caller has claimed the message already */
   constructor(ports: AttemptPorts, claim: SubmissionClaim, sealed: SealedTrade, isClaimed: boolean) {
@@ -127,6 +130,7 @@ export class Attempt {
   /** Claims the message and drives it, or waits for the process that holds it. */
   async #run(isClaimed: boolean): Promise<Outcome | undefined> {
     let held = isClaimed ? "claimed" : await this.#keeper.claim();
+    this.#isWhole = !isClaimed && held === "claimed";
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
       if (held.outcome !== undefined) {
@@ -222,17 +226,29 @@ export class Attempt {
       try {
         const known = this.signatures;
         const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known });
-        if (finding.kind !== "found") return expiredOutcome(signature, finding, { ...times, nowMs: now() });
+        if (finding.kind !== "found")
+          return expiredOutcome(signature, finding, { ...times, nowMs: now(), cause: this.#causeOfExpiry() });
         const { transaction } = finding;
         if (this.#broadcast.add(verifySignedBytes(this.sealed, transaction), transaction)) return "followed";
       } catch {
         // Too few nodes answer now, or one has made a transaction up.
       }
       if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
-        return expiredOutcome(signature, UNSERVED, { ...times, nowMs: now() });
+        return expiredOutcome(signature, UNSERVED, { ...times, nowMs: now(), cause: this.#causeOfExpiry() });
       await sleep(SEARCH_RETRY_MS);
     }
     return undefined;
+  }
+
+  #causeOfExpiry(): ExpiryCause {
+    const { events } = this.progress;
+    const { claimedAtMs: submittedAtMs } = this.claim;
+    return causeOfExpiry({
+      events,
+      submittedAtMs,
+      expiresAtMs: this.sealed.expiresAtMs,
+      isWhole: this.#isWhole && this.signatures.length === 1,
+    });
   }
 
   /** "confirmed" even if it is finalized by now: only a written outcome is reported as finalized. */

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startPostgres, type TestPostgres } from "../../test/support/postgres.ts";
 import { Address } from "../primitives/address.ts";
 import { StoredMarketIndex } from "./market-index.ts";
 import { openStore, type Store } from "./store/store.ts";
@@ -9,6 +10,11 @@ import { openStore, type Store } from "./store/store.ts";
 const at = (byte: number) => Address.from(new Uint8Array(32).fill(byte));
 const market = { venue: "raydium_cpmm", address: at(1), mints: [at(2), at(3)] as const };
 const other = { venue: "orca_whirlpool", address: at(4), mints: [at(2), at(5)] as const };
+
+const postgres: TestPostgres | undefined = await startPostgres();
+afterAll(() => postgres?.stop());
+const homes = [{ name: "SQLite", databaseUrl: async (): Promise<string | undefined> => undefined }];
+if (postgres !== undefined) homes.push({ name: "PostgreSQL", databaseUrl: () => postgres.createDatabase() });
 
 let folder: string;
 let store: Store;
@@ -23,62 +29,69 @@ const open = (network = "genesis") =>
     warn: (message) => void warnings.push(message),
   });
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tradewire-index-"));
-  store = await openStore({ dataDir: folder });
-  nowMs = 1_000;
-  warnings = [];
-});
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
-});
+describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tradewire-index-"));
+    const url = await databaseUrl();
+    store = await openStore({ dataDir: folder, ...(url === undefined ? {} : { databaseUrl: url }) });
+    nowMs = 1_000;
+    warnings = [];
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
 
-test("what one process finds is there for the next, with the first and the last search", async () => {
-  const index = open();
-  await index.add("mint", [market, other], { venues: ["a", "b"], atMs: 1_000 });
-  await index.add("mint", [market], { venues: ["a", "b", "c"], atMs: 9_000 });
-  const found = await open().find(["mint", "another"]);
-  expect([...found!.keys()]).toEqual(["mint"]);
-  const { markets, searched } = found!.get("mint")!;
-  expect(searched).toEqual({ venues: ["a", "b", "c"], firstAtMs: 1_000, atMs: 9_000 });
-  expect(markets).toHaveLength(2);
-  expect(markets).toEqual(expect.arrayContaining([market, other]));
-});
+  test("what one process finds is there for the next, with the first and the last search", async () => {
+    const index = open();
+    await index.add("mint", [market, other], { venues: ["a", "b"], atMs: 1_000 });
+    await index.add("mint", [market], { venues: ["a", "b", "c"], atMs: 9_000 });
+    const found = await open().find(["mint", "another"]);
+    expect([...found!.keys()]).toEqual(["mint"]);
+    const { markets, searched } = found!.get("mint")!;
+    expect(searched).toEqual({ venues: ["a", "b", "c"], firstAtMs: 1_000, atMs: 9_000 });
+    expect(markets).toHaveLength(2);
+    expect(markets).toEqual(expect.arrayContaining([market, other]));
+  });
 
-test("markets without a search count as found, not as all there are", async () => {
-  await open().add("mint", [market]);
-  expect((await open().find(["mint"]))!.get("mint")).toEqual({ markets: [market] });
-});
+  test("markets without a search count as found, not as all there are", async () => {
+    await open().add("mint", [market]);
+    expect((await open().find(["mint"]))!.get("mint")).toEqual({ markets: [market] });
+  });
 
-test("markets that are gone leave every subject", async () => {
-  const index = open();
-  await index.add("mint", [market, other]);
-  await index.add("another", [market]);
-  await index.remove([market.address]);
-  const found = await index.find(["mint", "another"]);
-  expect(found!.get("mint")!.markets).toEqual([other]);
-  expect(found!.has("another")).toBe(false);
-});
+  test("markets that are gone leave every subject", async () => {
+    const index = open();
+    await index.add("mint", [market, other]);
+    await index.add("another", [market]);
+    await index.remove([market.address]);
+    const found = await index.find(["mint", "another"]);
+    expect(found!.get("mint")!.markets).toEqual([other]);
+    expect(found!.has("another")).toBe(false);
+  });
 
-test("markets of one chain are none of another", async () => {
-  await open("mainnet").add("mint", [market]);
-  expect((await open("devnet").find(["mint"]))!.size).toBe(0);
-});
+  test("markets of one chain are none of another", async () => {
+    await open("mainnet").add("mint", [market]);
+    expect((await open("devnet").find(["mint"]))!.size).toBe(0);
+  });
 
-test("hundreds of subjects are written and found, many in one query", async () => {
-  const index = open();
-  const keys = Array.from({ length: 250 }, (_, n) => `mint${n}`);
-  await Promise.all(keys.map((key) => index.add(key, [market], { venues: ["a"], atMs: 1 })));
-  const found = await index.find(keys);
-  expect(found!.size).toBe(250);
+  test("hundreds of subjects are written and found, many in one query", async () => {
+    const index = open();
+    const keys = Array.from({ length: 250 }, (_, n) => `mint${n}`);
+    await Promise.all(keys.map((key) => index.add(key, [market], { venues: ["a"], atMs: 1 })));
+    const found = await index.find(keys);
+    expect(found!.size).toBe(250);
+  });
 });
 
 test("without the database nothing is known and nothing fails; one line says so", async () => {
+  folder = mkdtempSync(join(tmpdir(), "tradewire-index-"));
+  store = await openStore({ dataDir: folder });
+  warnings = [];
   const index = open();
   await store.close();
   expect(await index.find(["mint"])).toBe(undefined);
   await index.add("mint", [market]);
   expect(await index.find(["mint"])).toBe(undefined);
   expect(warnings).toHaveLength(1);
+  rmSync(folder, { recursive: true });
 });

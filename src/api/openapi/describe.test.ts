@@ -8,8 +8,13 @@ interface Parameter {
   readonly schema: object;
 }
 
+interface Operation {
+  readonly parameters: readonly Parameter[];
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+}
+
 const { paths } = JSON.parse(readFileSync(OPENAPI_FILE, "utf8")) as {
-  readonly paths: Readonly<Record<string, { readonly get: { readonly parameters: readonly Parameter[] } }>>;
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
 };
 const parametersOf = (path: string) => paths[path]!.get.parameters;
 
@@ -31,4 +36,10 @@ it("bounds lists and their items", () => {
     maxItems: 32,
   });
   expect(parametersOf("/v1/tx").find(({ name }) => name === "status")!.schema).toMatchObject({ maxItems: 6 });
+});
+
+it("says that streams may be refused under load, and by a process that stops", () => {
+  for (const path of ["/v1/quotes/stream", "/v1/tx/{signature}/events"]) {
+    expect(paths[path]!.get.responses[503]!.description).toContain("OVERLOADED");
+  }
 });

@@ -57,8 +57,9 @@ const OWN = new Map<DescMethod, readonly ErrorCode[]>([
     ],
   ],
   [getTrade, [...ENDINGS, "TRADE_NOT_FOUND", "UPSTREAM_ERROR"]],
-  [watchTrade, [...ENDINGS, "TRADE_NOT_FOUND", "UPSTREAM_ERROR"]],
-  [watchQuote, PRICES],
+  // A process that stops opens no streams, and one that is busy builds first.
+  [watchTrade, [...ENDINGS, "TRADE_NOT_FOUND", "UPSTREAM_ERROR", "OVERLOADED"]],
+  [watchQuote, [...PRICES, "OVERLOADED"]],
   [listTrades, ["UPSTREAM_ERROR"]],
   [createChallenge, ["UPSTREAM_ERROR"]],
   [register, ["INVALID_SIGNATURE", "CONFLICT_ERROR", "UPSTREAM_ERROR"]],

@@ -7,12 +7,10 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
-import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import type { Intent } from "../../../src/trade/intent.ts";
 import { MOST_PATHS } from "../../../src/trade/quote/route-bounds.ts";
-import { routesOf, type Snapshot } from "../../../src/trade/quote/snapshot.ts";
 import { judge } from "./judge.ts";
-import { drawWorld, type RoutingWorld } from "./worlds.ts";
+import { routed } from "./routed.ts";
+import { drawWorld } from "./worlds.ts";
 
 const { values } = parseArgs({
   options: {
@@ -69,7 +67,7 @@ function runPart(asks: number, seed: number): readonly Tally[] {
       const tally = tallies[index]!;
       tally.asks++;
       const started = performance.now();
-      const ours = route(world, amount);
+      const ours = routed(world, amount);
       tally.micros += (performance.now() - started) * 1_000;
       if (ours === undefined) {
         tally.refused++;
@@ -99,35 +97,4 @@ function report(tallies: readonly Tally[]): void {
   }
   if (broken > 0) process.stdout.write(`${broken} of ${SIZES.length} sizes miss what row 57 promises\n`);
   process.exitCode = broken > 0 ? 1 : 0;
-}
-
-function route({ mints, marketsOf, clock }: RoutingWorld, amount: bigint): number | undefined {
-  const [inMint, outMint, ...hubs] = mints;
-  const mint = (address: (typeof mints)[number]) =>
-    ({ address, program: TOKEN_PROGRAM, decimals: 9, supply: 10n ** 18n }) as Intent["inMint"];
-  const intent: Intent = {
-    inMint: mint(inMint!),
-    outMint: mint(outMint!),
-    mode: "exactIn",
-    amount,
-    slippagePpb: 0n,
-    emptied: undefined,
-  };
-  const snapshot: Snapshot = {
-    direct: marketsOf(inMint!, outMint!),
-    hubs: hubs.map((hub) => ({
-      hub,
-      mint: mint(hub),
-      toHub: marketsOf(inMint!, hub),
-      fromHub: marketsOf(hub, outMint!),
-    })),
-    between: hubs.flatMap((from) =>
-      hubs.filter((to) => to !== from).map((to) => ({ from, to, pair: marketsOf(from, to) })),
-    ),
-  };
-  try {
-    return Number(routesOf({ searchSoon: () => undefined }, intent, snapshot, clock).routes[0]!.outAmount);
-  } catch {
-    return undefined;
-  }
 }

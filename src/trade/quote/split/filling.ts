@@ -14,6 +14,9 @@ export class Filling {
   readonly #outputs: Float64Array;
   /** What a part comes to in each mint. */
   readonly #units: Float64Array;
+  /** What an edge had taken, and the part's size, when its rate was found. */
+  readonly #ratedAt: Float64Array;
+  readonly #ratedFor: Float64Array;
   readonly #paths: PathShare[] = [];
   inAmount = 0;
   outAmount = 0;
@@ -24,6 +27,8 @@ export class Filling {
     this.#inputs = new Float64Array(network.edges.length);
     this.#outputs = new Float64Array(network.edges.length);
     this.#units = new Float64Array(network.mints);
+    this.#ratedAt = new Float64Array(network.edges.length).fill(-1);
+    this.#ratedFor = new Float64Array(network.edges.length);
   }
 
   /** Begins with the paths of another flow that are open. @param scale of their amounts */
@@ -213,6 +218,9 @@ export class Filling {
     const { curve, from } = this.#edges[index]!;
     const input = this.#inputs[index]!;
     const unit = this.#units[from]!;
+    if (this.#ratedAt[index] === input && this.#ratedFor[index] === unit) return this.#choice.rates[index]!;
+    this.#ratedAt[index] = input;
+    this.#ratedFor[index] = unit;
     const room = curve.most - input;
     if (unit <= 0 || room <= unit * LEAST_ROOM) return 0;
     const step = Math.min(unit, room);

@@ -24,7 +24,7 @@ const LIMIT_STEPS = [0.999, 0.995, 0.98, 0.9] as const;
 /** A round that gains less than this ends the search. Fraction. */
 const LEAST_GAIN = 1e-7;
 /** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
-const LEAST_ERROR = 1e-4;
+const LEAST_ERROR = 5e-4;
 
 /** What a split is searched for. */
 export interface SplitTerms {

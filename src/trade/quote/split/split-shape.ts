@@ -1,6 +1,7 @@
 import type { ChainClock } from "../../../solana/account.ts";
+import { MOST_PATHS } from "../route-bounds.ts";
 import { fillNetwork, pathsOf } from "./fill-network.ts";
-import { type Flow, OUTPUT } from "./flow.ts";
+import { type Flow, INPUT, OUTPUT } from "./flow.ts";
 import type { QuoteBudget } from "./market-curve.ts";
 import type { CurveNetwork } from "./network.ts";
 import { sampleNear } from "./sampled-curves.ts";
@@ -14,8 +15,6 @@ const INFORMED_ROUNDS = 3;
 const LOSSES_COMPARED = 4;
 /** Paths are exchanged if all together give so much more. Fraction. */
 const LEAST_EXCHANGE = 1e-4;
-/** Losses within this factor of the least are compared. */
-const CLOSE_LOSSES = 3;
 
 /** How a network is narrowed. */
 export interface ShapeTerms {
@@ -79,9 +78,9 @@ export class ShapeSearch {
       const shape = this.#shapes.find(({ paths }) => paths <= maxPaths);
       if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
       if (this.#isDone || this.#flow === undefined) return undefined;
-      const least = this.#cheapestLoss(this.#flow);
-      if (least === undefined) return undefined;
-      this.#closed[least] = 1;
+      const least = this.#cheapestLosses(this.#flow);
+      if (least.length === 0) return undefined;
+      for (const index of least) this.#closed[index] = 1;
       this.#settle(this.#fill(this.#flow));
     }
   }
@@ -133,29 +132,33 @@ export class ShapeSearch {
     return flow;
   }
 
-  /** Of the open edges worth least, the one whose closing costs least. */
-  #cheapestLoss({ inputs, outputs, values }: Flow): number | undefined {
+  /**
+   * The edges to close next. Markets of one pair go by their worth, half of those that are too many at once. Behind a hub other
+   * markets depend on an edge, which its own worth does not show: of those worth least, the one whose closing costs least.
+   */
+  #cheapestLosses({ inputs, outputs, values }: Flow): readonly number[] {
     const closed = this.#closed;
     const { edges } = this.#network;
+    const open: number[] = [];
+    let isDirect = true;
     // What the trade would lose if the other markets took the edge's part at the price of the last one.
-    const worth = edges.map(({ from, to }, index) => outputs[index]! * values[to]! - inputs[index]! * values[from]!);
-    const open = Array.from(worth.keys())
-      .filter((index) => closed[index] === 0)
-      .sort((a, b) => worth[a]! - worth[b]!)
-      .slice(0, LOSSES_COMPARED);
-    // Behind a hub other markets depend on an edge, which its own worth does not show.
-    const isDirect =
-      open.length > 0 && edges.every(({ from, to }, index) => closed[index] !== 0 || from + to === OUTPUT);
-    const least = isDirect ? open.filter((index) => worth[index]! <= worth[open[0]!]! * CLOSE_LOSSES) : open;
-    if (least.length < 2) return open[0];
+    const worth = new Float64Array(edges.length);
+    for (const [index, { from, to }] of edges.entries()) {
+      if (closed[index] !== 0) continue;
+      open.push(index);
+      worth[index] = outputs[index]! * values[to]! - inputs[index]! * values[from]!;
+      if (from !== INPUT || to !== OUTPUT) isDirect = false;
+    }
+    open.sort((a, b) => worth[a]! - worth[b]!);
+    if (isDirect) return open.slice(0, Math.max(1, Math.ceil((open.length - MOST_PATHS) / 2)));
     let best: { readonly index: number; readonly out: number } | undefined;
-    for (const index of least) {
+    for (const index of open.slice(0, LOSSES_COMPARED)) {
       closed[index] = 1;
       const out = this.#fill(this.#flow)?.outAmount ?? 0;
       closed[index] = 0;
       if (out > 0 && (best === undefined || out > best.out)) best = { index, out };
     }
-    return best?.index;
+    return best === undefined ? [] : [best.index];
   }
 
   #fill(start: Flow | undefined): Flow | undefined {

@@ -25,6 +25,8 @@ export class ExpiryChecks {
   readonly #options: ExpiryChecksOptions;
   #isChecking = false;
   #nextAtMs = 0;
+  /** Where the next check begins among more transactions than it takes. */
+  #start = 0;
 
   constructor(options: ExpiryChecksOptions) {
     this.#options = options;
@@ -34,10 +36,10 @@ export class ExpiryChecks {
   async checkIfDue(): Promise<void> {
     const { witnesses, pending, head, now, onExpired, onSeen } = this.#options;
     if (now() < this.#nextAtMs) return;
-    const overdue = [...pending.values()]
-      .filter(({ lastValidBlockHeight }) => head.blockHeight() > lastValidBlockHeight)
-      .slice(0, MAX_SIGNATURES_PER_CALL);
-    if (this.#isChecking || overdue.length === 0) return;
+    if (this.#isChecking) return;
+    const height = head.blockHeight();
+    const overdue = this.#nextOf([...pending.values()].filter((one) => height > one.lastValidBlockHeight));
+    if (overdue.length === 0) return;
     this.#isChecking = true;
     this.#nextAtMs = now() + CHECK_SLOTS * head.slotMs();
     const findings = await proveExpiry(witnesses, overdue);
@@ -47,5 +49,13 @@ export class ExpiryChecks {
       if (finding?.kind === "seen") onSeen(transaction, finding.by, finding.status);
       else if (finding?.kind === "expired") onExpired(transaction);
     }
+  }
+
+  /** As many as one check takes, in turn: those that stay undecided hold nobody up. */
+  #nextOf(all: readonly PendingTransaction[]): readonly PendingTransaction[] {
+    if (all.length <= MAX_SIGNATURES_PER_CALL) return all;
+    const from = this.#start % all.length;
+    this.#start = from + MAX_SIGNATURES_PER_CALL;
+    return [...all.slice(from), ...all.slice(0, from)].slice(0, MAX_SIGNATURES_PER_CALL);
   }
 }

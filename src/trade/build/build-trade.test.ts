@@ -193,6 +193,25 @@ describe("a message too large for a transaction", () => {
     expect(shorter).toBeLessThan(MAX_TRANSACTION_SIZE - 50);
   });
 
+  test("goes over the best of many markets whose transaction fits, though only the best was priced at first", async () => {
+    // The better the price, the larger the instruction.
+    const markets = Array.from({ length: 12 }, (_, index): HotMarket => {
+      const hot = market(index < 10 ? 100 : 2_000);
+      const better = (ask: Ask): Quote => {
+        const outAmount = (ask.amount * BigInt(100 + index)) / 100n;
+        return { ...ask, inAmount: ask.amount, outAmount, priceImpact: 0, fill: undefined };
+      };
+      const address = Address.from(new Uint8Array(32).fill(60 + index));
+      return {
+        ...hot,
+        venue: { ...hot.venue, quote: (_: unknown, ask: Ask) => better(ask) },
+        market: { ...hot.market, address },
+      };
+    });
+    const built = await buildTrade(memoryPorts({ mint: MINT, clock, wallet: WALLET, markets }), REQUEST);
+    expect(built.route.map((leg) => leg.market)).toEqual([markets[9]!.market.address]);
+  });
+
   test("never becomes version 1 for a caller that does not say it can sign one", async () => {
     const { ports } = portsOf(market(2_000));
     const refusal = await (async () => buildTrade(withV1(ports), REQUEST))().catch((error: unknown) => error);

@@ -268,6 +268,16 @@ export function splitAttacks({ wire, wallet, answer, order }: HonestBuild): Spli
       /paths in order/,
     ),
     lie(
+      "a path before the first",
+      route.map((leg) => ({ ...leg, path: (leg.path ?? 0) - 1 })),
+      /paths in order/,
+    ),
+    lie(
+      "half a path",
+      route.map((leg) => ({ ...leg, path: (leg.path ?? 0) / 2 })),
+      /paths in order/,
+    ),
+    lie(
       "a path number is left out",
       route.map((leg) => ({ ...leg, path: (leg.path ?? 0) * 2 })),
       /paths in order/,

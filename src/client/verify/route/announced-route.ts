@@ -73,7 +73,8 @@ function pathsOf(legs: readonly PathLeg[]): PathLeg[][] {
   const paths: PathLeg[][] = [];
   for (const leg of legs) {
     if (leg.path === paths.length) paths.push([]);
-    else if (leg.path !== paths.length - 1) throw unexpected("the response's route does not list its paths in order");
+    else if (paths.length === 0 || leg.path !== paths.length - 1)
+      throw unexpected("the response's route does not list its paths in order");
     paths.at(-1)!.push(leg);
   }
   if (paths.length > MOST_PATHS) throw unexpected(`the response's route has ${paths.length} paths`);

@@ -75,7 +75,7 @@ function checkAmounts(what: string, amounts: Readonly<Record<string, number | st
     throw new TypeError(`${what} needs exactly one of ${Object.keys(amounts).join(", ")}.`);
   }
   const [name, amount] = given[0]!;
-  if (name.endsWith("Raw") && !/^[1-9]\d{0,19}$/.test(String(amount))) {
+  if (name.endsWith("Raw") && !(typeof amount === "string" && /^[1-9]\d{0,19}$/.test(amount))) {
     throw new TypeError(`${name} is base units as a decimal string, such as "1500000".`);
   }
 }

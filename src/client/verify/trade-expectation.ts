@@ -177,7 +177,9 @@ function typedAmount(
 ): bigint {
   if (amountRaw !== undefined) {
     if (amount !== undefined) throw new TypeError("An order has one amount: amount or amountRaw.");
-    if (!/^[1-9]\d{0,19}$/.test(amountRaw)) throw new TypeError("amountRaw is base units as a decimal string.");
+    if (typeof amountRaw !== "string" || !/^[1-9]\d{0,19}$/.test(amountRaw)) {
+      throw new TypeError("amountRaw is base units as a decimal string.");
+    }
     return BigInt(amountRaw);
   }
   if (decimals === undefined) throw decimalsRequired(side, "The exact amount of the order", "or give it in base units");

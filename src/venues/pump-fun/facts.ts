@@ -7,5 +7,5 @@ export const pumpFunFacts: VenueFacts = {
   exactOut: "buys yes; sales inverse",
   proof: "build of 2026 from an MIT package; vectors of the official MIT SDK; stand-in on the embedded chain",
   uncertain: "which build is deployed. Compute units of coins quoted in tokens are bounded loosely",
-  measured: { trades: 2_513, mismatches: 0, maxUnits: 152_584, worstUnitRatio: 1.69, maxBytes: 1_062 },
+  measured: { trades: 2_524, mismatches: 0, maxUnits: 173_987, worstUnitRatio: 1.11, maxBytes: 1_062 },
 };

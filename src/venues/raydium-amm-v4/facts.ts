@@ -6,5 +6,5 @@ export const raydiumAmmV4Facts: VenueFacts = {
   exactOut: "yes",
   proof: "build of June 2025 through its older instructions; bytes of the newer ones against the source",
   uncertain: "whether the source of July 2026 is deployed",
-  measured: { trades: 2_337, mismatches: 0, maxUnits: 24_363, worstUnitRatio: 1.22, maxBytes: 501 },
+  measured: { trades: 4_584, mismatches: 0, maxUnits: 24_363, worstUnitRatio: 1.22, maxBytes: 501 },
 };

@@ -7,7 +7,7 @@ export const raydiumCpmmFacts: VenueFacts = {
   exactOut: "yes",
   proof: "build of February 2025; stand-in for creator fees",
   uncertain: "a creator-fee share that newer SDKs know",
-  measured: { trades: 2_255, mismatches: 0, maxUnits: 45_540, worstUnitRatio: 1.12, maxBytes: 632 },
+  measured: { trades: 4_301, mismatches: 0, maxUnits: 48_058, worstUnitRatio: 1.14, maxBytes: 632 },
   lists: [
     {
       constant: "CPMM_CONFIG_INDICES",

@@ -122,7 +122,8 @@ describe.runIf(cases.length > 0)("real builds, one deployed over the other", () 
           expect(computeUnits).toBeLessThanOrEqual(computeUnitBound * unitsScale);
         }
       } else expect(withheld).toMatch(/differs from the deployed program/);
-      console.log(`${path}: ${withheld?.slice(0, 160) ?? `offered, units × ${unitsScale.toFixed(2)}`}`);
+      const reason = withheld?.replace(/^.*?(?=the program (fails|moves))/, "").slice(0, 160);
+    console.log(`${path}: ${reason ?? `offered, units × ${unitsScale.toFixed(2)}`}`);
 
       deploy(`.venues/${kind.name}.so`);
       await eventually(() =>

@@ -123,7 +123,7 @@ describe.runIf(cases.length > 0)("real builds, one deployed over the other", () 
         }
       } else expect(withheld).toMatch(/differs from the deployed program/);
       const reason = withheld?.replace(/^.*?(?=the program (fails|moves))/, "").slice(0, 160);
-    console.log(`${path}: ${reason ?? `offered, units × ${unitsScale.toFixed(2)}`}`);
+      console.log(`${path}: ${reason ?? `offered, units × ${unitsScale.toFixed(2)}`}`);
 
       deploy(`.venues/${kind.name}.so`);
       await eventually(() =>

@@ -1,8 +1,10 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
+import { compareAddresses } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import { DirectedSearch } from "./directed-search.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
+import { roundSizeOf } from "./sampled-curves.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
@@ -10,7 +12,7 @@ const QUOTE_BUDGET = 256;
 export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
-/** Plans kept per pair, and slots for which one serves: fees may depend on time. */
+/** Plans and rates kept per pair, and slots for which one serves: fees may depend on time. */
 const MOST_KEPT = 16;
 const LIFE_SLOTS = 25n;
 
@@ -35,11 +37,6 @@ export class SplitPlan {
   constructor(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms) {
     this.#terms = terms;
     this.#small = sampleSmall(intent, crossings, { ...terms, budget: this.#budget });
-  }
-
-  /** What the best path gives for one unit of a small part of the trade: no division gives more for any. */
-  get rate(): number {
-    return this.#small.rate;
   }
 
   /** False if dividing gains next to nothing. */
@@ -83,37 +80,71 @@ export class SplitPlan {
   }
 }
 
-interface KeptPlan {
-  readonly plan: SplitPlan;
+/** What is found for a trade's markets: kept by size while none of them changes, and for some slots. */
+class KeptFindings<T> {
+  readonly #byPair = new WeakMap<PairMarkets, Map<number, Finding<T>>>();
+
+  /** @param size what goes in, as trades of about that size share it. Base units. */
+  recall(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms, size: number, find: () => T): T {
+    const { slot } = terms.clock;
+    const first = crossings[0]!.pair;
+    let findings = this.#byPair.get(first);
+    if (findings === undefined) {
+      findings = new Map();
+      this.#byPair.set(first, findings);
+    }
+    const key = keyOf(intent, size, terms.maxLegs);
+    const kept = findings.get(key);
+    if (kept !== undefined && slot - kept.slot <= LIFE_SLOTS && isOf(kept.pairs, crossings)) return kept.found;
+    const found = find();
+    findings.delete(key);
+    if (findings.size >= MOST_KEPT) findings.delete(findings.keys().next().value!);
+    findings.set(key, { found, pairs: crossings.map(({ pair }) => pair), slot });
+    return found;
+  }
+}
+
+interface Finding<T> {
+  readonly found: T;
   readonly pairs: readonly PairMarkets[];
   readonly slot: bigint;
 }
 
-/** By the state of the first pair, then by size. */
-const plansByPair = new WeakMap<PairMarkets, Map<string, KeptPlan>>();
+const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[]): boolean =>
+  pairs.length === crossings.length && pairs.every((pair, index) => pair === crossings[index]!.pair);
+
+/** Sizes have few digits, so that a double holds size, legs, mode and direction. */
+function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number): number {
+  const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
+  return ((size * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
+}
+
+const plans = new KeptFindings<SplitPlan>();
+const rates = new KeptFindings<number>();
 
 /** The plan of a trade: kept while none of its markets changes. */
 export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
-  const { clock, maxLegs } = terms;
-  const pairs = crossings.map(({ pair }) => pair);
-  let plans = plansByPair.get(pairs[0]!);
-  if (plans === undefined) {
-    plans = new Map();
-    plansByPair.set(pairs[0]!, plans);
-  }
   const inAmount = sharedSize(terms.inAmount);
-  const key = `${intent.inMint.address} ${intent.mode} ${inAmount} ${maxLegs}`;
-  const kept = plans.get(key);
-  const isCurrent =
-    kept !== undefined &&
-    clock.slot - kept.slot <= LIFE_SLOTS &&
-    kept.pairs.length === pairs.length &&
-    kept.pairs.every((pair, index) => pair === pairs[index]);
-  if (isCurrent) return kept.plan;
-  const plan = new SplitPlan(intent, crossings, { ...terms, inAmount });
-  if (plans.size >= MOST_KEPT) plans.clear();
-  plans.set(key, { plan, pairs, slot: clock.slot });
-  return plan;
+  return plans.recall(
+    intent,
+    crossings,
+    terms,
+    inAmount,
+    () => new SplitPlan(intent, crossings, { ...terms, inAmount }),
+  );
+}
+
+/** What the best path gives for one unit of a small part of the trade: no division gives more for any. */
+export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {
+  const inAmount = roundSizeOf(terms.inAmount);
+  const budget = { left: QUOTE_BUDGET };
+  return rates.recall(
+    intent,
+    crossings,
+    terms,
+    inAmount,
+    () => sampleSmall(intent, crossings, { ...terms, inAmount, budget }).rate,
+  );
 }
 
 /** The size up to which a plan serves: the next of a few per octave. */

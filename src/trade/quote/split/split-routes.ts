@@ -7,7 +7,7 @@ import { fillNetwork, pathsOf } from "./fill-network.ts";
 import type { Flow } from "./flow.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { type PlannedStep, realizePlan } from "./realize.ts";
-import { LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
+import { bestRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
 
 /** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */
 const FINE_PARTS = 16;
@@ -68,10 +68,13 @@ export function splitRoutes(
   if (single === undefined && intent.mode === "exactOut") return undefined;
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? intent.amount;
-  const plan = planOf(intent, crossings, { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock });
-  // No division gives more for the whole than the best price for its first part.
-  const most = plan.rate * Number(inAmount);
-  if (single !== undefined && most < Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) return undefined;
+  const planTerms = { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock };
+  if (single !== undefined) {
+    // No division gives more for the whole than the best price for its first part.
+    const most = bestRateOf(intent, crossings, planTerms) * Number(inAmount);
+    if (most < Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) return undefined;
+  }
+  const plan = planOf(intent, crossings, planTerms);
   if (!plan.pays) return undefined;
   const search = new SplitSearch(intent, plan, inAmount, terms);
   return {

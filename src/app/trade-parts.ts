@@ -12,7 +12,7 @@ import { createMarkets } from "../market/markets.ts";
 import type { SearchBudget } from "../market/search/search-turns.ts";
 import { Address } from "../primitives/address.ts";
 import type { Config } from "../process/config/settings.ts";
-import { createTokenSealer } from "../trade/build/submission-token.ts";
+import { createTokenSealer } from "../trade/build/token/submission-token.ts";
 import { createTrades } from "../trade/trades.ts";
 import { venues } from "../venues/registry.ts";
 import type { AccountParts } from "./account-parts.ts";

@@ -36,7 +36,14 @@ beforeAll(async () => {
   connection = new Connection(sandbox.rpcUrl, "confirmed");
 });
 
-afterAll(() => sandbox.close());
+afterAll(async () => {
+  // Without this its WebSocket connects again and again, and prints that it cannot.
+  const { _rpcWebSocket: socket } = connection as unknown as {
+    readonly _rpcWebSocket: { setAutoReconnect(on: boolean): void; close(): void };
+  };
+  socket.setAutoReconnect(false);
+  await sandbox.close();
+});
 
 async function fund(lamports = 10 * SOL): Promise<Keypair> {
   const wallet = Keypair.generate();

@@ -7,7 +7,7 @@ import type { Account, ChainClock } from "../../src/solana/account.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { decodeMint, type Mint } from "../../src/solana/token/mint.ts";
 import type { BuildPorts } from "../../src/trade/build/build-trade.ts";
-import { createTokenSealer } from "../../src/trade/build/submission-token.ts";
+import { createTokenSealer } from "../../src/trade/build/token/submission-token.ts";
 import { Svm } from "./svm.ts";
 
 /**

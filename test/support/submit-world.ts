@@ -12,7 +12,7 @@ import type { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { hex } from "../../src/primitives/bytes.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
-import { createTokenSealer } from "../../src/trade/build/submission-token.ts";
+import { createTokenSealer } from "../../src/trade/build/token/submission-token.ts";
 import { createSubmitter, type Submitter } from "../../src/trade/submit/submit-trade.ts";
 import type { SubmittedTrade } from "../../src/trade/trade.ts";
 import { createMemorySubmissions } from "./memory-submissions.ts";

@@ -10,5 +10,7 @@ export function isOpen(response: ServerResponse): boolean {
 export function isConnected(response: ServerResponse): boolean {
   if (response.destroyed) return false;
   const { stream } = response as unknown as Http2ServerResponse;
-  return stream === undefined || !(stream.destroyed || stream.closed);
+  if (stream !== undefined) return !(stream.destroyed || stream.closed);
+  // A write that fails destroys the socket; the response learns it later.
+  return response.socket?.destroyed !== true;
 }

@@ -13,8 +13,8 @@ import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
 import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
 import type { MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
-import type { SealedTrade } from "./sealed-trade.ts";
-import type { TokenSealer } from "./submission-token.ts";
+import type { SealedTrade } from "./token/sealed-trade.ts";
+import type { TokenSealer } from "./token/submission-token.ts";
 import { balanceAddresses } from "./wallet-accounts.ts";
 
 /** What the build story reads; everything answers from memory once warm. */

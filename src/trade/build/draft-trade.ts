@@ -1,11 +1,15 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
+import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
+import type { Intent } from "../intent.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
-import { orderRoutes, pathCount } from "../quote/route.ts";
+import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
+import type { Splits } from "../quote/split/split-routes.ts";
 import type { LoadedTrade } from "./load-trade.ts";
 import { type ComposedMessage, composeMessage, type MessagePorts } from "./message-forms.ts";
+import { leastCostly, mayCostMore } from "./net-value.ts";
 
 /** What drafting a trade reads, all from memory. */
 export interface DraftPorts extends MessagePorts {
@@ -39,8 +43,9 @@ export interface TradeDraft {
 export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lifetime, nonce: number): TradeDraft {
   const { request, intent, accounts, snapshot } = loaded;
   const capacity = capacityOf(ports, request);
+  const clock = ports.head.clock();
   const price = (least?: number) =>
-    routesOf(ports.markets, intent, snapshot, ports.head.clock(), {
+    routesOf(ports.markets, intent, snapshot, clock, {
       capacity,
       ...(least === undefined ? {} : { least }),
     });
@@ -61,7 +66,13 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     const [route, ...others] = left;
     if (route === undefined) throw noneFits(misfits, ports.settings, request);
     const composed = composeMessage(ports, terms, route);
-    if (composed.fits) return { loaded, composed, lifetime, senders: choice.senders };
+    if (composed.fits) {
+      // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
+      const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(route);
+      const cheaper = () => cheaperThan(composed, others, splits, intent, clock);
+      const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper(), clock);
+      return { loaded, composed: best, lifetime, senders: choice.senders };
+    }
     misfits.push(composed);
     left = others;
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
@@ -69,8 +80,20 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     // Fewer paths may fit; they are searched only now, the next fewer first.
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits?.narrower(paths);
-    if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], ports.head.clock());
+    if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
   }
+}
+
+/** Routes that may cost less, the most valuable first: the others, and one over fewer paths if this one pays rent. */
+function cheaperThan(
+  { route, costs }: ComposedMessage,
+  others: readonly Route[],
+  splits: Splits | undefined,
+  intent: Intent,
+  clock: ChainClock,
+): readonly Route[] {
+  const fewer = costs.rentPaid > 0n ? splits?.narrower(pathCount(route) - 1) : undefined;
+  return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
 }
 
 /** What decides how much a transaction holds, but for the wallet; undefined for version 1, whose accounts are limited too. */

@@ -1,5 +1,5 @@
 import type { SubmissionClaim } from "../../accounts/port.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import { Attempt, type AttemptPorts } from "./attempt/attempt.ts";
 import { leaseOf } from "./attempt/claim-keeper.ts";
 

@@ -1,6 +1,6 @@
 import type { Principal, SubmissionRecord, Submissions } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { TokenSealer } from "../build/submission-token.ts";
+import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { SubmittedTrade } from "../trade.ts";
 import type { Attempt } from "./attempt/attempt.ts";
 import type { Attempts } from "./attempts.ts";

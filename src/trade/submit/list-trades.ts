@@ -1,6 +1,6 @@
 import type { SubmissionPlace, SubmissionRecord, Submissions } from "../../accounts/port.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
-import type { TokenSealer } from "../build/submission-token.ts";
+import type { SealedTrade } from "../build/token/sealed-trade.ts";
+import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { ExactAmounts, ListedTrade, SubmittedTrade, TradePage, TradeQuery } from "../trade.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Finality } from "./outcome/finality.ts";

@@ -4,7 +4,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import { verifySignature } from "../../primitives/ed25519.ts";
 import { SIGNATURE_SIZE, wireLayout } from "../../solana/message.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
+import type { SealedTrade } from "../build/token/sealed-trade.ts";
 
 /**
  * Checks that the bytes are the wallet's signature and exactly the message that was built, and returns the signature in

@@ -1,7 +1,7 @@
 import type { SubmissionClaim } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
-import type { TokenSealer } from "../build/submission-token.ts";
+import type { SealedTrade } from "../build/token/sealed-trade.ts";
+import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { SubmittedTrade, Trades } from "../trade.ts";
 import type { Attempt, AttemptPorts, AttemptSettings } from "./attempt/attempt.ts";
 import { OutcomePoll } from "./attempt/outcome-poll.ts";

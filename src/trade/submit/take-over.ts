@@ -1,6 +1,6 @@
 import type { SubmissionRecord } from "../../accounts/port.ts";
-import type { SealedTrade } from "../build/sealed-trade.ts";
-import type { TokenSealer } from "../build/submission-token.ts";
+import type { SealedTrade } from "../build/token/sealed-trade.ts";
+import type { TokenSealer } from "../build/token/submission-token.ts";
 import { type ClaimPorts, leaseOf } from "./attempt/claim-keeper.ts";
 import type { Attempts } from "./attempts.ts";
 

@@ -10,7 +10,7 @@ import { checkRequest, warmValidation } from "../../../src/api/call/validation.t
 import { createJsonDecoder } from "../../../src/api/rest/json-decoder.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
-import { createTokenSealer } from "../../../src/trade/build/submission-token.ts";
+import { createTokenSealer } from "../../../src/trade/build/token/submission-token.ts";
 import { verifySignedBytes } from "../../../src/trade/submit/signed-bytes.ts";
 import { ALICE, TOKEN } from "../../support/fake-trades.ts";
 import { createTestWallet } from "../../support/wallet.ts";

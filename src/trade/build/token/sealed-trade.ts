@@ -1,9 +1,9 @@
-import { PRIORITY_LEVELS, type Priority } from "../../chain/port.ts";
-import { Address } from "../../primitives/address.ts";
-import { ByteReader } from "../../primitives/byte-reader.ts";
-import type { ByteWriter } from "../../primitives/byte-writer.ts";
-import type { Costs, RouteLeg, TradeSides } from "../trade.ts";
-import type { CreatedAccount } from "./assembly.ts";
+import { PRIORITY_LEVELS, type Priority } from "../../../chain/port.ts";
+import { Address } from "../../../primitives/address.ts";
+import { ByteReader } from "../../../primitives/byte-reader.ts";
+import type { ByteWriter } from "../../../primitives/byte-writer.ts";
+import type { Costs, RouteLeg, TradeSides } from "../../trade.ts";
+import type { CreatedAccount } from "../assembly.ts";
 
 /** What a submit needs to know about its build: the plain text of a submission token. */
 export interface SealedTrade extends TradeSides {

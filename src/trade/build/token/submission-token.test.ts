@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import { Address } from "../../primitives/address.ts";
-import { createRandom } from "../../primitives/random.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { Address } from "../../../primitives/address.ts";
+import { createRandom } from "../../../primitives/random.ts";
 import type { SealedTrade } from "./sealed-trade.ts";
 import { createTokenSealer, type SealingKey } from "./submission-token.ts";
 

@@ -6,10 +6,10 @@ import {
   type KeyObject,
   randomFillSync,
 } from "node:crypto";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import { ByteWriter } from "../../primitives/byte-writer.ts";
-import { concatBytes, textBytes } from "../../primitives/bytes.ts";
-import type { Now } from "../../primitives/clock.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { ByteWriter } from "../../../primitives/byte-writer.ts";
+import { concatBytes, textBytes } from "../../../primitives/bytes.ts";
+import type { Now } from "../../../primitives/clock.ts";
 import { decodeSealedTrade, type SealedTrade, writeSealedTrade } from "./sealed-trade.ts";
 
 /** A master key of the sealing key ring. */

@@ -1,7 +1,7 @@
 import type { SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing, Priority } from "../../../chain/port.ts";
 import type { Venue } from "../../../venues/venue.ts";
-import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { expiredOutcome } from "../outcome/expired-outcome.ts";
 import { causeOfExpiry, type ExpiryCause } from "../outcome/expiry-cause.ts";

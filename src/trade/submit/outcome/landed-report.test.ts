@@ -3,7 +3,7 @@ import type { TransactionRecord } from "../../../chain/port.ts";
 import { Address } from "../../../primitives/address.ts";
 import { setComputeUnitLimit } from "../../../solana/compute-budget.ts";
 import { compileMessage, unsignedTransaction } from "../../../solana/message.ts";
-import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { ExactAmounts } from "../../trade.ts";
 import { reportLanded } from "./landed-report.ts";
 import type { Outcome } from "./outcome.ts";

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "../../../errors/error-codes.ts";
 import { type ErrorFacts, TradewireError } from "../../../errors/tradewire-error.ts";
-import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Costs, ExactAmounts, SubmittedTrade, TradeStatus } from "../../trade.ts";
 
 /** How a submission ended: stored once as JSON, and replayed to every later caller. */

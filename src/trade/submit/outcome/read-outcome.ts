@@ -1,6 +1,6 @@
 import type { LandingOutcome } from "../../../chain/port.ts";
 import type { Venue } from "../../../venues/venue.ts";
-import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import { failedOutcome } from "./landed-failure.ts";
 import type { Outcome } from "./outcome.ts";
 import { readReceipt } from "./receipt.ts";

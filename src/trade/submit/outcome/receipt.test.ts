@@ -3,7 +3,7 @@ import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.
 import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
-import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import { readReceipt } from "./receipt.ts";
 
 const random = createRandom(31);

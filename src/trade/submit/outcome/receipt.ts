@@ -2,7 +2,7 @@ import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.
 import type { Address } from "../../../primitives/address.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
-import type { SealedTrade } from "../../build/sealed-trade.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Costs, ExactAmounts } from "../../trade.ts";
 
 /** What a transaction moved and cost, from the chain's own record. */

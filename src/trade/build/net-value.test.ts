@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { memoryPorts } from "../../../test/support/memory-ports.ts";
+import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import type { Account } from "../../solana/account.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
+import type { Ask, Quote, Venue } from "../../venues/venue.ts";
+import type { BuiltTrade, TradeRequest } from "../trade.ts";
+import { type BuildPorts, buildTrade } from "./build-trade.ts";
+import { walletTokenAccount } from "./wallet-accounts.ts";
+
+const random = createRandom(41);
+const address = () => Address.from(random.bytes(32));
+const [WALLET, MINT, DIRECT, TO_HUB, FROM_HUB] = Array.from({ length: 5 }, address) as [
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+];
+const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
+
+/** Markets that give the same share of every input, in millionths, and are never moved. */
+const venue = {
+  id: "raydium_cpmm",
+  supports: { exactOut: true, token2022: true },
+  quote: (millionths: bigint, ask: Ask): Quote => {
+    const exactIn = ask.mode === "exactIn";
+    const inAmount = exactIn ? ask.amount : (ask.amount * 1_000_000n + millionths - 1n) / millionths;
+    const outAmount = exactIn ? (ask.amount * millionths) / 1_000_000n : ask.amount;
+    return { ...ask, inAmount, outAmount, priceImpact: 0, fill: undefined } as Quote;
+  },
+  swap: () => ({
+    instructions: [{ program: DIRECT, accounts: [], data: new Uint8Array(8) }],
+    computeUnits: 10_000,
+    creates: [],
+  }),
+} as unknown as Venue;
+
+const marketAt = (pool: Address, mints: readonly [Address, Address], millionths: bigint): HotMarket => ({
+  venue,
+  market: { venue: "raydium_cpmm", address: pool, mints, nativeSol: true },
+  state: millionths,
+  slot: 900n,
+});
+
+/** A token against SOL, and against USDC where it is this much cheaper, in millionths. */
+function portsOf(gain: bigint, holdsUsdc: boolean): BuildPorts {
+  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [] });
+  const known = (markets: readonly HotMarket[]): PairMarkets => ({ markets, faults: [], searched: [] });
+  const pairs: readonly (readonly [Address, Address, PairMarkets])[] = [
+    [SOL_MINT, MINT, known([marketAt(DIRECT, [SOL_MINT, MINT], 1_000_000n)])],
+    [SOL_MINT, USDC_MINT, known([marketAt(TO_HUB, [SOL_MINT, USDC_MINT], 1_000_000n)])],
+    [USDC_MINT, MINT, known([marketAt(FROM_HUB, [USDC_MINT, MINT], 1_000_000n + gain)])],
+  ];
+  const marketsOf = ({ a, b }: { readonly a: Address; readonly b: Address }) =>
+    pairs.find(([from, to]) => (from === a && to === b) || (from === b && to === a))?.[2] ?? known([]);
+  const usdc = { ...(ports.markets.mint(MINT) as object), address: USDC_MINT } as never;
+  const open = walletTokenAccount(WALLET, usdc)!.address;
+  const account = { address: open, owner: TOKEN_PROGRAM, lamports: 2_039_280n, data: new Uint8Array(165) };
+  return {
+    ...ports,
+    markets: {
+      ...ports.markets,
+      marketsOf,
+      knownMarkets: marketsOf,
+      mint: (mint) => (mint === USDC_MINT ? usdc : ports.markets.mint(mint)),
+      account: (asked) =>
+        asked === open && holdsUsdc ? (account as unknown as Account) : ports.markets.account(asked),
+    },
+  };
+}
+
+const REQUEST: TradeRequest = {
+  principal: { accountId: "account", keyId: "key", wallet: WALLET },
+  inMint: SOL_MINT,
+  outMint: MINT,
+  mode: "exactIn",
+  amount: 1,
+  slippage: 0,
+  priority: "fast",
+  maxPriceImpact: undefined,
+  maxPriorityCost: undefined,
+};
+
+const marketsOf = async (ports: BuildPorts, changes: Partial<TradeRequest> = {}) =>
+  ((await buildTrade(ports, { ...REQUEST, ...changes })) as BuiltTrade).route.map(({ market }) => market);
+
+// A USDC account costs 2,039,280 lamports: 0.2 % of 1 SOL.
+test.each([
+  ["gains less than the account of its hub costs", 1_000n, false, 1, [DIRECT]],
+  ["gains more than that", 4_000n, false, 1, [TO_HUB, FROM_HUB]],
+  ["gains less, for a wallet that has the account", 1_000n, true, 1, [TO_HUB, FROM_HUB]],
+  ["gains less of a small trade", 4_000n, false, 0.1, [DIRECT]],
+  ["gains less of a large trade", 1_000n, false, 10, [TO_HUB, FROM_HUB]],
+])("a route through a hub that %s", async (_what, gain, holdsUsdc, amount, route) => {
+  expect(await marketsOf(portsOf(gain, holdsUsdc), { amount })).toEqual(route);
+  expect(await marketsOf(portsOf(gain, holdsUsdc), { amount, mode: "exactOut" })).toEqual(route);
+});

@@ -1,0 +1,78 @@
+import type { ChainClock } from "../../solana/account.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { Intent } from "../intent.ts";
+import { rankMarkets } from "../quote/ranking.ts";
+import { pathCount, type Route } from "../quote/route.ts";
+import type { Snapshot } from "../quote/snapshot.ts";
+import { type ComposedMessage, composeMessage, type MessagePorts, type MessageTerms } from "./message-forms.ts";
+
+/** Routes composed beside the most valuable one at most. */
+const MOST_COMPARED = 4;
+
+/** True if a route may cost more than the plainest one: it opens accounts of hubs, or pays for more markets than one. */
+export const mayCostMore = (route: Route): boolean => route.steps.length > 1 || pathCount(route) > 1;
+
+/**
+ * The message that leaves the wallet most: the value of its route less rent and priority fee, in base units of the mint that
+ * counts (exactIn: what is bought, exactOut: what is spent). Lamports count at the price of `best` if SOL is traded, else at
+ * that of the market between SOL and the mint; if there is none, value alone decides.
+ *
+ * @param best the most valuable route that fits
+ * @param others further routes, the most valuable first
+ */
+export function leastCostly(
+  ports: MessagePorts,
+  terms: MessageTerms,
+  best: ComposedMessage,
+  others: readonly Route[],
+  clock: ChainClock,
+): ComposedMessage {
+  const priceOf = lamportPrice(terms.intent, best.route, terms.snapshot, clock);
+  if (priceOf === undefined) return best;
+  const sign = terms.intent.mode === "exactIn" ? 1n : -1n;
+  const netOf = ({ route, costs }: ComposedMessage) =>
+    sign * route.value - priceOf(costs.rentPaid + costs.priorityFee - costs.rentReturned);
+  let winner = best;
+  let most = netOf(best);
+  let compared = 0;
+  for (const route of others) {
+    // The rest is worth less before costs than the winner is after them.
+    if (sign * route.value <= most || compared === MOST_COMPARED) break;
+    compared += 1;
+    const composed = composeMessage(ports, terms, route);
+    if (!composed.fits) continue;
+    const net = netOf(composed);
+    if (net > most) [winner, most] = [composed, net];
+  }
+  return winner;
+}
+
+/** What lamports are worth in the mint that counts, rounded down; undefined if nothing says. */
+function lamportPrice(
+  { mode, inMint, outMint, inMint: { address: from }, outMint: { address: to } }: Intent,
+  { inAmount, outAmount }: Route,
+  { hubs }: Snapshot,
+  clock: ChainClock,
+): ((lamports: bigint) => bigint) | undefined {
+  const [counted, other] = mode === "exactIn" ? [to, from] : [from, to];
+  if (counted === SOL_MINT) return (lamports) => lamports;
+  if (other === SOL_MINT) {
+    const [worth, lamportsTraded] = mode === "exactIn" ? [outAmount, inAmount] : [inAmount, outAmount];
+    return lamportsTraded === 0n ? undefined : (lamports) => (lamports * worth) / lamportsTraded;
+  }
+  const hub = hubs.find(({ hub }) => hub === SOL_MINT);
+  if (hub === undefined) return undefined;
+  const isTaxed = inMint.transferFees !== undefined || outMint.transferFees !== undefined;
+  const ask =
+    mode === "exactIn"
+      ? { mode, inMint: SOL_MINT, outMint: to, amount: PRICED_LAMPORTS, clock }
+      : { mode, inMint: from, outMint: SOL_MINT, amount: PRICED_LAMPORTS, clock };
+  const { candidates } = rankMarkets(mode === "exactIn" ? hub.fromHub : hub.toHub, ask, isTaxed, 1);
+  const priced = candidates[0]?.quote;
+  if (priced === undefined) return undefined;
+  const worth = mode === "exactIn" ? priced.outAmount : priced.inAmount;
+  return (lamports) => (lamports * worth) / PRICED_LAMPORTS;
+}
+
+/** About the rent of a token account: what costs differ by. */
+const PRICED_LAMPORTS = 2_000_000n;

@@ -84,15 +84,16 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   }
 }
 
-/** Routes that may cost less, the most valuable first: the others, and one over fewer paths if this one pays rent. */
+/** Routes that may cost less, the most valuable first: the others, and one over fewer paths if this one opens accounts of hubs. */
 function cheaperThan(
-  { route, costs }: ComposedMessage,
+  { route, assembly }: ComposedMessage,
   others: readonly Route[],
   splits: Splits | undefined,
   intent: Intent,
   clock: ChainClock,
 ): readonly Route[] {
-  const fewer = costs.rentPaid > 0n ? splits?.narrower(pathCount(route) - 1) : undefined;
+  const opens = route.remainders.length > 0 && assembly.creates.length > 0;
+  const fewer = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
   return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
 }
 

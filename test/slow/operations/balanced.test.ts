@@ -304,7 +304,12 @@ describe("workers on one port", () => {
     const { total, bad } = await end();
     process.stdout.write(`  replaced both of 2 workers under load: ${total} calls, ${bad.length} lost\n`);
     expect(bad).toEqual([]);
-    const client = Tradewire.connect({ baseUrl: service.url, wallet: bs58.encode(Buffer.alloc(32, 9)) });
+    const client = Tradewire.connect({
+      baseUrl: service.url,
+      // PUBLIC_URL names another port: that of the balancer.
+      domain: "127.0.0.1:8080",
+      wallet: bs58.encode(Buffer.alloc(32, 9)),
+    });
     await fund(client.wallet.publicKey.toString());
     await client.register();
     const trade = await client.buy({ mint: mintOf(), solAmount: 0.1, slippage: 0.05, priority: "fast" });

@@ -60,7 +60,8 @@ async function fundedKey(): Promise<string> {
 /** Callers of both versions with one wallet, and the key that one of them has registered. */
 async function callers(registeredAt: Version): Promise<Map<Version, Tradewire>> {
   const wallet = await fundedKey();
-  const first = Tradewire.connect({ baseUrl: at(registeredAt).url, wallet });
+  // Both are configured with one public URL, as behind a balancer.
+  const first = Tradewire.connect({ baseUrl: at(registeredAt).url, wallet, domain: "127.0.0.1:8080" });
   const { apiKey } = await first.register();
   return new Map(
     [OLD, HEAD].map((version) => [version, Tradewire.connect({ baseUrl: at(version).url, wallet, apiKey })]),

@@ -62,7 +62,7 @@ export class MarketRecord {
 
   /**
    * Takes over what a landed trade used, as a ratio to its bound: at most the margin above 1, or it would not have landed. So
-   * whoever makes trades on a market dearer between build and landing raises its limits by no more than that.
+   * one who makes trades on a market dearer between build and landing raises its limits by no more than that.
    *
    * @returns true if limits grow by it
    */

@@ -91,7 +91,8 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.screenshot({ path: `${SHOTS}/registered.png`, fullPage: true });
 
     await page.getByRole("link", { name: "Try it in the reference" }).click();
-    expect(await page.getByLabel("API key").inputValue()).toBe(key);
+    // The page fills it in once its modules have loaded.
+    await expect.poll(() => page.getByLabel("API key").inputValue()).toBe(key);
     expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
     const buy = page.locator("#buy");
     await buy.getByText("Try it").click();

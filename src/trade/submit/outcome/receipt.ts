@@ -46,8 +46,8 @@ function measureCosts({ costs, creates, closes }: SealedTrade, record: Transacti
     if (index < 0) continue;
     const before = record.preBalances[index]!;
     const after = record.postBalances[index]!;
-    // If another trade was faster, the account exists or has grown: nothing was paid for it. Whoever sent lamports to it before
-    // it was made has paid for that part.
+    // If another trade was faster, the account exists or has grown: nothing was paid for it. Lamports that it held before
+    // it was made paid for that part.
     rentPaid += grows ? minOf(after - before, rent) : maxOf(0n, minOf(after, rent) - before);
   }
   const closed = closes === undefined ? -1 : record.accounts.indexOf(closes);

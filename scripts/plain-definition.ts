@@ -13,7 +13,7 @@ import {
   type ServiceDescriptorProto,
 } from "@bufbuild/protobuf/wkt";
 import type { Plugin } from "esbuild";
-import type { PlainFile, PlainPart } from "../src/client/connection/embedded-file.ts";
+import { jsonNameOf, type PlainFile, type PlainPart } from "../src/client/connection/embedded-file.ts";
 
 /** Files that only the service reads: validation rules and REST routes. Clients need neither, and they are half of the size. */
 const SERVER_ONLY = ["file_buf_validate_validate", "file_google_api_annotations"];
@@ -61,45 +61,53 @@ function call(file: FileDescriptorProto, imports: readonly string[]): string {
 
 function plainFile(file: FileDescriptorProto): PlainFile {
   if (file.syntax !== "proto3" || file.extension.length > 0) throw new Error(`${file.name} is not plain proto3`);
+  const scope = `.${file.package}.`;
   return {
     name: file.name,
     package: file.package,
-    messageType: file.messageType.map(plainMessage),
+    messageType: file.messageType.map((message) => plainMessage(message, scope)),
     enumType: file.enumType.map(plainEnum),
     service: file.service.map(plainService),
   };
 }
 
-function plainMessage(message: DescriptorProto): PlainPart {
+function plainMessage(message: DescriptorProto, scope: string): PlainPart {
+  const optional = message.field.filter(({ proto3Optional }) => proto3Optional);
+  const oneofs = message.oneofDecl.slice(0, message.oneofDecl.length - optional.length);
   return {
     name: message.name,
-    ...list("field", message.field.map(plainField)),
-    ...list("nestedType", message.nestedType.map(plainMessage)),
+    ...(message.field.length === 0 ? {} : { fields: message.field.map((field) => plainField(field, scope)).join(" ") }),
+    ...list(
+      "nestedType",
+      message.nestedType.map((nested) => plainMessage(nested, scope)),
+    ),
     ...list("enumType", message.enumType.map(plainEnum)),
     ...list(
       "oneofDecl",
-      message.oneofDecl.map(({ name }) => ({ name })),
+      oneofs.map(({ name }) => ({ name })),
     ),
     ...(message.options?.mapEntry === true ? { options: { mapEntry: true } } : {}),
   };
 }
 
-function plainField(field: FieldDescriptorProto): PlainPart {
+function plainField(field: FieldDescriptorProto, scope: string): string {
   const { name, number, label, type, typeName, oneofIndex, proto3Optional } = field;
-  const jsonName = protoCamelCase(name);
-  return {
+  if (protoCamelCase(name) !== jsonNameOf(name)) throw new Error(`${name} has another name in JSON`);
+  const isInOneof = Object.hasOwn(field, "oneofIndex");
+  const shortType = typeName.startsWith(scope) ? typeName.slice(scope.length) : typeName;
+  const parts = [
     name,
     number,
     type,
-    ...(label === SINGLE ? {} : { label }),
-    ...(typeName === "" ? {} : { typeName }),
-    ...(jsonName === name ? {} : { jsonName }),
-    ...(proto3Optional ? { proto3Optional } : Object.hasOwn(field, "oneofIndex") ? { oneofIndex } : {}),
-  };
+    label === SINGLE ? "" : label,
+    shortType,
+    proto3Optional ? "?" : isInOneof ? oneofIndex : "",
+  ];
+  return parts.join(",").replace(/,+$/, "");
 }
 
 function plainEnum({ name, value }: EnumDescriptorProto): PlainPart {
-  return { name, value: value.map((one) => ({ name: one.name, number: one.number })) };
+  return { name, values: value.map((one) => `${one.name},${one.number}`).join(" ") };
 }
 
 function plainService({ name, method }: ServiceDescriptorProto): PlainPart {

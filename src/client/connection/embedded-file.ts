@@ -56,7 +56,10 @@ export function jsonNameOf(name: string): string {
 
 /** @param scope what the type names of fields begin with unless they begin with a dot */
 function whole({ fields, values, ...part }: PlainPart, scope: string): PlainPart {
-  const listed = { ...part, ...(fields === undefined ? {} : fieldsOf(fields, part, scope)) };
+  const listed: Readonly<Record<string, unknown>> = {
+    ...part,
+    ...(fields === undefined ? {} : fieldsOf(fields, part, scope)),
+  };
   const value = values?.split(" ").map((word) => {
     const [name = "", number] = word.split(",");
     return { name, number: Number(number) };
@@ -71,7 +74,11 @@ function whole({ fields, values, ...part }: PlainPart, scope: string): PlainPart
 }
 
 /** The fields of a message. Each optional one has a oneof of its own, after those that the definition names. */
-function fieldsOf(text: string, { oneofDecl = [] }: Readonly<Record<string, unknown>>, scope: string) {
+function fieldsOf(
+  text: string,
+  { oneofDecl = [] }: Readonly<Record<string, unknown>>,
+  scope: string,
+): Readonly<Record<string, unknown>> {
   const oneofs = [...(oneofDecl as readonly PlainPart[])];
   const field = text.split(" ").map((word) => {
     const [name = "", number, type, label, typeName, oneof] = word.split(",");

@@ -1,4 +1,5 @@
 import type { KnownAccount } from "../chain/port.ts";
+import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
@@ -65,6 +66,7 @@ interface MarketWatchOptions {
   readonly found: FoundMarket;
   readonly live: LiveAccounts;
   readonly onChange: () => void;
+  readonly warn: (message: string) => void;
 }
 
 /**
@@ -78,6 +80,7 @@ export class MarketWatch implements JudgedMarket {
   readonly view: AccountView = { get: (address) => this.#accountAt(address) };
   readonly #judge: MarketJudge;
   readonly #onChange: () => void;
+  readonly #warn: (message: string) => void;
   readonly #live: LiveAccounts;
   readonly #held = new Set<Address>();
   readonly #found: FoundMarket;
@@ -85,9 +88,10 @@ export class MarketWatch implements JudgedMarket {
   #market: Market | undefined;
   #decodedFrom: Account;
   #wasLive = false;
+  #hasFailed = false;
   #reading: MarketReading | undefined;
 
-  constructor({ found, live, judge, onChange }: MarketWatchOptions) {
+  constructor({ found, live, judge, onChange, warn }: MarketWatchOptions) {
     this.venue = found.venue;
     this.address = found.account.address;
     this.#live = live;
@@ -96,6 +100,7 @@ export class MarketWatch implements JudgedMarket {
     this.#decodedFrom = found.account;
     this.#judge = judge;
     this.#onChange = onChange;
+    this.#warn = warn;
     this.#holder = { onChange: () => this.judged() };
   }
 
@@ -134,6 +139,13 @@ export class MarketWatch implements JudgedMarket {
     this.#held.clear();
   }
 
+  /** Our code failed on this market. Logged once. */
+  readonly failed = (error: unknown): void => {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#warn(`Our code of ${this.venue.id} fails on ${this.address}; trades go elsewhere: ${String(error)}`);
+  };
+
   #accountAt(wanted: Address): Account | null | undefined {
     const account = this.#held.has(wanted) ? this.#live.get(wanted) : undefined;
     if (wanted !== this.address) return account;
@@ -157,8 +169,10 @@ export class MarketWatch implements JudgedMarket {
       const { withheld, backing, unitsScale } = this.#judge.standingOf(this);
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
       const state = venue.read(market, view);
-      return { kind: "hot", hot: { venue, market, state, slot: this.#newestSlot(), backing, unitsScale } };
+      const { failed } = this;
+      return { kind: "hot", hot: { venue, market, state, slot: this.#newestSlot(), backing, unitsScale, failed } };
     } catch (error) {
+      if (!(error instanceof TradewireError)) this.failed(error);
       return this.#fault(reasonOf(error));
     }
   }

@@ -598,3 +598,18 @@ test("searches in the background keep their distance, and a hub pair without a m
   }
   expect(searches()).toBe(4);
 });
+
+test("a market on which our code fails is logged once, whatever fails and however often", async () => {
+  seed();
+  const venue = fakeVenue();
+  start([venue]);
+  const [hot] = (await markets.marketsOf(pair)).markets;
+  hot!.failed!(new TypeError("no such tick"));
+  hot!.failed!(new RangeError("Division by zero"));
+  venue.read = () => {
+    throw new TypeError("no such bin");
+  };
+  state.set(vault, Uint8Array.of(6));
+  expect(warm().faults).toMatchObject([{ market: pool.toString(), reason: "cannot be read" }]);
+  expect(warnings).toEqual([expect.stringMatching(/raydium_cpmm fails on .*: TypeError: no such tick/)]);
+});

@@ -14,6 +14,11 @@ export interface HotMarket {
   readonly backing?: MarketBacking | undefined;
   /** Factor on the compute bound of its instructions, if the deployed program takes more than the table says. */
   readonly unitsScale?: number;
+  /**
+   * Reports that the venue's code failed on this market with something that is no refusal; absent: nobody listens. The trade goes
+   * elsewhere. The market stays for others: what fails may hang on one caller's amount.
+   */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** How the quotes of a market are backed by running the deployed programs on it. */

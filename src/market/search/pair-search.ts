@@ -143,8 +143,8 @@ export class PairSearch {
   }
 
   #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {
-    const { live, judge } = this.#options;
-    return new MarketWatch({ found, live, judge, onChange: () => pair.invalidate() });
+    const { live, judge, warn } = this.#options;
+    return new MarketWatch({ found, live, judge, warn, onChange: () => pair.invalidate() });
   }
 
   async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {

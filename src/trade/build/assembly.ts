@@ -10,6 +10,7 @@ import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/toke
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import { legOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 /** An account that the transaction creates or enlarges at the wallet's expense. */
@@ -37,6 +38,16 @@ export interface Assembly {
   /** Accounts that may or may not exist. They count as missing, so `creates` may name too many. */
   readonly unknown: readonly Address[];
 }
+
+/** In the place of an assembly that cannot be made. */
+export const NOTHING_ASSEMBLED: Assembly = {
+  instructions: [],
+  computeUnits: 0,
+  creates: [],
+  temporaryRent: 0n,
+  closes: undefined,
+  unknown: [],
+};
 
 /**
  * Compute units of each fixed piece, measured on the programs that run on mainnet since p-token.
@@ -74,6 +85,8 @@ export interface AssemblyContext {
 /**
  * The instructions the trade needs and nothing else: token accounts that may be missing, SOL wrapped and unwrapped for
  * venues that need it, and the swaps.
+ *
+ * @throws UnbuildableMarket
  */
 export function assemble(intent: Intent, route: Route, accounts: WalletAccounts, context: AssemblyContext): Assembly {
   const parts = new AssemblyParts(accounts.wallet, context);
@@ -182,7 +195,7 @@ class AssemblyParts {
 
   /** Appends the swap of a step. */
   swap({ hot, quote, threshold }: RouteStep, source: Address, destination: Address): void {
-    const leg = hot.venue.swap(hot.state, quote, {
+    const leg = legOf(hot, quote, {
       wallet: this.#wallet,
       source,
       destination,

@@ -8,7 +8,7 @@ import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
 import type { Splits } from "../quote/split/split-routes.ts";
 import type { LoadedTrade } from "./load-trade.ts";
-import { type ComposedMessage, composeMessage, type MessagePorts } from "./message-forms.ts";
+import { type ComposedMessage, composeMessage, type MessagePorts, misfitOf } from "./message-forms.ts";
 import { leastCostly, mayCostMore } from "./net-value.ts";
 
 /** What drafting a trade reads, all from memory. */
@@ -73,7 +73,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
       const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper(), clock);
       return { loaded, composed: best, lifetime, senders: choice.senders };
     }
-    misfits.push(composed);
+    misfits.push(misfitOf(composed));
     left = others;
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
     if (isFarTooLarge && !composed.overUnits) splits?.neverFits(pathCount(route));

@@ -1,5 +1,5 @@
 import type { ChainHead, SenderChoice, Tip } from "../../chain/port.ts";
-import type { Markets } from "../../market/port.ts";
+import type { MarketFault, Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
@@ -14,10 +14,11 @@ import {
 } from "../../solana/message.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { Intent } from "../intent.ts";
+import type { Misfit } from "../quote/no-route.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
-import { type Assembly, type AssemblyContext, assemble, UNITS } from "./assembly.ts";
+import { type Assembly, type AssemblyContext, assemble, NOTHING_ASSEMBLED, UNITS } from "./assembly.ts";
 import {
   BUDGET_UNITS,
   type Budget,
@@ -27,6 +28,7 @@ import {
   budgetInstructions,
   estimateCosts,
 } from "./budget.ts";
+import { UnbuildableMarket } from "./unbuildable-market.ts";
 import { type WalletAccounts, walletTokenAccount, wrappedSolAccount } from "./wallet-accounts.ts";
 
 export interface MessageSettings extends BudgetSettings {
@@ -71,6 +73,8 @@ export interface ComposedMessage {
   readonly overUnits: boolean;
   /** Bytes of the transaction, with its signature. */
   readonly transactionBytes: number;
+  /** Why there is no message: a market of the route cannot be traded. */
+  readonly fault?: MarketFault;
 }
 
 const NO_TABLES: readonly LookupTable[] = [];
@@ -85,11 +89,35 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
  * 2. with SOL wrapped in the wallet's own account, if it has none;
  * 3. both of these again, through the operator's lookup tables;
  * 4. version 1, if the caller can sign it and the settings allow it.
+ *
+ * None fits if a market of the route turns out not to be tradable: it costs its own routes, never the trade.
  */
 export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
+  try {
+    return composeForms(ports, terms, route);
+  } catch (error) {
+    if (error instanceof UnbuildableMarket) return unbuildable(route, error.fault);
+    throw error;
+  }
+}
+
+function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const plain = formOf(ports, terms, route, "seeded");
   const composed = compileForm(plain, terms, NO_TABLES);
   return composed.fits || composed.overUnits ? composed : composeSmaller(ports, terms, plain, composed);
+}
+
+/** In the place of a message that cannot be made. */
+function unbuildable(route: Route, fault: MarketFault): ComposedMessage {
+  const none = { message: new Uint8Array(0), fits: false, overUnits: false, transactionBytes: 0 };
+  return { route, assembly: NOTHING_ASSEMBLED, costs: NO_COSTS, ...none, fault };
+}
+
+const NO_COSTS: Costs = { baseFee: 0n, priorityFee: 0n, tip: 0n, rentPaid: 0n, rentReturned: 0n };
+
+/** Why a message fits into no transaction. */
+export function misfitOf({ overUnits, transactionBytes, fault }: ComposedMessage): Misfit {
+  return { overUnits, transactionBytes, fault };
 }
 
 /** Everything of a message but its encoding. */

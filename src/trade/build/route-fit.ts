@@ -7,7 +7,7 @@ import type { Intent } from "../intent.ts";
 import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
-import { composeMessage, type MessagePorts } from "./message-forms.ts";
+import { composeMessage, type MessagePorts, misfitOf } from "./message-forms.ts";
 import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 /** What measuring a route reads, all from memory. */
@@ -60,8 +60,8 @@ export function measureRoutes(
   const forOpenWallet = { ...ports, markets: ALL_OPEN };
   return routes.map((route): RouteFit => {
     if (composeMessage(forNewWallet, withTips, route).fits) return { kind: "always" };
-    const { fits, overUnits, transactionBytes } = composeMessage(forOpenWallet, withoutTips, route);
-    return fits ? { kind: "openAccounts" } : { kind: "never", overUnits, transactionBytes };
+    const composed = composeMessage(forOpenWallet, withoutTips, route);
+    return composed.fits ? { kind: "openAccounts" } : { kind: "never", ...misfitOf(composed) };
   });
 }
 

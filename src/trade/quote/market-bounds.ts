@@ -204,7 +204,10 @@ function worthOf(hot: HotMarket, ask: Ask, side: "below" | "above"): Worth {
     const quote = hot.venue.quote(hot.state, ask);
     return Number(ask.mode === "exactIn" ? quote.outAmount : -quote.inAmount);
   } catch (error) {
-    if (!(error instanceof TradewireError)) return Number.NEGATIVE_INFINITY;
+    if (!(error instanceof TradewireError)) {
+      hot.failed?.(error);
+      return Number.NEGATIVE_INFINITY;
+    }
     // Too large proves nothing for smaller amounts; too small proves nothing for larger ones, except next to no output if the
     // amount is not small in itself. Anything else is refused at every size.
     if (side === "above")

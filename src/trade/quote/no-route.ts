@@ -72,11 +72,14 @@ export interface Misfit {
   readonly overUnits: boolean;
   /** Its smallest size. */
   readonly transactionBytes: number;
+  /** Set if it has none, because a market of it cannot be traded. */
+  readonly fault: MarketFault | undefined;
 }
 
 /**
  * The error of a trade no route of which fits into a transaction: NO_ROUTE if all are above the network's limit on bytes, with
- * what caller and operator can do; INSUFFICIENT_LIQUIDITY if one may take too many compute units, as large trades do.
+ * what caller and operator can do; INSUFFICIENT_LIQUIDITY if one may take too many compute units, as large trades do;
+ * VENUE_DEGRADED if there is none whose markets can all be traded.
  */
 export function noneFits(
   misfits: readonly Misfit[],
@@ -90,7 +93,11 @@ export function noneFits(
       { field: "amount" },
     );
   }
-  const bytes = misfits.reduce((least, misfit) => Math.min(least, misfit.transactionBytes), Number.POSITIVE_INFINITY);
+  const faults = misfits.flatMap(({ fault }) => fault ?? []);
+  const byMarket = new Map(faults.map((fault) => [fault.market, fault]));
+  if (faults.length > 0 && faults.length === misfits.length) return noRoute([], [...byMarket.values()], []);
+  const sizes = misfits.filter(({ fault }) => fault === undefined).map(({ transactionBytes }) => transactionBytes);
+  const bytes = Math.min(...sizes);
   const limit = transactionV1 && maxTransactionVersion === 1 ? MAX_TRANSACTION_SIZE_V1 : MAX_TRANSACTION_SIZE;
   const remedy = transactionV1 ? "LOOKUP_TABLES" : "LOOKUP_TABLES, TRANSACTION_V1";
   const signsMore = transactionV1 && maxTransactionVersion !== 1;

@@ -67,7 +67,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
   const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
   const routes =
     splits === undefined ? widest : orderRoutes(intent, [...allNarrower(widest, splits), ...widest], clock);
-  const { offered, tooLarge } = offersOf(ports, request, intent, snapshot, routes);
+  const { offered, unfit } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
   return {
@@ -91,7 +91,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
       needsOpenAccounts,
       value: route.value,
     })),
-    faults: [...faults, ...tooLarge],
+    faults: [...faults, ...unfit],
   };
 }
 
@@ -128,9 +128,9 @@ function offersOf(
   intent: Intent,
   snapshot: Snapshot,
   routes: readonly Route[],
-): { readonly offered: readonly OfferedRoute[]; readonly tooLarge: readonly MarketFault[] } {
+): { readonly offered: readonly OfferedRoute[]; readonly unfit: readonly MarketFault[] } {
   const offered: OfferedRoute[] = [];
-  const tooLarge: MarketFault[] = [];
+  const unfit: MarketFault[] = [];
   const misfits: Misfit[] = [];
   for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes, request.maxTransactionVersion).entries()) {
     const route = routes[index]!;
@@ -139,12 +139,17 @@ function offersOf(
       continue;
     }
     misfits.push(fit);
+    if (fit.fault !== undefined) {
+      const { market } = fit.fault;
+      if (!unfit.some((fault) => fault.market === market)) unfit.push(fit.fault);
+      continue;
+    }
     const market = route.steps.map(({ hot }) => hot.market.address).join("+");
     const reason = fit.overUnits
       ? "may take more compute units than a transaction has"
       : `needs a transaction of at least ${fit.transactionBytes} bytes`;
-    tooLarge.push({ venue: route.platform, market, reason });
+    unfit.push({ venue: route.platform, market, reason });
   }
   if (offered.length === 0) throw noneFits(misfits, ports.settings, request);
-  return { offered, tooLarge };
+  return { offered, unfit };
 }

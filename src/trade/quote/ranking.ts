@@ -50,6 +50,7 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
       // Whatever its state makes of the formulas, one market is no reason to refuse a trade on the others.
       const isRefusal = error instanceof TradewireError;
       if (isRefusal) refusals.push(error);
+      else hot.failed?.(error);
       const reason = isRefusal ? error.message : "cannot be priced";
       faults.push({ venue: hot.venue.id, market: hot.market.address.toString(), reason });
     }

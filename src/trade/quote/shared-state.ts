@@ -17,10 +17,10 @@ export function quoteAfter(
   if (first.hot.market.address === second.hot.market.address) return undefined;
   const { venue, state } = second.hot;
   if (first.hot.venue !== venue || venue.after === undefined) return second;
-  const after = venue.after(first.hot.state, first.quote, state);
-  if (after === state) return second;
-  const { mode, inMint, outMint } = second.quote;
   try {
+    const after = venue.after(first.hot.state, first.quote, state);
+    if (after === state) return second;
+    const { mode, inMint, outMint } = second.quote;
     return { hot: second.hot, quote: venue.quote(after, { mode, inMint, outMint, amount, clock }) };
   } catch {
     return undefined;

@@ -85,7 +85,7 @@ function stepsIn(
     const quote = tryQuote(hot, state, { mode: "exactIn", inMint: from, outMint: to, amount: part, clock });
     // A market that leaves part of its input would leave the sum short of the amount asked.
     if (quote === undefined || (plan.length > 1 && quote.inAmount !== part)) return hot;
-    moveOthers(plan.slice(index + 1), { hot, quote }, state, states);
+    if (!moveOthers(plan.slice(index + 1), { hot, quote }, state, states)) return hot;
     const threshold = minimumOut(quote.outAmount, to === outMint.address ? rest : (shares.get(to) ?? 0n));
     held.set(to, (held.get(to) ?? 0n) + threshold);
     steps.push({ hot, quote, threshold });
@@ -93,17 +93,31 @@ function stepsIn(
   return steps;
 }
 
-/** Quotes what comes later on the state that a trade leaves. */
+/** Quotes what comes later on the state that a trade leaves. @returns false if nothing says what it leaves */
 function moveOthers(
   later: readonly PlannedStep[],
   { hot, quote }: { readonly hot: HotMarket; readonly quote: Quote },
   state: unknown,
   states: Map<HotMarket, unknown>,
-): void {
+): boolean {
   const { venue } = hot;
-  if (venue.after === undefined) return;
+  if (venue.after === undefined) return true;
   for (const { hot: other } of later) {
-    if (other.venue === venue) states.set(other, venue.after(state, quote, states.get(other) ?? other.state));
+    if (other.venue !== venue) continue;
+    const before = states.get(other) ?? other.state;
+    const after = tryAfter(hot, state, quote, before);
+    if (after === undefined) return false;
+    states.set(other, after);
+  }
+  return true;
+}
+
+/** The state of another market after a trade, or undefined if nothing says what the trade leaves. */
+function tryAfter({ venue }: HotMarket, state: unknown, quote: Quote, other: unknown): unknown {
+  try {
+    return venue.after!(state, quote, other);
+  } catch {
+    return undefined;
   }
 }
 
@@ -144,7 +158,7 @@ function changedByOthers(steps: readonly RouteStep[]): HotMarket | undefined {
     const { venue, state } = hot;
     if (venue.after === undefined) continue;
     for (const { hot: later } of steps.slice(index + 1))
-      if (later.venue === venue && venue.after(state, quote, later.state) !== later.state) return later;
+      if (later.venue === venue && tryAfter(hot, state, quote, later.state) !== later.state) return later;
   }
   return undefined;
 }

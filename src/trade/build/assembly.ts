@@ -10,7 +10,7 @@ import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/toke
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { nativeSha256 } from "./native-sha256.ts";
-import { legOf } from "./unbuildable-market.ts";
+import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 /** An account that the transaction creates or enlarges at the wallet's expense. */
@@ -195,7 +195,7 @@ class AssemblyParts {
 
   /** Appends the swap of a step. */
   swap({ hot, quote, threshold }: RouteStep, source: Address, destination: Address): void {
-    const leg = legOf(hot, quote, {
+    const leg = swapLegOf(hot, quote, {
       wallet: this.#wallet,
       source,
       destination,

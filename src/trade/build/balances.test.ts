@@ -10,10 +10,11 @@ const random = createRandom(37);
 const address = () => Address.from(random.bytes(32));
 const [WALLET, SOURCE, MINT] = [address(), address(), address()];
 const RENT = 890_880n;
-const COSTS = { baseFee: 5_000n, priorityFee: 77n, tip: 900n, rentPaid: 2_000n, rentReturned: 50_000_000n };
+const COSTS = { baseFee: 5_000n, priorityFee: 77n, tip: 900n, rentPaid: 2_000n, rentReturned: 300n };
 const TEMPORARY = 2_039n;
-/** What a trade needs beside its input. */
-const BESIDE = 5_000n + 77n + 900n + 2_000n + TEMPORARY;
+/** What a trade costs beside its input, and what it returns of that. */
+const BESIDE = 5_000n + 77n + 900n + 2_000n;
+const RETURNED = 300n;
 
 type Check = Parameters<typeof shortfallOf>[0];
 
@@ -36,13 +37,22 @@ function tokenAccount(amount: bigint): Account {
 }
 
 /** The error of a trade of 1,000 for at least 900, or of at most 1,100; it spends SOL, or sells tokens. */
-function refusal(mode: "exactIn" | "exactOut", known: readonly (Account | [Address, null])[], sellsTokens = false) {
+function refusal(
+  mode: "exactIn" | "exactOut",
+  known: readonly (Account | [Address, null])[],
+  sellsTokens = false,
+  temporaryRent = TEMPORARY,
+) {
   const accounts = new Map(known.map((one) => (Array.isArray(one) ? one : ([one.address, one] as const))));
   const shortfall = shortfallOf({
     intent: { mode, inMint: { address: MINT, decimals: 2 } },
-    route: { inAmount: 1_000n, threshold: mode === "exactIn" ? 900n : 1_100n },
-    accounts: { wallet: WALLET, source: sellsTokens ? { address: SOURCE } : undefined },
-    assembly: { temporaryRent: TEMPORARY },
+    route: { inAmount: 1_000n, outAmount: 990n, threshold: mode === "exactIn" ? 900n : 1_100n, remainders: [] },
+    accounts: {
+      wallet: WALLET,
+      source: sellsTokens ? { address: SOURCE } : undefined,
+      destination: sellsTokens ? undefined : { address: MINT },
+    },
+    assembly: { temporaryRent },
     costs: COSTS,
     markets: { account: (of: Address) => accounts.get(of) },
     rentExemption: RENT,
@@ -55,7 +65,7 @@ describe("lamports", () => {
     ["exactIn", 1_000n],
     ["exactOut", 1_100n],
   ] as const)("%s: the largest input, fees, tip and rent, and the rent of the wallet itself", (mode, given) => {
-    const needed = given + BESIDE;
+    const needed = given + BESIDE - RETURNED;
     expect(refusal(mode, [account(WALLET, needed + RENT)])).toBeUndefined();
     expect(refusal(mode, [account(WALLET, needed + RENT - 1n)])).toMatchObject({
       code: "INSUFFICIENT_SOL",
@@ -63,19 +73,29 @@ describe("lamports", () => {
     });
   });
 
-  test("a wallet may keep nothing, or its rent, and no amount between", () => {
-    expect(refusal("exactIn", [account(WALLET, 1_000n + BESIDE)])).toBeUndefined();
+  test("what the temporary account holds returns: it need not stay twice", () => {
+    const large = 2n * RENT;
+    const most = 5_077n + 1_000n + 2_000n + large;
+    expect(refusal("exactIn", [account(WALLET, most)], false, large)).toBeUndefined();
+    const short = refusal("exactIn", [account(WALLET, most - 1n)], false, large);
+    expect(short).toMatchObject({ facts: { details: { neededLamports: `${most}` } } });
+    expect(short?.message).not.toContain("must stay");
+  });
+
+  test("a wallet keeps its rent, and no amount below", () => {
     const short = refusal("exactIn", [account(WALLET, 1_000n + BESIDE + 1n)]);
     expect(short).toMatchObject({ code: "INSUFFICIENT_SOL" });
     expect(short?.message).toContain("0.00089088 SOL must stay in the account as rent");
-    expect(refusal("exactIn", [account(WALLET, 1_000n + BESIDE - 1n)])).toMatchObject({ code: "INSUFFICIENT_SOL" });
   });
 
-  test("a sale of tokens needs only what the transaction costs", () => {
+  test("a sale of tokens needs its rent after the fees, and at the end with what it brings", () => {
     const tokens = tokenAccount(1_000n);
-    expect(refusal("exactOut", [tokens, account(WALLET, BESIDE + RENT)], true)).toBeUndefined();
-    expect(refusal("exactOut", [tokens, account(WALLET, BESIDE + RENT - 1n)], true)).toMatchObject({
+    const [fees, spent] = [5_077n, BESIDE - RETURNED - 990n];
+    const least = RENT + (spent > fees ? spent : fees);
+    expect(refusal("exactOut", [tokens, account(WALLET, least)], true)).toBeUndefined();
+    expect(refusal("exactOut", [tokens, account(WALLET, least - 1n)], true)).toMatchObject({
       code: "INSUFFICIENT_SOL",
+      facts: { details: { neededLamports: `${least}` } },
     });
   });
 

@@ -24,7 +24,7 @@ interface BalanceCheck {
 /** What a wallet lacks for a trade. Tokens in base units of their mint, SOL in lamports. */
 export type Shortfall =
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
-  /** `rent` must stay in the wallet's account, beside what the trade needs. */
+  /** `rent` must stay in the wallet's account, beside what the trade needs; 0 if what the trade returns leaves more than that. */
   | {
       readonly kind: "sol";
       readonly wallet: Address;
@@ -47,15 +47,31 @@ function tokenShortfall({ intent, route, accounts, markets }: BalanceCheck): Sho
 }
 
 function solShortfall(check: BalanceCheck): Shortfall | undefined {
-  const { intent, route, accounts, assembly, costs, markets, rentExemption } = check;
+  const { intent, route, accounts, assembly, costs, markets, rentExemption: rent } = check;
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
   const held = account?.lamports ?? 0n;
-  const given = accounts.source !== undefined ? 0n : intent.mode === "exactIn" ? route.inAmount : route.threshold;
-  const needed = given + costs.baseFee + costs.priorityFee + costs.tip + costs.rentPaid + assembly.temporaryRent;
-  // The chain lets an account hold nothing, or its rent and more.
-  if (held === needed || held >= needed + rentExemption) return undefined;
-  return { kind: "sol", wallet: accounts.wallet, held, needed, rent: rentExemption };
+  const exactIn = intent.mode === "exactIn";
+  const givesSol = accounts.source === undefined;
+  const getsSol = accounts.destination === undefined;
+  const fees = costs.baseFee + costs.priorityFee;
+  const given = !givesSol ? 0n : exactIn ? route.inAmount : route.threshold;
+  const received = !getsSol ? 0n : exactIn ? route.threshold : route.outAmount;
+  // Tips are paid last, after the temporary account and an emptied one have returned their rent.
+  const most = given + costs.rentPaid + assembly.temporaryRent;
+  const inAll = most + costs.tip - assembly.temporaryRent - costs.rentReturned - received;
+  // What is received or spent may vary, so that only a fixed trade can leave nothing at all.
+  const isFixed = !getsSol && (exactIn || !givesSol) && route.remainders.length === 0;
+  const left = held - fees;
+  const end = left - inAll;
+  // The chain lets an account hold nothing, or its rent and more: after the fees, and again at the end. Between, it need not.
+  const paysFees = left === 0n || left >= rent;
+  const endsWell = end >= rent || (end === 0n && isFixed);
+  if (paysFees && left >= most && endsWell) return undefined;
+  const spent = inAll > 0n ? inAll : 0n;
+  const isPeak = most >= spent + rent;
+  const needed = fees + (isPeak ? most : spent);
+  return { kind: "sol", wallet: accounts.wallet, held, needed, rent: isPeak ? 0n : rent };
 }
 
 /**
@@ -75,9 +91,10 @@ export function insufficientFunds(shortfall: Shortfall, faucet?: (wallet: Addres
   }
   const { wallet } = shortfall;
   const sol = (lamports: bigint) => `${formatAmount(lamports, SOL_DECIMALS)} SOL`;
+  const staying = shortfall.rent === 0n ? "" : `, and ${sol(shortfall.rent)} must stay in the account as rent`;
   return new TradewireError(
     "INSUFFICIENT_SOL",
-    `The wallet ${wallet} holds ${sol(held)}; the trade needs ${sol(needed)} with fees and rent, and ${sol(shortfall.rent)} must stay in the account as rent. Trade less, or add SOL${faucet === undefined ? "" : `: ${faucet(wallet)}`}.`,
+    `The wallet ${wallet} holds ${sol(held)}; the trade needs ${sol(needed)} with fees and rent${staying}. Trade less, or add SOL${faucet === undefined ? "" : `: ${faucet(wallet)}`}.`,
     {
       details: {
         wallet: wallet.toString(),

@@ -72,10 +72,10 @@ test("a market whose instructions cannot be made costs the trade nothing: the ne
   const { platform } = await buildTrade(ports, REQUEST);
   expect(platform).toBe("venue_90");
   expect(failures).toEqual([new TypeError("undefined is not an account")]);
-  const quoted = await quoteTrade(
-    { ...ports, measureRoutes: (...asked) => measureRoutes(ports, ...asked) },
-    { ...REQUEST, caller: undefined } as never,
-  );
+  const quoted = await quoteTrade({ ...ports, measureRoutes: (...asked) => measureRoutes(ports, ...asked) }, {
+    ...REQUEST,
+    caller: undefined,
+  } as never);
   expect(quoted.platform).toBe("venue_90");
   expect(quoted.faults).toMatchObject([{ venue: "venue_100", reason: "our code cannot make its instructions" }]);
 });

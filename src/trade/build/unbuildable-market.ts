@@ -15,7 +15,7 @@ export class UnbuildableMarket extends Error {
 }
 
 /** The instructions of a market's quote. @throws UnbuildableMarket whatever the venue throws */
-export function legOf(hot: HotMarket, quote: Quote, terms: SwapTerms): SwapLeg {
+export function swapLegOf(hot: HotMarket, quote: Quote, terms: SwapTerms): SwapLeg {
   try {
     return hot.venue.swap(hot.state, quote, terms);
   } catch (error) {

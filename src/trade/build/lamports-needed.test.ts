@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { Svm } from "../../../test/support/svm.ts";
+import { createRandom } from "../../primitives/random.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { closeTokenAccount, transferLamports } from "../../solana/token/token-instructions.ts";
+import { openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
+import { shortfallOf } from "./balances.ts";
+
+type Check = Parameters<typeof shortfallOf>[0];
+
+/** Two signatures: the wallet's, and that of who stands for the market. */
+const FEE = 10_000n;
+const SEED = "temporary";
+const TRADES = 30;
+
+/** Lamports of a trade: what it gives, gets, pays for accounts and as a tip, and gets back from an emptied account. */
+interface Flow {
+  readonly given: bigint;
+  readonly received: bigint;
+  readonly rentPaid: bigint;
+  readonly tip: bigint;
+  readonly wraps: boolean;
+  readonly returned: bigint;
+}
+
+/** Whether the chain executes the flow, in the order of a trade's instructions, for a wallet that holds so much. */
+function executes(svm: Svm, { given, received, rentPaid, tip, wraps, returned }: Flow, held: bigint): boolean {
+  const [wallet, other] = [svm.newWallet(held), svm.newWallet()];
+  const account = seededAddress(wallet, SEED, TOKEN_PROGRAM);
+  const open = openWrappedSol({ account, wallet, seed: SEED, lamports: 0n, rent: svm.rent(165) });
+  return svm.send(wallet, [
+    transferLamports(wallet, other, rentPaid),
+    ...(wraps ? open : []),
+    transferLamports(wallet, other, given),
+    transferLamports(other, wallet, received),
+    ...(wraps ? [closeTokenAccount(account, wallet, TOKEN_PROGRAM)] : []),
+    transferLamports(other, wallet, returned),
+    transferLamports(wallet, other, tip),
+  ]).ok;
+}
+
+/** Whether a build does not refuse the wallet. */
+function allows(svm: Svm, { given, received, rentPaid, tip, wraps, returned }: Flow, held: bigint): boolean {
+  const token = { address: "a token account" };
+  return (
+    shortfallOf({
+      intent: { mode: "exactIn" },
+      route: { inAmount: given, threshold: received, remainders: [] },
+      accounts: {
+        wallet: "wallet",
+        source: given > 0n ? undefined : token,
+        destination: received > 0n ? undefined : token,
+      },
+      assembly: { temporaryRent: wraps ? svm.rent(165) : 0n },
+      costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
+      markets: { account: (address: unknown) => (address === "wallet" ? { lamports: held } : undefined) },
+      rentExemption: svm.rent(0),
+    } as unknown as Check) === undefined
+  );
+}
+
+test("a wallet is refused for SOL exactly if the chain would refuse its transaction", () => {
+  const svm = new Svm();
+  const random = createRandom(890_880);
+  const rent = svm.rent(0);
+  const amount = (share: number, most: bigint) => (random.below(100n) < BigInt(share) ? random.below(most) : 0n);
+  let [both, neither] = [0, 0];
+  for (let trade = 0; trade < TRADES; trade++) {
+    const sells = trade % 2 === 0;
+    const flow: Flow = {
+      given: sells ? 0n : 1n + random.below(5_000_000n),
+      received: sells ? 1n + amount(70, 5_000_000n) : 0n,
+      rentPaid: amount(50, 4_000_000n),
+      tip: amount(50, 2_000_000n),
+      wraps: random.below(3n) > 0n,
+      returned: sells ? amount(30, 2_100_000n) : 0n,
+    };
+    const { given, received, rentPaid, tip, returned } = flow;
+    const most = FEE + given + rentPaid + (flow.wraps ? svm.rent(165) : 0n);
+    const spent = FEE + given + rentPaid + tip - received - returned;
+    for (const edge of [FEE, FEE + rent, most, most + tip, most + rent, spent, spent + rent, most + tip + rent]) {
+      for (const held of [edge - 1n, edge, edge + 1n]) {
+        // The chain has no account that holds less than its rent.
+        if (held < rent) continue;
+        // A sale brings the least it may at least: that a wallet ends with nothing at all cannot be planned.
+        if (sells && held === spent) continue;
+        const executed = executes(svm, flow, held);
+        expect([flow, held, allows(svm, flow, held)]).toEqual([flow, held, executed]);
+        if (executed) both++;
+        else neither++;
+      }
+    }
+  }
+  expect(both).toBeGreaterThan(TRADES);
+  expect(neither).toBeGreaterThan(TRADES);
+});

@@ -182,6 +182,9 @@ type RouteLeg struct {
 
 	// The part of the trade that the path carries, as a fraction: 1 if there is one path.
 	Share float64 `json:"share"`
+
+	// In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in the order of its accounts. With them a verifier derives each address; they are first ticks, on meteora_dlmm indices.
+	ArrayNumbers []int64 `json:"arrayNumbers"`
 }
 
 // Proof: How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.

@@ -65,6 +65,8 @@ export interface RouteLeg {
   readonly path?: number;
   /** The part of the exact side that its path carries, in billionths; absent: all of it. */
   readonly sharePpb?: number;
+  /** Of a build: see `Venue.arrayNumbers`. */
+  readonly arrayNumbers?: readonly number[];
 }
 
 /** What a route leaves with the wallet of a mint between two markets, in base units. */

@@ -138,6 +138,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   after?(state: State, quote: Quote<Fill>, other: State): State;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
   swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
+  /**
+   * Numbers of the arrays of ticks or bins that the swap of `quote` names, in the order of its accounts: with them a verifier
+   * derives their addresses without a search. Absent: the venue has none.
+   */
+  arrayNumbers?(state: State, quote: Quote<Fill>): readonly number[];
   /** Meaning of the errors of this venue's programs: by Anchor error name, else by number. */
   readonly errors: ProgramErrors;
 }

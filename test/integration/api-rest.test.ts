@@ -62,6 +62,7 @@ describe("REST", () => {
             outputAmountRaw: "100000000",
             path: 0,
             share: 1,
+            arrayNumbers: [],
           },
         ],
         lastValidBlockHeight: 300_000_150,

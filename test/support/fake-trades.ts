@@ -55,6 +55,7 @@ export function createFakeTrades(): FakeTrades {
       outMint: request.outMint,
       inAmount: exact,
       outAmount: exact,
+      ...(request.mode === "exactOut" ? { arrayNumbers: [-120, 0, 60] } : {}),
     };
     return {
       inMint: request.inMint,

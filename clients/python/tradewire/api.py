@@ -137,6 +137,8 @@ class RouteLeg(TypedDict):
     path: int
     # The part of the trade that the path carries, as a fraction: 1 if there is one path.
     share: float
+    # In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in the order of its accounts. With them a verifier derives each address; they are first ticks, on meteora_dlmm indices.
+    arrayNumbers: list[int]
 
 
 class Proof(TypedDict):

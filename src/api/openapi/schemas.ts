@@ -109,6 +109,8 @@ function scalarSchema(scalar: ScalarType): Json {
     case ScalarType.UINT32:
     case ScalarType.UINT64:
       return { type: "integer", minimum: 0 };
+    case ScalarType.SINT32:
+      return { type: "integer" };
     default:
       throw new Error(`no schema is defined for scalar type ${scalar}`);
   }

@@ -96,6 +96,7 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
       return (value) => (Number.isFinite(value) ? `${value}` : "null");
     case ScalarType.BOOL:
     case ScalarType.UINT32:
+    case ScalarType.SINT32:
       return String;
     case ScalarType.UINT64:
       return (value) => ((value as bigint) <= Number.MAX_SAFE_INTEGER ? `${value}` : `"${value}"`);

@@ -201,6 +201,7 @@ export function fromLeg(leg: RouteLeg) {
     outputMint: leg.outMint.toString(),
     inputAmountRaw: leg.inAmount.toString(),
     outputAmountRaw: leg.outAmount.toString(),
+    ...(leg.arrayNumbers === undefined ? {} : { arrayNumbers: [...leg.arrayNumbers] }),
   } satisfies MessageInitShape<typeof RouteLegSchema>;
 }
 

@@ -4,9 +4,9 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
-import { estimatesOf, legsOf } from "../quote/route.ts";
+import { estimatesOf, legsOf, type Route } from "../quote/route.ts";
 import { proofOf } from "../quote/route-proof.ts";
-import type { BuiltTrade, TradeRequest } from "../trade.ts";
+import type { BuiltTrade, RouteLeg, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
 import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
@@ -101,7 +101,7 @@ function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
   const { inMint, outMint } = loaded.intent;
   const { route, assembly, costs, message } = composed;
   const expiresAtMs = expiryOf(ports, lifetime);
-  const legs = legsOf(route);
+  const legs = withArrayNumbers(route);
   // Both objects are written field by field: one that starts as a copy of another costs several times as much.
   const sealed: SealedTrade = {
     inMint: inMint.address,
@@ -139,6 +139,17 @@ function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     proof: proofOf(route),
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
   };
+}
+
+/** The legs of a route, with the arrays of ticks or bins that its swaps name. */
+function withArrayNumbers(route: Route): readonly RouteLeg[] {
+  const legs = legsOf(route);
+  if (!route.steps.some(({ hot }) => hot.venue.arrayNumbers !== undefined)) return legs;
+  return legs.map((leg) => {
+    const { hot, quote } = route.steps.find((step) => step.hot.market.address === leg.market)!;
+    const arrayNumbers = hot.venue.arrayNumbers?.(hot.state, quote);
+    return arrayNumbers === undefined ? leg : { ...leg, arrayNumbers };
+  });
 }
 
 function expiryOf({ head, now, settings }: BuildPorts, { lastValidBlockHeight }: Lifetime): number {

@@ -139,6 +139,11 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     };
   },
 
+  arrayNumbers({ market, down, up }, { inMint, fill: { binArrays } }) {
+    const { arrays } = inMint === market.mints[0] ? down : up;
+    return arrays.slice(0, binArrays.length).map(({ index }) => index);
+  },
+
   errors: meteoraDlmmErrors,
 };
 

@@ -128,6 +128,11 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     };
   },
 
+  arrayNumbers({ routes }, { fill: { tickArrays, aToB } }) {
+    const { arrays, behind } = routes[aToB ? 0 : 1];
+    return tickArrays.map((named) => (arrays.find(({ address }) => address === named) ?? behind!).start);
+  },
+
   errors: orcaWhirlpoolErrors,
 };
 

@@ -49,6 +49,7 @@ interface Path {
   readonly addresses: readonly Address[];
   /** The nearest array on the other side. */
   readonly behind: Address | undefined;
+  readonly behindStart: number | undefined;
 }
 
 /** A pool with its ticks and mints, ready to be priced in either direction. */
@@ -130,6 +131,14 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
     };
   },
 
+  arrayNumbers({ paths }, { fill: { trail, zeroForOne } }) {
+    const { starts, addresses, behind, behindStart } = paths[zeroForOne ? 0 : 1];
+    return trail.flatMap((address) => {
+      const at = addresses.indexOf(address);
+      return at >= 0 ? [starts[at]!] : address === behind ? [behindStart!] : [];
+    });
+  },
+
   errors: raydiumClmmErrors,
 };
 
@@ -196,7 +205,12 @@ function path(market: ClmmMarket, bitmaps: ClmmBitmaps, tick: number, down: bool
   const starts = initialisedStarts(bitmaps, tick, down, true, ARRAYS_PER_SWAP);
   const [behind] = initialisedStarts(bitmaps, tick, !down, false, 1);
   const addressOf = (start: number): Address => clmmTickArrayOf(market.address, start).address;
-  return { starts, addresses: starts.map(addressOf), behind: behind === undefined ? undefined : addressOf(behind) };
+  return {
+    starts,
+    addresses: starts.map(addressOf),
+    behind: behind === undefined ? undefined : addressOf(behind),
+    behindStart: behind,
+  };
 }
 
 function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {

@@ -37,6 +37,8 @@ export interface BuildAnswer {
     readonly outputAmountRaw: string;
     /** Number of the parallel path, from 0; absent: 0. */
     readonly path?: number | undefined;
+    /** Numbers of the arrays of ticks or bins that the swap names. Hints: each address is derived from its number. */
+    readonly arrayNumbers?: readonly number[] | undefined;
   }[];
 }
 

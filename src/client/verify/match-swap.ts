@@ -3,7 +3,7 @@ import { equalBytes, hasBytesAt, readU64 } from "../../primitives/bytes.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { derivedAddress } from "./derived-address.ts";
 import type { MessageAccount, MessageInstruction } from "./read-transaction.ts";
-import { findRung, type LadderSearch, seedBytes } from "./venues/ladder.ts";
+import { findRung, isRung, type LadderSearch, seedBytes } from "./venues/ladder.ts";
 import type { AccountPlace, LadderRule, SwapTable } from "./venues/swap-table.ts";
 import { SWAP_PREPARATIONS, SWAP_TABLES } from "./venues/swap-tables.ts";
 
@@ -23,6 +23,8 @@ export interface SwapContext {
   /** Estimated amounts: the search for price-dependent accounts starts at their price. */
   readonly inAmount: bigint;
   readonly outAmount: bigint;
+  /** The announced numbers of price-dependent accounts, in their order. */
+  readonly arrayNumbers?: readonly number[] | undefined;
   /** What the transaction's searches may still cost. */
   readonly search: LadderSearch;
 }
@@ -216,12 +218,18 @@ function ladderFault(
   context: SwapContext,
   rungs: number[],
 ): string | undefined {
-  const { inMint, outMint } = context;
+  const { inMint, outMint, search } = context;
+  const seeds = seedBytes(rule.seeds, accounts);
+  const announced = context.arrayNumbers?.[rungs.length];
+  if (isRung(rule, seeds, address, announced, search)) {
+    rungs.push(announced);
+    return undefined;
+  }
   const priced = rule.pricedMint === undefined ? lesser(inMint, outMint) : accounts[rule.pricedMint]!.address;
   const inAmount = Number(context.inAmount);
   const outAmount = Number(context.outAmount);
   const [price, direction] = priced === inMint ? [outAmount / inAmount, -1] : [inAmount / outAmount, 1];
-  const rung = findRung(rule, seedBytes(rule.seeds, accounts), address, price, rungs, direction, context.search);
+  const rung = findRung(rule, seeds, address, price, rungs, direction, search);
   if (rung === undefined) return "is not derived from this market";
   rungs.push(rung);
   return undefined;

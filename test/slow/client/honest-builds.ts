@@ -148,7 +148,7 @@ export function answerOf(built: BuiltTrade): BuildAnswer {
       rentPaid: costs.rentPaid.toString(),
       rentReturned: costs.rentReturned.toString(),
     },
-    route: built.route.map(({ venue, market, inMint, outMint, inAmount, outAmount, path = 0 }) => ({
+    route: built.route.map(({ venue, market, inMint, outMint, inAmount, outAmount, arrayNumbers, path = 0 }) => ({
       path,
       venue,
       market: market.toString(),
@@ -156,6 +156,7 @@ export function answerOf(built: BuiltTrade): BuildAnswer {
       outputMint: outMint.toString(),
       inputAmountRaw: inAmount.toString(),
       outputAmountRaw: outAmount.toString(),
+      arrayNumbers,
     })),
   };
 }

@@ -12,6 +12,8 @@ export interface ExpectedLeg {
   /** Estimated amounts; they only help to find price-dependent accounts. Base units. */
   readonly inAmount: bigint;
   readonly outAmount: bigint;
+  /** Announced numbers of the arrays of ticks or bins, which save the search for them. They prove nothing. */
+  readonly arrayNumbers?: readonly number[] | undefined;
 }
 
 /** Parallel paths of a route at most, and markets of each. */
@@ -43,6 +45,7 @@ export function readLegs(
     outMint: mintOf(leg.outputMint),
     inAmount: rawAmount(leg.inputAmountRaw),
     outAmount: rawAmount(leg.outputAmountRaw),
+    arrayNumbers: leg.arrayNumbers,
     path: leg.path ?? 0,
   }));
   const paths = pathsOf(legs);

@@ -34,6 +34,8 @@ const TURNS = [
   { reach: 256, lowest: 250, strides: 1 },
   { reach: 16_384, lowest: 252, strides: 99 },
 ] as const;
+/** No rung of any ladder has a larger number. */
+const MOST_NUMBER = 2 ** 31 - 1;
 /** Neighbours on both sides of an array that was found; further away, the next one lies ahead in the direction of the trade. */
 const BOTH_SIDES = 4;
 
@@ -78,6 +80,23 @@ export function findRung(
   const [oldest] = found.keys();
   if (found.size > MOST_FOUND && oldest !== undefined) found.delete(oldest);
   return rung;
+}
+
+/** True if the address is that of this rung of the ladder. The number is announced by the service, and may be anything. */
+export function isRung(
+  rule: LadderRule,
+  seeds: readonly Uint8Array[],
+  address: Address,
+  number: number | undefined,
+  search: LadderSearch,
+): number is number {
+  if (!Number.isInteger(number) || number! % rule.step !== 0 || Math.abs(number!) > MOST_NUMBER) return false;
+  const preimage = preimageOf(rule.program, [...seeds, encodeNumber(number!, rule.encoding)]);
+  for (let bump = 255; bump >= 0 && search.left > 0; bump--) {
+    search.left -= 1;
+    if (equalHash(addressAtBump(preimage, bump), address)) return true;
+  }
+  return false;
 }
 
 function searchRung(

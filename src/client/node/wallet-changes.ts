@@ -3,6 +3,7 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { inSol } from "../verify/message-checks.ts";
 import type { Problem } from "../verify/problem.ts";
+import { rentBounds } from "../verify/rent.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import { isPlain, type NodeAccount, type NodeTokenAccount, tokenAccountIn } from "./node-accounts.ts";
 
@@ -14,7 +15,7 @@ export interface WalletChanges {
   readonly lamports: bigint;
   /** Change of the balance by mint, over all of the wallet's token accounts. Base units; without wrapped SOL. */
   readonly tokens: ReadonlyMap<Address, bigint>;
-  /** Rent of new accounts that are not the wallet's. Lamports. */
+  /** Rent of accounts that are not the wallet's, and that are new or grew. Lamports. */
   readonly rentElsewhere: bigint;
   /** Changes that no trade makes: a new delegate, another owner. */
   readonly problems: readonly Problem[];
@@ -36,9 +37,6 @@ export interface Moved {
   /** What stays of the mints between, at the announced prices of the markets that sell them. Base units of the output. */
   readonly surplus: number;
 }
-
-/** More than the records of any two venues cost. Lamports. */
-const MOST_RENT_ELSEWHERE = 25_000_000n;
 
 /** Bytes that each account pays rent for beside its data. */
 const RENT_OVERHEAD = 128n;
@@ -65,7 +63,7 @@ export function walletChanges(
     const [held, holds] = [tokenAccountOf(wallet, was), tokenAccountOf(wallet, is)];
     if (address === wallet || held !== undefined || holds !== undefined) {
       lamports += (is?.lamports ?? 0n) - (was?.lamports ?? 0n);
-    } else if (was === undefined && is !== undefined) rentElsewhere += rentOf(is, emptyRent);
+    } else if (is !== undefined) rentElsewhere += rentPaidFor(was, is, emptyRent);
     if (address === wallet && is !== undefined && !isPlain(is)) {
       problems.push(problem("the wallet itself ends as another program's account", address));
     }
@@ -95,10 +93,13 @@ function keepsRights(held: NodeTokenAccount | undefined, holds: NodeTokenAccount
   return held === undefined ? holds.isFree : held.mint === holds.mint && equalBytes(held.rights, holds.rights);
 }
 
-/** Rent of a new account, which may hold more: wrapped SOL, or a fee of the trade. Lamports. */
-function rentOf({ lamports, data }: NodeAccount, emptyRent: bigint): bigint {
-  const rent = (emptyRent * (RENT_OVERHEAD + BigInt(data.length))) / RENT_OVERHEAD;
-  return lamports < rent ? lamports : rent;
+/** Rent of an account that is new or grew, which may receive more: wrapped SOL, or a fee of the trade. Lamports. */
+function rentPaidFor(was: NodeAccount | undefined, { lamports, data }: NodeAccount, emptyRent: bigint): bigint {
+  const bytes = BigInt(data.length) - (was === undefined ? -RENT_OVERHEAD : BigInt(was.data.length));
+  const received = lamports - (was?.lamports ?? 0n);
+  if (bytes <= 0n || received <= 0n) return 0n;
+  const rent = (emptyRent * bytes) / RENT_OVERHEAD;
+  return received < rent ? received : rent;
 }
 
 /** What the trade moves: the changes without what they cost. */
@@ -149,7 +150,8 @@ export function changeProblems(
   const { rentElsewhere } = changes;
   const sol = changes.lamports + charges.fee + charges.tip + rentElsewhere;
   if (inMint !== SOL_MINT && sol < 0n) refuse(`${inSol(-sol)} SOL leave the wallet, which the order does not explain`);
-  if (rentElsewhere > MOST_RENT_ELSEWHERE || rentElsewhere > (announcedRent ?? MOST_RENT_ELSEWHERE)) {
+  const venues = expected.legs.map(({ venue }) => venue);
+  if (rentElsewhere > rentBounds(0, venues).most || rentElsewhere > (announcedRent ?? rentElsewhere)) {
     refuse(`it pays ${inSol(rentElsewhere)} SOL of rent for accounts of others, which the service did not announce`);
   }
   return problems;

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import type { TradeExpectation } from "../verify/trade-expectation.ts";
+import type { NodeAccount } from "./node-accounts.ts";
+import { changeProblems, walletChanges } from "./wallet-changes.ts";
+
+const address = (byte: number) => Address.from(new Uint8Array(32).fill(byte));
+const wallet = address(1);
+const mint = address(2);
+const program = address(3);
+const EMPTY_RENT = 890_880n;
+const SOLD = 1_000_000n;
+
+/** A buy with SOL over this many pump_swap pools. */
+function buyOver(pools: number): TradeExpectation {
+  const legs = Array.from({ length: pools }, (_, index) => ({
+    venue: "pump_swap",
+    market: address(10 + index),
+    inMint: SOL_MINT,
+    outMint: mint,
+    inAmount: SOLD / BigInt(pools),
+    outAmount: 0n,
+  }));
+  return {
+    wallet,
+    inMint: SOL_MINT,
+    outMint: mint,
+    mode: "exactIn",
+    amount: SOLD,
+    threshold: 0n,
+    legs,
+    platform: "",
+    slippagePpb: 0n,
+    maxPriorityLamports: 0n,
+    tipLamports: 0n,
+    tipAccounts: new Set(),
+    closesSource: false,
+  };
+}
+
+const rentOf = (bytes: number) => (EMPTY_RENT * BigInt(128 + bytes)) / 128n;
+const account = (owner: Address, bytes: number, lamports = rentOf(bytes)): NodeAccount => ({
+  owner,
+  lamports,
+  data: new Uint8Array(bytes),
+});
+
+/** Problems of a transaction that pays what was sold and `rent`, announced as such or not, and leaves these accounts. */
+function problemsOf(
+  expected: TradeExpectation,
+  rent: bigint,
+  before: readonly (NodeAccount | undefined)[],
+  after: readonly NodeAccount[],
+  announced = rent,
+) {
+  const others = after.map((_, index) => address(100 + index));
+  const changes = walletChanges(
+    wallet,
+    [wallet, ...others],
+    new Map([[wallet, account(SYSTEM_PROGRAM, 0, 10n ** 9n)], ...others.map((one, at) => [one, before[at]] as const)]),
+    new Map([
+      [wallet, account(SYSTEM_PROGRAM, 0, 10n ** 9n - SOLD - rent)],
+      ...others.map((one, at) => [one, after[at]] as const),
+    ]),
+    EMPTY_RENT,
+  );
+  return changeProblems(changes, expected, { fee: 0n, tip: 0n }, announced).map(({ reason }) => reason);
+}
+
+test("records on four markets are paid for, as announced; more than the markets may need is refused", () => {
+  const records = Array.from({ length: 12 }, () => account(program, 200));
+  const rent = 12n * rentOf(200);
+  expect(rent).toBeGreaterThan(25_000_000n);
+  expect(problemsOf(buyOver(4), rent, [], records)).toEqual([]);
+  expect(problemsOf(buyOver(4), rent, [], records, rent - 1n).join()).toContain("did not announce");
+  expect(problemsOf(buyOver(3), rent, [], records).join()).toContain("rent for accounts of others");
+});
+
+test("a pool that grows is paid for, as announced", () => {
+  const rent = rentOf(301) - rentOf(243);
+  const [before, after] = [account(program, 243), account(program, 301)];
+  expect(problemsOf(buyOver(1), rent, [before], [after])).toEqual([]);
+  expect(problemsOf(buyOver(1), rent, [before], [after], 0n).join()).toContain("did not announce");
+  // What reaches an account that does not grow is no rent.
+  expect(problemsOf(buyOver(1), rent, [before], [{ ...before, lamports: before.lamports + rent }]).join()).toContain(
+    "base units leave the wallet",
+  );
+});

@@ -31,6 +31,10 @@ export interface TradeLeg {
   readonly outputMint: string;
   readonly inputAmountRaw: string;
   readonly outputAmountRaw: string;
+  /** Number of the parallel path that it belongs to, from 0. */
+  readonly path: number;
+  /** The part of the trade that the path carries, as a fraction: 1 if there is one path. */
+  readonly share: number;
 }
 
 /** The state of a trade, measured on the chain. */

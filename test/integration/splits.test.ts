@@ -54,7 +54,7 @@ function orderOf(request: TradeRequest, built: BuiltTrade) {
     inputMint: built.inMint.toString(),
     outputMint: built.outMint.toString(),
     swapMode: request.mode,
-    amount: undefined,
+    amountRaw: request.amountRaw,
     slippage: request.slippage,
   };
 }

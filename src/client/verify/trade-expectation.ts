@@ -86,6 +86,7 @@ export function expectTrade(
   limits: TradeLimits = {},
 ): TradeExpectation {
   checkForms(limits);
+  checkOrder(order);
   const slippage = parseSlippage(order.slippage);
   if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
   const inMint = mintOf(order.inputMint);
@@ -132,6 +133,29 @@ export function expectTrade(
   return expectation;
 }
 
+const ORDER_KEYS = {
+  inputMint: true,
+  outputMint: true,
+  swapMode: true,
+  amount: true,
+  amountRaw: true,
+  slippage: true,
+  sellPercent: true,
+} as const satisfies Record<keyof TradeOrder, true>;
+
+/** @throws TypeError for an unknown key, or unless the order has a mode and one amount */
+function checkOrder(order: TradeOrder): void {
+  refuseUnknownKeys(order, ORDER_KEYS, "the order");
+  const { swapMode, amount, amountRaw, sellPercent } = order;
+  if (swapMode !== "exactIn" && swapMode !== "exactOut") throw new TypeError("swapMode is exactIn or exactOut.");
+  const given = [amount, amountRaw, sellPercent].filter((one) => one !== undefined);
+  if (given.length !== 1) throw new TypeError("An order needs exactly one of amount, amountRaw, sellPercent.");
+  if (sellPercent === undefined) return;
+  if (swapMode !== "exactIn" || !(sellPercent > 0 && sellPercent <= 100)) {
+    throw new TypeError("sellPercent is above 0 and at most 100, of what goes in.");
+  }
+}
+
 /** @throws TypeError for a limit that would limit nothing: an unknown name, or a number that is none */
 function checkForms(limits: TradeLimits): void {
   refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
@@ -176,7 +200,6 @@ function typedAmount(
   decimals: number | undefined,
 ): bigint {
   if (amountRaw !== undefined) {
-    if (amount !== undefined) throw new TypeError("An order has one amount: amount or amountRaw.");
     if (typeof amountRaw !== "string" || !/^[1-9]\d{0,19}$/.test(amountRaw)) {
       throw new TypeError("amountRaw is base units as a decimal string.");
     }

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import type { BuildAnswer } from "./build-answer.ts";
+import { expectTrade, type TradeOrder } from "./trade-expectation.ts";
+
+const wallet = Address.from(new Uint8Array(32).fill(7));
+const mint = Address.from(new Uint8Array(32).fill(8)).toString();
+const market = Address.from(new Uint8Array(32).fill(9)).toString();
+
+const order: TradeOrder = { inputMint: "SOL", outputMint: mint, swapMode: "exactIn", amountRaw: "1000", slippage: 0.1 };
+const amounts = { inputAmountRaw: "1000", outputAmountRaw: "2000" };
+const answer: BuildAnswer = {
+  inputMint: "SOL",
+  outputMint: mint,
+  platform: "raydium_cpmm",
+  priorityCost: 0,
+  estimates: { inputAmount: 0.000001, outputAmount: 0.002, priceImpact: 0, ...amounts },
+  route: [{ venue: "raydium_cpmm", market, inputMint: "SOL", outputMint: mint, ...amounts }],
+};
+
+describe("an order given to the verifier", () => {
+  test("has one amount: the service's figure never takes its place", () => {
+    expect(expectTrade(wallet, order, answer).amount).toBe(1000n);
+    const { amountRaw, ...without } = order;
+    const wrong: readonly TradeOrder[] = [
+      without,
+      { ...order, amount: 0.000001 },
+      { ...order, sellPercent: 100 },
+      { ...without, amount: 0.000001, sellPercent: 50 },
+    ];
+    for (const one of wrong) expect(() => expectTrade(wallet, one, answer), JSON.stringify(one)).toThrow(/exactly one/);
+  });
+
+  test("sells a share between 0 and 100 % of what goes in", () => {
+    const { amountRaw, ...without } = order;
+    for (const sellPercent of [0, -1, 100.1, Number.NaN])
+      expect(() => expectTrade(wallet, { ...without, sellPercent }, answer)).toThrow(/sellPercent/);
+    expect(() => expectTrade(wallet, { ...without, sellPercent: 50, swapMode: "exactOut" }, answer)).toThrow(
+      /sellPercent/,
+    );
+    expect(expectTrade(wallet, { ...without, sellPercent: 50 }, answer).amount).toBe(1000n);
+  });
+
+  test("has no other key, and a mode that exists", () => {
+    const typo = { ...order, slipage: 0 } as TradeOrder;
+    expect(() => expectTrade(wallet, typo, answer)).toThrow(
+      'Unknown key "slipage" in the order. Did you mean "slippage"?',
+    );
+    const mode = { ...order, swapMode: "ExactIn" } as never;
+    expect(() => expectTrade(wallet, mode, answer)).toThrow(/swapMode/);
+  });
+});

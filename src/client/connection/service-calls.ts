@@ -13,6 +13,7 @@ import { answerWithin } from "../trading/submission.ts";
 import { toTradeError } from "./connect-error.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
+import { KnownFields } from "./known-fields.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_KEEP_ALIVE_MS = 60_000;
@@ -26,6 +27,7 @@ export class ServiceCalls {
   apiKey: string | undefined;
   readonly #transport: Transport;
   readonly #keepAlive: KeepAlive | undefined;
+  readonly #fields = new KnownFields();
   readonly #closing = new AbortController();
 
   /** @param ping keeps an idle connection open */
@@ -50,10 +52,12 @@ export class ServiceCalls {
     control: CallControl,
   ): Promise<Plain<MessageShape<O>>> {
     const timeoutMs = control.timeoutMs ?? this.timeoutMs;
-    return this.#call(control, async () => {
-      const answer = this.#transport.unary(method, this.signal(control), timeoutMs, this.#headers(), request);
-      return plainAnswer(method.output, (await answer).message);
-    });
+    return this.#call(control, () =>
+      this.#fields.send(method.input, request, async (known) => {
+        const answer = this.#transport.unary(method, this.signal(control), timeoutMs, this.#headers(), known);
+        return plainAnswer(method.output, (await answer).message);
+      }),
+    );
   }
 
   /** The answers to one request, as plain objects. @throws the transport's errors */

@@ -3,6 +3,7 @@ import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Tradewire } from "../../../src/client/tradewire.ts";
 import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../faults/rpc-proxy.ts";
 import { HEAD, OLD, type Service, start, tradeWithOldClient, type Version } from "./versions.ts";
@@ -17,7 +18,12 @@ let sandbox: Sandbox;
 let node: RpcProxy;
 let settings: Record<string, string>;
 const services = new Map<Version, Service>();
+/** A second process of the last release, for a killed one cannot start on the schema of this version. Paused until then. */
+let spare: Service;
 let wallets = 0;
+
+/** What one purchase here buys at most. Base units. */
+const MOST_SOLD = "1000000000000000";
 
 beforeAll(async () => {
   const found = await startPostgres();
@@ -36,11 +42,13 @@ beforeAll(async () => {
   };
   // The old one first: its database is the one that this version finds and migrates under it.
   services.set(OLD, await start(OLD, settings));
+  spare = await start(OLD, settings);
+  spare.pause();
   services.set(HEAD, await start(HEAD, settings));
 }, 180_000);
 
 afterAll(async () => {
-  for (const service of services.values()) await service.kill();
+  for (const service of [...services.values(), spare]) await service?.kill();
   await node?.close();
   await sandbox?.close();
   await postgres?.stop();
@@ -81,6 +89,14 @@ describe("clients", () => {
   it("this version's library trades on the last release", async () => {
     const client = (await callers(OLD)).get(OLD)!;
     expect((await client.buy(order())).status).toBe("confirmed");
+    const { solAmount: _, ...sale } = { ...order(), sellPercent: 100 };
+    expect((await client.sell(sale, { maxInputRaw: MOST_SOLD })).status).toBe("confirmed");
+  });
+
+  it.runIf(OLD.lacks("max_paths"))("a limit that the last release does not know is refused there by name", async () => {
+    const client = (await callers(OLD)).get(OLD)!;
+    const refused = await client.buildBuy(order(), { maxPaths: 1 }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "VALIDATION_ERROR", field: "maxPaths" });
   });
 });
 
@@ -129,15 +145,26 @@ describe.each([
     await node.heal();
     const ended = await endOf(clients.get(to)!, signatureOf(signed));
     expect(ended).toMatchObject({ tradeResult: { inputAmountRaw: "100000000" } });
-    services.set(from, await start(from, settings));
     clients.get(from)!.close();
     await lost;
+    services.set(from, await another(from));
   }, 120_000);
 });
 
 it("both versions stop with code 0", async () => {
   for (const version of [HEAD, OLD]) expect([version.name, await at(version).stop()]).toEqual([version.name, 0]);
 });
+
+/** A process of this version in place of a killed one, once it builds trades. */
+async function another(version: Version): Promise<Service> {
+  if (version === HEAD) return start(HEAD, settings);
+  spare.resume();
+  const client = Tradewire.connect({ baseUrl: spare.url, wallet: await fundedKey(), domain: "127.0.0.1:8080" });
+  await client.register();
+  await eventually(() => client.buildBuy(order()));
+  client.close();
+  return spare;
+}
 
 const signatureOf = (signed: Uint8Array | string): string => {
   const bytes = typeof signed === "string" ? Buffer.from(signed, "base64") : signed;

@@ -7,13 +7,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 const START_MS = 60_000;
 
 /** One of the two versions: a checkout with its installation. */
-export interface Version {
+export class Version {
   readonly name: string;
   readonly root: string;
+
+  constructor(name: string, root: string) {
+    this.name = name;
+    this.root = root;
+  }
+
+  /** True if requests of this version have no such field. */
+  lacks(field: string): boolean {
+    return !readFileSync(join(this.root, "proto/tradewire/v1/trade.proto"), "utf8").includes(` ${field} = `);
+  }
 }
 
-export const HEAD: Version = { name: "this version", root: resolve(import.meta.dirname, "../../..") };
-export const OLD: Version = { name: "the last release", root: process.env.UPGRADE_FROM ?? "" };
+export const HEAD = new Version("this version", resolve(import.meta.dirname, "../../.."));
+export const OLD = new Version("the last release", process.env.UPGRADE_FROM ?? "");
 
 /** A service of one of the versions. */
 export interface Service {
@@ -23,6 +33,9 @@ export interface Service {
   stop(): Promise<number | null>;
   /** SIGKILL: what is pending stays where it is. */
   kill(): Promise<void>;
+  /** Holds the process still, and lets it go on. */
+  pause(): void;
+  resume(): void;
 }
 
 /** Starts the version as its own `npm start` does, on its own Node. */
@@ -46,7 +59,14 @@ export async function start(version: Version, settings: Readonly<Record<string, 
     await end("SIGKILL");
     throw error;
   });
-  return { version, url, stop: () => end("SIGTERM"), kill: async () => void (await end("SIGKILL")) };
+  return {
+    version,
+    url,
+    stop: () => end("SIGTERM"),
+    kill: async () => void (await end("SIGKILL")),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+  };
 }
 
 async function readyUrl(version: Version, child: ChildProcess): Promise<string> {

@@ -1,7 +1,11 @@
 import bs58 from "bs58";
+import { hasBytesAt } from "./bytes.ts";
 
 const LENGTH = 32;
 const interned = new Map<string, WeakRef<Address>>();
+/** Addresses used lately, by four of their bytes: to compare one costs a tenth of a look-up by text. A power of two. */
+const RECENT = 1 << 14;
+const recent = new Array<Address | undefined>(RECENT).fill(undefined);
 const sweep = new FinalizationRegistry<string>((key) => {
   if (interned.get(key)?.deref() === undefined) interned.delete(key);
 });
@@ -28,12 +32,19 @@ export class Address {
   /** The address in the 32 bytes at `offset` of `source`; the bytes are copied. @throws RangeError if `source` ends before them */
   static from(source: Uint8Array, offset = 0): Address {
     if (offset < 0 || offset + LENGTH > source.length) throw new RangeError("an address is 32 bytes");
+    const place =
+      (source[offset]! ^ (source[offset + 9]! << 4) ^ (source[offset + 17]! << 8) ^ (source[offset + 26]! << 6)) &
+      (RECENT - 1);
+    const last = recent[place];
+    if (last !== undefined && hasBytesAt(source, offset, last.bytes)) return last;
     const key = keyOf(source, offset);
-    const known = interned.get(key)?.deref();
-    if (known !== undefined) return known;
-    const address = new Address(source.slice(offset, offset + LENGTH));
-    interned.set(key, new WeakRef(address));
-    sweep.register(address, key);
+    let address = interned.get(key)?.deref();
+    if (address === undefined) {
+      address = new Address(source.slice(offset, offset + LENGTH));
+      interned.set(key, new WeakRef(address));
+      sweep.register(address, key);
+    }
+    recent[place] = address;
     return address;
   }
 

@@ -68,13 +68,39 @@ export function defineIndexedPda(
   };
 }
 
+/** A token account of an owner. */
+interface OwnedAccount {
+  readonly mint: Address;
+  readonly program: Address;
+  readonly derived: DerivedAddress;
+}
+
+/** Token accounts of an owner in a list, which beats any map for the few that most owners have; further ones are in `associated`. */
+const MAX_LISTED = 16;
+
+const ownedBy = new WeakMap<Address, OwnedAccount[]>();
+
 const associated = memoByAddress((owner) =>
-  memoByAddress((mint) =>
-    memoByAddress((program) => findPda([owner.bytes, program.bytes, mint.bytes], ASSOCIATED_TOKEN_PROGRAM)),
-  ),
+  memoByAddress((mint) => memoByAddress((program) => findAssociated(owner, mint, program))),
 );
+
+function findAssociated(owner: Address, mint: Address, program: Address): DerivedAddress {
+  return findPda([owner.bytes, program.bytes, mint.bytes], ASSOCIATED_TOKEN_PROGRAM);
+}
 
 /** The associated token account of `owner` for `mint` under its token program. Searched for once. */
 export function associatedTokenAccount(owner: Address, mint: Address, tokenProgram: Address): DerivedAddress {
-  return associated(owner)(mint)(tokenProgram);
+  let owned = ownedBy.get(owner);
+  if (owned === undefined) {
+    owned = [];
+    ownedBy.set(owner, owned);
+  }
+  for (let at = owned.length - 1; at >= 0; at--) {
+    const known = owned[at]!;
+    if (known.mint === mint && known.program === tokenProgram) return known.derived;
+  }
+  if (owned.length >= MAX_LISTED) return associated(owner)(mint)(tokenProgram);
+  const derived = findAssociated(owner, mint, tokenProgram);
+  owned.push({ mint, program: tokenProgram, derived });
+  return derived;
 }

@@ -8,6 +8,12 @@ export interface AccountHolder {
   onChange(address: Address): void;
 }
 
+/** An account in memory. Valid while its address has a holder. */
+export interface HeldAccount {
+  /** Undefined before the first read, and while its state is unknown. */
+  readonly account: Account | null | undefined;
+}
+
 interface Entry {
   account: Account | null | undefined;
   readonly holders: Set<AccountHolder>;
@@ -30,6 +36,11 @@ export class LiveAccounts implements AccountView {
 
   get(address: Address): Account | null | undefined {
     return this.#entries.get(address)?.account;
+  }
+
+  /** The entry of an account that has a holder: one look-up for as long as it does. Undefined if it has none. */
+  entryOf(address: Address): HeldAccount | undefined {
+    return this.#entries.get(address);
   }
 
   /**

@@ -3,7 +3,7 @@ import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
-import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
+import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { HotMarket, MarketBacking, MarketFault } from "./port.ts";
 import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./search/discovery.ts";
 
@@ -78,11 +78,13 @@ export class MarketWatch implements JudgedMarket {
   readonly address: Address;
   /** Only what this market holds: an account held for another alone could change, or go, without notice. */
   readonly view: AccountView = { get: (address) => this.#accountAt(address) };
+  /** The accounts behind the state. */
+  readonly held: Iterable<Address> = { [Symbol.iterator]: () => this.#held.keys() };
   readonly #judge: MarketJudge;
   readonly #onChange: () => void;
   readonly #warn: (message: string) => void;
   readonly #live: LiveAccounts;
-  readonly #held = new Set<Address>();
+  readonly #held = new Map<Address, HeldAccount | undefined>();
   readonly #found: FoundMarket;
   readonly #holder: AccountHolder;
   #market: Market | undefined;
@@ -115,11 +117,6 @@ export class MarketWatch implements JudgedMarket {
     this.#onChange();
   }
 
-  /** The accounts behind the state. */
-  get held(): ReadonlySet<Address> {
-    return this.#held;
-  }
-
   /** From memory; decodes only what has changed since the last call. */
   read(): MarketReading {
     this.#reading ??= this.#derive();
@@ -129,13 +126,14 @@ export class MarketWatch implements JudgedMarket {
   /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
   async hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     this.#reading = undefined;
-    for (const one of addresses) this.#held.add(one);
-    await this.#live.hold(this.#holder, addresses, known);
+    const holding = this.#live.hold(this.#holder, addresses, known);
+    for (const one of addresses) this.#held.set(one, this.#live.entryOf(one));
+    await holding;
   }
 
   release(): void {
     this.#judge.end(this);
-    this.#live.release(this.#holder, this.#held);
+    this.#live.release(this.#holder, this.#held.keys());
     this.#held.clear();
   }
 
@@ -147,7 +145,7 @@ export class MarketWatch implements JudgedMarket {
   };
 
   #accountAt(wanted: Address): Account | null | undefined {
-    const account = this.#held.has(wanted) ? this.#live.get(wanted) : undefined;
+    const account = this.#held.get(wanted)?.account;
     if (wanted !== this.address) return account;
     if (account !== undefined) this.#wasLive = true;
     return account === undefined && !this.#wasLive ? this.#found.account : account;
@@ -193,8 +191,8 @@ export class MarketWatch implements JudgedMarket {
 
   #newestSlot(): bigint {
     let newest = 0n;
-    for (const one of this.#held) {
-      const slot = this.#live.get(one)?.slot;
+    for (const held of this.#held.values()) {
+      const slot = held?.account?.slot;
       if (slot !== undefined && slot > newest) newest = slot;
     }
     return newest;

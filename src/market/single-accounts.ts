@@ -1,9 +1,10 @@
+import type { KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
-import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
+import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { Markets, SearchCaller } from "./port.ts";
 import type { MintProofs } from "./search/mint-proofs.ts";
 
@@ -22,6 +23,8 @@ interface SingleAccountsOptions {
 }
 
 interface Single {
+  /** Undefined before the account is held. */
+  held: HeldAccount | undefined;
   lastUsedMs: number;
   /** Requested as a mint, so not kept for long if there is none. */
   isMint: boolean;
@@ -42,9 +45,10 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
 
   /** @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */
   mint(address: Address, caller?: SearchCaller): Mint | null | Promise<Mint | null> {
-    const { live, proofs } = this.#options;
-    const account = live.get(address);
-    if (account !== undefined && this.#singles.has(address)) return this.#mintOf(address, account);
+    const { proofs } = this.#options;
+    const entry = this.#singles.get(address);
+    const account = entry?.held?.account;
+    if (entry !== undefined && account !== undefined) return this.#mintOf(entry, account);
     if (proofs.isAbsent(address)) return null;
     const read = this.#readMint(address, caller);
     // Callers that only look into memory drop the promise.
@@ -57,9 +61,8 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const { live, proofs } = this.#options;
     const known = await proofs.prove(address, caller);
     if (known.account === null) return null;
-    this.#single(address);
-    await live.hold(this.#holder, [address], new Map([[address, known]]));
-    return this.#mintOf(address, live.get(address) ?? null);
+    await this.#hold([address], new Map([[address, known]]));
+    return this.#mintOf(this.#single(address), live.get(address) ?? null);
   }
 
   account(address: Address): Account | null | undefined {
@@ -72,14 +75,20 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     }
     const atMs = now();
     entry.lastUsedMs = atMs;
-    const account = live.get(address);
+    const account = entry.held?.account;
     return account !== undefined && live.currentAtMs(address) + maxAgeMs >= atMs ? account : undefined;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */
   warm(addresses: readonly Address[]): Promise<void> {
-    for (const address of addresses) this.#single(address);
-    return this.#options.live.hold(this.#holder, addresses);
+    return this.#hold(addresses);
+  }
+
+  #hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
+    const { live } = this.#options;
+    const holding = live.hold(this.#holder, addresses, known);
+    for (const address of addresses) this.#single(address).held = live.entryOf(address);
+    return holding;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */
@@ -114,15 +123,15 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   #single(address: Address): Single {
     let entry = this.#singles.get(address);
     if (entry === undefined) {
-      entry = { lastUsedMs: 0, isMint: false, decodedFrom: undefined, mint: null };
+      entry = { held: undefined, lastUsedMs: 0, isMint: false, decodedFrom: undefined, mint: null };
       this.#singles.set(address, entry);
     }
     entry.lastUsedMs = this.#options.now();
     return entry;
   }
 
-  #mintOf(address: Address, account: Account | null): Mint | null {
-    const entry = this.#single(address);
+  #mintOf(entry: Single, account: Account | null): Mint | null {
+    entry.lastUsedMs = this.#options.now();
     entry.isMint = true;
     if (account === null) return null;
     if (entry.decodedFrom !== account) {

@@ -81,3 +81,31 @@ it("receives from processes whose clocks are minutes behind, and counts none of 
   }
   expect(received).toBe(50);
 });
+
+it("reads of another process only what it wrote since the last exchange", async () => {
+  const [one, two] = [await begin("one"), await begin("two", -5_000)];
+  const names = Array.from({ length: 50 }, (_, i) => `build key${i}`);
+  await one.exchange(new Map(names.map((name) => [name, 1])));
+  const read: number[] = [];
+  const counting: Store = {
+    ...store,
+    run: async (work) => {
+      const rows = await store.run(work);
+      if (Array.isArray(rows)) read.push(rows.length);
+      return rows;
+    },
+  };
+  const three = createLimitUsage(counting, "three", () => clock.nowMs);
+  await three.exchange(SILENCE);
+  await two.exchange(new Map([["build key0", 1]]));
+  clock.nowMs -= 2_000;
+  await one.exchange(new Map([["build key7", 1]]));
+  expect(await three.exchange(SILENCE)).toEqual(
+    new Map([
+      ["build key0", 1],
+      ["build key7", 1],
+    ]),
+  );
+  await three.exchange(SILENCE);
+  expect(read.filter((rows) => rows > 1)).toEqual([50, 2]);
+});

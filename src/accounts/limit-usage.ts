@@ -4,6 +4,9 @@ import type { Store } from "./store/store.ts";
 /** Counts that have not changed for this long are forgotten by every process. */
 const FORGET_MS = 60_000;
 
+/** Counts received are kept for longer than their owner keeps them, so that none is taken for a new one. */
+const FORGET_RECEIVED_MS = 2 * FORGET_MS;
+
 /** Names written per statement: PostgreSQL allows 65,535 parameters, and a name needs four. */
 const NAMES_PER_WRITE = 1_000;
 
@@ -34,6 +37,9 @@ class StoredLimitUsage implements LimitUsage {
   readonly #now: Now;
   readonly #published = new Map<string, Count>();
   readonly #received = new Map<string, Count>();
+  /** The newest row read of each other process, by that process's clock. */
+  readonly #readUntilMs = new Map<string, number>();
+  #publishedAtMs = 0;
   #isFirst = true;
 
   constructor(store: Store, owner: string, now: Now) {
@@ -46,9 +52,7 @@ class StoredLimitUsage implements LimitUsage {
     const atMs = this.#now();
     await this.#publish(used, atMs);
     // Read the others' rows before deleting old ones: their clocks may be behind.
-    const others = await this.#store.run((db) =>
-      db.selectFrom("limit_usage").select(["owner", "name", "calls"]).where("owner", "!=", this.#owner).execute(),
-    );
+    const others = await this.#readOthers();
     await this.#store.run((db) =>
       db
         .deleteFrom("limit_usage")
@@ -56,27 +60,53 @@ class StoredLimitUsage implements LimitUsage {
         .execute(),
     );
     const fresh = receive(others, this.#received, atMs);
-    forgetBefore(this.#received, atMs - FORGET_MS);
+    forgetBefore(this.#received, atMs - FORGET_RECEIVED_MS);
+    for (const { owner, atMs: writtenMs } of others) {
+      this.#readUntilMs.set(owner, Math.max(writtenMs, this.#readUntilMs.get(owner) ?? 0));
+    }
+    for (const [owner, ms] of this.#readUntilMs) if (ms < atMs - FORGET_RECEIVED_MS) this.#readUntilMs.delete(owner);
     if (!this.#isFirst) return fresh;
     // Usage from before this process started does not count against its buckets.
     this.#isFirst = false;
     return new Map();
   }
 
+  /** Rows written since the last exchange: what it costs follows the traffic of now, not of the last minute. */
+  #readOthers() {
+    return this.#store.run((db) =>
+      db
+        .selectFrom("limit_usage")
+        .select(["owner", "name", "calls", "at_ms as atMs"])
+        .where("owner", "!=", this.#owner)
+        .where((where) =>
+          where.and(
+            [...this.#readUntilMs].map(([owner, ms]) =>
+              where.or([where("owner", "!=", owner), where("at_ms", ">", ms)]),
+            ),
+          ),
+        )
+        .execute(),
+    );
+  }
+
   /** Writes this process's totals of the names just used. */
-  async #publish(used: ReadonlyMap<string, number>, atMs: number): Promise<void> {
-    forgetBefore(this.#published, atMs - FORGET_MS);
-    const rows = [...used].map(([name, added]) => {
+  async #publish(used: ReadonlyMap<string, number>, nowMs: number): Promise<void> {
+    forgetBefore(this.#published, nowMs - FORGET_MS);
+    const totals = [...used].map(([name, added]) => {
       const calls = (this.#published.get(name)?.calls ?? 0) + added;
-      this.#published.set(name, { calls, atMs });
-      return { owner: this.#owner, name, calls, at_ms: atMs };
+      this.#published.set(name, { calls, atMs: nowMs });
+      return { owner: this.#owner, name, calls };
     });
-    for (let from = 0; from < rows.length; from += NAMES_PER_WRITE) {
-      const some = rows.slice(from, from + NAMES_PER_WRITE);
+    const statements = Math.ceil(totals.length / NAMES_PER_WRITE);
+    for (let i = 0; i < statements; i++) {
+      // Others read what is newer than what they have: each statement has a later time than the one before, whatever the clock does.
+      const atMs = Math.max(nowMs - (statements - 1 - i), this.#publishedAtMs + 1);
+      this.#publishedAtMs = atMs;
+      const rows = totals.slice(i * NAMES_PER_WRITE, (i + 1) * NAMES_PER_WRITE).map((row) => ({ ...row, at_ms: atMs }));
       await this.#store.run((db) =>
         db
           .insertInto("limit_usage")
-          .values(some)
+          .values(rows)
           .onConflict((conflict) =>
             conflict.columns(["owner", "name"]).doUpdateSet((row) => ({
               calls: row.ref("excluded.calls"),

@@ -62,3 +62,9 @@ it("has room again after a call is given back", () => {
   buckets.giveBack("b");
   expect(buckets.take("b", 0)).toMatchObject({ allowed: true, remaining: 1 });
 });
+
+it("forgets full buckets of names that only other processes serve", () => {
+  const buckets = new TokenBuckets(10, 10);
+  for (let i = 0; i < 50_000; i++) buckets.charge(`address ${i}`, 1, i);
+  expect(buckets.size).toBeLessThanOrEqual(20_000);
+});

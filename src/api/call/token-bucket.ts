@@ -31,11 +31,14 @@ export class TokenBuckets {
     this.#intervalMs = 1_000 / perSecond;
   }
 
+  /** Buckets in memory: those not full, and full ones until the next sweep. */
+  get size(): number {
+    return this.#fullAtMs.size;
+  }
+
   /** Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock. */
   take(name: string, nowMs: number): Verdict {
-    const known = this.#fullAtMs.get(name);
-    if (known === undefined && ++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
-    const fullAtMs = Math.max(known ?? nowMs, nowMs);
+    const fullAtMs = this.#fullAt(name, nowMs);
     const spanMs = this.burst * this.#intervalMs;
     const nextMs = fullAtMs + this.#intervalMs;
     // A microsecond of grace, because sums of fractions are inexact.
@@ -64,8 +67,15 @@ export class TokenBuckets {
 
   /** Charges calls that other processes let through. Debt is capped at one burst, so it clears in one refill time. */
   charge(name: string, calls: number, nowMs: number): void {
-    const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? nowMs, nowMs) + calls * this.#intervalMs;
+    const fullAtMs = this.#fullAt(name, nowMs) + calls * this.#intervalMs;
     this.#fullAtMs.set(name, Math.min(fullAtMs, nowMs + 2 * this.burst * this.#intervalMs));
+  }
+
+  /** When the bucket is full again, now at the earliest. Each new name counts towards the next sweep. */
+  #fullAt(name: string, nowMs: number): number {
+    const known = this.#fullAtMs.get(name);
+    if (known === undefined && ++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
+    return Math.max(known ?? nowMs, nowMs);
   }
 
   #sweep(nowMs: number): void {

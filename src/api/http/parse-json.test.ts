@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -45,6 +45,37 @@ describe("parseJson", () => {
     },
   );
 
+  it.each([
+    ["[", "]", 8_000, "The request body is nested deeper than 64 levels."],
+    ['{"a":', "}", 2_000, "The request body is nested deeper than 64 levels."],
+    ['{"\\"]":[', "]}", 1_000, "The request body is nested deeper than 64 levels."],
+  ])("refuses %s…%s before parsing it", (open, close, depth, message) => {
+    const text = `${open.repeat(depth)}1${close.repeat(depth)}`;
+    const parse = vi.spyOn(JSON, "parse");
+    expect([refusalOf(text)?.message, parse.mock.calls.length]).toEqual([message, 0]);
+    parse.mockRestore();
+  });
+
+  it("refuses more values than any request has before parsing them", () => {
+    const text = JSON.stringify(Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`name ${i}`, i])));
+    expect(refusalOf(text)?.message).toBe("The request body holds more than 256 values.");
+    expect(Object.keys(parseJson(Buffer.from(text.replace(',"name 256":256', ""))) as object).length).toBe(256);
+  });
+
+  it("reads long bodies with brackets and colons in their strings", () => {
+    const json = {
+      submissionToken: "[{:".repeat(500),
+      label: '\\"'.repeat(500),
+      list: Array.from({ length: 250 }, () => ({})),
+    };
+    expect(parseJson(Buffer.from(JSON.stringify(json)))).toEqual(json);
+  });
+
+  it.each([`{"a":"${"\\".repeat(1501)}"`, `{"a":"${"[".repeat(2000)}`, "]".repeat(2000), `"${"a".repeat(2000)}`])(
+    "refuses long text that is no JSON",
+    (text) => expect(refusalOf(text)?.message).toBe("The request body is not valid JSON."),
+  );
+
   it("finds any duplicate name in random objects", () => {
     fc.assert(
       fc.property(
@@ -63,7 +94,7 @@ describe("parseJson", () => {
 
   it("counts no deeper than requests go and leaves deeper JSON to the decoder", () => {
     const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
-    for (const depth of [7, 8, 8_000]) expect(refusalOf(nested(depth))).toBeUndefined();
+    for (const depth of [7, 8, 63]) expect(refusalOf(nested(depth))).toBeUndefined();
     expect(refusalOf(`{"b":{"c":1,"c":1},"a":${"[".repeat(5)}${"]".repeat(5)}}`)?.facts.field).toBe("c");
   });
 

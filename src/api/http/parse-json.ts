@@ -35,6 +35,7 @@ export function refuseQuery(query: object): void {
  */
 export function parseJson(body: Buffer): unknown {
   const text = body.toString("utf8");
+  if (text.length > PLAIN_LENGTH) refuseExcess(text);
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -49,10 +50,33 @@ export function parseJson(body: Buffer): unknown {
 
 /** Deeper than any request. Beyond it nothing is counted: the decoder refuses such JSON by the name of its field. */
 const MAX_DEPTH = 8;
+/** Bodies up to this length are parsed in no time, whatever they hold. Characters. */
+const PLAIN_LENGTH = 1024;
+/** A parser takes longer for these than for anything else; no request has as many. */
+const MOST_LEVELS = 64;
+const MOST_VALUES = 256;
 const QUOTE = '"';
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
+
+/** Refuses, before it is parsed, JSON that would take a millisecond to parse. @throws TradewireError VALIDATION_ERROR */
+function refuseExcess(text: string): void {
+  let levels = 0;
+  let values = 1;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === QUOTE) {
+      at = endOfString(text, at);
+      if (at === -1) return; // Not JSON, as the parser soon finds.
+    } else if (character === "[" || character === "{") {
+      if (++levels > MOST_LEVELS) throw excess(`is nested deeper than ${MOST_LEVELS} levels`);
+    } else if (character === "]" || character === "}") levels -= 1;
+    else if (character === "," && ++values > MOST_VALUES) throw excess(`holds more than ${MOST_VALUES} values`);
+  }
+}
+
+const excess = (what: string) => new TradewireError("VALIDATION_ERROR", `The request body ${what}.`);
 
 /** Counts the names in valid JSON: its strings followed by a colon. Jumps from quote to quote. */
 function countNames(text: string): number {

@@ -8,9 +8,11 @@ import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 import { BuyRequestSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { checkRequest } from "../../../src/api/call/validation.ts";
+import { parseJson } from "../../../src/api/http/parse-json.ts";
 import { createJsonDecoder } from "../../../src/api/rest/json-decoder.ts";
 import { ALICE, TOKEN } from "../../support/fake-trades.ts";
 import { startCallers } from "./caller-process.ts";
+import { usedMs } from "./core-times.ts";
 import { type EdgeProcess, startEdgeProcess, type Usage } from "./edge-process.ts";
 import { Latencies, p99 } from "./latencies.ts";
 import { callOnce } from "./load.ts";
@@ -106,6 +108,9 @@ it("27: deeply nested and odd JSON is refused quickly", async () => {
     good.replace("{", '{"constructor":{"prototype":{}},'),
     good.replace("{", '{"toString":1,'),
     good.replace("slippage", "slipage"),
+    `{${Array.from({ length: 1_500 }, (_, i) => `"a${i}":1`).join(",")}}`,
+    `{"venues":[${Array.from({ length: 2_000 }, (_, i) => `"a${i}"`).join(",")}]}`,
+    `[${"[],".repeat(5_000)}[]]`,
     good.replace("}", ",}"),
     good.slice(0, -1),
     `\uFEFF${good}x`,
@@ -155,25 +160,27 @@ it("27: deeply nested and odd JSON is refused quickly", async () => {
   const twice = await post(good.replace("{", '{"solAmount":5,'));
   agent.destroy();
   const decode = createJsonDecoder(BuyRequestSchema, "rest");
+  const bodies = corpus.map((text) => Buffer.from(text));
+  // Processor time: what others on the machine use is no cost of the refusal.
   const ownMs: number[] = [];
   let rangeErrors = 0;
   for (let round = 0; round < 300; round++) {
-    for (const text of corpus) {
-      const startMs = performance.now();
+    for (const body of bodies) {
+      const startMs = usedMs();
       try {
-        checkRequest(BuyRequestSchema, decode(JSON.parse(text)));
+        checkRequest(BuyRequestSchema, decode(parseJson(body)));
       } catch (error) {
         if (error instanceof RangeError) rangeErrors++;
       }
       // The first rounds warm the compiler up.
-      if (round >= 100) ownMs.push(performance.now() - startMs);
+      if (round >= 100) ownMs.push(usedMs() - startMs);
     }
   }
   const p99 = percentile(ownMs, 0.99);
   report(
     27,
     "Deep and odd JSON",
-    "always 400, p99 ≤ 1 ms in the service, 0 RangeErrors",
+    "always 400, p99 ≤ 1 ms of processor time in the service, 0 RangeErrors",
     `${corpus.length} forms: ${[...statuses].map(([status, n]) => `${n} × ${status}`).join(", ")}; p99 ${ms(p99)} of ${ownMs.length}, ${ms(percentile(times, 0.99))} with HTTP; ${rangeErrors} RangeErrors; a doubled name ${twice.status}`,
     statuses.size === 1 && statuses.has(400) && p99 <= 1 && rangeErrors === 0 && twice.status === 400,
   );

@@ -68,6 +68,12 @@ export function checkRoom(
   given: { readonly units: number | undefined; readonly loadedBytes: number | undefined },
   refuse: Refuse,
 ): void {
+  if (config !== undefined && Object.values(given).some((limit) => limit !== undefined)) {
+    refuse("it sets its budget by instruction beside the header of version 1");
+  }
+  if (config !== undefined && (config.computeUnitLimit === undefined || config.loadedAccountsLimit === undefined)) {
+    refuse("its header states no limit on compute units or on bytes of accounts");
+  }
   for (const units of [given.units, config?.computeUnitLimit]) {
     if (units !== undefined && units < swaps * LEAST_UNITS) {
       refuse(`its limit of ${units} compute units is too low for ${swaps} ${swaps === 1 ? "swap" : "swaps"}`);

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
 import { verifyTransaction } from "../../../src/client/verify/verify-transaction.ts";
 import { Address } from "../../../src/primitives/address.ts";
+import { equalBytes } from "../../../src/primitives/bytes.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { type Attack, liesAboutBuy, thefts } from "./attacks.ts";
@@ -9,6 +11,8 @@ import { execute, worseThan } from "./execution.ts";
 import { formAttacks } from "./form-attacks.ts";
 import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts";
 import { hostileForms } from "./mutations.ts";
+import { asVersion1 } from "./version-1.ts";
+import { attacksInVersion1, headerAttacks } from "./version-1-attacks.ts";
 
 let builder: Builder;
 let buy: HonestBuild;
@@ -43,6 +47,15 @@ function refusal(build: HonestBuild, attack: Pick<Attack, "order" | "answer" | "
   }
 }
 
+/** True if the bytes can be read as version 0 without a lookup table. */
+function isVersion0(wire: Uint8Array): boolean {
+  try {
+    return readTransaction(wire).version === 0;
+  } catch {
+    return false;
+  }
+}
+
 test("every named lie about an honest transaction is refused, by the check that is meant to", () => {
   expect(refusal(buy, {})).toBeUndefined();
   const attacks = liesAboutBuy(buy);
@@ -70,6 +83,32 @@ test("every attack by the form of a transaction is refused, by the check that is
   const attacks = formAttacks(buy);
   expect(new Set(attacks.map(({ name }) => name)).size).toBeGreaterThanOrEqual(35);
   for (const attack of attacks) expect(refusal(buy, attack), attack.name).toMatch(attack.stopped);
+});
+
+test("every attack is refused in version 1 too, and every attack by its header", async () => {
+  const honestV1 = asVersion1(buy.wire);
+  expect(refusal(buy, { wire: honestV1 })).toBeUndefined();
+  const attacks = [...headerAttacks(buy), ...attacksInVersion1(buy)];
+  expect(new Set(attacks.map(({ name }) => name)).size).toBeGreaterThanOrEqual(95);
+  for (const attack of attacks) expect(refusal(buy, attack) ?? "accepted", attack.name).toMatch(attack.stopped);
+  for (const { name, wire, lookupTables } of hostileForms(buy)) {
+    if (lookupTables !== undefined || !isVersion0(wire)) continue;
+    const changed = asVersion1(wire);
+    // What only version 0 has, such as where its signature is, leaves no trace in version 1.
+    if (equalBytes(changed, honestV1)) continue;
+    expect(refusal(buy, { wire: changed }) ?? "accepted", `${name}, in version 1`).not.toBe("accepted");
+  }
+  const mints = [buy.order.inputMint, buy.order.outputMint].map((mint) => Address.of(mint));
+  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals });
+  const honest = await execute(builder.service.rpc, honestV1, buy.wallet, mints);
+  expect([honest.error, worseThan(expected, honest)]).toEqual([undefined, undefined]);
+  const executed: string[] = [];
+  for (const { name, wire } of attacks) {
+    const taken = await execute(builder.service.rpc, wire!, buy.wallet, mints).catch(() => undefined);
+    if (taken !== undefined && worseThan(expected, taken) !== undefined) executed.push(name);
+  }
+  expect(executed).toContain("SOL to a stranger, in version 1");
+  process.stdout.write(`${attacks.length} in version 1 refused; ${executed.length} would have executed\n`);
 });
 
 test("every form of a changed transaction is refused; what the chain would have executed is counted", async () => {

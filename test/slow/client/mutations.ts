@@ -47,10 +47,10 @@ const RECENT_BLOCKHASHES = Address.of("SysvarRecentB1ockHashes111111111111111111
 /** The instructions of a wire transaction. */
 export function planOf(wire: Uint8Array): Plan {
   const { accounts, instructions, message } = readTransaction(wire);
-  const keys = message[4]!;
+  const at = message[0] === 0x81 ? 8 : 5 + 32 * message[4]!;
   return {
     payer: accounts[0]!.address,
-    blockhash: message.slice(5 + 32 * keys, 37 + 32 * keys),
+    blockhash: message.slice(at, at + 32),
     instructions: instructions.map(({ program, accounts: named, data }) => ({
       program,
       data: data.slice(),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { checkOnNode } from "../../../src/client/node/check-on-node.ts";
 import { describeProblem } from "../../../src/client/verify/problem.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
@@ -7,6 +8,7 @@ import { createRandom } from "../../../src/primitives/random.ts";
 import { worseThan } from "./execution.ts";
 import { ABSENT_WORLDS, programWorld, WORLD_NAMES } from "./program-worlds.ts";
 import { buildInWorld, executeInWorld, type WorldBuild } from "./world-builds.ts";
+import { worldNode } from "./world-node.ts";
 
 /** How many honest builds have to be accepted; the whole measure is 20,000, run by `npm run slow:client`. */
 const COUNT = Number(process.env.WORLD_BUILDS ?? 4 * WORLD_NAMES.length);
@@ -14,17 +16,29 @@ const COUNT = Number(process.env.WORLD_BUILDS ?? 4 * WORLD_NAMES.length);
 const TRIES = 60;
 if (ABSENT_WORLDS.length > 0) console.log(`without their programs, not traded on: ${ABSENT_WORLDS.join("; ")}`);
 
-/** Why a build is refused, or what is wrong with its execution; undefined if it is accepted and does as promised. */
-function fault(build: WorldBuild): string | undefined {
+/** Why a build is refused, offline or on a node, or what its execution does wrong; undefined if it does as promised. */
+async function fault(build: WorldBuild): Promise<string | undefined> {
   const { wallet, order, answer, decimals, wire } = build;
   try {
     const expected = expectTrade(wallet, order, answer, { decimals });
-    const problems = findProblems(readTransaction(wire), expected);
+    const transaction = readTransaction(wire);
+    const problems = findProblems(transaction, expected);
     if (problems.length > 0) return problems.map(describeProblem).join("; ");
     const done = executeInWorld(build, wire);
-    return done.error?.replace(/meta: .*Program log: /, "… ").slice(0, 600) ?? worseThan(expected, done);
+    const wrong = done.error?.replace(/meta: .*Program log: /, "… ").slice(0, 600) ?? worseThan(expected, done);
+    if (wrong !== undefined) return wrong;
+    const { slippage, sellPercent } = order;
+    const rentPaid = BigInt(answer.costs!.rentPaid!);
+    const trade = { wire, transaction, expected, slippage, sellPercent, rentPaid };
+    const found = await checkOnNode(worldNode(build.world), trade, undefined);
+    const { inputAmountRaw, outputAmountRaw } = answer.estimates!;
+    const isEstimate = found.inputAmountRaw === inputAmountRaw && found.outputAmountRaw === outputAmountRaw;
+    return isEstimate
+      ? undefined
+      : `${JSON.stringify(found)} on the node, estimated ${JSON.stringify(answer.estimates)}`;
   } catch (error) {
-    return (error as Error).message;
+    const { problems = [] } = error as { problems?: readonly { readonly reason: string }[] };
+    return [(error as Error).message, ...problems.map(({ reason }) => reason)].join("; ");
   }
 }
 
@@ -44,7 +58,7 @@ test("honest builds on every program and shape of pool are accepted, and execute
       if (next !== undefined && isWanted(next)) build = next;
     }
     if (build === undefined) continue;
-    const reason = fault(build);
+    const reason = await fault(build);
     const { order, form } = build;
     if (reason === undefined) {
       for (const kind of [`${world.name} ${order.swapMode}`, form]) accepted.set(kind, (accepted.get(kind) ?? 0) + 1);

@@ -18,6 +18,7 @@ import type { Execution } from "./execution.ts";
 import { answerOf, type HonestBuild } from "./honest-builds.ts";
 import { planOf, wireOf } from "./mutations.ts";
 import type { ProgramWorld } from "./program-worlds.ts";
+import { asVersion1, wireOfVersion1 } from "./version-1.ts";
 
 /** How a build differs from the plainest one. */
 const FORMS = ["plain", "plain", "first buy", "tip", "version 1", "own wrapped SOL", "sell everything"] as const;
@@ -81,13 +82,12 @@ export async function buildInWorld(random: Random, world: ProgramWorld): Promise
     slippage,
     sellPercent,
   };
-  const wire = built.unsignedTransaction;
+  const wire = form === "version 1" ? asVersion1(built.unsignedTransaction) : built.unsignedTransaction;
   const answer = answerOf(built);
   return { world, form, venue: built.platform, wallet, order, answer, wire, decimals, lookupTables: new Map() };
 }
 
 function formed(base: BuildPorts, form: Form, random: Random): BuildPorts {
-  if (form === "version 1") return { ...base, settings: { ...base.settings, transactionV1: true } };
   if (form !== "tip") return base;
   const tips = [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 5_000_000n) }];
   return { ...base, senders: { choose: () => ({ senders: ["relay"], tips }) } };
@@ -153,11 +153,15 @@ export function executeInWorld({ world, wallet, answer }: WorldBuild, wire: Uint
 }
 
 /** Public builds of raydium_amm_v4 know the swaps of today by older numbers alone. */
-function forOlderAmm(wire: Uint8Array): Uint8Array {
+export function forOlderAmm(wire: Uint8Array): Uint8Array {
   if (!readTransaction(wire).instructions.some(({ program }) => program === AMM_V4_PROGRAM)) return wire;
   const plan = planOf(wire);
   const instructions = plan.instructions.map((one) => (one.program === AMM_V4_PROGRAM ? asOlderInstruction(one) : one));
-  return wireOf({ ...plan, instructions });
+  const { config } = readTransaction(wire);
+  if (config === undefined) return wireOf({ ...plan, instructions });
+  const { priorityFeeLamports = 0n, computeUnitLimit = 0, loadedAccountsLimit = 0 } = config;
+  const budget = { priorityFeeLamports, computeUnitLimit, loadedBytesLimit: loadedAccountsLimit };
+  return wireOfVersion1({ ...plan, instructions }, budget);
 }
 
 function tokenAccountsOf(wallet: Address, mint: Address): readonly Address[] {

@@ -1,0 +1,38 @@
+import { readU64, viewOf } from "../../../src/primitives/bytes.ts";
+import { compileMessageV1, type MessageBudget, unsignedTransaction } from "../../../src/solana/message.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "../../../src/solana/programs.ts";
+import { type Plan, planOf } from "./mutations.ts";
+
+const MICRO = 1_000_000n;
+
+/** A version 0 transaction as the service composes version 1: the budget in the header, all other instructions as they are. */
+export function asVersion1(wire: Uint8Array): Uint8Array {
+  const { plan, budget } = version1Of(wire);
+  return wireOfVersion1(plan, budget);
+}
+
+/** The parts of the version 1 form of a version 0 transaction. */
+export function version1Of(wire: Uint8Array): { readonly plan: Plan; readonly budget: MessageBudget } {
+  const plan = planOf(wire);
+  const value = (tag: number, length: number) =>
+    plan.instructions.find(
+      ({ program, data }) => program === COMPUTE_BUDGET_PROGRAM && data[0] === tag && data.length === length,
+    )?.data;
+  const [units, price, bytes] = [value(2, 5), value(3, 9), value(4, 5)];
+  const computeUnitLimit = units === undefined ? 0 : viewOf(units).getUint32(1, true);
+  const priced = price === undefined ? 0n : BigInt(computeUnitLimit) * readU64(price, 1);
+  const kept = plan.instructions.filter(({ data }) => data !== units && data !== price && data !== bytes);
+  return {
+    plan: { ...plan, instructions: kept },
+    budget: {
+      priorityFeeLamports: (priced + MICRO - 1n) / MICRO,
+      computeUnitLimit,
+      loadedBytesLimit: bytes === undefined ? 0 : viewOf(bytes).getUint32(1, true),
+    },
+  };
+}
+
+/** The wire transaction of a version 1 message, through the service's own compiler. */
+export function wireOfVersion1(plan: Plan, budget: MessageBudget): Uint8Array {
+  return unsignedTransaction(compileMessageV1(plan, budget)).slice();
+}

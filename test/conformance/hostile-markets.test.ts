@@ -8,12 +8,15 @@ import { isMint } from "../../src/solana/token/mint.ts";
 import { isTokenAccount } from "../../src/solana/token/token-account.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { Venue } from "../../src/venues/venue.ts";
+import { nothingFound, tryCorrupted } from "../slow/venues/support/corruption.ts";
 import { readSampleMarkets, type SampleMarket } from "../support/sample-markets.ts";
 
 const { markets, mint, clock } = readSampleMarkets();
 const pair = { a: mint, b: SOL_MINT };
 const ATTACKER = Address.from(new Uint8Array(32).fill(66));
 const AMOUNT = 1_000_000n;
+/** Of each market; thousands are tried by `test/slow/venues/corrupted-accounts.test.ts`. */
+const CORRUPTIONS = 40;
 const TOKEN = { mint: 0, amount: 64, state: 108, frozen: 2 } as const;
 /** Written where a Token-2022 mint has its account type and its extensions. */
 const MINT_EXTENSIONS = 165;
@@ -92,6 +95,14 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
           ]);
       expect(honest.every((quoted) => quoted !== undefined)).toBe(true);
     }
+  });
+
+  test("ends in a quote that can be, or in a refusal, whatever its accounts hold", () => {
+    const own = { venue, address: sample.hot.market.address, pair, clock, accounts: sample.accounts };
+    const found = nothingFound();
+    for (let seed = 1; seed <= CORRUPTIONS; seed++) tryCorrupted({ ...own, read }, seed, found);
+    expect(found.faults).toEqual([]);
+    expect(found.quoted).toBeGreaterThan(CORRUPTIONS);
   });
 
   const hostile = {

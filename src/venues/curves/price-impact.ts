@@ -9,5 +9,6 @@ export function priceImpact(netIn: bigint, grossOut: bigint, midNumerator: bigin
   const ideal = netIn * midNumerator;
   if (ideal === 0n) return 0;
   const kept = (grossOut * midDenominator * PRECISION) / ideal;
+  if (kept <= 0n) return 1;
   return kept >= PRECISION ? 0 : Number(PRECISION - kept) / Number(PRECISION);
 }

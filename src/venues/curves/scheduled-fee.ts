@@ -62,6 +62,22 @@ export interface FeeMoment {
   readonly firstSqrtPrice: bigint;
 }
 
+/** False for a fee that no program writes: one that divides by zero, or takes everything. */
+export function isPriceableFee(fee: BaseFee): boolean {
+  if (fee.cliff >= FEE_DENOMINATOR) return false;
+  switch (fee.kind) {
+    case "timeSchedule":
+      return fee.frequency === 0n || fee.exponential || fee.periods * fee.reduction <= fee.cliff;
+    case "marketCapSchedule":
+      return fee.stepBps > 0n && (fee.exponential || fee.periods * fee.reduction <= fee.cliff);
+    case "rateLimiter": {
+      const { reference, duration, increment } = fee;
+      const isOff = reference === 0n && duration === 0n && increment === 0n;
+      return isOff || (reference > 0n && increment > 0n && fee.maximum >= fee.cliff && fee.maximum < FEE_DENOMINATOR);
+    }
+  }
+}
+
 /** Basis points as parts per billion. */
 export function partsOfBps(bps: number): bigint {
   return (BigInt(bps) * FEE_DENOMINATOR) / ONE_IN_BPS;

@@ -113,6 +113,12 @@ function stakeOf(data: Uint8Array): Address | undefined {
   }
 }
 
+/** True if the program can price with the pool's numbers: none that it divides by is 0. */
+export function isPriceable({ tradeFee, protocolFee, stable }: DammV1Pool): boolean {
+  if (tradeFee.denominator === 0n || protocolFee.denominator === 0n) return false;
+  return stable === undefined || (stable.amplification > 0n && stable.multipliers.every((factor) => factor > 0n));
+}
+
 /** The changing part of a pool account that `decodeDammV1Market` accepted. */
 export function decodeDammV1Pool({ data }: Account): DammV1Pool {
   return {

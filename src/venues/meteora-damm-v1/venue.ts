@@ -1,8 +1,6 @@
-import { readU64 } from "../../primitives/bytes.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { tokenBalance } from "../../solana/token/token-account.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -21,6 +19,7 @@ import {
   decodeDammV1Market,
   decodeDammV1Pool,
   decodeDammV1Vault,
+  isPriceable,
   stakedPrice,
   VAULT_PROGRAM,
 } from "./layout.ts";
@@ -123,13 +122,15 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
     throw degraded("meteora_damm_v1", `${market.address} is no longer a pool`);
   }
   const pool = decodeDammV1Pool(account);
+  if (!isPriceable(pool))
+    throw degraded("meteora_damm_v1", `${market.address} has a fee or a curve that divides by zero`);
   const vaults = [readVault(market.vaults[0], have), readVault(market.vaults[1], have)] as const;
   const share = (index: 0 | 1): VaultShare => {
     const vault = vaults[index];
     return {
       vault,
-      shares: tokenBalance(requireAccount(have, market.shares[index], "meteora_damm_v1", "share account")),
-      supply: readU64(requireAccount(have, vault.shareMint, "meteora_damm_v1", "share mint").data, SUPPLY_OFFSET),
+      shares: requireReserve(have, market.shares[index], vault.shareMint, "meteora_damm_v1"),
+      supply: requireMint(have, vault.shareMint, "meteora_damm_v1").supply,
       reserve: requireReserve(have, vault.tokenVault, market.mints[index], "meteora_damm_v1"),
     };
   };
@@ -146,9 +147,6 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
     accounts: dammV1Accounts(market, vaults),
   };
 }
-
-/** Offset of the supply in a mint. */
-const SUPPLY_OFFSET = 36;
 
 function readVault(address: DammV1Market["address"], have: AccountView): DammV1Vault {
   const vault = decodeDammV1Vault(requireAccount(have, address, "meteora_damm_v1", "vault"));

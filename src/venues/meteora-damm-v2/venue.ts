@@ -2,7 +2,7 @@ import type { AccountView } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
+import { baseFeeWork, type FeeMoment, isPriceableFee } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
@@ -94,6 +94,7 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
   if (pool === undefined) {
     throw degraded("meteora_damm_v2", `${market.address} is not a pool of a kind known here`);
   }
+  if (!isPriceable(pool)) throw degraded("meteora_damm_v2", `the price or the fee of ${market.address} cannot be`);
   const mints = [
     requireMint(have, market.mints[0], "meteora_damm_v2"),
     requireMint(have, market.mints[1], "meteora_damm_v2"),
@@ -101,6 +102,19 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
   const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
   const reserves = requireReserves(have, market, market.vaults);
   return { market, pool, mints, reserves, extensions, accounts: dammV2Accounts(market, mints) };
+}
+
+/** False for numbers that no program writes. */
+function isPriceable({
+  compounding,
+  baseFee,
+  minSqrtPrice,
+  sqrtPrice,
+  maxSqrtPrice,
+  firstSqrtPrice,
+}: DammV2Pool): boolean {
+  if (!isPriceableFee(baseFee) || (baseFee.kind === "marketCapSchedule" && firstSqrtPrice === 0n)) return false;
+  return compounding || (minSqrtPrice > 0n && sqrtPrice >= minSqrtPrice && sqrtPrice <= maxSqrtPrice);
 }
 
 function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
@@ -133,7 +147,7 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
     inAmount = sent;
   }
   const outAmount = arriving(fill.output, feeOut);
-  if (outAmount <= 0n) throw tooSmall();
+  if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
   assertReserve(market, state.reserves[aToB ? 1 : 0], fill.output);
   const [numerator, denominator] = dammV2Price(pool);
   const watched = pool.baseFee.kind === "rateLimiter" && !aToB;

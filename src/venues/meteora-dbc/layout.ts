@@ -2,7 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { definePairPda } from "../../solana/derived-address.ts";
-import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
+import { type BaseFee, isPriceableFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
 import type { Market, MintPair } from "../venue.ts";
 import { DBC_QUOTE_MINTS } from "./known-configs.ts";
 
@@ -138,7 +138,7 @@ export function decodeDbcConfig({ owner, data }: Account): DbcConfig | undefined
   if (!hasBytesAt(data, 0, CONFIG_DISCRIMINATOR) && !hasBytesAt(data, 0, HOOKED_CONFIG_DISCRIMINATOR)) return undefined;
   const baseFee = decodeBaseFee(data);
   const collectFeeMode = data[232]!;
-  if (baseFee === undefined || collectFeeMode > 1) return undefined;
+  if (baseFee === undefined || !isPriceableFee(baseFee) || collectFeeMode > 1) return undefined;
   const view = viewOf(data);
   const migrationSqrtPrice = readU128(data, 280);
   return {

@@ -173,7 +173,9 @@ export function decodeWhirlpoolTicks(
   for (let i = 0; i < WHIRLPOOL_TICKS_PER_ARRAY && at < data.length; i++) {
     const initialised = data[at] === 1;
     if (initialised) {
-      ticks.push(start + i * tickSpacing);
+      const tick = start + i * tickSpacing;
+      if (tick < MIN_TICK || tick > MAX_TICK || at + TICK_SIZE > data.length) return undefined;
+      ticks.push(tick);
       liquidityNet.push(view.getBigUint64(at + 1, true) | (view.getBigInt64(at + 9, true) << 64n));
     }
     at += fixed || initialised ? TICK_SIZE : 1;

@@ -161,6 +161,27 @@ describe("a fee that follows volatility", () => {
     expect(at(600n)).toBe(swapWhirlpool(curve(), false, true, 1_000_000n, NOW)!.output);
   });
 
+  it("refuses a trade through more groups than a transaction has units for, and prices no more of them", () => {
+    // Groups of one tick over the whole curve: before the bound, a quote priced 443,000 of them.
+    let asked = 0;
+    const endless = curve({
+      tickSpacing: 32_896,
+      ticks: [],
+      liquidityNet: [],
+      sqrtPrices: [],
+      oracle: { ...oracle({ maximumVolatility: 2 ** 32 - 1, groupSize: 1 }) },
+    });
+    const counted = new Proxy(endless, {
+      get(target, key) {
+        if (key === "feeRate") asked++;
+        return Reflect.get(target, key);
+      },
+    });
+    for (const aToB of [true, false]) expect(swapWhirlpool(counted, aToB, true, 10n ** 30n, NOW)).toBeUndefined();
+    expect(asked).toBeLessThan(600);
+    expect(swapWhirlpool(endless, false, true, 10n ** 8n, NOW)!.steps).toBeLessThan(100);
+  });
+
   it("is the base fee if its control is zero", () => {
     const still = curve({ oracle: oracle({ controlFactor: 0n, volatilityReference: 300_000, referenceAt: NOW }) });
     expect(swapWhirlpool(still, true, true, 10n ** 9n, NOW)?.output).toBe(

@@ -72,6 +72,8 @@ export function whirlpoolSqrtPrice(tick: number): bigint {
 
 /** Arrays a swap can pass through: the program takes at most three in a row. */
 const ARRAYS_PER_SWAP = 3;
+/** More stretches than a transaction has compute units for, whatever they cost: a group of ticks may be one tick wide. */
+const MOST_STEPS = 256;
 /** After this many seconds without an update, volatility is reset regardless of the periods. */
 const MAX_REFERENCE_AGE = 3_600n;
 const REDUCTION_DENOMINATOR = 10_000;
@@ -156,7 +158,7 @@ export function swapWhirlpool(
   let index = lastTickAtOrBelow(ticks, curve.tick) + (aToB ? 0 : 1);
   let atEnd = false;
   while (remaining > 0n) {
-    if (atEnd) return undefined;
+    if (atEnd || steps > MOST_STEPS) return undefined;
     const tick = ticks[index];
     const found = tick !== undefined && (aToB ? tick >= endTick : tick <= endTick);
     const nextTick = found ? tick : endTick;
@@ -173,7 +175,7 @@ export function swapWhirlpool(
       calculated += exactIn ? step.amountOut : step.amountIn + step.fee;
       sqrtPrice = step.sqrtPrice;
       meter?.advance(sqrtPrice, nextPrice, nextTick);
-    } while (remaining > 0n && sqrtPrice !== nextPrice);
+    } while (remaining > 0n && sqrtPrice !== nextPrice && steps <= MOST_STEPS);
     if (sqrtPrice !== nextPrice) break;
     if (found) {
       crossed++;
@@ -185,6 +187,7 @@ export function swapWhirlpool(
       atEnd = true;
     }
   }
+  if (remaining > 0n) return undefined;
   const input = exactIn ? amount : calculated;
   const output = exactIn ? calculated : amount;
   const borderBits = meter?.borderBits() ?? NO_BITS;

@@ -4,7 +4,7 @@ import type { AccountView } from "../../solana/account.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { midPrice } from "../curves/concentrated-liquidity.ts";
+import { MAX_TICK, MIN_TICK, midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
@@ -152,6 +152,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
     throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeWhirlpool(account);
+  if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
   const { tickSpacing } = market;
   const slots = new Map<number, ArraySlot>();
   const ticks: number[] = [];
@@ -190,6 +191,13 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
       mintUnits(mints[1]),
     routes: [route(slots, pool.tick, tickSpacing, true), route(slots, pool.tick, tickSpacing, false)],
   };
+}
+
+/** False for a price that no swap leaves: outside the ticks, or not that of the pool's own tick. */
+function isOnCurve({ tick, sqrtPrice }: Pick<WhirlpoolCurve, "tick" | "sqrtPrice">): boolean {
+  if (tick < MIN_TICK - 1 || tick > MAX_TICK) return false;
+  const [lowest, highest] = [Math.max(tick, MIN_TICK), Math.min(tick + 1, MAX_TICK)];
+  return sqrtPrice >= whirlpoolSqrtPrice(lowest) && sqrtPrice <= whirlpoolSqrtPrice(highest);
 }
 
 function readOracle(market: WhirlpoolMarket, have: AccountView): WhirlpoolCurve["oracle"] {

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { decodeOnce } from "../../solana/decode-once.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -164,11 +165,11 @@ function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
 
 function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFunFill> {
   const { mode, inMint, outMint, amount } = ask;
-  if (mode === "exactOut" && amount > curve.realTokens) throw tooLarge(market);
+  if (mode === "exactOut" && (amount > curve.realTokens || amount >= side.tokens)) throw tooLarge(market);
   if (amount === 0n) throw tooSmall();
   const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyTokens(amount, side);
   if (trade.tokens === 0n) throw tooSmall();
-  if (trade.tokens > curve.realTokens) throw tooLarge(market);
+  if (trade.tokens > curve.realTokens || trade.quote > U64_MAX) throw tooLarge(market);
   return {
     mode,
     inMint,
@@ -184,7 +185,7 @@ function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpF
   const { mode, inMint, outMint, amount } = ask;
   if (amount === 0n) throw tooSmall();
   const trade = mode === "exactIn" ? sellTokens(amount, side) : sellForQuote(amount, side);
-  if (trade === undefined || trade.net > curve.realQuote) throw tooLarge(market);
+  if (trade === undefined || trade.net > curve.realQuote || trade.tokens > U64_MAX) throw tooLarge(market);
   if (trade.quote <= 0n) throw tooSmall();
   return {
     mode,

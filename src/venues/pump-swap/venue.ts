@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { decodeOnce } from "../../solana/decode-once.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
@@ -191,7 +192,7 @@ function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
 
 function quoteBuy({ market, side }: PumpSwapState, { mode, inMint, outMint, amount }: Ask): Quote<PumpSwapFill> {
   const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyFromPool(amount, side);
-  if (trade === undefined) throw tooLarge(market);
+  if (trade === undefined || trade.quote > U64_MAX || trade.tokens > U64_MAX) throw tooLarge(market);
   if (trade.tokens === 0n) throw tooSmall();
   return {
     mode,
@@ -207,7 +208,7 @@ function quoteBuy({ market, side }: PumpSwapState, { mode, inMint, outMint, amou
 function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount }: Ask): Quote<PumpSwapFill> {
   const { market, side, payable } = state;
   const trade = mode === "exactIn" ? sellTokens(amount, side) : sellForQuote(amount, side);
-  if (trade === undefined || paidByVault(trade, side) > payable) throw tooLarge(market);
+  if (trade === undefined || paidByVault(trade, side) > payable || trade.tokens > U64_MAX) throw tooLarge(market);
   if (trade.quote <= 0n) throw tooSmall();
   return {
     mode,

@@ -122,7 +122,7 @@ function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV
   const fill = exactIn ? ammV4ExactIn(ask.amount, side) : ammV4ExactOut(ask.amount, side);
   if (fill === undefined || fill.input > U64_MAX - side.reserveIn) throw tooLarge(market);
   if (exactIn ? feeRoundsToNothing(ask.amount, side) : inputRoundsToNothing(ask.amount, side)) throw tooSmall();
-  if (fill.input <= 0n || fill.output <= 0n) throw tooSmall();
+  if (fill.input <= 0n || fill.output <= 0n || fill.netIn <= 0n) throw tooSmall();
   return {
     mode: ask.mode,
     inMint: ask.inMint,

@@ -138,6 +138,9 @@ export function decodeClmmPool({ data }: Account): ClmmPool {
   };
 }
 
+/** Fee rates are in millionths. */
+const FEE_DENOMINATOR = 1_000_000n;
+
 function decodeVolatility(data: Uint8Array): ClmmVolatility | undefined {
   const info = data.subarray(VOLATILITY_OFFSET, VOLATILITY_OFFSET + VOLATILITY_SIZE);
   if (info.every((byte) => byte === 0)) return undefined;
@@ -155,12 +158,13 @@ function decodeVolatility(data: Uint8Array): ClmmVolatility | undefined {
   };
 }
 
-/** The trade fee rate of a configuration in millionths, or undefined if the account is none. @see `states/config.rs` */
+/** The trade fee rate of a configuration in millionths, or undefined if the account is none or takes everything. @see `states/config.rs` */
 export function decodeClmmFeeRate({ owner, data }: Account): bigint | undefined {
   if (owner !== CLMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
     return undefined;
   }
-  return BigInt(viewOf(data).getUint32(47, true));
+  const rate = BigInt(viewOf(data).getUint32(47, true));
+  return rate < FEE_DENOMINATOR ? rate : undefined;
 }
 
 /** The extension of `pool`'s bitmap, or undefined if the account is none. @see `states/tickarray_bitmap_extension.rs` */
@@ -209,7 +213,9 @@ export function decodeClmmTicks(
     const at = TICKS_OFFSET + i * TICK_SIZE;
     const liquid = holdsBits(view, at + 20);
     if (!liquid && !holdsBits(view, at + 124)) continue;
-    ticks.push(start + i * tickSpacing);
+    const tick = start + i * tickSpacing;
+    if (tick < MIN_TICK || tick > MAX_TICK) return undefined;
+    ticks.push(tick);
     liquidityNet.push(view.getBigUint64(at + 4, true) | (view.getBigInt64(at + 12, true) << 64n));
     hasLiquidity.push(liquid);
     orders.push(view.getBigUint64(at + 124, true) + view.getBigUint64(at + 132, true));

@@ -193,6 +193,26 @@ describe("a fee that follows volatility", () => {
     expect(fill.steps).toBeGreaterThan(2);
   });
 
+  it("is priced through no more stretches than a transaction has units for", () => {
+    let asked = 0;
+    const ends = [MIN_TICK, MAX_TICK];
+    const endless = curve({
+      tickSpacing: 1,
+      ticks: ends,
+      liquidityNet: [10n ** 12n, -(10n ** 12n)],
+      sqrtPrices: ends.map(clmmSqrtPrice),
+      volatility: volatility({ maximum: 2 ** 32 - 1 }),
+    });
+    const counted = new Proxy(endless, {
+      get(target, key) {
+        if (key === "feeRate") asked++;
+        return Reflect.get(target, key);
+      },
+    });
+    for (const down of [true, false]) expect(swapClmm(counted, down, true, 10n ** 30n, NOW)).toBeUndefined();
+    expect(asked).toBeLessThan(600);
+  });
+
   it("is priced in one step once volatility reaches its maximum", () => {
     const capped = curve({ volatility: volatility({ maximum: 10_000 }) });
     // Spacing 0, then one step to wherever it ends.

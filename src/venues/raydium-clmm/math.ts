@@ -52,6 +52,8 @@ export function clmmSqrtPrice(tick: number): bigint {
 const LOWEST_PRICE = clmmSqrtPrice(MIN_TICK) + 1n;
 const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
 
+/** More stretches, or ticks, than a transaction has compute units for. */
+const MOST_STEPS = 256;
 const REDUCTION_DENOMINATOR = 10_000;
 const FEE_DENOMINATOR = 1_000_000n;
 
@@ -154,7 +156,7 @@ class ClmmSwap {
     const direction = this.#zeroForOne ? -1 : 1;
     let index = lastTickAtOrBelow(ticks, tick) + (this.#zeroForOne ? 0 : 1);
     for (; this.#remaining > 0n && this.#sqrtPrice !== this.#limit; index += direction) {
-      if (!this.#tradeTo(index)) return undefined;
+      if (this.#crossed > MOST_STEPS || !this.#tradeTo(index)) return undefined;
     }
     return this.#remaining > 0n ? undefined : this.#fill();
   }
@@ -169,6 +171,7 @@ class ClmmSwap {
     const isBeyond = this.#zeroForOne ? nextPrice < this.#limit : nextPrice > this.#limit;
     const target = isBeyond ? this.#limit : nextPrice;
     do {
+      if (this.#steps > MOST_STEPS) return false;
       const bound = meter === undefined ? target : meter.bound(target, this.#liquidity);
       const rate = meter === undefined ? this.#curve.feeRate : meter.feeRate();
       const touching = this.#sqrtPrice === bound;

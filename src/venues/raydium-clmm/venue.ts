@@ -3,7 +3,7 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { midPrice } from "../curves/concentrated-liquidity.ts";
+import { MAX_TICK, MIN_TICK, midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
@@ -160,6 +160,7 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
     throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeClmmPool(account);
+  if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
   const feeRate = decodeClmmFeeRate(requireAccount(have, market.config, ID, "fee configuration"));
   if (feeRate === undefined) throw degraded(ID, `${market.config} is not a fee configuration`);
 
@@ -199,6 +200,13 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
       mintUnits(mints[0]) +
       mintUnits(mints[1]),
   };
+}
+
+/** False for a price that no swap leaves: outside the ticks, or not that of the pool's own tick. */
+function isOnCurve({ tick, sqrtPrice }: ClmmPool): boolean {
+  if (tick < MIN_TICK - 1 || tick > MAX_TICK) return false;
+  const [lowest, highest] = [Math.max(tick, MIN_TICK), Math.min(tick + 1, MAX_TICK)];
+  return sqrtPrice >= clmmSqrtPrice(lowest) && sqrtPrice <= clmmSqrtPrice(highest);
 }
 
 function path(market: ClmmMarket, bitmaps: ClmmBitmaps, tick: number, down: boolean): Path {

@@ -151,7 +151,7 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
     if (cpmmRoundsToNothing(fill.grossOut, side)) throw tooSmall();
     inAmount = sent;
   }
-  if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
+  if (inAmount <= 0n || outAmount <= 0n || fill.netIn <= 0n) throw tooSmall();
   return {
     mode: ask.mode,
     inMint: ask.inMint,

@@ -54,18 +54,27 @@ export function decodePumpFeeConfig({ owner, data }: Account): PumpFeeConfig | u
     return undefined;
   }
   const sol = tiersAt(data, FLAT_FEES_OFFSET + FEES_SIZE);
+  if (sol === undefined) return undefined;
   const stable = data.length >= WITH_STABLE_SIZE ? tiersAt(data, sol.end) : { tiers: [], end: sol.end };
+  if (stable === undefined || stable.end + FEES_SIZE > data.length) return undefined;
   const exotic = data.length >= WITH_EXOTIC_SIZE ? feesAt(data, stable.end) : NO_FEES;
   return { flat: feesAt(data, FLAT_FEES_OFFSET), tiers: sol.tiers, stableTiers: stable.tiers, exotic };
 }
 
 const NO_FEES: PumpFees = { lp: 0n, protocol: 0n, creator: 0n };
 
-/** Decodes a counted list of tiers and its end. @throws RangeError if it runs past the end of the data */
-function tiersAt(data: Uint8Array, start: number): { readonly tiers: readonly FeeTier[]; readonly end: number } {
+/** A counted list of tiers, and its end. */
+interface TierList {
+  readonly tiers: readonly FeeTier[];
+  readonly end: number;
+}
+
+/** Decodes a counted list of tiers; undefined if it runs past the end of the data. */
+function tiersAt(data: Uint8Array, start: number): TierList | undefined {
+  if (start + 4 > data.length) return undefined;
   const count = viewOf(data).getUint32(start, true);
   const end = start + 4 + count * TIER_SIZE;
-  if (end > data.length) throw new RangeError("a fee configuration's tiers run past its end");
+  if (end > data.length) return undefined;
   const tiers = Array.from({ length: count }, (_, index) => {
     const at = start + 4 + index * TIER_SIZE;
     return { threshold: readU128(data, at), fees: feesAt(data, at + 16) };

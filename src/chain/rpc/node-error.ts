@@ -64,8 +64,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "cannot be reached: no route to the host",
   ENETUNREACH: "cannot be reached: no route to the network",
   ETIMEDOUT: "does not accept connections: timed out",
-  UND_ERR_CONNECT_TIMEOUT: "does not accept connections: timed out",
-  UND_ERR_SOCKET: "closed the connection",
+  ERR_STREAM_PREMATURE_CLOSE: "closed the connection",
+  BAD_HTTP: "did not answer in HTTP/1.1",
 };
 
 const TLS_CODE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
@@ -74,7 +74,7 @@ const TLS_CODE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|
  * Says how a call failed on its way, for the log: refused, unresolved, TLS, redirected, late. Never contains more of the URL than its
  * host.
  *
- * @param error what `fetch` threw, or reading its body
+ * @param error what the call threw
  * @param timeoutMs how long the call was allowed to take
  */
 export function describeConnectionFailure(error: unknown, timeoutMs: number): string {

@@ -1,6 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
+import { HttpClient } from "./http/http-client.ts";
 import { describeConnectionFailure, NodeError } from "./node-error.ts";
-import { readText } from "./read-text.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
 
 /** One Solana node, called over JSON-RPC. */
@@ -60,9 +60,8 @@ export function createRpcEndpoint(options: RpcEndpointOptions): RpcEndpoint {
 
 class HttpEndpoint implements RpcEndpoint {
   readonly name: string;
-  readonly #url: string;
+  readonly #http: HttpClient;
   readonly #now: Now;
-  readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
   #lastId = 0;
@@ -76,10 +75,10 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #unanswered = new Map<number, number>();
 
   constructor(options: RpcEndpointOptions) {
-    this.name = new URL(options.url).host;
-    this.#url = options.url;
+    const url = new URL(options.url);
+    this.name = url.host;
+    this.#http = new HttpClient(url, options.headers ?? {}, options.now);
     this.#now = options.now;
-    this.#headers = options.headers ?? {};
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#maxResponseBytes = options.maxResponseBytes ?? ACCOUNTS_BYTES;
   }
@@ -133,16 +132,10 @@ class HttpEndpoint implements RpcEndpoint {
     this.#unanswered.set(id, this.#now());
     this.#waitingSinceMs ??= this.#now();
     try {
-      const response = await fetch(this.#url, {
-        method: "POST",
-        headers: { ...this.#headers, "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-        redirect: "error",
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      const text = await readText(response, maxBytes);
+      const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+      const answer = await this.#http.post(body, { timeoutMs, maxBytes, isLarge: ACCOUNT_METHODS.has(method) });
       this.#answeredAtMs = this.#now();
-      return { status: response.status, text };
+      return answer;
     } catch (cause) {
       throw this.#outage(
         `The Solana node ${this.name} ${describeConnectionFailure(cause, timeoutMs)}; the call was ${method}.`,

@@ -1,0 +1,243 @@
+/** The whole answer to one HTTP/1.1 request. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Undefined if it is larger than allowed: then it was not read to its end. */
+  readonly body: Uint8Array | undefined;
+  /** The content coding; undefined if the body is plain. Lower case. */
+  readonly encoding: string | undefined;
+  /** True if another request may follow on the connection. */
+  readonly isReusable: boolean;
+  /** How long the server keeps the connection without a request, if it says so. Milliseconds. */
+  readonly keepAliveMs: number | undefined;
+}
+
+/** An answer that is not HTTP/1.1, or none that can be told apart from what follows it. */
+export class BadHttpAnswer extends Error {
+  override readonly name = "BadHttpAnswer";
+  readonly code = "BAD_HTTP";
+}
+
+type Head = Omit<HttpAnswer, "body"> & {
+  /** Length of the body: known, in chunks, or until the connection ends. */
+  readonly length: number | "chunked" | "untilEnd";
+};
+
+/** Largest head of an answer, and of a chunk. Bytes. */
+const MAX_HEAD = 16_384;
+const MAX_CHUNK_HEAD = 1_024;
+/** Interim answers that may come before the one that counts. */
+const MAX_INTERIM = 8;
+const HEAD_END = Buffer.from("\r\n\r\n");
+const LINE_END = Buffer.from("\r\n");
+const NOTHING: Uint8Array = new Uint8Array(0);
+
+/** Reads the answer to one request from the bytes of a connection, as they come. Takes no more than `maxBytes` of body. */
+export class AnswerReader {
+  readonly #maxBytes: number;
+  #head: Head | undefined;
+  #interim = 0;
+  /** Bytes not used yet: an incomplete head, or an incomplete body of known length or chunks. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** Bytes to wait for before the held ones are looked at again. */
+  #needed = 0;
+  /** The body so far, of chunks: copied, as a node may send millions of small ones. */
+  #chunked = Buffer.alloc(0);
+  #chunkedBytes = 0;
+  #isInTrailer = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Takes in what came.
+   *
+   * @returns the answer once it is whole, or is known to be too large
+   * @throws BadHttpAnswer
+   */
+  take(bytes: Buffer): HttpAnswer | undefined {
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes < this.#needed) return undefined;
+    return this.#read();
+  }
+
+  /** The connection has ended: the answer, if that ends it. */
+  end(): HttpAnswer | undefined {
+    if (this.#head?.length !== "untilEnd") return undefined;
+    return this.#answer(this.#head, this.#join(), false);
+  }
+
+  #read(): HttpAnswer | undefined {
+    while (this.#head === undefined) {
+      const head = this.#takeHead();
+      if (head === undefined) return undefined;
+      if (head.status >= 200) this.#head = head;
+      else if (head.status === 101 || ++this.#interim > MAX_INTERIM)
+        throw new BadHttpAnswer("unexpected interim answers");
+    }
+    const { length } = this.#head;
+    if (length === "chunked") return this.#readChunks(this.#head);
+    if (length === "untilEnd") return this.#heldBytes > this.#maxBytes ? this.#tooLarge(this.#head) : undefined;
+    if (length > this.#maxBytes) return this.#tooLarge(this.#head);
+    if (this.#heldBytes < length) {
+      this.#needed = length;
+      return undefined;
+    }
+    const held = this.#join();
+    // Bytes behind the body belong to no request.
+    return this.#answer(this.#head, held.subarray(0, length), held.length === length);
+  }
+
+  #takeHead(): Head | undefined {
+    const held = this.#join();
+    const end = held.indexOf(HEAD_END);
+    if (end < 0 ? held.length > MAX_HEAD : end > MAX_HEAD) throw new BadHttpAnswer("a head that is too large");
+    if (end < 0) return undefined;
+    const head = parseHead(held.toString("latin1", 0, end));
+    this.#hold(held.subarray(end + HEAD_END.length));
+    return head;
+  }
+
+  #readChunks(head: Head): HttpAnswer | undefined {
+    let held = this.#join();
+    for (;;) {
+      const lineEnd = held.indexOf(LINE_END);
+      if (lineEnd < 0) {
+        if (held.length > MAX_CHUNK_HEAD) throw new BadHttpAnswer("a chunk without a length");
+        return this.#waitFor(held, 0);
+      }
+      if (this.#isInTrailer) {
+        held = held.subarray(lineEnd + LINE_END.length);
+        if (lineEnd > 0) continue;
+        return this.#answer(head, this.#chunked.subarray(0, this.#chunkedBytes), held.length === 0);
+      }
+      const size = sizeOfChunk(held.toString("latin1", 0, Math.min(lineEnd, MAX_CHUNK_HEAD)));
+      const from = lineEnd + LINE_END.length;
+      if (size === 0) {
+        this.#isInTrailer = true;
+        held = held.subarray(from);
+        continue;
+      }
+      if (this.#chunkedBytes + size > this.#maxBytes) return this.#tooLarge(head);
+      const end = from + size + LINE_END.length;
+      if (held.length < end) return this.#waitFor(held, end);
+      if (held[end - 2] !== LINE_END[0] || held[end - 1] !== LINE_END[1]) throw new BadHttpAnswer("a chunk too long");
+      this.#addChunk(held.subarray(from, from + size));
+      held = held.subarray(end);
+    }
+  }
+
+  #addChunk(chunk: Buffer): void {
+    const end = this.#chunkedBytes + chunk.length;
+    if (end > this.#chunked.length) {
+      const grown = Buffer.allocUnsafe(Math.min(this.#maxBytes, Math.max(end, 2 * this.#chunked.length, 4_096)));
+      grown.set(this.#chunked.subarray(0, this.#chunkedBytes));
+      this.#chunked = grown;
+    }
+    this.#chunked.set(chunk, this.#chunkedBytes);
+    this.#chunkedBytes = end;
+  }
+
+  #waitFor(held: Buffer, needed: number): undefined {
+    this.#hold(held);
+    this.#needed = needed;
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held = [bytes];
+    this.#heldBytes = bytes.length;
+    this.#needed = 0;
+  }
+
+  #join(): Buffer {
+    if (this.#held.length !== 1) this.#held = [Buffer.concat(this.#held, this.#heldBytes)];
+    return this.#held[0]!;
+  }
+
+  #tooLarge(head: Head): HttpAnswer {
+    return { ...head, isReusable: false, body: undefined };
+  }
+
+  #answer({ status, encoding, isReusable, keepAliveMs }: Head, body: Uint8Array, isClean: boolean): HttpAnswer {
+    return {
+      status,
+      encoding,
+      keepAliveMs,
+      isReusable: isReusable && isClean,
+      body: body.length === 0 ? NOTHING : body,
+    };
+  }
+}
+
+/** Reads the lines of a head. Of the fields only those that say how long the body is, how it is coded and what follows it. */
+function parseHead(text: string): Head {
+  const lines = text.split("\r\n");
+  const start = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0]!);
+  if (start === null) throw new BadHttpAnswer("not HTTP/1.1");
+  const status = Number(start[2]);
+  let isReusable = start[1] === "1";
+  let length: number | undefined;
+  let isChunked = false;
+  let encoding: string | undefined;
+  let keepAliveMs: number | undefined;
+  for (let i = 1; i < lines.length; i++) {
+    const line = lines[i]!;
+    const colon = line.indexOf(":");
+    if (colon <= 0) throw new BadHttpAnswer("a field without a name");
+    switch (line.slice(0, colon).toLowerCase()) {
+      case "content-length": {
+        const given = lengthOf(line.slice(colon + 1).trim());
+        if (length !== undefined && given !== length) throw new BadHttpAnswer("two lengths");
+        length = given;
+        break;
+      }
+      case "transfer-encoding":
+        if (
+          isChunked ||
+          line
+            .slice(colon + 1)
+            .trim()
+            .toLowerCase() !== "chunked"
+        )
+          throw new BadHttpAnswer("an unknown transfer coding");
+        isChunked = true;
+        break;
+      case "content-encoding":
+        encoding = line
+          .slice(colon + 1)
+          .trim()
+          .toLowerCase();
+        break;
+      case "connection":
+        if (/(?:^|[\s,])close(?:[\s,]|$)/i.test(line.slice(colon + 1))) isReusable = false;
+        break;
+      case "keep-alive": {
+        const seconds = /timeout=(\d{1,6})/i.exec(line)?.[1];
+        if (seconds !== undefined) keepAliveMs = Number(seconds) * 1_000;
+        break;
+      }
+    }
+  }
+  if (isChunked && length !== undefined) throw new BadHttpAnswer("a length and chunks");
+  const hasNoBody = status === 204 || status === 304;
+  return {
+    status,
+    encoding: encoding === "identity" || encoding === "" ? undefined : encoding,
+    isReusable,
+    keepAliveMs,
+    length: hasNoBody ? 0 : isChunked ? "chunked" : (length ?? "untilEnd"),
+  };
+}
+
+function lengthOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new BadHttpAnswer("a length that is no number");
+  return Number(text);
+}
+
+function sizeOfChunk(line: string): number {
+  const size = /^([\da-f]{1,12})[\t ]*(?:;|$)/i.exec(line)?.[1];
+  if (size === undefined) throw new BadHttpAnswer("a chunk without a length");
+  return Number.parseInt(size, 16);
+}

@@ -1,0 +1,164 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { Now } from "../../../primitives/clock.ts";
+import { BadHttpAnswer, type HttpAnswer } from "./answer-reader.ts";
+import { HttpConnection, type HttpOrigin } from "./http-connection.ts";
+
+interface PostOptions {
+  /** Longest wait for the whole answer, from now. Milliseconds. */
+  readonly timeoutMs: number;
+  /** Largest body that is read. Bytes. */
+  readonly maxBytes: number;
+  /** Whether the answer may come compressed. */
+  readonly isLarge: boolean;
+}
+
+interface TextAnswer {
+  readonly status: number;
+  /** Undefined if it is larger than allowed. */
+  readonly text: string | undefined;
+}
+
+interface Idle {
+  readonly connection: HttpConnection;
+  readonly untilMs: number;
+}
+
+/** Idle connections kept, and how long, unless the server says that it keeps them for less. Milliseconds. */
+const MAX_IDLE = 64;
+const IDLE_MS = 4_000;
+/** A connection is given up this long before the server would. Milliseconds. */
+const IDLE_MARGIN_MS = 1_000;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const unzip = promisify(gunzip);
+
+/**
+ * Posts JSON to one URL over HTTP/1.1 connections that stay open. It does what calls to nodes need and no more, for a tenth of
+ * the processor time of `fetch`: no redirects, no cookies, no proxies. A request whose connection turns out to have been closed
+ * meanwhile is made once more on another one: every call to a node may be repeated.
+ */
+export class HttpClient {
+  readonly #origin: HttpOrigin;
+  readonly #now: Now;
+  /** Everything before the length, and what follows it with and without an offer to compress. */
+  readonly #head: string;
+  /** The one used last is at the end. */
+  readonly #idle: Idle[] = [];
+  #sweep: NodeJS.Timeout | undefined;
+
+  /** @throws TypeError if a header cannot be sent */
+  constructor(url: URL, headers: Readonly<Record<string, string>>, now: Now) {
+    this.#now = now;
+    const isTls = url.protocol === "https:";
+    // IPv6 addresses stand in brackets in URLs only.
+    const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+    this.#origin = { host, port: Number(url.port) || (isTls ? 443 : 80), isTls };
+    let head = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+    for (const [name, value] of Object.entries({ ...headers, ...credentialsOf(url) })) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+      head += `${name}: ${value}\r\n`;
+    }
+    this.#head = `${head}content-type: application/json\r\naccept: application/json\r\nuser-agent: tradewire\r\n`;
+  }
+
+  /** @throws Error of the connection, TimeoutError, BadHttpAnswer */
+  async post(body: string, options: PostOptions): Promise<TextAnswer> {
+    const length = Buffer.byteLength(body);
+    const coding = options.isLarge ? "accept-encoding: gzip\r\n" : "";
+    const request = `${this.#head}${coding}content-length: ${length}\r\n\r\n${body}`;
+    // One byte a character: written without encoding it.
+    const answer = await this.#exchange(request, length === body.length ? "latin1" : "utf8", options);
+    if (REDIRECTS.has(answer.status)) throw new Error("unexpected redirect");
+    return { status: answer.status, text: await textOf(answer, options.maxBytes) };
+  }
+
+  #exchange(request: string, encoding: "latin1" | "utf8", { timeoutMs, maxBytes }: PostOptions): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      let connection = this.#take() ?? this.#open();
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(timeoutError());
+        connection.destroy();
+      }, timeoutMs);
+      const succeed = (answer: HttpAnswer): void => {
+        clearTimeout(timer);
+        if (answer.isReusable) this.#keep(connection, answer.keepAliveMs);
+        resolve(answer);
+      };
+      const fail = (error: Error): void => {
+        clearTimeout(timer);
+        reject(error);
+      };
+      connection.send(request, encoding, maxBytes).then(succeed, (error: Error) => {
+        if (isLate || !connection.isStale) fail(error);
+        else {
+          connection = this.#open();
+          connection.send(request, encoding, maxBytes).then(succeed, fail);
+        }
+      });
+    });
+  }
+
+  #open(): HttpConnection {
+    return new HttpConnection(this.#origin, (gone) => {
+      const at = this.#idle.findIndex(({ connection }) => connection === gone);
+      if (at >= 0) this.#idle.splice(at, 1);
+    });
+  }
+
+  #take(): HttpConnection | undefined {
+    const last = this.#idle.pop();
+    if (last === undefined) return undefined;
+    if (last.untilMs > this.#now()) return last.connection;
+    last.connection.destroy();
+    return this.#take();
+  }
+
+  #keep(connection: HttpConnection, keepAliveMs = IDLE_MS + IDLE_MARGIN_MS): void {
+    const idleMs = Math.min(IDLE_MS, keepAliveMs - IDLE_MARGIN_MS);
+    if (idleMs <= 0 || this.#idle.length >= MAX_IDLE) {
+      connection.destroy();
+      return;
+    }
+    connection.rest();
+    this.#idle.push({ connection, untilMs: this.#now() + idleMs });
+    this.#sweep ??= setTimeout(() => this.#closeOld(), IDLE_MS).unref();
+  }
+
+  #closeOld(): void {
+    const nowMs = this.#now();
+    for (const { connection, untilMs } of [...this.#idle]) if (untilMs <= nowMs) connection.destroy();
+    this.#sweep = this.#idle.length === 0 ? undefined : setTimeout(() => this.#closeOld(), IDLE_MS).unref();
+  }
+}
+
+function credentialsOf({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString("base64")}` };
+}
+
+async function textOf({ body, encoding }: HttpAnswer, maxBytes: number): Promise<string | undefined> {
+  if (body === undefined) return undefined;
+  if (encoding === undefined) return decode(body);
+  if (encoding !== "gzip" && encoding !== "x-gzip") throw new BadHttpAnswer("an unknown content coding");
+  try {
+    return decode(await unzip(body, { maxOutputLength: maxBytes }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
+    throw new BadHttpAnswer("a body that is not gzip");
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.prototype.utf8Slice.call(bytes, 0, bytes.length);
+}
+
+function timeoutError(): Error {
+  const error = new Error("the call took too long");
+  error.name = "TimeoutError";
+  return error;
+}

@@ -1,6 +1,6 @@
 /**
  * The figures of the project in processor time, as ratios to yardsticks of the same run: prices and warm builds against SHA-256 of
- * 1 KiB, calls on every wire against bare servers. `npm run bench` measures all; `-- --venues`, `-- --builds` and `-- --wires` a
+ * 1 KiB, calls on every wire against bare servers. `npm run bench` measures all; `-- --venues`, `-- --builds`, `-- --wires` and `-- --submits` a
  * part; `-- --compare REV [--loss 5]` an earlier revision and the working tree in turn, and fails if a figure has become slower
  * by more than so many percent.
  */
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { buildRows } from "./builds-bench.ts";
 import { compareWith } from "./compare.ts";
 import { machineLoad, micros, referenceMicros, table } from "./measure.ts";
+import { submitRows } from "./submit/submit-bench.ts";
 import { UNMEASURED } from "./unmeasured.ts";
 import { type BenchRow, benchVenues } from "./venues.ts";
 import { wireRows } from "./wires/wires-bench.ts";
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     venues: { type: "boolean", default: false },
     builds: { type: "boolean", default: false },
     wires: { type: "boolean", default: false },
+    submits: { type: "boolean", default: false },
     compare: { type: "string" },
     loss: { type: "string", default: "5" },
   },
@@ -27,7 +29,7 @@ if (values.compare !== undefined) {
   show([["figure", `${values.compare} → working tree`, "loss", ""], ...rows]);
   process.exit(holds ? 0 : 1);
 }
-const all = !values.venues && !values.builds && !values.wires;
+const all = !values.venues && !values.builds && !values.wires && !values.submits;
 const root = process.cwd();
 const reference = referenceMicros();
 const rows: BenchRow[] = [
@@ -37,6 +39,7 @@ const rows: BenchRow[] = [
 if (all || values.venues) rows.push(...benchVenues(reference));
 if (all || values.builds) rows.push(...(await buildRows(root)));
 if (all || values.wires) rows.push(...(await wireRows(root)));
+if (all || values.submits) rows.push(...(await submitRows(root)));
 show(rows);
 if (all) process.stdout.write(`\n${table([["not measured here", "why, or where it is"], ...UNMEASURED])}\n`);
 process.exit();

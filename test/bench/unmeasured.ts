@@ -5,7 +5,6 @@ export const UNMEASURED: readonly (readonly [string, string])[] = [
     "the first use of a token or wallet",
     "it waits for nodes: calls are counted in src/market/search, time is the node's",
   ],
-  ["submits", "npm run slow:faults: their time is the chain's"],
   ["a database on another machine", "builds do not touch it"],
   ["the network, and TLS", "callers and service share a machine, in plain text"],
   ["checks on the deployed programs", "they run in a process of their own"],

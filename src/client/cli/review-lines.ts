@@ -19,12 +19,14 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
   price: "--min-output or --reference",
   priceImpact: "--node",
   balance: "--node",
+  transferFee: "--node",
   transaction: "verification",
 };
 const FACTS: Readonly<Record<Unproven, string>> = {
   price: "the price",
   priceImpact: "the price impact",
   balance: "the balance",
+  transferFee: "that the token takes no fee when it arrives",
   transaction: "the transaction",
 };
 

@@ -3,12 +3,13 @@ import { TradeError } from "../trade-error.ts";
 import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
 import { checkReference, DEFAULT_TOLERANCE, type PriceReference } from "./reference.ts";
 import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
+import { isBoundGross } from "./transfer-fee.ts";
 
 /**
- * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of.
- * "transaction" stands for everything, with verification off.
+ * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of, and
+ * on venues whose bounds leave it out, that a Token-2022 token takes no fee when it arrives. "transaction" stands for everything, with verification off.
  */
-export type Unproven = "price" | "priceImpact" | "balance" | "transaction";
+export type Unproven = "price" | "priceImpact" | "balance" | "transferFee" | "transaction";
 
 /** What a client has besides the transaction to prove a trade with. */
 export interface TradeWitnesses {
@@ -38,6 +39,7 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
   price: "give minOutputAmount (or minOutputRaw), or a reference",
   priceImpact: "give a node",
   balance: "give a node, or the exact amount",
+  transferFee: "give a node",
   transaction: 'leave verify "on"',
 };
 
@@ -93,7 +95,7 @@ export async function proveTrade(
 }
 
 function unprovenOf(
-  { order, limits }: ClaimedTrade,
+  { order, limits, transaction, expected }: ClaimedTrade,
   hasNode: boolean,
   isMeasured: boolean,
   hasReference: boolean,
@@ -106,6 +108,7 @@ function unprovenOf(
   // A bounded price bounds what the impact can cost; a limit on the impact itself needs somebody who measures it.
   if (!isMeasured && (!isPriced || limits.maxPriceImpact !== undefined)) unproven.push("priceImpact");
   if (!hasNode && isShare(order)) unproven.push("balance");
+  if (!hasNode && isBoundGross(transaction, expected)) unproven.push("transferFee");
   return unproven;
 }
 

@@ -47,6 +47,7 @@ const common = {
   ],
   tails: [[], [readOnly("the list of this transaction's instructions", fixed(INSTRUCTIONS_SYSVAR))]],
   nativeSol: false,
+  grossBound: true,
 } as const satisfies Partial<SwapTable>;
 
 /** @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, swap2: amount_0, amount_1, mode */

@@ -64,6 +64,7 @@ const common = {
   zeros: [],
   tails: [[]],
   nativeSol: true,
+  grossBound: true,
 } as const;
 const buys = accountsOf(destination, source, 20);
 const sells = accountsOf(source, destination, 19);

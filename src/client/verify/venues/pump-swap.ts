@@ -99,7 +99,7 @@ export const pumpSwapExtension: PreparationTable = {
   ],
 };
 
-const common = { venue: "pump_swap", program: PROGRAM, zeros: [], nativeSol: false } as const;
+const common = { venue: "pump_swap", program: PROGRAM, zeros: [], nativeSol: false, grossBound: true } as const;
 const buy = {
   ...common,
   dataLength: 25,

@@ -51,6 +51,8 @@ const common = {
   zeros: [{ at: 24, length: 8 }],
   tails: [[]],
   nativeSol: false,
+  // Of the deployed program it is not known.
+  grossBound: true,
 } as const;
 const buys = accountsOf(destination, source);
 const sells = accountsOf(source, destination);

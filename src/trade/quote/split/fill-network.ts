@@ -1,8 +1,11 @@
 import { Filling } from "./filling.ts";
 import { type Flow, type FlowNetwork, type FlowSearch, INPUT, OUTPUT } from "./flow.ts";
+import { placeRest } from "./worse-entries.ts";
 
 /** Less than this of the input is not worth a part. Fraction. */
 const CRUMB = 1e-9;
+/** What rounding may miss when paths have changed their entries. Fraction. */
+const MOST_MISSED = 1e-6;
 
 /**
  * Fills the network: the input is placed part by part, each along the path that gives most for it then; after that, smaller and
@@ -14,14 +17,22 @@ const CRUMB = 1e-9;
  */
 export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
   const { inAmount, parts, leastParts } = search;
-  const filling = new Filling(network, search);
+  let filling = new Filling(network, search);
   if (start !== undefined) filling.begin(start.paths, inAmount / start.inAmount);
   const part = inAmount / parts;
   if (filling.inAmount < inAmount * (1 - CRUMB)) filling.cut(part);
-  while (filling.inAmount < inAmount * (1 - CRUMB))
-    if (filling.push(Math.min(part, inAmount - filling.inAmount)) === 0) return undefined;
+  while (filling.inAmount < inAmount * (1 - CRUMB)) {
+    if (filling.push(Math.min(part, inAmount - filling.inAmount)) > 0) continue;
+    const full = filling.flow(part);
+    const paths = full === undefined ? undefined : placeRest(network, search, full);
+    if (paths === undefined) return undefined;
+    filling = new Filling(network, search);
+    filling.begin(paths, 1);
+    if (filling.inAmount < inAmount * (1 - MOST_MISSED)) return undefined;
+    break;
+  }
   filling.even(part / 2, inAmount / leastParts);
-  return filling.flow();
+  return filling.flow(part);
 }
 
 /** What the best single path gives for the whole amount; 0 if none takes it. */

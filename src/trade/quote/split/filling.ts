@@ -1,8 +1,9 @@
 import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUTPUT, type PathShare } from "./flow.ts";
 import { PathChoice } from "./path-choice.ts";
+import { spreadPaths } from "./spread-paths.ts";
 
 /** Less room than this, in parts, counts as none. */
-const LEAST_ROOM = 1e-6;
+const LEAST_ROOM = 1 / 64;
 /** What a move must gain, as a fraction of the output: less is noise. */
 const LEAST_MOVE = 1e-12;
 
@@ -90,9 +91,11 @@ export class Filling {
     for (let step = first; step >= least; ) if (!this.#move(step)) step /= 2;
   }
 
-  /** What was filled; undefined if nothing was. */
-  flow(): Flow | undefined {
+  /** What was filled, with what each mint is worth for one more part; undefined if nothing was. */
+  flow(part: number): Flow | undefined {
     if (this.outAmount === 0) return undefined;
+    this.cut(part);
+    this.#rateWholeParts();
     return {
       paths: this.#paths,
       inputs: this.#inputs,
@@ -149,43 +152,11 @@ export class Filling {
     return path;
   }
 
-  /**
-   * Finds what passes through each edge from what the paths are sent: what an edge gives belongs to its paths by their parts.
-   *
-   * @returns false if a market would take more than it can
-   */
+  /** @returns false if a market would take more than it can: nothing is known then of what passes */
   #spread(): boolean {
-    const inputs = this.#inputs.fill(0);
-    const outputs = this.#outputs.fill(0);
-    for (const { legs, sent } of this.#paths) inputs[legs[0]]! += sent;
-    for (const { legs } of this.#paths) this.#fill(legs[0]);
-    // Markets between hubs first: what they give joins what comes to the same hub from the input.
-    for (const { legs, sent } of this.#paths)
-      if (legs[2] >= 0) inputs[legs[1]]! += (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
-    for (const { legs } of this.#paths) if (legs[2] >= 0) this.#fill(legs[1]);
-    for (const { legs, sent } of this.#paths) {
-      if (legs[1] < 0) continue;
-      const arrived = (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
-      if (legs[2] < 0) inputs[legs[1]]! += arrived;
-      else inputs[legs[2]]! += (outputs[legs[1]]! * arrived) / inputs[legs[1]]!;
-    }
-    let out = 0;
-    let fits = true;
-    for (let index = 0; index < inputs.length; index++) {
-      const input = inputs[index]!;
-      if (input <= 0) continue;
-      const { curve, to } = this.#edges[index]!;
-      if (input > curve.most * (1 + LEAST_ROOM)) fits = false;
-      if (to !== OUTPUT) continue;
-      this.#fill(index);
-      out += outputs[index]!;
-    }
-    this.outAmount = out;
-    return fits;
-  }
-
-  #fill(index: number): void {
-    this.#outputs[index] = this.#edges[index]!.curve.out(this.#inputs[index]!);
+    const out = spreadPaths(this.#edges, this.#paths, this.#inputs, this.#outputs);
+    if (out !== undefined) this.outAmount = out;
+    return out !== undefined;
   }
 
   /** As much of a part as every market of the path takes. */
@@ -200,9 +171,27 @@ export class Filling {
         sent *= room / amount;
         amount = room;
       }
-      if (to !== OUTPUT) amount = curve.out(this.#inputs[index]! + amount) - this.#outputs[index]!;
+      if (to === OUTPUT) break;
+      // What an edge gives is shared by what its paths put in: a part gets as much of it as the parts before.
+      const input = this.#inputs[index]!;
+      const kept = input > 0 ? (amount * this.#outputs[index]!) / input : 0;
+      amount = Math.max(kept, curve.out(input + amount) - this.#outputs[index]!);
     }
     return sent;
+  }
+
+  /** A market with little room gives little for a whole part. */
+  #rateWholeParts(): void {
+    const { mints, open, rates } = this.#choice;
+    for (const [place, edges] of open.entries()) {
+      if (edges.length === 0) continue;
+      const unit = this.#units[Math.floor(place / mints)]!;
+      for (const index of edges) {
+        const room = this.#edges[index]!.curve.most - this.#inputs[index]!;
+        if (room < unit) rates[index]! *= Math.max(0, room / unit);
+      }
+      this.#choice.findBest(place);
+    }
   }
 
   #rateAll(from: number, to: number): void {

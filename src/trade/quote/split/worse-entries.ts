@@ -1,0 +1,112 @@
+import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUTPUT, type PathShare } from "./flow.ts";
+
+/** Halvings to find an input by its output. */
+const HALVINGS = 24;
+/** Paths that change their entry at most. */
+const MOST_CHANGED = 8;
+/** What is placed exactly enough. Fraction. */
+const CRUMB = 1e-9;
+
+/** A path that takes another market to its hub, for the same amount there. */
+interface Change {
+  readonly path: PathShare;
+  readonly entry: number;
+  /** What the path no longer puts into its own entry, and what it puts into the other one. Base units. */
+  readonly less: number;
+  readonly more: number;
+}
+
+/**
+ * Places the rest of an input of which no path takes any more, because the markets behind the hubs are full: paths come to
+ * their hub over a worse price, which takes more of the input for the same amount there.
+ *
+ * @returns the paths that carry everything; undefined if that places not enough
+ */
+export function placeRest(
+  { edges }: FlowNetwork,
+  { closed, inAmount }: Pick<FlowSearch, "closed" | "inAmount">,
+  flow: Flow,
+): PathShare[] | undefined {
+  const paths = flow.paths.map((path) => ({ ...path }));
+  const inputs = flow.inputs.slice();
+  let rest = inAmount - flow.inAmount;
+  for (let changed = 0; changed < MOST_CHANGED && rest > inAmount * CRUMB; changed++) {
+    const change = widestChange(edges, closed, inputs, paths, rest);
+    if (change === undefined) return undefined;
+    const { path, entry, less, more } = change;
+    path.sent -= less;
+    inputs[path.legs[0]]! -= less;
+    inputs[entry]! += more;
+    paths.push({ legs: [entry, path.legs[1], path.legs[2]], sent: more });
+    rest -= more - less;
+  }
+  return rest > inAmount * CRUMB ? undefined : mergedOf(paths);
+}
+
+/** The change of one path that takes most of the rest. */
+function widestChange(
+  edges: readonly FlowEdge[],
+  closed: Uint8Array,
+  inputs: Float64Array,
+  paths: readonly PathShare[],
+  rest: number,
+): Change | undefined {
+  let widest: Change | undefined;
+  for (const path of paths) {
+    const own = edges[path.legs[0]]!;
+    if (own.to === OUTPUT || path.sent <= 0) continue;
+    for (const [entry, { from, to }] of edges.entries()) {
+      if (from !== INPUT || to !== own.to || entry === path.legs[0] || closed[entry] !== 0) continue;
+      const change = changeOf(edges, inputs, path, entry, rest);
+      if (change === undefined) continue;
+      if (widest === undefined || change.more - change.less > widest.more - widest.less) widest = change;
+    }
+  }
+  return widest;
+}
+
+/** As much of a path over another entry as takes no more than the rest; undefined if that entry takes less for the same. */
+function changeOf(
+  edges: readonly FlowEdge[],
+  inputs: Float64Array,
+  path: PathShare,
+  entry: number,
+  rest: number,
+): Change | undefined {
+  const [own, other] = [edges[path.legs[0]]!.curve, edges[entry]!.curve];
+  const [ownInput, otherInput] = [inputs[path.legs[0]]!, inputs[entry]!];
+  const room = other.most - otherInput;
+  const moreFor = (less: number) => {
+    const needed = own.out(ownInput) - own.out(ownInput - less);
+    const given = (more: number) => other.out(otherInput + more) - other.out(otherInput);
+    if (given(room) < needed) return Number.POSITIVE_INFINITY;
+    return halve(room, (more) => given(more) < needed);
+  };
+  const isTooMuch = (less: number) => moreFor(less) - less > rest;
+  const less = isTooMuch(path.sent) ? halve(path.sent, (part) => !isTooMuch(part)) : path.sent;
+  const more = moreFor(less);
+  return more > less && more < Number.POSITIVE_INFINITY ? { path, entry, less, more } : undefined;
+}
+
+/** The largest amount up to `most` that is still too little, by halving. */
+function halve(most: number, isTooLittle: (amount: number) => boolean): number {
+  let [low, high] = [0, most];
+  for (let step = 0; step < HALVINGS; step++) {
+    const middle = (low + high) / 2;
+    if (isTooLittle(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Paths over the same markets as one; those that carry nothing are gone. */
+function mergedOf(paths: readonly PathShare[]): PathShare[] {
+  const merged: PathShare[] = [];
+  for (const { legs, sent } of paths) {
+    if (sent <= 0) continue;
+    const same = merged.find((other) => other.legs.every((leg, at) => leg === legs[at]));
+    if (same === undefined) merged.push({ legs, sent });
+    else same.sent += sent;
+  }
+  return merged;
+}

@@ -105,6 +105,33 @@ export class MarketCurve {
     return amount <= 0 ? 0 : amount / this.#priceAt(amount);
   }
 
+  /**
+   * A size between two known ones around an input, if prices bend there: the lines through the quotes before and after do not
+   * meet the one between. Undefined if the curve is as known sizes say. Base units.
+   */
+  bendNear(input: number): number | undefined {
+    const sizes = this.#sizes;
+    let [size, worst] = [0, LEAST_BEND];
+    for (let place = 1; place < sizes.length; place++) {
+      if (sizes[place]! < input || sizes[place - 1]! > input) continue;
+      const middle = Math.floor((sizes[place - 1]! + sizes[place]!) / 2);
+      const price = this.#onLine(place, middle);
+      for (const beside of [place - 1, place + 1]) {
+        if (beside < 1 || beside >= sizes.length) continue;
+        const bend = Math.abs(this.#onLine(beside, middle) / price - 1);
+        if (bend > worst) [size, worst] = [middle, bend];
+      }
+    }
+    return size === 0 ? undefined : size;
+  }
+
+  /** Input per output on the line through the quote at a place and the one before. */
+  #onLine(place: number, amount: number): number {
+    const x = this.#sizes[place - 1]!;
+    const p = this.#prices[place - 1]!;
+    return p + ((this.#prices[place]! - p) / (this.#sizes[place]! - x)) * (amount - x);
+  }
+
   #priceAt(amount: number): number {
     const sizes = this.#sizes;
     const prices = this.#prices;
@@ -112,14 +139,12 @@ export class MarketCurve {
     if (last === 0) return prices[0]!;
     let place = 1;
     while (place < last && sizes[place]! < amount) place++;
-    const x = sizes[place - 1]!;
-    const p = prices[place - 1]!;
-    const slope = (prices[place]! - p) / (sizes[place]! - x);
-    const price = p + slope * (amount - x);
     // Next to nothing the line may leave what a price can be.
-    return Math.max(price, p / 2);
+    return Math.max(this.#onLine(place, amount), prices[place - 1]! / 2);
   }
 }
 
 /** Quotes whose sizes differ by less than this share say the same but for rounding, which would bend the line between them. */
 const CLOSE = 1 / 256;
+/** Prices bend if the lines of neighbours are off by more than this share. */
+const LEAST_BEND = 2e-3;

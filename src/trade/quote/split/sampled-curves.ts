@@ -56,7 +56,7 @@ export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget)
 }
 
 /** The size that is quoted first. */
-export const smallSizeOf = (roundSize: number): number => Math.ceil(roundSize / SMALL_PART);
+const smallSizeOf = (roundSize: number): number => Math.ceil(roundSize / SMALL_PART);
 
 function quotesOf(hot: HotMarket, { inMint, roundSize, clock }: CurveAsk): SizeQuotes {
   let kept = quotesByMarket.get(hot);
@@ -93,11 +93,17 @@ export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock,
     const size = Math.floor(2 ** (at / RUNGS));
     if (size < curve.refused) curve.sample(size, clock, budget);
   }
+  for (let step = 0; step < BEND_STEPS; step++) {
+    const size = curve.bendNear(input);
+    if (size === undefined || !curve.sample(size, clock, budget)) break;
+  }
   return curve.learned > learned;
 }
 
 /** Rungs per octave. */
 const RUNGS = 2;
+/** Halvings of the sizes around an input if prices bend there. */
+const BEND_STEPS = 3;
 
 function narrowLimit(curve: MarketCurve, steps: number, clock: ChainClock, budget: QuoteBudget): void {
   for (let step = 0; step < steps; step++) {

@@ -79,14 +79,14 @@ export function routesOf(
     clock,
     capacity,
   });
-  const split = splits?.best;
-  if (split === undefined) {
+  const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);
+  if (found.length === 0) {
     if (singles.length > 0) return { routes: singles, faults };
     const refusal = noRoute(refusals, faults, direct.searched);
     if (refusal.code === "NO_ROUTE") markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
     throw refusal;
   }
-  return { routes: orderRoutes(intent, [split, ...singles], clock), faults, splits };
+  return { routes: orderRoutes(intent, [...found, ...singles], clock), faults, splits };
 }
 
 const boundsOf = ({ bounds = UNBOUNDED }: Intent) => bounds;

@@ -1,10 +1,19 @@
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { Intent } from "../../../src/trade/intent.ts";
+import { UNBOUNDED } from "../../../src/trade/quote/route-bounds.ts";
 import { routesOf, type Snapshot } from "../../../src/trade/quote/snapshot.ts";
 import type { RoutingWorld } from "./worlds.ts";
 
-/** What the router gives for an exact input from the first mint of a world to the second; undefined if it refuses. */
-export function routed({ mints, marketsOf, clock }: RoutingWorld, amount: bigint): number | undefined {
+/**
+ * What the router gives for an exact input from the first mint of a world to the second; undefined if it refuses.
+ *
+ * @param bounds on its paths, if not the router's own
+ */
+export function routed(
+  { mints, marketsOf, clock }: RoutingWorld,
+  amount: bigint,
+  bounds: { readonly maxPaths?: number } = {},
+): number | undefined {
   const [inMint, outMint, ...hubs] = mints;
   const mint = (address: (typeof mints)[number]) =>
     ({ address, program: TOKEN_PROGRAM, decimals: 9, supply: 10n ** 18n }) as Intent["inMint"];
@@ -15,6 +24,7 @@ export function routed({ mints, marketsOf, clock }: RoutingWorld, amount: bigint
     amount,
     slippagePpb: 0n,
     emptied: undefined,
+    bounds: { ...UNBOUNDED, ...bounds },
   };
   const snapshot: Snapshot = {
     direct: marketsOf(inMint!, outMint!),

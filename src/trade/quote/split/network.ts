@@ -6,7 +6,7 @@ import type { Intent } from "../../intent.ts";
 import { rankMarkets } from "../ranking.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow.ts";
 import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
-import { roundSizeOf, SMALL_PART, sampledCurve, sampleWhole, smallSizeOf } from "./sampled-curves.ts";
+import { roundSizeOf, SMALL_PART, sampledCurve, sampleWhole } from "./sampled-curves.ts";
 
 /** Two mints of a trade, and the markets where the first can be given for the second. */
 export interface MintCrossing {
@@ -18,6 +18,10 @@ export interface MintCrossing {
 /** The mints of a trade by number (0 the input, 1 the output, hubs after), and the markets between them as curves. */
 export interface CurveNetwork extends FlowNetwork {
   readonly addresses: readonly Address[];
+  /** True if a market behind a hub may not take all that the best markets bring to it. */
+  readonly isLimited: boolean;
+  /** What one unit of each mint gives of the output at most: for a small part, on the way that is best for one. */
+  readonly onwardRates: Float64Array;
 }
 
 /** How a network is sampled. */
@@ -45,7 +49,13 @@ export interface SampledCrossing {
   /** About what may come to the pair. Base units. */
   readonly amount: number;
   /** The best price for a small part first. */
-  readonly curves: readonly { readonly curve: MarketCurve; readonly smallOut: number }[];
+  readonly curves: readonly SampledCurve[];
+}
+
+interface SampledCurve {
+  readonly curve: MarketCurve;
+  /** Output for one unit of the small part that the market takes. */
+  readonly rate: number;
 }
 
 /** What a small part of a trade finds: the pairs that lead on, and what the best path gives for one unit of it. */
@@ -72,18 +82,16 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
     if (curves.length === 0) continue;
     if (!addresses.includes(to)) addresses.push(to);
     // Several markets may give what one cannot: as much as the best price of all gives.
-    arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * rateOf(amount, curves[0]!.smallOut))));
+    arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * curves[0]!.rate)));
     sampled.push({ from: addresses.indexOf(from), to: addresses.indexOf(to), amount, curves });
   }
   return { addresses, crossings: sampled, rate: bestRate(sampled, maxLegs) };
 }
 
-const rateOf = (amount: number, smallOut: number): number => smallOut / smallSizeOf(roundSizeOf(amount));
-
 /** What the best path gives for one unit of a small part. */
 function bestRate(crossings: readonly SampledCrossing[], maxLegs: number): number {
   const rates = new Map<string, number>();
-  for (const { from, to, amount, curves } of crossings) rates.set(`${from} ${to}`, rateOf(amount, curves[0]!.smallOut));
+  for (const { from, to, curves } of crossings) rates.set(`${from} ${to}`, curves[0]!.rate);
   let reached = new Map([[INPUT, 1]]);
   let best = 0;
   for (let leg = 0; leg < maxLegs; leg++) {
@@ -106,44 +114,51 @@ function sampleCrossing(
   { clock, budget }: NetworkTerms,
 ): SampledCrossing["curves"] {
   const ask = { inMint: crossing.from, outMint: crossing.to, roundSize: roundSizeOf(amount), clock };
-  const small = smallSizeOf(ask.roundSize);
-  const sampled: { readonly curve: MarketCurve; readonly smallOut: number }[] = [];
+  const sampled: SampledCurve[] = [];
   for (const hot of candidatesOf(intent, crossing, amount, clock)) {
     const curve = canServe(hot, intent.mode) ? sampledCurve(hot, ask, budget) : undefined;
-    if (curve !== undefined) sampled.push({ curve, smallOut: curve.out(small) });
+    if (curve !== undefined) sampled.push({ curve, rate: curve.out(curve.most) / curve.most });
   }
-  return sampled.sort((a, b) => b.smallOut - a.smallOut);
+  return sampled.sort((a, b) => b.rate - a.rate);
 }
 
 /**
  * The markets that could have a part in a split, quoted up to the whole amount. Left out are those whose price for a small
- * part is worse than what the best market of the pair gives for the last part of everything.
+ * part is worse than what the best market of the pair gives for the last part of everything: but not on the way to a hub some
+ * of whose markets cannot take all that may come, because the best price brings too much for them.
  */
 export function sampleNetwork({ addresses, crossings }: SmallTrades, { clock, budget }: NetworkTerms): CurveNetwork {
-  const edges: FlowEdge[] = [];
-  for (const { from, to, amount, curves } of crossings) {
+  const isLimited = new Uint8Array(addresses.length);
+  const onwardRates = new Float64Array(addresses.length);
+  onwardRates[OUTPUT] = 1;
+  const pairs: FlowEdge[][] = [];
+  // Markets behind a hub before those that lead to it.
+  for (const { from, to, amount, curves } of crossings.toReversed()) {
     const roundSize = roundSizeOf(amount);
     const kept: MarketCurve[] = [];
     let last = 0;
-    for (const { curve, smallOut } of curves) {
+    for (const { curve, rate } of curves) {
       // Worse from its first part on than the best market is for the last part of everything.
-      if (smallOut < last * (1 - TOLERANCE)) break;
+      if (isLimited[to] === 0 && rate < last * (1 - TOLERANCE)) break;
       sampleWhole(curve, roundSize, clock, budget);
       kept.push(curve);
-      last = Math.max(last, lastPartOf(curve, amount, roundSize / SMALL_PART));
+      last = Math.max(last, lastRateOf(curve, amount, roundSize / SMALL_PART));
+      if (from !== INPUT && curve.refused <= amount) isLimited[from] = 1;
     }
+    onwardRates[from] = Math.max(onwardRates[from]!, curves[0]!.rate * onwardRates[to]!);
     const share = amount / LIKELY_PATHS;
     if (kept.length > MOST_OF_A_PAIR) kept.sort((a, b) => b.out(share) - a.out(share)).length = MOST_OF_A_PAIR;
-    for (const curve of kept) edges.push({ from, to, curve });
+    pairs.push(kept.map((curve) => ({ from, to, curve })));
   }
-  return { mints: addresses.length, addresses, edges };
+  const edges = pairs.toReversed().flat();
+  return { mints: addresses.length, addresses, edges, isLimited: isLimited.includes(1), onwardRates };
 }
 
 const canServe = ({ venue }: HotMarket, mode: SwapMode) => mode === "exactIn" || venue.supports.exactOut;
 
-/** What a market gives for the last small part of everything; 0 if it cannot take everything. */
-function lastPartOf(curve: MarketCurve, all: number, part: number): number {
-  return curve.most < all ? 0 : curve.out(all) - curve.out(all - part);
+/** What a market gives for one unit of the last small part of everything; 0 if it cannot take everything. */
+function lastRateOf(curve: MarketCurve, all: number, part: number): number {
+  return curve.most < all ? 0 : (curve.out(all) - curve.out(all - part)) / part;
 }
 
 function candidatesOf(

@@ -5,6 +5,7 @@ import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
 import { fillNetwork, pathsOf } from "./fill-network.ts";
 import type { Flow } from "./flow.ts";
+import { limitedChain } from "./limited-chain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { type PlannedStep, realizePlan } from "./realize.ts";
 import { bestRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
@@ -26,6 +27,8 @@ const LEAST_GAIN = 1e-7;
 /** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
 const LEAST_ERROR = 5e-4;
 
+const NO_SPLITS: Splits = { chain: undefined, best: undefined, narrower: () => undefined, neverFits: () => undefined };
+
 /** What a split is searched for. */
 export interface SplitTerms {
   readonly maxPaths: number;
@@ -40,6 +43,8 @@ export interface SplitTerms {
  * best single route gives as much as the best price for a small part, or there is nothing to divide between.
  */
 export interface Splits {
+  /** A single path that is better than the best one over the best market of each pair, if limits of markets make one so. */
+  readonly chain: Route | undefined;
   readonly best: Route | undefined;
   /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
   readonly narrower: (maxPaths: number) => Route | undefined;
@@ -64,7 +69,8 @@ export function splitRoutes(
   single: Route | undefined,
   terms: SplitTerms,
 ): Splits | undefined {
-  if (terms.maxPaths < 2) return undefined;
+  // A single path can only be better over several markets in a row.
+  if (terms.maxPaths < 2 && (terms.maxLegs < 2 || crossings.length < 3)) return undefined;
   if (single === undefined && intent.mode === "exactOut") return undefined;
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? intent.amount;
@@ -75,9 +81,11 @@ export function splitRoutes(
     if (most < Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) return undefined;
   }
   const plan = planOf(intent, crossings, planTerms);
-  if (!plan.pays) return undefined;
+  const chain = limitedChain(intent, plan.network, single, planTerms);
+  if (terms.maxPaths < 2 || !plan.pays) return chain === undefined ? undefined : { ...NO_SPLITS, chain };
   const search = new SplitSearch(intent, plan, inAmount, terms);
   return {
+    chain,
     best: search.best(Math.min(terms.maxPaths, plan.widest(terms.capacity))),
     narrower: (maxPaths) => search.best(maxPaths),
     neverFits: (paths) => plan.neverFits(terms.capacity, paths),
@@ -155,9 +163,9 @@ function lowerLimit({ edges }: CurveNetwork, refused: HotMarket, times: number):
 }
 
 /** The open part of a network, with curves of its own. */
-function openEdges({ mints, addresses, edges }: CurveNetwork, closed: Uint8Array): CurveNetwork {
+function openEdges({ edges, ...network }: CurveNetwork, closed: Uint8Array): CurveNetwork {
   const open = edges.filter((_, index) => closed[index] === 0);
-  return { mints, addresses, edges: open.map(({ from, to, curve }) => ({ from, to, curve: curve.copy() })) };
+  return { ...network, edges: open.map(({ from, to, curve }) => ({ from, to, curve: curve.copy() })) };
 }
 
 /** Teaches the curves the exact quotes of a route. @returns how far the worst curve was off, as a fraction */

@@ -1,0 +1,87 @@
+import type { ChainClock } from "../../../solana/account.ts";
+import type { Intent } from "../../intent.ts";
+import type { Route } from "../route.ts";
+import { INPUT, OUTPUT } from "./flow.ts";
+import type { CurveNetwork } from "./network.ts";
+import { realizePlan } from "./realize.ts";
+
+/** Paths that are quoted exactly at most. */
+const MOST_QUOTED = 12;
+/** What an exact quote may give above the curves. Fraction. */
+const MOST_ERROR = 0.01;
+
+/** Edges in a row, and what they give on the curves: at least as much as can be known, if a limit is not known exactly. */
+interface Chain {
+  readonly edges: readonly number[];
+  readonly outAmount: number;
+}
+
+/**
+ * The best single path if it is better than `single`. A market that gives more is the better one of its pair, unless a later
+ * one cannot take what it gives: only then a path over worse markets may give more.
+ *
+ * @param single the best path over the best market of each pair; undefined if there is none
+ */
+export function limitedChain(
+  intent: Intent,
+  network: CurveNetwork,
+  single: Route | undefined,
+  { inAmount, maxLegs, clock }: { readonly inAmount: number; readonly maxLegs: number; readonly clock: ChainClock },
+): Route | undefined {
+  // For exact outputs the best market also asks least of those before it.
+  if (!network.isLimited || intent.mode === "exactOut") return undefined;
+  let best = single;
+  const least = Number(single?.outAmount ?? 0n) / (1 + MOST_ERROR);
+  for (const { edges, outAmount } of chainsAbove(network, least, inAmount, maxLegs).slice(0, MOST_QUOTED)) {
+    if (best !== undefined && outAmount * (1 + MOST_ERROR) <= Number(best.outAmount)) break;
+    const plan = edges.map((index) => {
+      const { hot, inMint, outMint } = network.edges[index]!.curve;
+      return { hot, inMint, outMint, weight: 1 };
+    });
+    const route = realizePlan(intent, plan, clock);
+    if (typeof route === "object" && "steps" in route && (best === undefined || route.outAmount > best.outAmount))
+      best = route;
+  }
+  return best === single ? undefined : best;
+}
+
+/** The paths of two or three markets that may take the amount and give more than `least`, the best first. */
+function chainsAbove(network: CurveNetwork, least: number, inAmount: number, maxLegs: number): readonly Chain[] {
+  const chains: Chain[] = [];
+  const start: readonly Chain[] = [{ edges: [], outAmount: inAmount }];
+  for (let hub = OUTPUT + 1; hub < network.mints; hub++) {
+    const arriving = extended(network, start, [INPUT, hub], least);
+    chains.push(...extended(network, arriving, [hub, OUTPUT], least));
+    for (let next = OUTPUT + 1; next < network.mints && maxLegs > 2; next++) {
+      if (next === hub || arriving.length === 0) continue;
+      const crossed = extended(network, arriving, [hub, next], least);
+      chains.push(...extended(network, crossed, [next, OUTPUT], least));
+    }
+  }
+  return chains.sort(byOutput);
+}
+
+/** Chains by one market longer. A last market gets the most that it can take: whatever brings it less is worse. */
+function extended(
+  { edges, onwardRates }: CurveNetwork,
+  chains: readonly Chain[],
+  [from, to]: readonly [number, number],
+  least: number,
+): readonly Chain[] {
+  const longer: Chain[] = [];
+  for (const [index, edge] of edges.entries()) {
+    if (edge.from !== from || edge.to !== to) continue;
+    const { curve } = edge;
+    for (const chain of chains) {
+      const amount = chain.outAmount;
+      if (amount >= curve.refused) continue;
+      // Between the known limits nothing is known: at best the price stays.
+      const outAmount = curve.out(amount) * Math.max(1, amount / curve.most);
+      if (outAmount * onwardRates[to]! > least) longer.push({ edges: [...chain.edges, index], outAmount });
+      if (to === OUTPUT && amount <= curve.most) break;
+    }
+  }
+  return longer.sort(byOutput);
+}
+
+const byOutput = (a: Chain, b: Chain): number => b.outAmount - a.outAmount;

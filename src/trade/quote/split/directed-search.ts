@@ -1,5 +1,5 @@
-import { singleOut } from "./fill-network.ts";
-import type { FlowEdge } from "./flow.ts";
+import { singleOut } from "./flow/fill-network.ts";
+import type { FlowEdge } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-shape.ts";
 

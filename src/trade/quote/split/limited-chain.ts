@@ -1,7 +1,7 @@
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
-import { INPUT, OUTPUT } from "./flow.ts";
+import { INPUT, OUTPUT } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import { realizePlan } from "./realize.ts";
 

@@ -4,7 +4,7 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { rankMarkets } from "../ranking.ts";
-import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow.ts";
+import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
 import { roundSizeOf, SMALL_PART, sampledCurve, sampleWhole } from "./sampled-curves.ts";
 

@@ -1,7 +1,7 @@
 import type { ChainClock } from "../../../solana/account.ts";
 import { MOST_PATHS } from "../route-bounds.ts";
-import { fillNetwork, pathsOf } from "./fill-network.ts";
-import { type Flow, INPUT, OUTPUT } from "./flow.ts";
+import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
+import { type Flow, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { QuoteBudget } from "./market-curve.ts";
 import type { CurveNetwork } from "./network.ts";
 import { sampleNear } from "./sampled-curves.ts";

@@ -4,7 +4,8 @@
  *
  *   npm run venues:report [-- --jobs 2] [--only meteora] [--last]
  *
- * `--only` runs the parts whose name contains a text again, beside what the others left; `--last` runs nothing.
+ * `--only` runs the parts whose name contains a text again, beside what the others left. `--last` runs nothing and judges
+ * what did run: parts added since are named as not run, and do not count.
  */
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -51,7 +52,7 @@ if (values.last !== true) {
     Number(values.jobs),
   );
 }
-const { runs, skipped, failed } = readRuns(parts.map(({ name }) => name));
+const { runs, skipped, failed, absent } = readRuns(parts.map(({ name }) => name));
 process.stdout.write(`${table([HEADER, ...venues.map(({ id }) => rowOf(id))])}\n`);
 process.stdout.write(`\nBy build:\n${table([BUILD_HEADER, ...venues.flatMap(({ id }) => buildRowsOf(id))])}\n`);
 const total = sum(runs, ({ executed }) => executed);
@@ -77,9 +78,11 @@ if (builds < LEAST_BUILDS) notes.push(`${builds} builds, fewer than ${LEAST_BUIL
 if (p99 > MOST_UNIT_RATIO) notes.push(`bound/used at the 99th percentile is ${p99}, above ${MOST_UNIT_RATIO}`);
 print(`Skipped, for want of what the title names: ${skipped.length === 0 ? "nothing" : ""}`, skipped);
 if (failed.length > 0) print("Failed:", failed);
+if (absent.length > 0) print("Not run, neither then nor since:", absent);
 print("No public program to run on, proven on the embedded chain only:", [...WITHOUT_PROGRAM]);
 if (notes.length > 0) print("Missing:", notes);
-process.exitCode = failed.length + notes.length + mismatches > 0 ? 1 : 0;
+const isShort = values.last !== true && absent.length > 0;
+process.exitCode = failed.length + notes.length + mismatches > 0 || isShort ? 1 : 0;
 
 /** A row for each copy of a venue's program that its runs loaded. */
 function buildRowsOf(venue: string): string[][] {

@@ -18,19 +18,23 @@ export interface SuiteRuns {
   readonly runs: readonly RunRecord[];
   readonly skipped: readonly string[];
   readonly failed: readonly string[];
+  /** Parts that nothing has started since the last whole run: added after it. */
+  readonly absent: readonly string[];
 }
 
-/** Reads what each of these parts left. A part without results has ended before its time, and counts as failed. */
+/** Reads what each of these parts left. A part that began and has no results has ended before its time, and counts as failed. */
 export function readRuns(parts: readonly string[]): SuiteRuns {
-  const read = parts.map((name) => readPart(join(RUNS, name), name));
+  const absent = parts.filter((name) => !existsSync(join(RUNS, name)));
+  const read = parts.filter((name) => !absent.includes(name)).map((name) => readPart(join(RUNS, name), name));
   return {
+    absent,
     runs: read.flatMap(({ runs }) => runs),
     skipped: [...new Set(read.flatMap(({ skipped }) => skipped))],
     failed: read.flatMap(({ failed }) => failed),
   };
 }
 
-function readPart(folder: string, name: string): SuiteRuns {
+function readPart(folder: string, name: string): Omit<SuiteRuns, "absent"> {
   const results = join(folder, RESULTS);
   if (!existsSync(results)) return { runs: [], skipped: [], failed: [`${name} did not end`] };
   const { testResults } = JSON.parse(readFileSync(results, "utf8")) as TestResults;

@@ -148,7 +148,10 @@ export async function openTrades(
       owner,
       observe: (report) => metrics.recordSubmission(report),
       slot: () => head.slot(),
-      onLanded: (report) => parts.landed.note(report),
+      onLanded: (report) => {
+        parts.landed.note(report);
+        markets.noteOpened(report.opened);
+      },
       settings: {
         answerMs: config.submitTimeoutMs,
         historyMs: config.historyHours * 3_600_000,

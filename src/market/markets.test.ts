@@ -613,3 +613,34 @@ test("a market on which our code fails is logged once, whatever fails and howeve
   expect(warm().faults).toMatchObject([{ market: pool.toString(), reason: "cannot be read" }]);
   expect(warnings).toEqual([expect.stringMatching(/raydium_cpmm fails on .*: TypeError: no such tick/)]);
 });
+
+test("an account that a landed trade has opened is unknown until it has been read again, whatever memory says", async () => {
+  start([fakeVenue()]);
+  const opened = address(77);
+  await markets.warm([opened]);
+  expect(markets.account(opened)).toBe(null);
+  const { refresh } = state;
+  state.refresh = async (addresses) => {
+    await null;
+    return refresh(addresses);
+  };
+  // The chain has it, and its notice is late.
+  state.followed.delete(opened);
+  state.set(opened, Uint8Array.of(1));
+  expect(markets.account(opened)).toBe(null);
+  markets.noteOpened([opened, address(78)]);
+  expect(markets.account(opened)).toBeUndefined();
+  await markets.warm([opened]);
+  expect(markets.account(opened)?.data).toEqual(Uint8Array.of(1));
+  markets.noteOpened([opened]);
+  expect(markets.account(opened)?.data).toEqual(Uint8Array.of(1));
+});
+
+test("without a node that answers, what was known of an opened account holds again", async () => {
+  start([fakeVenue()]);
+  await markets.warm([token]);
+  state.refresh = () => Promise.reject(new TradewireError("UPSTREAM_ERROR", "the node is down"));
+  markets.noteOpened([token]);
+  await markets.warm([token]);
+  expect(markets.account(token)).toBe(null);
+});

@@ -1,4 +1,5 @@
 import type { AccountReader, StateSource } from "../chain/port.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { ChainClock } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
@@ -21,6 +22,8 @@ export interface LiveMarkets extends Markets {
   size(): { readonly pairs: number; readonly accounts: number };
   /** The state of each venue, in the order they were given. */
   report(): readonly VenueReport[];
+  /** Reports accounts that a landed trade has opened. */
+  noteOpened(addresses: readonly Address[]): void;
   close(): void;
 }
 
@@ -153,6 +156,7 @@ export function createMarkets({
     account: (address) => singles.account(address),
     warm: (addresses) => singles.warm(addresses),
     refresh: (addresses) => singles.refresh(addresses),
+    noteOpened: (addresses) => singles.noteOpened(addresses),
     size: () => ({ pairs: pairs.size(), accounts: live.size() }),
     report() {
       const counts = new Map<string, number>();

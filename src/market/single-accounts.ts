@@ -38,6 +38,8 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   readonly #singles = new Map<Address, Single>();
   readonly #holder: AccountHolder = { onChange() {} };
   readonly #sweep = new GradualSweep();
+  /** Accounts that memory says are missing although a trade has opened them: until they have been read again. */
+  readonly #opened = new Map<Address, Promise<void>>();
 
   constructor(options: SingleAccountsOptions) {
     this.#options = options;
@@ -76,12 +78,29 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const atMs = now();
     entry.lastUsedMs = atMs;
     const account = entry.held?.account;
+    if (account === null && this.#opened.has(address)) return undefined;
     return account !== undefined && live.currentAtMs(address) + maxAgeMs >= atMs ? account : undefined;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */
-  warm(addresses: readonly Address[]): Promise<void> {
-    return this.#hold(addresses);
+  async warm(addresses: readonly Address[]): Promise<void> {
+    const opened = this.#opened.size === 0 ? [] : addresses.flatMap((address) => this.#opened.get(address) ?? []);
+    await Promise.all([this.#hold(addresses), ...opened]);
+  }
+
+  /**
+   * Reports accounts that a landed trade has opened. Those that memory still says are missing are read again, and unknown until
+   * then: a node may report a slot's accounts later than its transactions.
+   */
+  noteOpened(addresses: readonly Address[]): void {
+    const missing = addresses.filter((address) => this.#singles.get(address)?.held?.account === null);
+    if (missing.length === 0) return;
+    const settled = () => {
+      for (const address of missing) if (this.#opened.get(address) === reading) this.#opened.delete(address);
+    };
+    // A read that fails leaves what was known: the next notice corrects it.
+    const reading = this.#options.live.refresh(missing).then(settled, settled);
+    for (const address of missing) this.#opened.set(address, reading);
   }
 
   #hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {

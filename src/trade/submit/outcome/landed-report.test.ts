@@ -21,7 +21,7 @@ const leg = (market: Address, inMint: Address, outMint: Address, inAmount: bigin
 });
 /** One path through a hub, where 3 stay, and one that shares its last market. */
 const route = [leg(FIRST, IN, HUB, 10n, 53n), leg(SECOND, HUB, OUT, 50n, 7n), leg(SECOND, IN, OUT, 20n, 15n, 1)];
-const sealed = { route, inMint: IN, outMint: OUT } as unknown as SealedTrade;
+const sealed = { route, inMint: IN, outMint: OUT, creates: [{ address: HUB }] } as unknown as SealedTrade;
 const message = compileMessage({
   payer: address(9),
   blockhash: new Uint8Array(32),
@@ -38,6 +38,7 @@ test("a divided trade moved what was quoted if its sums and remainders are those
     signature: "sig",
     markets: [FIRST, SECOND],
     isAsQuoted: true,
+    opened: [HUB],
     units: { used: 70_001, limit: 77_000 },
   });
   for (const change of [{ inAmount: 29n }, { outAmount: 21n }, { remainders: [{ mint: HUB, amount: 2n }] }]) {
@@ -48,7 +49,11 @@ test("a divided trade moved what was quoted if its sums and remainders are those
 
 test("one that failed did not; a record without units says nothing of them", () => {
   const failed = { kind: "failed" } as Outcome;
-  expect(reportLanded(sealed, bytes, record(undefined), failed)).toMatchObject({ isAsQuoted: false, units: undefined });
+  expect(reportLanded(sealed, bytes, record(undefined), failed)).toMatchObject({
+    isAsQuoted: false,
+    opened: [],
+    units: undefined,
+  });
 });
 
 test("a node that makes up more units than were allowed says nothing of them", () => {

@@ -12,6 +12,8 @@ export interface LandedReport {
   readonly markets: readonly Address[];
   /** True if it moved exactly what was quoted, remainders included. False if it failed. */
   readonly isAsQuoted: boolean;
+  /** Accounts that its build took for missing: they exist now. None if it failed. */
+  readonly opened: readonly Address[];
   /** Compute units it used, and those it asked for; undefined if its record does not say, or says what cannot be. */
   readonly units: { readonly used: number; readonly limit: number } | undefined;
 }
@@ -29,6 +31,7 @@ export function reportLanded(
     signature,
     markets: [...new Set(sealed.route.map(({ market }) => market))],
     isAsQuoted: outcome.kind === "landed" && isAsQuoted(sealed, outcome.result),
+    opened: outcome.kind === "landed" ? sealed.creates.map(({ address }) => address) : [],
     // Nodes need not agree on this figure: one that made it up could raise the limits of later trades, and what they pay.
     units: used === undefined || limit === undefined || used > limit ? undefined : { used, limit },
   };

@@ -21,7 +21,18 @@ import type { ProgramWorld } from "./program-worlds.ts";
 import { asVersion1, wireOfVersion1 } from "./version-1.ts";
 
 /** How a build differs from the plainest one. */
-const FORMS = ["plain", "plain", "first buy", "tip", "version 1", "own wrapped SOL", "sell everything"] as const;
+const FORMS = [
+  "plain",
+  "plain",
+  "first buy",
+  "tip",
+  "version 1",
+  "own wrapped SOL",
+  "sell everything",
+  "sell a share",
+  "base units",
+  "one path",
+] as const;
 type Form = (typeof FORMS)[number];
 
 /** An honest build of a world, for one of the world's wallets. */
@@ -30,6 +41,7 @@ export interface WorldBuild extends HonestBuild {
   readonly form: Form;
 }
 
+const PRIORITIES = ["economy", "fast", "faster", "fastest"] as const;
 const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
 const SLIPPAGES = [0, 0.000000001, 0.001, 0.01, 0.05, 0.333333333, 0.99, 0.999999999, 0.9999999995, 0.9999999999999999];
 /** Base units of tokens and of SOL that a wallet holds. */
@@ -50,11 +62,13 @@ export async function buildInWorld(random: Random, world: ProgramWorld): Promise
   const form = random.pick(FORMS);
   const { wallet, ...base } = portsOf(world, KIND_OF[form] ?? "rich");
   const [inMint, outMint] = random.chance(0.5) ? world.pair : [world.pair[1], world.pair[0]];
-  const sellPercent = form === "sell everything" && inMint !== SOL_MINT ? 100 : undefined;
+  const sellPercent = inMint === SOL_MINT ? undefined : shareOf(form, random);
   const swapMode = sellPercent !== undefined || random.chance(0.6) ? "exactIn" : "exactOut";
   const decimals = { input: decimalsIn(world, inMint), output: decimalsIn(world, outMint) };
   const scale = 10 ** (swapMode === "exactIn" ? decimals.input : decimals.output);
-  const amount = Number(random.magnitude(10n ** 12n)) / scale;
+  const units = random.magnitude(10n ** 12n);
+  const isRaw = form === "base units";
+  const exact = isRaw ? { amountRaw: units.toString() } : { amount: Number(units) / scale };
   const slippage = random.pick(SLIPPAGES);
   let built: BuiltTrade;
   try {
@@ -63,10 +77,11 @@ export async function buildInWorld(random: Random, world: ProgramWorld): Promise
       inMint,
       outMint,
       mode: swapMode,
-      amount,
-      sellPercent,
+      amount: Number.NaN,
+      ...(sellPercent === undefined ? exact : { sellPercent }),
       slippage,
-      priority: "fast",
+      priority: random.pick(PRIORITIES),
+      ...(form === "one path" ? { maxPaths: 1, maxLegs: Number(random.between(1n, 3n)) } : {}),
       maxPriceImpact: undefined,
       maxPriorityCost: undefined,
     });
@@ -78,13 +93,18 @@ export async function buildInWorld(random: Random, world: ProgramWorld): Promise
     inputMint: inMint.toString(),
     outputMint: outMint.toString(),
     swapMode,
-    amount: sellPercent === undefined ? amount : undefined,
     slippage,
-    sellPercent,
+    ...(sellPercent === undefined ? exact : { sellPercent }),
   };
   const wire = form === "version 1" ? asVersion1(built.unsignedTransaction) : built.unsignedTransaction;
   const answer = answerOf(built);
   return { world, form, venue: built.platform, wallet, order, answer, wire, decimals, lookupTables: new Map() };
+}
+
+/** Percent of the balance that a form sells. */
+function shareOf(form: Form, random: Random): number | undefined {
+  if (form === "sell everything") return 100;
+  return form === "sell a share" ? random.pick([0.000001, 0.5, 1, 33.333333333, 50, 99.999999999]) : undefined;
 }
 
 function formed(base: BuildPorts, form: Form, random: Random): BuildPorts {

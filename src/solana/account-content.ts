@@ -1,4 +1,55 @@
+import type { Address } from "../primitives/address.ts";
 import type { Account } from "./account.ts";
+
+/** Longer data stays an array of bytes: it is rare, and its text would be a large object of the heap. Bytes. */
+const MAX_TEXT_BYTES = 64 * 1024;
+
+/** What an account holds beside its data. */
+type AccountFacts = Omit<Account, "data">;
+
+/**
+ * An account whose data is text, one character a byte, until it is first used as bytes.
+ *
+ * A stream reports tens of thousands of changes a second, and few of them are ever priced. As an array of bytes each would be an
+ * allocation outside the heap, and while the collector marks, the engine takes a step of up to 10 ms at each of those. Text
+ * lies in the heap, and is compared without being turned into bytes.
+ *
+ * `data` is a getter of the class: spreading an account leaves it out.
+ */
+export class KeptAccount implements Account {
+  readonly address: Address;
+  readonly owner: Address;
+  readonly lamports: bigint;
+  readonly executable: boolean;
+  readonly slot: bigint;
+  readonly #text: string;
+  #bytes: Uint8Array | undefined;
+
+  private constructor({ address, owner, lamports, executable, slot }: AccountFacts, text: string) {
+    this.address = address;
+    this.owner = owner;
+    this.lamports = lamports;
+    this.executable = executable;
+    this.slot = slot;
+    this.#text = text;
+  }
+
+  /** Keeps a copy of the data. */
+  static of(facts: AccountFacts, data: Uint8Array): Account {
+    if (data.length > MAX_TEXT_BYTES) return { ...facts, data: new Uint8Array(data) };
+    return new KeptAccount(facts, Buffer.prototype.latin1Slice.call(data, 0, data.length));
+  }
+
+  /** True if both hold the same bytes; undefined if one of them does not hold text. */
+  static haveSameData(a: Account, b: Account): boolean | undefined {
+    return a instanceof KeptAccount && b instanceof KeptAccount ? a.#text === b.#text : undefined;
+  }
+
+  get data(): Uint8Array {
+    this.#bytes ??= bytesOf(this.#text);
+    return this.#bytes;
+  }
+}
 
 /** True if both are equal in everything but the slot they were read at, or both are missing. */
 export function hasSameContent(a: Account | null, b: Account | null): boolean {
@@ -7,6 +58,12 @@ export function hasSameContent(a: Account | null, b: Account | null): boolean {
     a.lamports === b.lamports &&
     a.owner === b.owner &&
     a.executable === b.executable &&
-    Buffer.compare(a.data, b.data) === 0
+    (KeptAccount.haveSameData(a, b) ?? Buffer.compare(a.data, b.data) === 0)
   );
+}
+
+function bytesOf(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  Buffer.prototype.latin1Write.call(bytes, text, 0, text.length);
+  return bytes;
 }

@@ -57,6 +57,28 @@ test("a dead slot with thousands of changes leaves no trace, though it takes tur
   await expect.poll(() => followed.spareVersions()).toBe(0);
 });
 
+test("a replaced bank of thousands of changes is undone in turns, and never takes what the new bank reports with it", async () => {
+  const tree = new SlotTree();
+  const { followed, entries, changeAll } = following(20_000, tree);
+  for (const slot of [11n, 12n]) {
+    tree.begin(slot, slot - 1n);
+    changeAll(slot);
+  }
+  const addresses = entries.map(({ address }) => address);
+  const at = (slot: bigint) => entries.filter(({ delivered }) => delivered?.slot === slot).length;
+  followed.discard(12n, addresses);
+  expect(at(11n)).toBe(1_000);
+  // One that no turn has reached yet: the new bank's state is written later, though its order is lower.
+  const first = entries[0]!;
+  const account = { ...first.delivered!.account!, lamports: 7n };
+  followed.add(first, { slot: 12n, epoch: 0, order: -1, account });
+  expect(first.delivered!.account).toBe(account);
+  // The new bank is replaced too, before the first one is undone.
+  followed.discard(12n, addresses);
+  await expect.poll(() => at(11n)).toBe(entries.length);
+  expect(first.versions.map(({ slot }) => slot)).toEqual([11n]);
+});
+
 test("a doubt of all accounts counts at once, though few are walked over in one turn of the loop", async () => {
   const { followed, entries } = following(20_000, new SlotTree());
   for (const entry of entries) followed.trust(entry);

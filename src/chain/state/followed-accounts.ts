@@ -9,7 +9,7 @@ import type { SlotTree } from "./slot-tree.ts";
 
 /** Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: a few milliseconds' worth each. */
 const PRUNED_PER_TURN = 5_000;
-const DELIVERED_PER_TURN = 5_000;
+const DELIVERED_PER_TURN = 1_000;
 const DOUBTED_PER_TURN = 5_000;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
@@ -26,6 +26,9 @@ export class FollowedAccounts {
   /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
+  /** Accounts that still hold a state of a replaced bank, each with its slot. */
+  readonly #voided = new Map<FollowedAccount, bigint>();
+  readonly #undiscarded: GradualWork<FollowedAccount>;
   readonly #upheavals = new Upheavals();
   /** Lets every account take in what happened to all, so that it is forgotten. */
   readonly #shaken: GradualWalk<FollowedAccount>;
@@ -38,6 +41,7 @@ export class FollowedAccounts {
     this.#undelivered = new GradualWork((entry) => {
       if (this.has(entry)) this.#deliver(entry);
     }, DELIVERED_PER_TURN);
+    this.#undiscarded = new GradualWork((entry) => this.#discardVoided(entry), DELIVERED_PER_TURN);
     this.#shaken = new GradualWalk(
       () => this.#walkAll(),
       (entry) => {
@@ -103,11 +107,14 @@ export class FollowedAccounts {
     this.#touched.clear();
     this.#unpruned.clear();
     this.#undelivered.clear();
+    this.#voided.clear();
+    this.#undiscarded.clear();
     this.#shaken.clear();
   }
 
   /** Adds a version, and delivers it if it is the newest on the chain. */
   add(entry: FollowedAccount, version: AccountVersion): void {
+    this.#discardVoided(entry);
     const length = entry.versions.length;
     if (!addVersion(entry, version, this.#tree.root)) return;
     if (entry.versions.length > length && version.slot > this.#tree.root) {
@@ -190,15 +197,29 @@ export class FollowedAccounts {
     }
   }
 
-  /** Discards the versions of these accounts in this slot. */
+  /**
+   * The versions of these accounts in this slot are void: those of a replaced bank. Of thousands, some are discarded only in the
+   * next turns of the loop, each before anything newer of its account is added.
+   */
   discard(slot: bigint, addresses: Iterable<Address>): void {
     if (!this.#touched.has(slot)) return;
+    const concerned: FollowedAccount[] = [];
     for (const address of addresses) {
       const entry = this.#byAddress.get(address);
       if (entry === undefined || !entry.versions.some((version) => version.slot === slot)) continue;
-      entry.versions = entry.versions.filter((version) => version.slot !== slot);
-      this.#deliver(entry);
+      if (this.#voided.get(entry) !== slot) this.#discardVoided(entry);
+      this.#voided.set(entry, slot);
+      concerned.push(entry);
     }
+    this.#undiscarded.add(concerned);
+  }
+
+  #discardVoided(entry: FollowedAccount): void {
+    const slot = this.#voided.get(entry);
+    if (slot === undefined) return;
+    this.#voided.delete(entry);
+    entry.versions = entry.versions.filter((version) => version.slot !== slot);
+    if (this.has(entry)) this.#deliver(entry);
   }
 
   /** The tree has got a new root: drops versions that can no longer matter, many of them in the next turns of the loop. */

@@ -241,10 +241,10 @@ export class FeedStream {
     }
   }
 
-  #begin({ slot, status, bankId, filters }: SlotUpdate): void {
+  #begin({ slot, status, bankId, filter }: SlotUpdate): void {
     if (this.#slots.begin(slot)) {
       this.#checkReplay(slot);
-      for (const covered of this.#coverage.takeEffect(Number(filters[0] ?? 0))) {
+      for (const covered of this.#coverage.takeEffect(Number(filter ?? 0))) {
         this.#owner.listener?.onCovered(covered, slot);
         this.#countAccounts(covered.length);
       }

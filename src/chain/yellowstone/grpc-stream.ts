@@ -22,12 +22,15 @@ export interface GrpcStream {
 
 /** The largest account is 10 MiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Flow-control window, sized for bursts: with HTTP/2's default of 64 KiB a stream of accounts waits for round trips. Bytes. */
-const WINDOW_BYTES = 16 * 1024 * 1024;
+/**
+ * Flow-control window: with HTTP/2's default of 64 KiB a stream of accounts waits for round trips. It is also what a paused stream
+ * takes from its socket and holds, and all of them may have to in one turn of the loop. Bytes.
+ */
+const WINDOW_BYTES = 256 * 1024;
 const PING_MS = 10_000;
 const PREFIX_BYTES = 5;
-/** Messages of all streams taken in before other work gets a turn: a few milliseconds' worth, however many have arrived. */
-const MESSAGES_PER_TURN = 300;
+/** Messages of all streams taken in before other work gets a turn: a millisecond's worth, however many have arrived. */
+const MESSAGES_PER_TURN = 100;
 const turn = new TurnBudget(MESSAGES_PER_TURN);
 
 /**

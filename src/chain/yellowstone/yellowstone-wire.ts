@@ -1,6 +1,8 @@
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Address } from "../../primitives/address.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
+import { KeptAccount } from "../../solana/account-content.ts";
+import { WireCursor } from "./wire-cursor.ts";
 
 /** A subscription. Each one replaces the one before. */
 interface SubscribeRequest {
@@ -23,7 +25,6 @@ export const SLOT_STATUS = {
 
 export interface AccountUpdate {
   readonly kind: "account";
-  readonly filters: readonly string[];
   readonly slot: bigint;
   readonly address: Address;
   readonly account: Account | null;
@@ -33,16 +34,25 @@ export interface AccountUpdate {
 
 export interface SlotUpdate {
   readonly kind: "slot";
-  readonly filters: readonly string[];
+  /** The name of the request that the update was sent under. */
+  readonly filter: string | undefined;
   readonly slot: bigint;
   readonly parent: bigint | undefined;
   readonly status: number;
   readonly bankId: bigint | undefined;
 }
 
-type SubscribeUpdate = AccountUpdate | SlotUpdate | { readonly kind: "ping" } | { readonly kind: "other" };
+interface OtherUpdate {
+  readonly kind: "ping" | "other";
+}
+
+type SubscribeUpdate = AccountUpdate | SlotUpdate | OtherUpdate;
 
 const COMMITMENT_PROCESSED = 0;
+const NO_DATA: Uint8Array = new Uint8Array(0);
+const PING: OtherUpdate = { kind: "ping" };
+const OTHER: OtherUpdate = { kind: "other" };
+const FILTER_NAME = new TextDecoder();
 
 /**
  * Encodes a subscription to accounts by address, and to every slot with each of its statuses.
@@ -76,82 +86,88 @@ export function encodePing(id: number): Uint8Array {
  * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto, SubscribeUpdate
  */
 export function decodeSubscribeUpdate(bytes: Uint8Array): SubscribeUpdate {
-  const reader = new BinaryReader(bytes);
-  const filters: string[] = [];
-  let body: Uint8Array | undefined;
-  let kind = 0;
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    if (field === 1) filters.push(reader.string());
-    else if (field === 2 || field === 3 || field === 6) {
-      kind = field;
-      body = reader.bytes();
-    } else reader.skip(wireType, field);
+  const cursor = new WireCursor(bytes);
+  let filter: Uint8Array | undefined;
+  let account: AccountUpdate | undefined;
+  let slot: Omit<SlotUpdate, "filter"> | undefined;
+  let other = OTHER;
+  while (cursor.next()) {
+    if (cursor.field === 1) filter = cursor.view();
+    else if (cursor.field === 2) account = decodeAccount(cursor);
+    else if (cursor.field === 3) slot = decodeSlot(cursor);
+    else {
+      if (cursor.field === 6) other = PING;
+      cursor.skip();
+    }
   }
-  if (body === undefined) return { kind: "other" };
-  if (kind === 2) return decodeAccount(body, filters);
-  return kind === 3 ? decodeSlot(body, filters) : { kind: "ping" };
+  if (slot !== undefined) return { ...slot, filter: filter && FILTER_NAME.decode(filter) };
+  return account ?? other;
 }
 
-function decodeSlot(bytes: Uint8Array, filters: readonly string[]): SlotUpdate {
-  const reader = new BinaryReader(bytes);
+function decodeSlot(cursor: WireCursor): Omit<SlotUpdate, "filter"> {
+  const around = cursor.enter();
   let slot = 0n;
   let parent: bigint | undefined;
   let status = 0;
   let bankId: bigint | undefined;
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    if (field === 1) slot = BigInt(reader.uint64());
-    else if (field === 2) parent = BigInt(reader.uint64());
-    else if (field === 3) status = reader.int32();
-    else if (field === 5) bankId = BigInt(reader.uint64());
-    else reader.skip(wireType, field);
+  while (cursor.next()) {
+    if (cursor.field === 1) slot = cursor.uint64();
+    else if (cursor.field === 2) parent = cursor.uint64();
+    else if (cursor.field === 3) status = cursor.uint();
+    else if (cursor.field === 5) bankId = cursor.uint64();
+    else cursor.skip();
   }
-  return { kind: "slot", filters, slot, parent, status, bankId };
+  cursor.leave(around);
+  return { kind: "slot", slot, parent, status, bankId };
 }
 
-function decodeAccount(bytes: Uint8Array, filters: readonly string[]): AccountUpdate {
-  const reader = new BinaryReader(bytes);
+function decodeAccount(cursor: WireCursor): AccountUpdate {
+  const around = cursor.enter();
   let slot = 0n;
   let bankId: bigint | undefined;
-  let info: Uint8Array | undefined;
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    if (field === 1) info = reader.bytes();
-    else if (field === 2) slot = BigInt(reader.uint64());
-    else if (field === 4) bankId = BigInt(reader.uint64());
-    else reader.skip(wireType, field);
+  let info: AccountInfo | undefined;
+  while (cursor.next()) {
+    if (cursor.field === 1) info = decodeAccountInfo(cursor);
+    else if (cursor.field === 2) slot = cursor.uint64();
+    else if (cursor.field === 4) bankId = cursor.uint64();
+    else cursor.skip();
   }
+  cursor.leave(around);
   if (info === undefined) throw new RangeError("an account update without an account");
-  return { kind: "account", filters, slot, bankId, ...decodeAccountInfo(info, slot) };
+  const { address, owner, lamports, executable, data, writeVersion } = info;
+  const isOpen = lamports !== 0n && owner !== undefined;
+  const account = isOpen ? KeptAccount.of({ address, owner, lamports, executable, slot }, data) : null;
+  return { kind: "account", slot, address, account, writeVersion, bankId };
 }
 
-function decodeAccountInfo(
-  info: Uint8Array,
-  slot: bigint,
-): Pick<AccountUpdate, "address" | "account" | "writeVersion"> {
-  const inner = new BinaryReader(info);
+interface AccountInfo {
+  readonly address: Address;
+  readonly owner: Address | undefined;
+  readonly lamports: bigint;
+  readonly executable: boolean;
+  /** Part of a larger chunk of the stream. */
+  readonly data: Uint8Array;
+  readonly writeVersion: number;
+}
+
+function decodeAccountInfo(cursor: WireCursor): AccountInfo {
+  const around = cursor.enter();
   let address: Address | undefined;
   let owner: Address | undefined;
   let lamports = 0n;
   let executable = false;
-  let data: Uint8Array | undefined;
+  let data = NO_DATA;
   let writeVersion = 0;
-  while (inner.pos < inner.len) {
-    const [field, wireType] = inner.tag();
-    if (field === 1) address = Address.from(inner.bytes());
-    else if (field === 2) lamports = BigInt(inner.uint64());
-    else if (field === 3) owner = Address.from(inner.bytes());
-    else if (field === 4) executable = inner.bool();
-    else if (field === 6) data = inner.bytes();
-    else if (field === 7) writeVersion = Number(inner.uint64());
-    else inner.skip(wireType, field);
+  while (cursor.next()) {
+    if (cursor.field === 1) address = cursor.address();
+    else if (cursor.field === 2) lamports = cursor.uint64();
+    else if (cursor.field === 3) owner = cursor.address();
+    else if (cursor.field === 4) executable = cursor.uint() !== 0;
+    else if (cursor.field === 6) data = cursor.view();
+    else if (cursor.field === 7) writeVersion = cursor.uint();
+    else cursor.skip();
   }
+  cursor.leave(around);
   if (address === undefined) throw new RangeError("an account update without an address");
-  const account =
-    lamports === 0n || owner === undefined
-      ? null
-      : // A copy: the bytes are part of a larger chunk of the stream.
-        { address, owner, lamports, data: new Uint8Array(data ?? []), executable, slot };
-  return { address, account, writeVersion };
+  return { address, owner, lamports, executable, data, writeVersion };
 }

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { ShadowEngine } from "../../../src/shadow/engine/shadow-engine.ts";
@@ -8,31 +8,15 @@ import { readMarket, runTrades } from "../../conformance/trades.ts";
 import { eventually } from "../../support/eventually.ts";
 import { codeOf } from "../../support/shadow-check.ts";
 import { Svm } from "../../support/svm.ts";
-import { fundPlenty, installPrograms, missingFor, PLAIN_MARKETS, type PlainMarket } from "./support/open-markets.ts";
+import { absentFor, REPLACEABLE_MARKETS, type ReplaceableMarket } from "./support/replaceable-markets.ts";
 
-const BUILDS = ".venues/builds";
-/** Copies of the program in folders beside. */
-const MORE: Readonly<Record<string, string>> = { orca_whirlpool: ".venues/whirlpool" };
-const DEPTH = 10n ** 13n;
-const HELD = 10n ** 18n;
 const TRADES = 12;
 
-/** Every copy that there is, those included that lack the instruction or use twice the compute. */
-function copiesOf({ name }: PlainMarket): readonly string[] {
-  return [join(BUILDS, name), MORE[name]]
-    .filter((folder) => folder !== undefined && existsSync(folder))
-    .flatMap((folder) =>
-      readdirSync(folder!)
-        .sort()
-        .map((file) => join(folder!, file)),
-    );
-}
-
-const cases = PLAIN_MARKETS.flatMap((kind) => {
-  const missing = missingFor(kind);
+const cases = REPLACEABLE_MARKETS.flatMap((kind) => {
+  const missing = absentFor(kind);
   if (missing.length > 0)
     console.log(`skipped: ${missing.join(", ")} absent, so no build of ${kind.name} was replaced`);
-  return missing.length > 0 ? [] : copiesOf(kind).map((path) => ({ kind, path, name: basename(path) }));
+  return missing.length > 0 ? [] : kind.copies.filter(existsSync).map((path) => ({ kind, path, name: basename(path) }));
 });
 
 /** These trades go beyond the table's bound on purpose: they are not the report's. */
@@ -45,15 +29,12 @@ afterEach(() => {
 });
 
 /** A market on the main build, and checks of it on whatever build is deployed. */
-function openMarket(kind: PlainMarket) {
-  const { venue, program } = kind;
+function openMarket({ venue, program, main, calls, place }: ReplaceableMarket) {
   const svm = new Svm();
-  installPrograms(svm, kind);
+  for (const [id, path] of [[program, main] as const, ...calls]) svm.addProgram(id, path);
   const wallet = svm.newWallet(10n ** 15n);
-  const mints = [svm.newMint({ decimals: 6, supply: HELD }), svm.newMint({ decimals: 6, supply: HELD })] as const;
-  const fund = () => fundPlenty(svm, wallet, mints);
+  const { address: market, mints, fund } = place(svm, wallet);
   fund();
-  const market = kind.open(svm, wallet, mints, DEPTH);
   let slot = 1n;
   const engine = new ShadowEngine({ venues: [venue], cpuMs: () => 0, nowMs: () => 0, cpuPercent: 0 });
   const checks = new MarketChecks({
@@ -112,7 +93,7 @@ describe.runIf(cases.length > 0)("real builds, one deployed over the other", () 
           wallet,
           random: createRandom(path.length),
           count: TRADES,
-          limit: () => DEPTH / 10n,
+          limit: kind.most,
           before: fund,
           guards: false,
           shadow: false,
@@ -125,7 +106,7 @@ describe.runIf(cases.length > 0)("real builds, one deployed over the other", () 
       const reason = withheld?.replace(/^.*?(?=the program (fails|moves))/, "").slice(0, 160);
       console.log(`${path}: ${reason ?? `offered, units × ${unitsScale.toFixed(2)}`}`);
 
-      deploy(`.venues/${kind.name}.so`);
+      deploy(kind.main);
       await eventually(() =>
         expect(checks.standingOf(live)).toMatchObject({ withheld: undefined, backing: { checked: true } }),
       );

@@ -136,13 +136,14 @@ export class ShapeSearch {
    * The edges to close next. Markets of one pair go by their worth, half of those that are too many at once. Behind a hub other
    * markets depend on an edge, which its own worth does not show: of those worth least, the one whose closing costs least.
    */
-  #cheapestLosses({ inputs, outputs, values }: Flow): readonly number[] {
+  #cheapestLosses({ inputs, outputs, values: valuesOf }: Flow): readonly number[] {
     const closed = this.#closed;
     const { edges } = this.#network;
     const open: number[] = [];
     let isDirect = true;
     // What the trade would lose if the other markets took the edge's part at the price of the last one.
     const worth = new Float64Array(edges.length);
+    const values = valuesOf();
     for (const [index, { from, to }] of edges.entries()) {
       if (closed[index] !== 0) continue;
       open.push(index);

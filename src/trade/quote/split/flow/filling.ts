@@ -91,16 +91,18 @@ export class Filling {
     for (let step = first; step >= least; ) if (!this.#move(step)) step /= 2;
   }
 
-  /** What was filled, with what each mint is worth for one more part; undefined if nothing was. */
+  /** What was filled, for good; undefined if nothing was. @param part whose value in each mint may be asked */
   flow(part: number): Flow | undefined {
     if (this.outAmount === 0) return undefined;
-    this.cut(part);
-    this.#rateWholeParts();
     return {
       paths: this.#paths,
       inputs: this.#inputs,
       outputs: this.#outputs,
-      values: this.#choice.values(),
+      values: () => {
+        this.cut(part);
+        this.#rateWholeParts();
+        return this.#choice.values();
+      },
       inAmount: this.inAmount,
       outAmount: this.outAmount,
     };

@@ -24,8 +24,8 @@ export interface Flow {
   readonly paths: readonly PathShare[];
   readonly inputs: Float64Array;
   readonly outputs: Float64Array;
-  /** What one more base unit of each mint would give of the output. */
-  readonly values: Float64Array;
+  /** What one base unit of each mint, as part of a coarse one, would give of the output. */
+  readonly values: () => Float64Array;
   readonly inAmount: number;
   readonly outAmount: number;
 }

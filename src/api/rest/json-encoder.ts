@@ -112,8 +112,8 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
 
-/** Most strings are base58, base64 or digits and need no escapes; one test proves it. */
-function encodeText(text: string): string {
+/** A text as JSON in ASCII. Most are base58, base64 or digits and need no escapes; one test proves it. */
+export function encodeText(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

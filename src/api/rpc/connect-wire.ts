@@ -5,14 +5,15 @@ import {
   type JsonValue,
   type Message,
   type Registry,
-  toBinary,
   toJsonString,
 } from "@bufbuild/protobuf";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
+import type { Output } from "../call/invoker.ts";
 import { parseJson } from "../http/parse-json.ts";
 import { createJsonDecoder } from "../rest/json-decoder.ts";
-import { decodeBinary } from "./binary-form.ts";
-import { endResponse, readTimeout, type Wire } from "./wire.ts";
+import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
+import { createProtoJsonEncoder } from "./encode/proto-json-encoder.ts";
+import { endResponse, readTimeout, toMessage, type Wire } from "./wire.ts";
 
 /**
  * Connect with JSON.
@@ -25,33 +26,30 @@ export function createConnectJsonWire(method: DescMethodUnary, registry: Registr
       ? createJsonDecoder(method.input, "proto")
       : (json: unknown) => fromJson(method.input, json as JsonValue, { registry });
   const options = registry === undefined ? undefined : { registry };
+  const encode = registry === undefined ? createProtoJsonEncoder(method.output) : undefined;
   return createConnectWire(
     "application/json",
     (body) => decode(parseJson(body)),
-    (message) => Buffer.from(toJsonString(method.output, message, options)),
+    encode ?? ((output) => Buffer.from(toJsonString(method.output, toMessage(method.output, output), options))),
   );
 }
 
 /** Connect with binary messages. */
 export function createConnectBinaryWire(method: DescMethodUnary): Wire {
-  return createConnectWire(
-    "application/proto",
-    (body) => decodeBinary(method, body),
-    (message) => toBinary(method.output, message),
-  );
+  return createConnectWire("application/proto", (body) => decodeBinary(method, body), binaryEncoderOf(method));
 }
 
 function createConnectWire(
   contentType: string,
   decode: (body: Buffer) => Message,
-  encode: (message: Message) => Uint8Array,
+  encode: (output: Output) => Uint8Array | string,
 ): Wire {
   return {
     overheadBytes: 0,
     decode,
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
-    answer(response, message, trailer) {
-      const body = encode(message);
+    answer(response, output, trailer) {
+      const body = encode(output);
       setPrefixedTrailer(response, trailer);
       endResponse(response, 200, contentType, body);
     },

@@ -13,6 +13,12 @@ export function frame(flags: number, payload: Uint8Array): Buffer {
   return framed;
 }
 
+/** Writes the head of an uncompressed message into the bytes left free for it. */
+export function framed(message: Buffer): Buffer {
+  message.writeUInt32BE(message.length - FRAME_HEAD, 1);
+  return message;
+}
+
 /**
  * The single message of a unary request.
  *

@@ -1,24 +1,25 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
-import { type DescMethodUnary, toBinary } from "@bufbuild/protobuf";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
-import { decodeBinary } from "./binary-form.ts";
-import { FRAME_HEAD, frame, unframe } from "./frames.ts";
+import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
+import { FRAME_HEAD, frame, framed, unframe } from "./frames.ts";
 import { endResponse, readTimeout, type Wire } from "./wire.ts";
 
 const GRPC_OK = { "grpc-status": "0" };
 
 /** gRPC over HTTP/2, whose responses have real trailers. */
 export function createGrpcWire(method: DescMethodUnary): Wire {
+  const encode = binaryEncoderOf(method);
   return {
     overheadBytes: FRAME_HEAD,
     decode: (body) => decodeBinary(method, unframe(body)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
-    answer(response, message, trailer) {
+    answer(response, output, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
-      endWithTrailers(response, frame(0, toBinary(method.output, message)), trailers);
+      endWithTrailers(response, framed(encode(output, FRAME_HEAD)), trailers);
     },
     refuse(response, error, trailer) {
       endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
@@ -29,17 +30,18 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
 /** gRPC-Web, whose trailers are the last frame of the body. */
 export function createGrpcWebWire(method: DescMethodUnary): Wire {
   const contentType = "application/grpc-web+proto";
+  const encode = binaryEncoderOf(method);
   const success = frame(trailerFlag, trailerSerialize(new Headers(GRPC_OK)));
   return {
     overheadBytes: FRAME_HEAD,
     decode: (body) => decodeBinary(method, unframe(body)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
-    answer(response, message, trailer) {
+    answer(response, output, trailer) {
       const last =
         trailer === undefined
           ? success
           : frame(trailerFlag, trailerSerialize(new Headers([...trailer, ["grpc-status", "0"]])));
-      endResponse(response, 200, contentType, Buffer.concat([frame(0, toBinary(method.output, message)), last]));
+      endResponse(response, 200, contentType, Buffer.concat([framed(encode(output, FRAME_HEAD)), last]));
     },
     refuse(response, error, trailer) {
       endResponse(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { create, type DescMethodUnary, isMessage } from "@bufbuild/protobuf";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { TradewireError } from "../../errors/tradewire-error.ts";
@@ -63,11 +63,10 @@ export class UnaryExchange {
   }
 
   #answer(output: Output): void {
-    const { method, wire, response } = this.#parts;
+    const { wire, response } = this.#parts;
     if (!isOpen(response)) return;
-    const message = isMessage(output) ? output : create(method.output, output);
     this.#setHeaders();
-    wire.answer(response, message, this.#call?.addedTrailer);
+    wire.answer(response, output, this.#call?.addedTrailer);
   }
 
   #refuse(error: unknown): void {

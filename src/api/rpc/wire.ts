@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import type { Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
+import type { Output } from "../call/invoker.ts";
 
 /**
  * The everyday form of a unary call on one typed wire: one uncompressed message in, one out. Such calls run through the
@@ -15,7 +16,7 @@ export interface Wire {
   /** The client's own deadline, in milliseconds from now. @throws ConnectError if it cannot be read */
   deadlineMs(headers: IncomingHttpHeaders): number | undefined;
   /** Writes the response and ends it. */
-  answer(response: ServerResponse, message: Message, trailer?: Headers): void;
+  answer(response: ServerResponse, output: Output, trailer?: Headers): void;
   /** Writes the error and ends the response. */
   refuse(response: ServerResponse, error: ConnectError, trailer?: Headers): void;
 }
@@ -30,8 +31,23 @@ export function readTimeout(parse: typeof parseTimeout, value: string | string[]
   return timeoutMs;
 }
 
-/** Writes a whole response at once. */
-export function endResponse(response: ServerResponse, status: number, contentType: string, body: Uint8Array): void {
+/** The message of an output, for encoders that need one. */
+export function toMessage(desc: DescMessage, output: Output): Message {
+  return isMessage(output) ? output : create(desc, output);
+}
+
+/**
+ * Writes a whole response at once.
+ *
+ * @param body text is ASCII, so that its length in bytes is its length in characters: Node writes it together with the headers
+ */
+export function endResponse(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  body: Uint8Array | string,
+): void {
   response.writeHead(status, { "content-type": contentType, "content-length": body.length });
-  response.end(body);
+  if (typeof body === "string") response.end(body, "latin1");
+  else response.end(body);
 }

@@ -1,11 +1,11 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryOut } from "./binary-out.ts";
-import { byNumber, type Fields, isEncodable, isExplicit, setValue } from "./fields.ts";
+import { byNumber, isEncodable, isExplicit, type MessageFields, setValue } from "./fields.ts";
 
 /** Encodes a message or its fields. `head` zeroed bytes come before it. */
 type BinaryEncoder = (message: object, head?: number) => Buffer;
 
-type WriteFields = (out: BinaryOut, fields: Fields) => void;
+type WriteFields = (out: BinaryOut, fields: MessageFields) => void;
 type WriteValue = (out: BinaryOut, value: unknown) => void;
 
 const LENGTH_DELIMITED = 2;
@@ -24,7 +24,7 @@ export function createBinaryEncoder(desc: DescMessage): BinaryEncoder | undefine
   const write = createFieldsWriter(desc, new Map());
   return (message, head = 0) => {
     shared.begin(head);
-    write(shared, message as Fields);
+    write(shared, message as MessageFields);
     return shared.finish();
   };
 }
@@ -68,7 +68,7 @@ function createNestedWriter(number: number, write: WriteFields): WriteValue {
   const tag = tagOf(number, LENGTH_DELIMITED);
   return (out, value) => {
     const from = out.beginNested(tag);
-    write(out, value as Fields);
+    write(out, value as MessageFields);
     out.endNested(from);
   };
 }

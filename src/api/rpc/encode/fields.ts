@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 
 /** A message, or its fields as implementations return them. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type MessageFields = Readonly<Record<string, unknown>>;
 
 /** The scalars that encoders support: those of the service's own definition. */
 export type SupportedScalar =
@@ -63,7 +63,7 @@ export function isExplicit({ presence, fieldKind }: DescField): boolean {
 }
 
 /** The value of a field that is written; undefined if it is not: absent, or zero with implicit presence. */
-export function setValue(fields: Fields, localName: string, explicit: boolean): unknown {
+export function setValue(fields: MessageFields, localName: string, explicit: boolean): unknown {
   const value = fields[localName];
   // The prototype of a message has the defaults of its absent fields.
   if (explicit) return value === undefined || !Object.hasOwn(fields, localName) ? undefined : value;

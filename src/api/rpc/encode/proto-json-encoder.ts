@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { encodeText } from "../../rest/json-encoder.ts";
-import { byNumber, type Fields, isEncodable, isExplicit, setValue } from "./fields.ts";
+import { byNumber, isEncodable, isExplicit, type MessageFields, setValue } from "./fields.ts";
 
 /** Writes a message, or its fields, as ProtoJSON in ASCII. */
 type ProtoJsonEncoder = (message: object) => string;
@@ -28,7 +28,7 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
     let json = "{";
     for (let index = 0; index < fields.length; index++) {
       const { localName, explicit, name, encode } = fields[index]!;
-      const value = setValue(message as Fields, localName, explicit);
+      const value = setValue(message as MessageFields, localName, explicit);
       if (value === undefined) continue;
       json += json.length === 1 ? name : `,${name}`;
       json += encode(value);

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { ByteWriter } from "../primitives/byte-writer.ts";
 import { pooledBytes } from "../primitives/bytes.ts";
+import { AccountTable } from "./account-table.ts";
 import type { Instruction } from "./instruction.ts";
 
 /** Bytes of one signature. */
@@ -34,11 +35,9 @@ export interface MessagePlan {
   readonly lookupTables: readonly LookupTable[];
 }
 
-const SIGNER = 2;
-const WRITABLE = 1;
-const INVOKED = 4;
-/** Loaded through a lookup table, so not among the message's static accounts. */
-const LOOKED_UP = 8;
+/** Serves every compilation; none waits. */
+const table = new AccountTable();
+
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;
 const V1_MAX_ENTRIES = 64;
@@ -55,39 +54,36 @@ const V1_BUDGET_MASK = 0b1111;
  */
 export function compileMessage(plan: MessagePlan): Uint8Array {
   const { payer, instructions, blockhash, lookupTables } = plan;
-  const used = accountsUsed(payer, instructions);
-  const lookups = lookupTables.length === 0 ? NO_LOOKUPS : takeLookups(used, lookupTables);
-  const { statics, positions, counts } = arrange(used);
-  let accountCount = statics.length;
-  for (const { writable } of lookups) for (const { place } of writable) positions[place] = accountCount++;
-  for (const { readonly } of lookups) for (const { place } of readonly) positions[place] = accountCount++;
+  table.fill(payer, instructions);
+  const lookups = lookupTables.length === 0 ? NO_LOOKUPS : takeLookups(lookupTables);
+  const statics = table.arrange();
+  let accountCount = statics;
+  for (const { writable } of lookups) for (const { place } of writable) table.number(place, accountCount++);
+  for (const { readonly } of lookups) for (const { place } of readonly) table.number(place, accountCount++);
   if (accountCount > 256) throw new RangeError("a message holds at most 256 accounts");
 
-  const out = pooledBytes(messageSize(plan, statics.length, lookups));
+  const { counts } = table;
+  const out = pooledBytes(messageSize(plan, statics, lookups));
   out[0] = V0_PREFIX;
   out[1] = counts[0] + counts[1];
   out[2] = counts[1];
   out[3] = counts[3];
-  let at = writeLength(out, 4, statics.length);
-  for (const address of statics) {
-    out.set(address.bytes, at);
-    at += 32;
-  }
+  let at = table.writeStatics(out, writeLength(out, 4, statics));
   out.set(blockhash, at);
   at = writeLength(out, at + 32, instructions.length);
   let next = 0;
   for (let index = 0; index < instructions.length; index++) {
     const { accounts, data } = instructions[index]!;
-    out[at++] = positions[used.programs[index]!]!;
+    out[at++] = table.indexOfProgram(index);
     at = writeLength(out, at, accounts.length);
-    for (let end = next + accounts.length; next < end; next++) out[at++] = positions[used.uses[next]!]!;
+    for (let end = next + accounts.length; next < end; next++) out[at++] = table.indexOfUse(next);
     at = writeLength(out, at, data.length);
     out.set(data, at);
     at += data.length;
   }
   at = writeLength(out, at, lookups.length);
-  for (const { table, writable, readonly } of lookups) {
-    out.set(table.bytes, at);
+  for (const { address, writable, readonly } of lookups) {
+    out.set(address.bytes, at);
     at = writeLength(out, at + 32, writable.length);
     for (const entry of writable) out[at++] = entry.index;
     at = writeLength(out, at, readonly.length);
@@ -112,9 +108,9 @@ export interface MessageBudget {
  */
 export function compileMessageV1(plan: Omit<MessagePlan, "lookupTables">, budget: MessageBudget): Uint8Array {
   const { payer, instructions, blockhash } = plan;
-  const used = accountsUsed(payer, instructions);
-  const { statics, positions, counts } = arrange(used);
-  if (statics.length > V1_MAX_ENTRIES || instructions.length > V1_MAX_ENTRIES) {
+  const statics = table.fill(payer, instructions).arrange();
+  const { counts } = table;
+  if (statics > V1_MAX_ENTRIES || instructions.length > V1_MAX_ENTRIES) {
     throw new RangeError("a version 1 message holds at most 64 accounts and 64 instructions");
   }
   const out = new ByteWriter()
@@ -125,14 +121,16 @@ export function compileMessageV1(plan: Omit<MessagePlan, "lookupTables">, budget
     .u32(V1_BUDGET_MASK)
     .bytes(blockhash)
     .u8(instructions.length)
-    .u8(statics.length);
-  for (const address of statics) out.bytes(address.bytes);
+    .u8(statics);
+  const addresses = new Uint8Array(32 * statics);
+  table.writeStatics(addresses, 0);
+  out.bytes(addresses);
   out.u64(budget.priorityFeeLamports).u32(budget.computeUnitLimit).u32(budget.loadedBytesLimit);
   for (const [index, { accounts, data }] of instructions.entries())
-    out.u8(positions[used.programs[index]!]!).u8(accounts.length).u16(data.length);
+    out.u8(table.indexOfProgram(index)).u8(accounts.length).u16(data.length);
   let next = 0;
   for (const { accounts, data } of instructions) {
-    for (let end = next + accounts.length; next < end; next++) out.u8(positions[used.uses[next]!]!);
+    for (let end = next + accounts.length; next < end; next++) out.u8(table.indexOfUse(next));
     out.bytes(data);
   }
   return out.finish().slice();
@@ -160,85 +158,28 @@ export function unsignedTransaction(message: Uint8Array): Uint8Array {
   return out;
 }
 
-/** The accounts of a plan in order of first use, the programs last. */
-interface AccountsUsed {
-  readonly addresses: Address[];
-  /** The rights each needs. */
-  readonly rights: number[];
-  /** Places of the accounts the instructions name, one instruction after another. */
-  readonly uses: number[];
-  /** Place of each instruction's program. */
-  readonly programs: number[];
-}
-
-/** A linear search: for the few dozen accounts of a transaction it beats any map. */
-function accountsUsed(payer: Address, instructions: readonly Instruction[]): AccountsUsed {
-  const used: AccountsUsed = { addresses: [payer], rights: [SIGNER | WRITABLE], uses: [], programs: [] };
-  for (const { accounts } of instructions) {
-    for (const { address, signer, writable } of accounts)
-      used.uses.push(use(used, address, (signer ? SIGNER : 0) | (writable ? WRITABLE : 0)));
-  }
-  for (const { program } of instructions) used.programs.push(use(used, program, INVOKED));
-  return used;
-}
-
-/** Adds rights to an account and returns its place. */
-function use({ addresses, rights }: AccountsUsed, address: Address, right: number): number {
-  for (let place = 0; place < addresses.length; place++) {
-    if (addresses[place] !== address) continue;
-    rights[place]! |= right;
-    return place;
-  }
-  rights.push(right);
-  return addresses.push(address) - 1;
-}
-
-/** A message's static accounts in its order, and the new index of each account of `used`; looked-up ones are left out. */
-interface Arranged {
-  readonly statics: readonly Address[];
-  readonly positions: number[];
-  /** Writable signers, read-only signers, writable, read-only. */
-  readonly counts: readonly [number, number, number, number];
-}
-
-function arrange({ addresses, rights }: AccountsUsed): Arranged {
-  const statics: Address[] = [];
-  const positions: number[] = rights.slice();
-  const counts: [number, number, number, number] = [0, 0, 0, 0];
-  for (let group = 0; group < 4; group++) {
-    const wanted = (group < 2 ? SIGNER : 0) | (group % 2 === 0 ? WRITABLE : 0);
-    for (let place = 0; place < rights.length; place++) {
-      if ((rights[place]! & (SIGNER | WRITABLE | LOOKED_UP)) !== wanted) continue;
-      positions[place] = statics.push(addresses[place]!) - 1;
-      counts[group]!++;
-    }
-  }
-  return { statics, positions, counts };
-}
-
 interface LookupEntry {
   readonly place: number;
   readonly index: number;
 }
 
 interface Lookup {
-  readonly table: Address;
+  /** Of the lookup table. */
+  readonly address: Address;
   readonly writable: LookupEntry[];
   readonly readonly: LookupEntry[];
 }
 
 const NO_LOOKUPS: readonly Lookup[] = [];
 
-/** Marks accounts that a table can supply; each is loaded from the first table that has it. */
-function takeLookups({ addresses, rights }: AccountsUsed, tables: readonly LookupTable[]): readonly Lookup[] {
+/** Leaves accounts to the tables that have them; each is loaded from the first one. */
+function takeLookups(tables: readonly LookupTable[]): readonly Lookup[] {
   const lookups: Lookup[] = [];
-  for (const table of tables) {
-    const lookup: Lookup = { table: table.address, writable: [], readonly: [] };
-    for (const [index, address] of table.entries.entries()) {
-      const place = addresses.indexOf(address);
-      if (place < 0 || (rights[place]! & (SIGNER | INVOKED | LOOKED_UP)) !== 0) continue;
-      ((rights[place]! & WRITABLE) !== 0 ? lookup.writable : lookup.readonly).push({ place, index });
-      rights[place]! |= LOOKED_UP;
+  for (const { address, entries } of tables) {
+    const lookup: Lookup = { address, writable: [], readonly: [] };
+    for (const [index, entry] of entries.entries()) {
+      const found = table.lookUp(entry);
+      if (found !== undefined) (found.writable ? lookup.writable : lookup.readonly).push({ place: found.place, index });
     }
     if (lookup.writable.length + lookup.readonly.length > 0) lookups.push(lookup);
   }

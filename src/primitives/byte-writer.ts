@@ -1,10 +1,11 @@
-import { textBytes, writeU32, writeU64 } from "./bytes.ts";
+import { textBytes, viewOf, writeU32 } from "./bytes.ts";
 
 const INITIAL_SIZE = 512;
 
 /** Appends little-endian values to a growing buffer. */
 export class ByteWriter {
   #bytes = new Uint8Array(INITIAL_SIZE);
+  #view = viewOf(this.#bytes);
   #length = 0;
 
   u8(value: number): this {
@@ -28,7 +29,7 @@ export class ByteWriter {
 
   u64(value: bigint): this {
     const at = this.#reserve(8);
-    writeU64(this.#bytes, at, value);
+    this.#view.setBigUint64(at, value, true);
     return this;
   }
 
@@ -75,6 +76,7 @@ export class ByteWriter {
       const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length));
       larger.set(this.#bytes);
       this.#bytes = larger;
+      this.#view = viewOf(larger);
     }
     return at;
   }

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
-import { pooledBytes, textBytes, writeU32, writeU64 } from "../../primitives/bytes.ts";
+import { pooledBytes, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { type Instruction, readonly, writable, writableSigner } from "../instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
@@ -31,7 +31,7 @@ export function seededAddress(
 ): Address {
   if (seed.length > MAX_SEED_LENGTH) throw new RangeError(`a seed is at most ${MAX_SEED_LENGTH} characters`);
   preimage.set(base.bytes, 0);
-  preimage.set(textBytes(seed), 32);
+  putAscii(preimage, 32, seed);
   preimage.set(program.bytes, 32 + seed.length);
   return Address.alone(digest(preimage.subarray(0, 64 + seed.length)));
 }
@@ -49,23 +49,28 @@ export function openWrappedSol(order: {
   readonly lamports: bigint;
   readonly rent: bigint;
 }): readonly Instruction[] {
-  const seed = textBytes(order.seed);
+  const { seed } = order;
   const create = pooledBytes(4 + 32 + 8 + seed.length + 8 + 8 + 32);
   writeU32(create, 0, CREATE_WITH_SEED);
   create.set(order.wallet.bytes, 4);
   writeU64(create, 36, BigInt(seed.length));
-  create.set(seed, 44);
+  putAscii(create, 44, seed);
   writeU64(create, 44 + seed.length, order.rent + order.lamports);
   writeU64(create, 52 + seed.length, BigInt(TOKEN_ACCOUNT_SIZE));
   create.set(TOKEN_PROGRAM.bytes, 60 + seed.length);
 
   const initialize = new Uint8Array(33);
+  const opened = writable(order.account);
   initialize[0] = INITIALIZE_ACCOUNT_3;
   initialize.set(order.wallet.bytes, 1);
   return [
-    { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), writable(order.account)], data: create },
-    { program: TOKEN_PROGRAM, accounts: [writable(order.account), solMint], data: initialize },
+    { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), opened], data: create },
+    { program: TOKEN_PROGRAM, accounts: [opened, solMint], data: initialize },
   ];
+}
+
+function putAscii(out: Uint8Array, at: number, text: string): void {
+  for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import { ByteWriter } from "../primitives/byte-writer.ts";
 import { pooledBytes } from "../primitives/bytes.ts";
-import { AccountTable } from "./account-table.ts";
 import type { Instruction } from "./instruction.ts";
+import { AccountTable } from "./message/account-table.ts";
 
 /** Bytes of one signature. */
 export const SIGNATURE_SIZE = 64;

@@ -1,7 +1,7 @@
 import type { TransactionRecord } from "../../../chain/port.ts";
 import type { Address } from "../../../primitives/address.ts";
+import { unitLimitOf } from "../../../solana/message/message-budget.ts";
 import { wireLayout } from "../../../solana/message.ts";
-import { unitLimitOf } from "../../../solana/message-budget.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { ExactAmounts, RouteLeg } from "../../trade.ts";
 import type { Outcome } from "./outcome.ts";

@@ -1,5 +1,5 @@
-import type { Address } from "../primitives/address.ts";
-import type { Instruction } from "./instruction.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Instruction } from "../instruction.ts";
 
 const SIGNER = 2;
 const WRITABLE = 1;

@@ -1,5 +1,5 @@
-import { ByteReader } from "../primitives/byte-reader.ts";
-import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
+import { ByteReader } from "../../primitives/byte-reader.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "../programs.ts";
 
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;

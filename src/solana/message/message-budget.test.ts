@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Address } from "../primitives/address.ts";
-import { setComputeUnitLimit, setComputeUnitPrice } from "./compute-budget.ts";
-import { compileMessage, compileMessageV1 } from "./message.ts";
+import { Address } from "../../primitives/address.ts";
+import { setComputeUnitLimit, setComputeUnitPrice } from "../compute-budget.ts";
+import { compileMessage, compileMessageV1 } from "../message.ts";
+import { SYSTEM_PROGRAM } from "../programs.ts";
 import { unitLimitOf } from "./message-budget.ts";
-import { SYSTEM_PROGRAM } from "./programs.ts";
 
 const payer = Address.from(new Uint8Array(32).fill(9));
 const blockhash = new Uint8Array(32).fill(1);

@@ -4,7 +4,7 @@ import { buyTokens } from "../../src/venues/pump-fun/math.ts";
 import { buyFromPool } from "../../src/venues/pump-swap/math.ts";
 import { ammV4ExactIn } from "../../src/venues/raydium-amm-v4/math.ts";
 import { cpmmExactIn } from "../../src/venues/raydium-cpmm/math.ts";
-import { buyExactIn, type LaunchCurve } from "../../src/venues/raydium-launchlab/math.ts";
+import { buyExactIn, type LaunchCurve, sellExactIn } from "../../src/venues/raydium-launchlab/math.ts";
 import { feeOn } from "../../src/venues/shared/raydium-fee.ts";
 import type { Replayed, Source } from "./replayed.ts";
 
@@ -53,6 +53,7 @@ type RecordedEvent =
     })
   | (Recorded & {
       readonly venue: "raydium_launchlab";
+      readonly instruction: "buy_exact_in" | "sell_exact_in";
       readonly curve: LaunchCurve["type"];
       readonly totalBaseSell: string;
       readonly virtualBase: string;
@@ -132,7 +133,8 @@ function compareLaunch(
   event: Extract<RecordedEvent, { venue: "raydium_launchlab" }>,
 ): Pick<Replayed, "happened" | "quoted"> {
   const feeRate = BigInt(event.feeRate);
-  const fill = buyExactIn(BigInt(event.input), {
+  const isBuy = event.instruction === "buy_exact_in";
+  const fill = (isBuy ? buyExactIn : sellExactIn)(BigInt(event.input), {
     type: event.curve,
     virtualBase: BigInt(event.virtualBase),
     virtualQuote: BigInt(event.virtualQuote),
@@ -143,7 +145,8 @@ function compareLaunch(
   });
   return {
     happened: `${event.output}, ${event.fee} of fees`,
-    quoted: `${fill?.output}, ${feeOn(BigInt(event.input), feeRate)} of fees`,
+    // Fees are taken of the quote: of what goes in, or of what the curve gives.
+    quoted: `${fill?.output}, ${feeOn(isBuy ? BigInt(event.input) : (fill?.grossOut ?? 0n), feeRate)} of fees`,
   };
 }
 

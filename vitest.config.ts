@@ -50,6 +50,7 @@ const slowSuites = [
       BYTE_STRINGS: "200000",
     },
     hookTimeout: 300_000,
+    execArgv: ["--max-old-space-size=1024"],
   }),
   slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),
   slow("exhaustive", 20, {

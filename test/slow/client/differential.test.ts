@@ -4,9 +4,12 @@ import { expect, test } from "vitest";
 import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { buildSample, sampleVenues } from "./sample-builds.ts";
+import { asVersion1 } from "./version-1.ts";
 
 /** How many byte strings three readers are given; the whole measure is 200 000, run by `npm run slow:client`. */
 const COUNT = Number(process.env.BYTE_STRINGS ?? 3_000);
+
+const VERSION_1 = 0x81;
 
 /** A message as plain text, to be compared: header, keys, instructions, lookups. */
 type Meaning = string;
@@ -21,12 +24,19 @@ function ours(wire: Uint8Array): Meaning | undefined {
   } catch {
     return undefined;
   }
-  const { version, requiredSignatures, accounts, instructions, signatures, lookupTables } = read;
+  const { version, requiredSignatures, accounts, instructions, signatures, lookupTables, config } = read;
   if (lookupTables.length > 0) return undefined;
+  const settings = config && [
+    config.priorityFeeLamports,
+    config.computeUnitLimit,
+    config.loadedAccountsLimit,
+    config.heapSize,
+  ];
   return [
     version,
     requiredSignatures,
     signatures.length,
+    ...(settings?.filter((value) => value !== undefined) ?? []),
     accounts.map(({ address, signer, writable }) => `${address}${signer ? "s" : ""}${writable ? "w" : ""}`).join(" "),
     ...instructions.map(
       ({ program, accounts: named, data }) => `${program}(${named.map(({ index }) => index).join(",")}) ${list(data)}`,
@@ -36,6 +46,8 @@ function ours(wire: Uint8Array): Meaning | undefined {
 
 /** What @solana/web3.js reads; undefined if it refuses the bytes. */
 function web3(wire: Uint8Array): Meaning | undefined {
+  // It knows no version 1, and takes its first byte for a number of signatures.
+  if (wire[0] === VERSION_1) return undefined;
   try {
     const { message, signatures } = VersionedTransaction.deserialize(wire);
     if (message.addressTableLookups.length > 0) return undefined;
@@ -60,12 +72,24 @@ function web3(wire: Uint8Array): Meaning | undefined {
   }
 }
 
+/** The instructions of a message as kit decodes it: version 1 lists their heads first. */
+function instructionsOf(message: ReturnType<ReturnType<typeof getCompiledTransactionMessageDecoder>["decode"]>) {
+  if ("instructions" in message) return message.instructions;
+  return message.instructionHeaders.map(({ programAccountIndex }, index) => {
+    const { instructionAccountIndices, instructionData } = message.instructionPayloads[index]!;
+    return {
+      programAddressIndex: programAccountIndex,
+      accountIndices: instructionAccountIndices,
+      data: instructionData,
+    };
+  });
+}
+
 /** What @solana/kit reads; undefined if it refuses the bytes. */
 function kit(wire: Uint8Array): Meaning | undefined {
   try {
     const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
-    if (!("instructions" in message)) return undefined;
     if ("addressTableLookups" in message && (message.addressTableLookups ?? []).length > 0) return undefined;
     const { header, staticAccounts: keys } = message;
     const { numSignerAccounts: signers, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
@@ -77,8 +101,9 @@ function kit(wire: Uint8Array): Meaning | undefined {
       message.version,
       signers,
       Object.keys(signatures).length,
+      ...("configValues" in message ? message.configValues.map(({ value }) => value) : []),
       keys.map((key, index) => `${key}${index < signers ? "s" : ""}${writes(index) ? "w" : ""}`).join(" "),
-      ...message.instructions.map(
+      ...instructionsOf(message).map(
         ({ programAddressIndex, accountIndices, data }) =>
           `${keys[programAddressIndex]}(${(accountIndices ?? []).join(",")}) ${list(data ?? [])}`,
       ),
@@ -112,17 +137,22 @@ test("what this library reads, web3.js and kit read alike: never another meaning
   for (const venue of sampleVenues) {
     for (let tries = 0; tries < 12; tries++) {
       const build = await buildSample(random, venue);
-      if (build !== undefined && build.form !== "version 1") wires.push(build.wire);
+      if (build === undefined || build.form === "version 1") continue;
+      wires.push(build.wire);
+      if (build.lookupTables.size === 0 && tries % 4 === 0) wires.push(asVersion1(build.wire));
     }
   }
   const differ: string[] = [];
   const compared = { "web3.js": 0, kit: 0 };
   let read = 0;
+  const versions = new Map<string, number>();
   for (let done = 0; done < COUNT; done++) {
     const wire = done < wires.length ? wires[done]! : changed(random, random.pick(wires));
     const own = ours(wire);
     if (own === undefined) continue;
     read += 1;
+    const version = own.slice(0, own.indexOf("\n"));
+    versions.set(version, (versions.get(version) ?? 0) + 1);
     for (const [name, theirs] of [
       ["web3.js", web3(wire)],
       ["kit", kit(wire)],
@@ -134,8 +164,9 @@ test("what this library reads, web3.js and kit read alike: never another meaning
   }
   expect(differ.slice(0, 2)).toEqual([]);
   expect(read).toBeGreaterThan(COUNT / 20);
-  expect(Math.min(...Object.values(compared))).toBeGreaterThan(read / 2);
+  expect(compared.kit).toBeGreaterThan(read / 2);
+  expect(compared["web3.js"]).toBeGreaterThan((read - versions.get("1")!) / 2);
   process.stdout.write(
-    `${COUNT} byte strings, ${read} of them readable, compared ${JSON.stringify(compared)}: no other meaning\n`,
+    `${COUNT} byte strings, ${read} of them readable (by version ${JSON.stringify(Object.fromEntries(versions))}), compared ${JSON.stringify(compared)}: no other meaning\n`,
   );
 });

@@ -48,7 +48,7 @@ export async function checkOnNode(
   const [fee, emptyRent] = await Promise.all([readFee(call, transaction.message, signal), readEmptyRent(call, signal)]);
   const charges = { fee, tip: expected.tipLamports };
   for (let attempt = 1; ; attempt++) {
-    const before = await readAccounts(call, [...new Set([...addresses, ...markets])], signal);
+    const before = await readAccounts(call, [...new Set([...addresses, ...markets])], "processed", signal);
     const { slot, after } = await simulateWire(call, wire, addresses, signal);
     const changes = walletChanges(expected.wallet, addresses, before, after, emptyRent);
     const moved = movedBy(changes, expected, charges);

@@ -31,16 +31,21 @@ const TOKEN_ACCOUNT_SIZE = 165;
 const KIND_AT = 165;
 const KIND_ACCOUNT = 2;
 
-/** Reads accounts, one undefined for each that does not exist. @throws TradeError NODE_UNAVAILABLE */
+/**
+ * Reads accounts, one undefined for each that does not exist.
+ * @param commitment `confirmed` for what is believed longer than one simulation: a processed block may be dropped, and with it a
+ * mint or a lookup table of other contents @throws TradeError NODE_UNAVAILABLE
+ */
 export async function readAccounts(
   call: RpcCall,
   addresses: readonly Address[],
+  commitment: "processed" | "confirmed",
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<Address, NodeAccount | undefined>> {
   const accounts = new Map<Address, NodeAccount | undefined>();
   for (let at = 0; at < addresses.length; at += MOST_A_CALL) {
     const part = addresses.slice(at, at + MOST_A_CALL);
-    const config = { encoding: "base64", commitment: "processed" };
+    const config = { encoding: "base64", commitment };
     const answer = await call("getMultipleAccounts", [part.map(String), config], signal);
     for (const [address, account] of parseAccounts((answer as { value?: unknown }).value, part)) {
       accounts.set(address, account);

@@ -1,6 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { viewOf } from "../../primitives/bytes.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { rest } from "../proof/pause.ts";
 import type { NodeVerdict, TradeNode } from "../proof/trade-node.ts";
 import { TradeError } from "../trade-error.ts";
 import type { LookupTables } from "../verify/read-transaction.ts";
@@ -40,13 +41,21 @@ export function rpcNode(url: string, options: RpcNodeOptions = {}): TradeNode {
   };
 }
 
+/** A mint made a moment ago is confirmed within a second. Milliseconds. */
+const NEW_MINT_TRIES = 4;
+const NEW_MINT_PAUSE_MS = 400;
+
 /** Decimals of a mint; lasting unless the mint may be closed and made anew. */
 async function readDecimals(
   call: RpcCall,
   mint: Address,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly decimals: number; readonly isLasting: boolean }> {
-  const account = (await readAccounts(call, [mint], signal)).get(mint);
+  let account = (await readAccounts(call, [mint], "confirmed", signal)).get(mint);
+  for (let tries = 0; account === undefined && tries < NEW_MINT_TRIES; tries++) {
+    await rest(NEW_MINT_PAUSE_MS, signal);
+    account = (await readAccounts(call, [mint], "confirmed", signal)).get(mint);
+  }
   const isToken = account?.owner === TOKEN_PROGRAM && account.data.length === MINT_SIZE;
   const isToken2022 =
     account?.owner === TOKEN_2022_PROGRAM && (account.data.length === MINT_SIZE || account.data[KIND_AT] === KIND_MINT);
@@ -58,7 +67,7 @@ async function readDecimals(
 
 async function readLookupTables(call: RpcCall, tables: readonly Address[]): Promise<LookupTables> {
   const contents = new Map<Address, readonly Address[]>();
-  for (const [table, account] of await readAccounts(call, tables)) {
+  for (const [table, account] of await readAccounts(call, tables, "confirmed")) {
     const data = account?.data ?? new Uint8Array();
     const isTable =
       account?.owner === LOOKUP_TABLE_PROGRAM &&

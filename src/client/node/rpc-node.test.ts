@@ -1,0 +1,52 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { rpcNode } from "./rpc-node.ts";
+
+const mint = Address.from(new Uint8Array(32).fill(8));
+const table = Address.from(new Uint8Array(32).fill(9));
+
+function account(owner: string, data: Uint8Array) {
+  return { owner, lamports: 1, data: [Buffer.from(data).toString("base64"), "base64"] };
+}
+
+/** A node whose last processed block is dropped: a mint and a table have other contents there than in confirmed blocks. */
+function nodeOnFork(): { readonly missing: { left: number } } {
+  const missing = { left: 0 };
+  const fetched = (_url: string, init: { readonly body: string }) => {
+    const { params } = JSON.parse(init.body) as { params: [string[], { commitment: string }] };
+    const [[address], { commitment }] = params;
+    const isDropped = commitment === "processed";
+    const mintData = new Uint8Array(82);
+    mintData[44] = isDropped ? 3 : 6;
+    const tableData = new Uint8Array(56 + 32).fill(isDropped ? 1 : 2, 56);
+    tableData[0] = 1;
+    const value =
+      address === mint.toString()
+        ? account(TOKEN_PROGRAM.toString(), mintData)
+        : account("AddressLookupTab1e1111111111111111111111111", tableData);
+    const isMissing = missing.left > 0;
+    missing.left -= 1;
+    return Promise.resolve(Response.json({ result: { context: { slot: 1 }, value: [isMissing ? null : value] } }));
+  };
+  vi.stubGlobal("fetch", fetched);
+  return { missing };
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+test("decimals and lookup tables are those of confirmed blocks, whatever a dropped one says", async () => {
+  nodeOnFork();
+  const node = rpcNode("http://node.example");
+  expect(await node.decimals(mint)).toBe(6);
+  const entries = (await node.lookupTables([table])).get(table);
+  expect(entries?.map((entry) => entry.bytes[0])).toEqual([2]);
+});
+
+test("a mint that is confirmed a moment later is found", async () => {
+  const { missing } = nodeOnFork();
+  missing.left = 2;
+  expect(await rpcNode("http://node.example").decimals(mint)).toBe(6);
+});

@@ -25,8 +25,14 @@ export function isNoWorse(next: TradeReview, accepted: TradeReview): boolean {
     BigInt(next.mostInputRaw) <= BigInt(accepted.mostInputRaw) &&
     BigInt(next.leastOutputRaw) >= BigInt(accepted.leastOutputRaw) &&
     next.built.priorityCost <= accepted.built.priorityCost &&
+    rentOf(next) <= rentOf(accepted) &&
     next.unproven.every((fact) => accepted.unproven.includes(fact))
   );
+}
+
+/** What stays in accounts that the trade opens, less what it returns. Lamports. */
+function rentOf({ built: { costs } }: TradeReview): bigint {
+  return BigInt(costs?.rentPaid ?? 0) - BigInt(costs?.rentReturned ?? 0);
 }
 
 /** What a client with verification off knows of a trade: what the service says. */

@@ -5,13 +5,14 @@ import type { ReadTransaction } from "../verify/read-transaction.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 
 /**
- * True if a fee of the output mint on transfers would pass the trade's bound: the venue compares it with what leaves the pool.
- * Whether the mint takes one only its account says; such venues make no markets for those that do.
+ * True if a fee on transfers would pass a bound of the trade: the venue compares it with what leaves the market, before a fee that
+ * the mint received may take. Whether the mint takes one only its account says; such venues make no markets for those that do.
  */
-export function isBoundGross({ instructions }: ReadTransaction, { wallet, outMint }: TradeExpectation): boolean {
-  if (outMint === SOL_MINT) return false;
-  const account = tokenAccountAddress(wallet, outMint, TOKEN_2022_PROGRAM);
+export function isBoundGross({ instructions }: ReadTransaction, { wallet, legs }: TradeExpectation): boolean {
+  const mints = legs.map(({ outMint }) => outMint).filter((mint) => mint !== SOL_MINT);
+  const accounts = mints.map((mint) => tokenAccountAddress(wallet, mint, TOKEN_2022_PROGRAM));
   return instructions.some(
-    (swap) => findSwapTable(swap)?.grossBound === true && swap.accounts.some(({ address }) => address === account),
+    (swap) =>
+      findSwapTable(swap)?.grossBound === true && swap.accounts.some(({ address }) => accounts.includes(address)),
   );
 }

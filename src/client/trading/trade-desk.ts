@@ -59,7 +59,7 @@ export class TradeDesk {
     return this.#signed.get(signature);
   }
 
-  /** Verifies these bytes of a build. @param given replaces the limits of the build call @throws TradeError */
+  /** Verifies these bytes of a build. @param given joins the limits of the build call, and overrules them by name @throws TradeError */
   async verify(
     built: BuiltResponse,
     wire: Uint8Array,
@@ -74,7 +74,7 @@ export class TradeDesk {
       );
     }
     const { witnesses } = this.#verifier;
-    const { requireProof = witnesses.requireProof, ...limits } = given ?? known.limits;
+    const { requireProof = witnesses.requireProof, ...limits } = { ...known.limits, ...given };
     const verifier = { ...this.#verifier, witnesses: { ...witnesses, requireProof } };
     return verifyBuild(verifier, known.order, built, wire, limits, signal);
   }

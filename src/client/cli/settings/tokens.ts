@@ -30,10 +30,9 @@ export function findToken(text: string, own: Readonly<Record<string, string>>): 
   const known = [...Object.entries(own), ...Object.entries(WELL_KNOWN).map(([name, [mint]]) => [name, mint] as const)];
   if (text.toUpperCase() === "SOL") return { mint: "SOL", symbol: "SOL" };
   if (Address.parse(text) !== undefined) {
-    return {
-      mint: text,
-      symbol: known.find(([, mint]) => mint === text)?.[0] ?? `${text.slice(0, 4)}…${text.slice(-4)}`,
-    };
+    // Only a symbol that stands for this mint alone may name it: another would show it as something it is not.
+    const named = known.find(([name, mint]) => mint === text && isOnly(name, mint, known));
+    return { mint: text, symbol: named?.[0] ?? `${text.slice(0, 4)}…${text.slice(-4)}` };
   }
   const found = known.filter(([name]) => name.toUpperCase() === text.toUpperCase());
   const mints = new Set(found.map(([, mint]) => mint));
@@ -45,6 +44,12 @@ export function findToken(text: string, own: Readonly<Record<string, string>>): 
     throw new UsageError(`${text} stands for several mints: ${[...mints].join(", ")}. Give the mint.`);
   if (Address.parse(first[1]) === undefined) throw new UsageError(`The configuration's ${first[0]} is not a mint.`);
   return { mint: first[1], symbol: first[0] };
+}
+
+/** True if no other mint has the symbol, in any case. SOL is that of lamports. */
+function isOnly(name: string, mint: string, known: readonly (readonly [name: string, mint: string])[]): boolean {
+  const symbol = name.toUpperCase();
+  return symbol !== "SOL" && known.every(([other, its]) => other.toUpperCase() !== symbol || its === mint);
 }
 
 /** Decimals of the well-known mints, which do not change. */

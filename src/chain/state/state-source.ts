@@ -127,8 +127,10 @@ class StreamedStateSource implements LiveStateSource {
     });
     const { witnesses = [], comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
     const onWrongStream = () => this.#leaveFeed();
+    const tickMs = pollMs / 4;
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
+      tickMs,
     });
     // Compared between the nodes, an account in use is verified better than by one more read.
     const isCompared = this.#comparison.isOn;
@@ -138,7 +140,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#timers = [
       setInterval(() => this.#compareAndPoll(), pollMs),
       setInterval(() => this.#pollIfUrgent(), pollMs / 4),
-      setInterval(() => this.#comparison.tick(), pollMs / 4),
+      setInterval(() => this.#comparison.tick(), tickMs),
       ...(isCompared ? [] : [setInterval(() => void audit.takeSample(), auditMs)]),
     ];
   }

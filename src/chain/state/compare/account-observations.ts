@@ -6,12 +6,14 @@ import type { SlotTree } from "../slot-tree.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import { StreamRecord } from "./stream-record.ts";
 
-/** What one node said about an account, and when (epoch milliseconds). */
+/** What one node said about an account. */
 export interface Statement {
   readonly node: number;
   readonly slot: bigint;
   readonly account: Account | null;
+  /** When it was asked (epoch milliseconds). */
   readonly sentAtMs: number;
+  /** When it answered, in the running time of this process. Milliseconds. */
   readonly receivedAtMs: number;
 }
 
@@ -42,7 +44,7 @@ const AGREEING_MS = 1_000;
 /** What the nodes said about one account of late. */
 export class AccountObservations {
   readonly entry: FollowedAccount;
-  /** When the nodes were last asked, and when a trade was last built on it (epoch milliseconds). */
+  /** When the nodes were last asked, and when a trade was last built on it, in the running time of this process. Milliseconds. */
   askedAtMs = Number.NEGATIVE_INFINITY;
   usedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when the nodes and the known state have not agreed, and how many rounds of questions that has lasted. */

@@ -74,6 +74,37 @@ describe("the vault of a market in use", () => {
     world.source.close();
   });
 
+  test("is never contested between honest nodes, though this process stands still for a second again and again", async () => {
+    for (const [moveEverySlot, standsMs] of [
+      [true, 1_000],
+      [true, 400],
+      [false, 1_000],
+    ] as const) {
+      const world = await startWorld(2, { behind: [0n, 2n] });
+      world.moveEverySlot = moveEverySlot;
+      for (let i = 0; i < 50; i++) {
+        await world.pass(SLOT_MS);
+        expect([i, standsMs, world.source.contested().size]).toEqual([i, standsMs, 0]);
+        world.standStill(standsMs);
+      }
+      await world.pass(1_000);
+      expect(Date.now() - world.source.currentAtMs(VAULT)).toBeLessThan(1_000);
+      expect(world.known()).toBe(world.balance());
+      world.source.close();
+    }
+  });
+
+  test("is contested within two seconds of running if one of two nodes halves it, however often this process stands still", async () => {
+    const world = await startWorld(2);
+    world.lie(1, (balance) => balance / 2);
+    for (let passed = 0; passed < DETECTED_MS; passed += SLOT_MS) {
+      await world.pass(SLOT_MS);
+      world.standStill(700);
+    }
+    expect(world.source.contested()).toContain(VAULT);
+    world.source.close();
+  });
+
   test("is what the rest says if a node is silent for long", async () => {
     const world = await startWorld(2);
     world.silence(0);
@@ -245,5 +276,7 @@ async function startWorld(nodes: number, options: WorldOptions = {}) {
       if (node === 0) report(stateOf(0));
     },
     silence: (node: number) => void silent.add(node),
+    /** The clock goes on, and this process does nothing: no timer fires, nothing is received. */
+    standStill: (ms: number) => void vi.setSystemTime(Date.now() + ms),
   });
 }

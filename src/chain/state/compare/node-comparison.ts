@@ -9,6 +9,7 @@ import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
 import { CallBudget } from "./call-budget.ts";
+import { RunningTime } from "./running-time.ts";
 import { type StateWitness, WitnessNodes } from "./witness-nodes.ts";
 
 interface NodeComparisonOptions {
@@ -21,6 +22,8 @@ interface NodeComparisonOptions {
   readonly stream: StreamProgress;
   readonly counters: StateCounters;
   readonly now: Now;
+  /** How often `tick` is called. Milliseconds. */
+  readonly tickMs: number;
   readonly warn: (message: string) => void;
   /** The nodes agree on a state that the stream has not reported. */
   readonly onWrongStream: () => void;
@@ -39,6 +42,8 @@ const OPEN_MS = 1_200;
 const OPEN_ROUNDS = 3;
 /** Accounts judged per call of `tick`, in turn: a few milliseconds' worth, however many are open. */
 const JUDGED_PER_TICK = 1_000;
+/** How late a tick may be, in ticks: a process that is later stood still, and what it waits for may have arrived. */
+const LONGEST_TICKS = 1.5;
 /** Pause between two lines in the log about contradictions. Milliseconds. */
 const WARN_EVERY_MS = 10_000;
 
@@ -50,6 +55,8 @@ const WARN_EVERY_MS = 10_000;
  */
 export class NodeComparison {
   readonly #options: NodeComparisonOptions;
+  readonly #clock: Now;
+  readonly #time: RunningTime;
   readonly #nodes: WitnessNodes;
   readonly #budget: CallBudget;
   /** Accounts in use or not settled, those asked longest ago first. */
@@ -60,9 +67,12 @@ export class NodeComparison {
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeComparisonOptions) {
-    this.#options = options;
-    this.#nodes = new WitnessNodes(options.witnesses, options.now, options.warn);
-    this.#budget = new CallBudget(options.callsPerSecond, options.now);
+    this.#clock = options.now;
+    this.#time = new RunningTime(options.now, LONGEST_TICKS * options.tickMs);
+    const { now } = this.#time;
+    this.#options = { ...options, now };
+    this.#nodes = new WitnessNodes(options.witnesses, now, options.warn);
+    this.#budget = new CallBudget(options.callsPerSecond, now);
   }
 
   /** True if there is more than one node, and a budget to ask them. */
@@ -103,6 +113,7 @@ export class NodeComparison {
   /** Asks the nodes about what is due, and decides what time has made decidable. Called several times a second. */
   tick(): void {
     if (!this.isOn) return;
+    this.#time.turn();
     for (const observations of this.#nextOpen()) this.#judge(observations);
     for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
       const nodes = this.#nodes.free();
@@ -194,9 +205,10 @@ export class NodeComparison {
 
   #ask(nodes: readonly number[], batch: readonly AccountObservations[]): void {
     const { now, counters } = this.#options;
-    const sentAtMs = now();
+    const sentAtMs = this.#clock();
+    const askedAtMs = now();
     for (const observations of batch) {
-      observations.askedAtMs = sentAtMs;
+      observations.askedAtMs = askedAtMs;
       if (observations.openSinceMs !== undefined) observations.openRounds += 1;
       // To the end of the line.
       if (this.#tracked.delete(observations.entry)) this.#tracked.set(observations.entry, observations);

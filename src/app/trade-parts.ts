@@ -63,6 +63,7 @@ export async function watchMarkets(
       now,
       warn,
       maxAgeMs: config.stateMaxAgeMs,
+      hubMints: config.hubMints,
       maxMarketsPerPair: config.marketsPerPair,
       researchMs: config.marketSearchIntervalMs,
       researchPaceMs: config.marketSearchSpacingMs,

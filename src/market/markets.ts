@@ -2,6 +2,7 @@ import type { AccountReader, StateSource } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { ChainClock } from "../solana/account.ts";
+import { HUB_MINTS } from "../solana/hub-mints.ts";
 import type { Venue } from "../venues/venue.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
@@ -66,6 +67,8 @@ export interface MarketsOptions {
   readonly maxPairs?: number;
   /** Upper bound of single accounts (mints, wallet accounts) kept hot; the longest unused go first. */
   readonly maxSingles?: number;
+  /** Mints that a trade may pass through between two markets; SOL and USDC if undefined. */
+  readonly hubMints?: readonly Address[] | undefined;
   /** Upper bound of markets kept hot for one pair: the best of those found. */
   readonly maxMarketsPerPair?: number;
   /** Markets of one pair that one search compares to find the best; searches that follow soon compare those left. */
@@ -109,6 +112,7 @@ export function createMarkets({
   idleMs = DEFAULT_IDLE_MS,
   maxPairs = DEFAULT_MAX_PAIRS,
   maxSingles = DEFAULT_MAX_SINGLES,
+  hubMints = HUB_MINTS,
   maxMarketsPerPair = DEFAULT_MAX_MARKETS_PER_PAIR,
   maxFound = DEFAULT_MAX_FOUND,
   reexamineMs = DEFAULT_REEXAMINE_MS,
@@ -122,7 +126,7 @@ export function createMarkets({
   const outage = watchSearchOutages(reader, warn);
   const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
   const searches = new SubjectSearches({ reader: outage.reader, venues, turns, now });
-  const coverages = new PairCoverages({ index, searches, venues, now });
+  const coverages = new PairCoverages({ index, searches, venues, hubMints, now });
   const search = new PairSearch({
     reader: outage.reader,
     coverages,
@@ -149,6 +153,7 @@ export function createMarkets({
   }, sweepMs);
 
   return {
+    hubMints,
     marketsOf: (pair, caller) => livePairs.marketsOf(pair, caller),
     knownMarkets: (pair, caller) => livePairs.knownMarkets(pair, caller),
     searchSoon: (pair) => livePairs.searchSoon(pair),

@@ -56,6 +56,8 @@ export interface SearchCaller {
 
 /** The live account view as the trade stages see it. A warm answer is synchronous: no promise, no I/O. */
 export interface Markets {
+  /** Mints that a trade may pass through between two markets; absent: SOL and USDC. */
+  readonly hubMints?: readonly Address[];
   /**
    * Markets where the pair trades. A cold pair is discovered and read first, and kept fresh afterwards.
    * @throws TradewireError STATE_STALE, UPSTREAM_ERROR; RATE_LIMIT_EXCEEDED, OVERLOADED if the search would have to wait too long

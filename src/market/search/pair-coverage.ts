@@ -1,4 +1,4 @@
-import { compareAddresses } from "../../primitives/address.ts";
+import { type Address, compareAddresses } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { MintPair, Venue } from "../../venues/venue.ts";
 import type { SearchCaller } from "../port.ts";
@@ -19,6 +19,7 @@ interface PairCoveragesOptions {
   readonly index: MarketIndex;
   readonly searches: SubjectSearches;
   readonly venues: readonly Venue[];
+  readonly hubMints: readonly Address[];
   readonly now: Now;
 }
 
@@ -51,7 +52,7 @@ export class PairCoverages {
   /** @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED if a search is needed and its turn would come too late */
   async cover(pair: MintPair, { caller, sinceMs }: CoverageQuery): Promise<PairCoverage> {
     const { now } = this.#options;
-    const subjects = subjectsOf(pair);
+    const subjects = subjectsOf(pair, this.#options.hubMints);
     const entries = await this.#lookUp(pair, subjects, sinceMs === 0);
     const covering = this.#covering(pair, subjects, entries, sinceMs);
     const indexed = marketsOf(pair, entries);

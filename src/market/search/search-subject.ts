@@ -15,9 +15,9 @@ export interface SearchSubject {
 }
 
 /** The subjects that together cover the pair: one if it has a hub, else two. */
-export function subjectsOf(pair: MintPair): readonly SearchSubject[] {
+export function subjectsOf(pair: MintPair, hubMints: readonly Address[] = HUB_MINTS): readonly SearchSubject[] {
   const { a, b } = pair;
-  const mints = [a, b].filter((mint) => !HUB_MINTS.includes(mint));
+  const mints = [a, b].filter((mint) => !hubMints.includes(mint));
   if (mints.length > 0) return mints.map((mint) => ({ key: mint.toString(), mint, pair }));
   const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
   return [{ key: `${low}:${high}`, mint: undefined, pair }];

@@ -1,4 +1,4 @@
-import { addressesOrNone, relays } from "./chain-values.ts";
+import { addressesOrNone, hubMints, relays } from "./chain-values.ts";
 import { choice, integer, text } from "./plain-values.ts";
 import { PRIORITY_SETTINGS } from "./priority-settings.ts";
 import { optional, type Setting } from "./setting.ts";
@@ -95,6 +95,9 @@ export const CHAIN_SETTINGS = {
     20_000,
   ),
   MARKETS_PER_PAIR: integer("Markets of one pair kept live, the best of those found", "markets", 64, 1, 1_000),
+  HUB_MINTS: optional(
+    hubMints("Mints that a trade may pass through between two markets; absent: SOL and USDC; docs/routing.md"),
+  ),
   TRANSACTION_V1: choice(
     "Version 1 transactions, up to 4096 bytes, for routes that fit no other and callers that send maxTransactionVersion 1",
     "off",

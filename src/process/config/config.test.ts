@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
 import { ConfigError, parseConfig } from "./config.ts";
 import { priorityBounds } from "./priority-settings.ts";
 import type { Config } from "./settings.ts";
@@ -59,6 +60,13 @@ describe("parseConfig", () => {
     const table = "AddressLookupTab1e1111111111111111111111111";
     expect(parseConfig({ LOOKUP_TABLES: table }).lookupTables).toEqual([Address.of(table)]);
     expect(parseConfig({ LOOKUP_TABLES: "none" }).lookupTables).toEqual([]);
+    expect(parseConfig({}).hubMints).toBeUndefined();
+    expect(parseConfig({ HUB_MINTS: "none" }).hubMints).toEqual([]);
+    expect(parseConfig({ HUB_MINTS: `${SOL_MINT}, ${table}` }).hubMints).toEqual([SOL_MINT, Address.of(table)]);
+    for (const wrong of [`${table},${table}`, "SOL", `${SOL_MINT},${table},1,2,3`])
+      expect(problemsOf({ HUB_MINTS: wrong })).toEqual([
+        "HUB_MINTS must be up to 4 different mints, or none (base58, comma between).",
+      ]);
   });
 
   it("reads a ring of token keys, in order", () => {

@@ -25,7 +25,7 @@ export interface Snapshot {
   readonly between?: readonly MintCrossing[];
 }
 
-type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint">;
+type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint" | "hubMints">;
 
 /**
  * The snapshot from memory, or undefined if the pair itself is not known yet. Hubs not known yet are left out and searched
@@ -43,12 +43,12 @@ export function takeSnapshot(
   if (direct instanceof Promise) return undefined;
   const hubs: KnownHub[] = [];
   let isWaiting = false;
-  for (const hub of hubsOf(inMint, outMint)) {
+  for (const hub of hubsOf(markets, inMint, outMint)) {
     const mint = markets.mint(hub);
     const toHub = markets.knownMarkets({ a: inMint, b: hub }, caller);
     const fromHub = markets.knownMarkets({ a: hub, b: outMint }, caller);
     if (mint instanceof Promise || toHub === undefined || fromHub === undefined) isWaiting = true;
-    else if (mint !== null) hubs.push({ hub, mint, toHub, fromHub });
+    else if (canPass(mint)) hubs.push({ hub, mint, toHub, fromHub });
   }
   if (isWaiting && direct.markets.length === 0) return undefined;
   return { direct, hubs, between: hubs.length < 2 ? [] : crossingsBetween(markets, hubs) };
@@ -130,13 +130,18 @@ export async function awaitSnapshot(
 ): Promise<Snapshot> {
   // Asynchronous even if it answers or throws at once: what the others bring is then waited for, or dropped, all the same.
   const read = async (a: Address, b: Address) => markets.marketsOf({ a, b }, caller);
-  const reading = hubsOf(inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
+  const reading = hubsOf(markets, inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
     const [mint, toHub, fromHub] = await Promise.all([markets.mint(hub), read(inMint, hub), read(hub, outMint)]);
-    return mint === null ? undefined : { hub, mint, toHub, fromHub };
+    return canPass(mint) ? { hub, mint, toHub, fromHub } : undefined;
   });
   const [direct, ...all] = await Promise.all([read(inMint, outMint), ...reading]);
   const hubs = all.filter((hub) => hub !== undefined);
   return { direct, hubs, between: await awaitBetween(markets, hubs) };
+}
+
+/** False for a mint that no trade passes through: one that cannot be traded, or takes a fee from every transfer. */
+function canPass(mint: Mint | null): mint is Mint {
+  return mint !== null && mint.unsupported === undefined && mint.transferFees === undefined;
 }
 
 /** The pairs of two hubs that are in memory and could be the middle of a route. */
@@ -166,6 +171,6 @@ async function awaitBetween(markets: MarketsPort, hubs: readonly KnownHub[]): Pr
   return (await Promise.all(crossings)).filter(({ pair }) => pair.markets.length > 0);
 }
 
-function hubsOf(inMint: Address, outMint: Address): readonly Address[] {
-  return HUB_MINTS.filter((hub) => hub !== inMint && hub !== outMint);
+function hubsOf({ hubMints = HUB_MINTS }: MarketsPort, inMint: Address, outMint: Address): readonly Address[] {
+  return hubMints.filter((hub) => hub !== inMint && hub !== outMint);
 }

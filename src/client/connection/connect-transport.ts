@@ -10,6 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, type StreamResponse, type Transport, type UnaryResponse } from "@connectrpc/connect";
+import { BodyReader } from "./body-reader.ts";
 
 type Method = DescMethodUnary | DescMethodStreaming;
 
@@ -51,7 +52,7 @@ export function createBinaryTransport(baseUrl: string): Transport {
         const response = await post(baseUrl, method, "application/proto", limits.signal, timeoutMs, header, body);
         if (response.status !== 200) throw await refusal(response);
         checkType(response, "application/proto");
-        const message = decode(method.output, new Uint8Array(await response.arrayBuffer()));
+        const message = decode(method.output, await new BodyReader(response).rest());
         const [headers, trailer] = demux(response.headers);
         return { stream: false, service: method.parent, method, header: headers, trailer, message };
       });
@@ -76,7 +77,7 @@ export function createBinaryTransport(baseUrl: string): Transport {
       if (response.status !== 200 || response.body === null) throw await refusal(response);
       checkType(response, "application/connect+proto");
       const trailer = new Headers();
-      const message = readStream(response.body, method.output, trailer, limits);
+      const message = readStream(response, method.output, trailer, limits);
       return { stream: true, service: method.parent, method, header: response.headers, trailer, message };
     },
   };
@@ -175,31 +176,17 @@ function envelope(message: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 async function* readStream<O extends DescMessage>(
-  body: ReadableStream<Uint8Array>,
+  response: Response,
   schema: O,
   trailer: Headers,
   limits: Limits,
 ): AsyncGenerator<MessageShape<O>> {
-  const reader = body.getReader();
-  let buffered: Uint8Array = new Uint8Array();
-  const take = async (length: number): Promise<Uint8Array> => {
-    while (buffered.length < length) {
-      const { done, value } = await reader.read();
-      if (done) throw new ConnectError("the stream ended early", Code.Unknown);
-      const joined = new Uint8Array(buffered.length + value.length);
-      joined.set(buffered);
-      joined.set(value, buffered.length);
-      buffered = joined;
-    }
-    const part = buffered.subarray(0, length);
-    buffered = buffered.subarray(length);
-    return part;
-  };
+  const reader = new BodyReader(response);
   try {
     for (;;) {
-      const head = await take(ENVELOPE_HEAD);
+      const head = await reader.take(ENVELOPE_HEAD);
       const flags = head[0]!;
-      const message = await take(new DataView(head.buffer, head.byteOffset).getUint32(1));
+      const message = await reader.take(new DataView(head.buffer, head.byteOffset).getUint32(1));
       if ((flags & COMPRESSED) !== 0) throw new ConnectError("the response is compressed", Code.Internal);
       if ((flags & END_OF_STREAM) !== 0) {
         const { error, metadata } = JSON.parse(new TextDecoder().decode(message)) as EndOfStream;
@@ -214,14 +201,14 @@ async function* readStream<O extends DescMessage>(
   } catch (error) {
     throw limits.explain(error);
   } finally {
-    await reader.cancel().catch(() => undefined);
+    await reader.close();
   }
 }
 
 /** The error of a failed response, whether from the service or a proxy. */
 async function refusal(response: Response): Promise<ConnectError> {
   const fallback = codeOfStatus(response.status);
-  const text = await response.text();
+  const text = new TextDecoder().decode(await new BodyReader(response).rest());
   const metadata = new Headers(demux(response.headers).flatMap((headers) => [...headers]));
   try {
     return toConnectError(JSON.parse(text) as ErrorBody, fallback, metadata);

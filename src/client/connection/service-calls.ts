@@ -10,6 +10,7 @@ import type { CallControl, ConnectOptions } from "../options.ts";
 import { type Plain, plainAnswer } from "../plain-answer.ts";
 import { TradeError } from "../trade-error.ts";
 import { answerWithin } from "../trading/submission.ts";
+import { BodyReader } from "./body-reader.ts";
 import { toTradeError } from "./connect-error.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
@@ -82,7 +83,7 @@ export class ServiceCalls {
     await this.#call(control, async () => {
       const signals = [this.signal(control), AbortSignal.timeout(Math.ceil(control.timeoutMs ?? this.timeoutMs))];
       const response = await fetch(`${this.baseUrl}/v1/ping`, { signal: AbortSignal.any(signals), redirect: "error" });
-      await response.arrayBuffer();
+      await new BodyReader(response).rest();
       if (response.ok) return;
       throw new TradeError("CONNECTION_ERROR", `The service answered ping with ${response.status}.`, {
         retryable: true,

@@ -135,6 +135,8 @@ export interface Submissions {
   finish(claim: SubmissionClaim, outcome: string): Promise<string>;
   /** Marks an ended submission as finalized. @returns false if there is no such record */
   finalize(messageHash: string): Promise<boolean>;
+  /** Whether a submission was marked as finalized, by any process, before this was asked. */
+  isFinalized(messageHash: string): Promise<boolean>;
   /**
    * Pending submissions with an expired lease, oldest expiry first.
    *

@@ -3,6 +3,7 @@ import type { Now } from "../primitives/clock.ts";
 import type { Lease, SignedForm, SubmissionClaim, SubmissionQuery, SubmissionRecord, Submissions } from "./port.ts";
 import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
+import { createSubmissionWrites, type SubmissionWrites } from "./submission-writes.ts";
 
 /** Submissions and their outcomes, stored so that every process gives the same answer. */
 export function createSubmissions(store: Store, now: Now): Submissions {
@@ -14,23 +15,18 @@ const RENEWED_AT_ONCE = 256;
 
 class StoredSubmissions implements Submissions {
   readonly #store: Store;
+  readonly #writes: SubmissionWrites;
   readonly #now: Now;
 
   constructor(store: Store, now: Now) {
     this.#store = store;
+    this.#writes = createSubmissionWrites(store);
     this.#now = now;
   }
 
   async claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord> {
-    const inserted = await this.#store.run((db) =>
-      db
-        .insertInto("submissions")
-        .values(rowOf(claim, lease))
-        .onConflict((conflict) => conflict.column("message_hash").doNothing())
-        .returning("message_hash")
-        .executeTakeFirst(),
-    );
-    if (inserted !== undefined || (await this.#takeOver(claim.messageHash, lease))) return "claimed";
+    const isNew = await this.#writes.insert(rowOf(claim, lease));
+    if (isNew || (await this.#takeOver(claim.messageHash, lease))) return "claimed";
     const record = await this.byMessageHash(claim.messageHash);
     if (record === undefined) {
       throw new TradewireError("UPSTREAM_ERROR", "The record of this submission was just removed. Submit it again.");
@@ -70,21 +66,7 @@ class StoredSubmissions implements Submissions {
 
   async finish(claim: SubmissionClaim, outcome: string): Promise<string> {
     const ended = { outcome, finished_at_ms: this.#now() };
-    const finished = await this.#store.run((db) =>
-      db
-        .insertInto("submissions")
-        .values({ ...rowOf(claim, NO_LEASE), ...ended })
-        .onConflict((conflict) =>
-          conflict
-            .column("message_hash")
-            // If a message was signed several times, keep the signature that landed.
-            .doUpdateSet({ ...ended, signature: claim.signature, transaction_bytes: claim.transaction })
-            .where("submissions.outcome", "is", null),
-        )
-        .returning("outcome")
-        .executeTakeFirst(),
-    );
-    if (finished !== undefined) return outcome;
+    if (await this.#writes.finish({ ...rowOf(claim, NO_LEASE), ...ended })) return outcome;
     const standing = await this.byMessageHash(claim.messageHash);
     return standing?.outcome ?? outcome;
   }
@@ -100,6 +82,10 @@ class StoredSubmissions implements Submissions {
         .executeTakeFirst(),
     );
     return finalized !== undefined;
+  }
+
+  isFinalized(messageHash: string): Promise<boolean> {
+    return this.#writes.isFinalized(messageHash);
   }
 
   async abandoned(most: number, except: readonly string[] = []): Promise<readonly SubmissionRecord[]> {

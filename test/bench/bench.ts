@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { buildRows } from "./builds-bench.ts";
 import { compareWith } from "./compare.ts";
 import { machineLoad, micros, referenceMicros, table } from "./measure.ts";
+import { claimRows } from "./submit/claims-bench.ts";
 import { submitRows } from "./submit/submit-bench.ts";
 import { UNMEASURED } from "./unmeasured.ts";
 import { type BenchRow, benchVenues } from "./venues.ts";
@@ -39,7 +40,7 @@ const rows: BenchRow[] = [
 if (all || values.venues) rows.push(...benchVenues(reference));
 if (all || values.builds) rows.push(...(await buildRows(root)));
 if (all || values.wires) rows.push(...(await wireRows(root)));
-if (all || values.submits) rows.push(...(await submitRows(root)));
+if (all || values.submits) rows.push(...(await claimRows()), ...(await submitRows(root)));
 show(rows);
 if (all) process.stdout.write(`\n${table([["not measured here", "why, or where it is"], ...UNMEASURED])}\n`);
 process.exit();

@@ -541,6 +541,34 @@ describe.each(homes)("submissions on $name", (home) => {
       if (answer !== "claimed") expect(answer).toMatchObject({ ...claim, outcome: undefined });
   });
 
+  it("answers claims and ends of many messages at once, each from several processes, each for itself", async () => {
+    const place = await home.place();
+    const processes = await Promise.all([start(place), start(place)]);
+    const stores = processes.map(({ store, clock }) => createSubmissions(store, () => clock.nowMs));
+    // In opposite orders: rows that wait for one another must not wait in a circle.
+    const hashes = Array.from({ length: 120 }, (_, i) => `many-${i}`);
+    const orders = [hashes, hashes.toReversed()];
+    const claims = await Promise.all(
+      stores.flatMap((submissions, i) =>
+        orders[i]!.flatMap((hash) => [0, 1].map((n) => submissions.claim(claimOf(hash), lease(`process-${i}-${n}`)))),
+      ),
+    );
+    expect(claims.filter((answer) => answer === "claimed")).toHaveLength(hashes.length);
+    for (const answer of claims) if (answer !== "claimed") expect(hashes).toContain(answer.messageHash);
+    const ends = await Promise.all(
+      stores.flatMap((submissions, i) =>
+        orders[i]!.map(async (hash) => [hash, await submissions.finish(claimOf(hash), `${hash} by ${i}`)] as const),
+      ),
+    );
+    const standing = new Map<string, Set<string>>();
+    for (const [hash, end] of ends) standing.set(hash, (standing.get(hash) ?? new Set()).add(end));
+    for (const [hash, all] of standing)
+      expect([hash, all.size, [...all][0]!.startsWith(`${hash} by`)]).toEqual([hash, 1, true]);
+    await stores[0]!.finalize("many-7");
+    const isFinal = await Promise.all(hashes.map((hash) => stores[1]!.isFinalized(hash)));
+    expect(hashes.filter((_, i) => isFinal[i])).toEqual(["many-7"]);
+  });
+
   it("hands a claim with an expired lease to one process", async () => {
     const { store, clock } = await start(await home.place());
     const submissions = createSubmissions(store, () => clock.nowMs);

@@ -55,6 +55,10 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       rows.set(messageHash, { ...row, isFinalized: true });
       return true;
     },
+    async isFinalized(messageHash) {
+      reach();
+      return rows.get(messageHash)?.isFinalized === true;
+    },
     async abandoned(most, except = []) {
       reach();
       return [...rows.values()]

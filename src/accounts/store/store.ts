@@ -16,6 +16,8 @@ const MIGRATION_LIMITS = { connections: 1, statementMs: 3_600_000 };
 
 /** The database of accounts, keys, challenges and submissions. What a call has written when it resolves survives a crash. */
 export interface Store {
+  /** True of the embedded database, false of PostgreSQL. */
+  readonly isEmbedded: boolean;
   /** Runs queries. @throws TradewireError UPSTREAM_ERROR if the database does not answer */
   run<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs queries that take effect together or not at all. @throws TradewireError UPSTREAM_ERROR, and what `work` throws */
@@ -37,6 +39,7 @@ export async function openStore(place: {
   try {
     const db = databaseUrl === undefined ? await openEmbedded(dataDir) : await openPostgres(databaseUrl);
     return {
+      isEmbedded: databaseUrl === undefined,
       run: (work) => reporting(() => work(db)),
       transact: (work) => reporting(() => db.transaction().execute(work)),
       close: () => db.destroy(),

@@ -38,9 +38,8 @@ export class Finality {
   async recall(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade> {
     if (trade.status === "finalized") return trade;
     if (!this.#finalized.has(messageHash)) {
-      const reading = this.#submissions.byMessageHash(messageHash).catch(() => undefined);
-      const record = await within(WAIT_MS, reading);
-      if (record?.isFinalized !== true) return trade;
+      const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
+      if ((await within(WAIT_MS, reading)) !== true) return trade;
       this.#remember(messageHash, Promise.resolve());
     }
     return asFinalized(trade);

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { TradewireError } from "../errors/tradewire-error.ts";
+import { Batches } from "./batches.ts";
+
+/** Batches whose work ends when the test says so. */
+function held(inFlight = 1, most = 3) {
+  const sent: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<readonly string[]> }[] = [];
+  const batches = new Batches<string, string>({
+    run: (items) => {
+      const end = Promise.withResolvers<readonly string[]>();
+      sent.push({ items, end });
+      return end.promise;
+    },
+    most,
+    inFlight,
+  });
+  return { sent, batches, add: (key: string, item = key) => batches.add(key, item) };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("items of one turn go together, those that come meanwhile go next, each with its own result", async () => {
+  const { sent, add } = held();
+  const first = [add("a"), add("b")];
+  await turn();
+  const next = [add("c"), add("d"), add("e"), add("f")];
+  await turn();
+  expect(sent.map(({ items }) => items)).toEqual([["a", "b"]]);
+  sent[0]!.end.resolve(["A", "B"]);
+  expect(await Promise.all(first)).toEqual(["A", "B"]);
+  await turn();
+  expect(sent[1]!.items).toEqual(["c", "d", "e"]);
+  sent[1]!.end.resolve(["C", "D", "E"]);
+  await turn();
+  expect(sent[2]!.items).toEqual(["f"]);
+  sent[2]!.end.resolve(["F"]);
+  expect(await Promise.all(next)).toEqual(["C", "D", "E", "F"]);
+});
+
+test("as many batches are in flight as may be, and the same key is in none of them twice", async () => {
+  const { sent, add } = held(2);
+  void add("a", "a1");
+  void add("a", "a2");
+  void add("b");
+  await turn();
+  expect(sent.map(({ items }) => items)).toEqual([["a1", "b"], ["a2"]]);
+  void add("c");
+  await turn();
+  expect(sent).toHaveLength(2);
+});
+
+test("a faulty item fails alone, an outage fails the batch once, and work goes on", async () => {
+  const { sent, add } = held();
+  const faulty = [add("a"), add("b")].map((one) => one.catch((error: Error) => error.message));
+  await turn();
+  sent[0]!.end.reject(new Error("syntax"));
+  await turn();
+  expect(sent.slice(1).map(({ items }) => items)).toEqual([["a"], ["b"]]);
+  sent[1]!.end.reject(new Error("faulty"));
+  sent[2]!.end.resolve(["B"]);
+  expect(await Promise.all(faulty)).toEqual(["faulty", "B"]);
+  const lost = [add("c"), add("d")].map((one) => one.catch((error: TradewireError) => error.code));
+  await turn();
+  sent[3]!.end.reject(new TradewireError("UPSTREAM_ERROR", "away"));
+  expect(await Promise.all(lost)).toEqual(["UPSTREAM_ERROR", "UPSTREAM_ERROR"]);
+  const last = add("e");
+  await turn();
+  expect(sent).toHaveLength(5);
+  sent[4]!.end.resolve(["E"]);
+  expect(await last).toBe("E");
+});

@@ -1,0 +1,76 @@
+import { TradewireError } from "../errors/tradewire-error.ts";
+
+/** What is asked of a batch for one of its items. */
+interface Waiting<T, R> {
+  readonly key: string;
+  readonly item: T;
+  readonly result: PromiseWithResolvers<R>;
+}
+
+interface BatchesOptions<T, R> {
+  /** Does the work of some items at once, no two of which have the same key. @returns a result for each, in their order */
+  readonly run: (items: readonly T[]) => Promise<readonly R[]>;
+  /** Upper bound of items in a batch. */
+  readonly most: number;
+  /** Batches in flight at a time: the next one is sent before the last one is answered. */
+  readonly inFlight: number;
+}
+
+/**
+ * Gathers work that arrives while earlier work is in flight, so that a database commits it together. What arrives when nothing
+ * is in flight does not wait. An item is part of no batch that was sent before it was added.
+ */
+export class Batches<T, R> {
+  readonly #options: BatchesOptions<T, R>;
+  #waiting: Waiting<T, R>[] = [];
+  #inFlight = 0;
+  #isDue = false;
+
+  constructor(options: BatchesOptions<T, R>) {
+    this.#options = options;
+  }
+
+  /** Adds an item; one whose key is among those gathered already is left for a later batch. */
+  add(key: string, item: T): Promise<R> {
+    const result = Promise.withResolvers<R>();
+    this.#waiting.push({ key, item, result });
+    if (!this.#isDue && this.#inFlight < this.#options.inFlight) {
+      this.#isDue = true;
+      // Items of the same turn go together.
+      queueMicrotask(() => {
+        this.#isDue = false;
+        this.#sendNext();
+      });
+    }
+    return result.promise;
+  }
+
+  #sendNext(): void {
+    if (this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlight) return;
+    const batch = new Map<string, Waiting<T, R>>();
+    const left: Waiting<T, R>[] = [];
+    for (const one of this.#waiting) {
+      if (batch.size < this.#options.most && !batch.has(one.key)) batch.set(one.key, one);
+      else left.push(one);
+    }
+    this.#waiting = left;
+    this.#inFlight++;
+    void this.#run([...batch.values()]).finally(() => {
+      this.#inFlight--;
+      this.#sendNext();
+    });
+    this.#sendNext();
+  }
+
+  async #run(batch: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await this.#options.run(batch.map(({ item }) => item));
+      batch.forEach(({ result }, i) => void result.resolve(results[i]!));
+    } catch (error) {
+      // One faulty item must not fail the others; during an outage each would only wait for itself.
+      if (batch.length > 1 && !(error instanceof TradewireError))
+        await Promise.all(batch.map((one) => this.#run([one])));
+      else for (const { result } of batch) result.reject(error);
+    }
+  }
+}

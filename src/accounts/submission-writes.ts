@@ -1,0 +1,106 @@
+import { CompiledQuery } from "kysely";
+import { Batches } from "./batches.ts";
+import type { NewSubmission } from "./store/schema.ts";
+import type { Store } from "./store/store.ts";
+
+/** The statements that every submit makes. */
+export interface SubmissionWrites {
+  /** Writes a new submission. @returns false if its message has one */
+  insert(row: NewSubmission): Promise<boolean>;
+  /** Writes an outcome, unless the message has one. @returns whether it was written */
+  finish(row: NewSubmission): Promise<boolean>;
+  /** Whether the message is known to be finalized. */
+  isFinalized(messageHash: string): Promise<boolean>;
+}
+
+/** Column types of PostgreSQL, in the order of the statements. */
+const COLUMNS = {
+  message_hash: "text",
+  signature: "text",
+  account_id: "text",
+  submission_token: "text",
+  transaction_bytes: "bytea",
+  last_valid_block_height: "bigint",
+  claimed_at_ms: "bigint",
+  lease_owner: "text",
+  lease_until_ms: "bigint",
+  outcome: "text",
+  finished_at_ms: "bigint",
+} as const satisfies Partial<Record<keyof NewSubmission, string>>;
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+
+const INTO = `insert into submissions (${NAMES.join(", ")})`;
+const IF_NEW = "on conflict (message_hash) do nothing returning message_hash";
+/** If a message was signed several times, the signature that landed stays. */
+const IF_PENDING =
+  "on conflict (message_hash) do update set outcome = excluded.outcome, finished_at_ms = excluded.finished_at_ms, " +
+  "signature = excluded.signature, transaction_bytes = excluded.transaction_bytes " +
+  "where submissions.outcome is null returning message_hash";
+
+/** A row for each place in the arrays. In order: two processes that write the same messages wait for each other in one direction only. */
+const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
+const FROM_VALUES = `values (${NAMES.map(() => "?").join(", ")})`;
+const FINALIZED = "select message_hash from submissions where finalized_at_ms is not null and message_hash";
+
+/** Rows a statement writes at most. */
+const ROWS_AT_ONCE = 256;
+/** Statements in flight: one is sent while the disk is busy with another. */
+const IN_FLIGHT = 2;
+
+/**
+ * The statements of submits on a store, their text made once. On PostgreSQL, submits that come while others are written share
+ * a statement and its commit; the embedded database's thread commits what waits for it together.
+ */
+export function createSubmissionWrites(store: Store): SubmissionWrites {
+  const query = async (sql: string, parameters: readonly unknown[]): Promise<readonly string[]> => {
+    const { rows } = await store.run((db) =>
+      db.executeQuery<{ message_hash: string }>(CompiledQuery.raw(sql, [...parameters])),
+    );
+    return rows.map(({ message_hash }) => message_hash);
+  };
+  const finalized = new Batches<string, boolean>({
+    run: async (hashes) => {
+      const found = new Set(
+        await (store.isEmbedded ? inJson(query, hashes) : query(`${FINALIZED} = any($1)`, [hashes])),
+      );
+      return hashes.map((hash) => found.has(hash));
+    },
+    most: ROWS_AT_ONCE,
+    inFlight: IN_FLIGHT,
+  });
+  const isFinalized = (hash: string) => finalized.add(hash, hash);
+  if (store.isEmbedded) {
+    const write = async (suffix: string, row: NewSubmission) =>
+      (
+        await query(
+          `${INTO} ${FROM_VALUES} ${suffix}`,
+          NAMES.map((name) => row[name] ?? null),
+        )
+      ).length > 0;
+    return { insert: (row) => write(IF_NEW, row), finish: (row) => write(IF_PENDING, row), isFinalized };
+  }
+  const batches = (suffix: string) =>
+    new Batches<NewSubmission, boolean>({
+      run: async (rows) => {
+        const columns = NAMES.map((name) => rows.map((row) => row[name] ?? null));
+        const written = new Set(await query(`${INTO} ${FROM_ARRAYS} ${suffix}`, columns));
+        return rows.map(({ message_hash }) => written.has(message_hash));
+      },
+      most: ROWS_AT_ONCE,
+      inFlight: IN_FLIGHT,
+    });
+  const [inserts, ends] = [batches(IF_NEW), batches(IF_PENDING)];
+  return {
+    insert: (row) => inserts.add(row.message_hash, row),
+    finish: (row) => ends.add(row.message_hash, row),
+    isFinalized,
+  };
+}
+
+/** One statement for lists of any length. */
+function inJson(
+  query: (sql: string, parameters: readonly unknown[]) => Promise<readonly string[]>,
+  hashes: readonly string[],
+): Promise<readonly string[]> {
+  return query(`${FINALIZED} in (select value from json_each(?))`, [JSON.stringify(hashes)]);
+}

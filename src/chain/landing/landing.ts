@@ -165,10 +165,13 @@ class BroadcastLanding implements LiveLanding {
         if (value === "receivedSignature") return;
         transaction.votes.receiveNotice(asRecord(value, "a signature notice").err ?? null);
         this.#records.read(transaction);
-        if (this.#witnesses.quorum() === 1) void this.#polling.poll();
+        // One of several nodes decides by record and status in agreement; a single one by record and notice.
+        if (this.#witnesses.endpoints.length > 1 && this.#witnesses.quorum() === 1) void this.#polling.poll();
       },
     });
-    void this.#polling.poll();
+    // What can no longer be sent may have landed already.
+    if (this.#head.blockHeight() > order.lastValidBlockHeight) void this.#polling.poll();
+    else this.#polling.begin();
     return transaction;
   }
 

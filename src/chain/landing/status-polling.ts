@@ -37,13 +37,18 @@ export class StatusPolling {
     this.#options = options;
   }
 
-  /** Starts a round now, or right after the one that runs; rounds repeat while transactions are pending. */
+  /** Makes sure that a round comes within a slot: a transaction just sent is in no block yet. Rounds repeat while any are pending. */
+  begin(): void {
+    if (!this.#isReading && this.#timer === undefined) this.#schedule();
+  }
+
+  /** Starts a round now, or right after the one that runs. */
   async poll(): Promise<void> {
     if (this.#isReading) {
       this.#isAskedAgain = true;
       return;
     }
-    const { pending, head, onRound } = this.#options;
+    const { pending, onRound } = this.#options;
     this.stop();
     this.#isReading = true;
     this.#isAskedAgain = false;
@@ -57,12 +62,17 @@ export class StatusPolling {
     onRound();
     if (pending.size === 0) return;
     if (this.#isAskedAgain) void this.poll();
-    else this.#timer = setTimeout(() => void this.poll(), Math.max(MIN_PERIOD_MS, head.slotMs()));
+    else this.#schedule();
   }
 
   /** Cancels the next round. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => void this.poll(), Math.max(MIN_PERIOD_MS, this.#options.head.slotMs()));
   }
 
   async #read(chunk: readonly PendingTransaction[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { Address } from "../../primitives/address.ts";
+import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 import { scanJson } from "../../primitives/json-bounds.ts";
 import type { Account } from "../../solana/account.ts";
 import { KeptAccount } from "../../solana/account-content.ts";
@@ -7,6 +8,7 @@ import { NodeError } from "./node-error.ts";
 /** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 
+const ADDRESS_BYTES = 32;
 /** Shorter texts cannot stall the process, whatever they hold. */
 const HARMLESS_LENGTH = 4_096;
 /** Digits of the largest integers that a double holds, and more. */
@@ -99,9 +101,9 @@ export function asIntegerText(value: unknown, what: string): bigint {
 
 /** @throws TradewireError UPSTREAM_ERROR */
 export function asAddress(value: unknown, what: string): Address {
-  const address = typeof value === "string" ? Address.parse(value) : undefined;
-  if (address === undefined) throw malformed(what);
-  return address;
+  const bytes = typeof value === "string" ? decodeBase58(value, ADDRESS_BYTES) : undefined;
+  if (bytes?.length !== ADDRESS_BYTES) throw malformed(what);
+  return Address.from(bytes);
 }
 
 /** The `{context: {slot}, value}` around every answer about state. @throws TradewireError UPSTREAM_ERROR */

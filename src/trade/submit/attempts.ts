@@ -1,4 +1,5 @@
 import type { SubmissionClaim } from "../../accounts/port.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import { Attempt, type AttemptPorts } from "./attempt/attempt.ts";
 import { leaseOf } from "./attempt/claim-keeper.ts";
@@ -14,6 +15,7 @@ export class Attempts {
   /** By message hash, oldest first. */
   readonly #byMessage = new Map<string, Attempt>();
   readonly #bySignature = new Map<string, Attempt>();
+  readonly #settledByToken = new Map<string, Attempt>();
   readonly #timer: NodeJS.Timeout;
   #renewing: Promise<void> | undefined;
 
@@ -32,6 +34,16 @@ export class Attempts {
   bySignature(accountId: string, signature: string): Attempt | undefined {
     const attempt = this.#bySignature.get(signature);
     return attempt?.claim.accountId === accountId ? attempt : undefined;
+  }
+
+  /**
+   * The settled attempt that these very bytes were submitted to with this token, by this account: what they are was checked
+   * then, and does not change.
+   */
+  settledBy(accountId: string, submissionToken: string, transaction: Uint8Array): Attempt | undefined {
+    const attempt = this.#settledByToken.get(submissionToken);
+    if (attempt?.claim.accountId !== accountId) return undefined;
+    return equalBytes(attempt.claim.transaction, transaction) ? attempt : undefined;
   }
 
   /** The attempt of the message, started if there is none, which then follows this signature too. */
@@ -62,14 +74,20 @@ export class Attempts {
     this.#byMessage.set(claim.messageHash, attempt);
     this.#bySignature.set(claim.signature, attempt);
     attempt.done.then(
-      (outcome) => (outcome === undefined ? this.#forget(attempt) : this.#makeRoom()),
+      (outcome) => (outcome === undefined ? this.#forget(attempt) : this.#settle(attempt)),
       () => this.#forget(attempt),
     );
     return attempt;
   }
 
+  #settle(attempt: Attempt): void {
+    this.#settledByToken.set(attempt.claim.submissionToken, attempt);
+    this.#makeRoom();
+  }
+
   #forget(attempt: Attempt): void {
-    const { messageHash } = attempt.claim;
+    const { messageHash, submissionToken } = attempt.claim;
+    if (this.#settledByToken.get(submissionToken) === attempt) this.#settledByToken.delete(submissionToken);
     if (this.#byMessage.get(messageHash) === attempt) this.#byMessage.delete(messageHash);
     for (const signature of attempt.signatures)
       if (this.#bySignature.get(signature) === attempt) this.#bySignature.delete(signature);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import bs58 from "bs58";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import { verifySignature } from "../../primitives/ed25519.ts";
+import { encodeBase58 } from "../../primitives/encoding/base58.ts";
 import { SIGNATURE_SIZE, wireLayout } from "../../solana/message.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
 
@@ -43,5 +43,5 @@ export function verifySignedBytes(
       },
     );
   }
-  return bs58.encode(signature);
+  return encodeBase58(signature);
 }

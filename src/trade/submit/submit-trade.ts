@@ -79,8 +79,10 @@ type SubmitRequest = Parameters<Trades["submit"]>[0];
  * and the claim makes all answers agree, so submitting the same bytes again, to any process, is always safe.
  */
 async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<SubmittedTrade> {
-  const { ports, attempts, finality } = story;
+  const { ports, attempts } = story;
   const { principal, submissionToken, signedTransaction, stages } = request;
+  const settled = attempts.settledBy(principal.accountId, submissionToken, signedTransaction);
+  if (settled?.sealed.wallet === principal.wallet) return replay(story, settled);
   const startedAtMs = ports.now();
   const sealed = ports.sealer.open(submissionToken, principal.accountId);
   stages?.mark("open");
@@ -94,14 +96,20 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   const signature = verifySignedBytes(sealed, signedTransaction);
   stages?.mark("verify");
   const claim = claimOf(request, sealed, signature, ports.now());
-  const isReplay = attempts.byMessage(claim.messageHash)?.isSettled === true;
   const attempt = attempts.join(claim, sealed);
+  if (attempt.isSettled) return replay(story, attempt);
   const outcome = await within(ports.settings.answerMs, attempt.done);
   markStages(request, attempt, startedAtMs, ports.now());
   if (outcome === undefined) return pendingAnswer(story, attempt);
-  const trade = answerOf(sealed, attempt.progress.trade.signature, outcome);
-  // Another answer may have reported it as finalized since.
-  return isReplay ? finality.recall(claim.messageHash, trade) : trade;
+  return answerOf(sealed, attempt.progress.trade.signature, outcome);
+}
+
+/** The answer of a submit that has ended before. Another answer may have reported it as finalized since. */
+async function replay({ finality }: SubmitStory, { sealed, claim, progress, done }: Attempt): Promise<SubmittedTrade> {
+  const outcome = await done;
+  // Attempts without an outcome are not kept.
+  if (outcome === undefined) return progress.trade;
+  return finality.recall(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
 }
 
 function claimOf(request: SubmitRequest, sealed: SealedTrade, signature: string, claimedAtMs: number): SubmissionClaim {

@@ -23,6 +23,8 @@ export class RecordVotes {
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
   /** Since when a node has given no record (epoch milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
+  readonly #wholeKeys = new Map<TransactionRecord, string>();
+  readonly #keysWithoutLogs = new Map<TransactionRecord, string>();
   #noticedError: { readonly error: unknown | null } | undefined;
 
   constructor(witnesses: Witnesses) {
@@ -92,9 +94,21 @@ export class RecordVotes {
 
   /** Nodes by equal records, the largest group first. */
   #groups(): readonly RpcEndpoint[][] {
+    const records = this.#records();
+    if (records.length <= 1) return records.length === 0 ? [] : [[...records]];
     const withLogs = !this.#hasCut();
-    const groups = Map.groupBy(this.#records(), (endpoint) => recordKey(this.#recordOf(endpoint)!, withLogs));
+    const groups = Map.groupBy(records, (endpoint) => this.#keyOf(this.#recordOf(endpoint)!, withLogs));
     return [...groups.values()].sort((a, b) => b.length - a.length);
+  }
+
+  /** Made once for each record: groups are asked for with every answer. */
+  #keyOf(record: TransactionRecord, withLogs: boolean): string {
+    const keys = withLogs ? this.#wholeKeys : this.#keysWithoutLogs;
+    const known = keys.get(record);
+    if (known !== undefined) return known;
+    const key = recordKey(record, withLogs);
+    keys.set(record, key);
+    return key;
   }
 
   #hasCut(): boolean {

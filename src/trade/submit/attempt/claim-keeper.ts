@@ -142,7 +142,7 @@ export class ClaimKeeper {
     const ended = { ...this.#claim, signature, transaction };
     const written = this.#ports.submissions.finish(ended, text).catch(() => undefined);
     const standing = await within(WRITE_WAIT_MS, written);
-    if (standing !== undefined) return parseOutcome(standing);
+    if (standing !== undefined) return standing === text ? outcome : parseOutcome(standing);
     void written.then((late) => (late === undefined ? this.#finishLater(ended, text) : undefined));
     return outcome;
   }

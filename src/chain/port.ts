@@ -117,6 +117,34 @@ export interface PriorityFees {
   expectedSlots(level: Priority): number;
 }
 
+/** The lowest prices that landed in a slot. Micro-lamports per compute unit. */
+export interface LandedPrice {
+  readonly slot: bigint;
+  /** Among all transactions. */
+  readonly chain: bigint;
+  /** Among those that wrote to the accounts asked about; never below `chain`. */
+  readonly accounts: bigint;
+}
+
+/** What landed in recent slots beside what a transaction bids. */
+export interface LandedPrices {
+  /** The transaction's own bid. Micro-lamports per compute unit. */
+  readonly bid: bigint;
+  /** Nodes that list every one of the prices; of several prices for a slot the lowest is given. */
+  readonly nodes: number;
+  /** A slot that is not among them was skipped, or nobody paid in it. */
+  readonly slots: readonly LandedPrice[];
+}
+
+/** Reads what landed, to explain a transaction that did not. */
+export interface LandedPriceReader {
+  /**
+   * Prices of recent slots on the accounts that the transaction writes to, and on `markets`. Undefined if no node lists
+   * prices now, or if more is asked than such reads may cost. Never throws.
+   */
+  read(transaction: Uint8Array, markets: readonly Address[]): Promise<LandedPrices | undefined>;
+}
+
 /** How a broadcast transaction ends, as proven by the chain. */
 export type LandingOutcome =
   | {

@@ -429,6 +429,9 @@ type SubmitResponse struct {
 
 	// Why the outcome is still open although a node has reported the transaction as landed.
 	PendingReason *string `json:"pendingReason"`
+
+	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
+	Diagnosis Diagnosis `json:"diagnosis"`
 }
 
 // TradeStatus: How far a submitted transaction has got. A trade that failed for good is an error instead.
@@ -465,6 +468,24 @@ type TradeResult struct {
 
 	// The same for every mint that the route passed through; `remainder` is the first of them.
 	Remainders []Remainder `json:"remainders"`
+}
+
+// Diagnosis: Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time.
+type Diagnosis struct {
+	// The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`, `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+	Cause string `json:"cause"`
+
+	// True if what was observed leaves no other cause; false if it is the most likely one.
+	Sure bool `json:"sure"`
+
+	// What was observed, for people.
+	Evidence string `json:"evidence"`
+
+	// What to do about it, for people.
+	Remedy string `json:"remedy"`
+
+	// Other causes that had a part in it.
+	Others []string `json:"others"`
 }
 
 // QuoteRequest: Requests a price. The body of a swap can be sent unchanged.
@@ -633,6 +654,9 @@ type GetTradeResponse struct {
 
 	// Why the outcome is still open although a node has reported the transaction as landed.
 	PendingReason *string `json:"pendingReason"`
+
+	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
+	Diagnosis Diagnosis `json:"diagnosis"`
 }
 
 // ListTradesResponse: A page of this account's trades.
@@ -687,6 +711,9 @@ type TradeRecord struct {
 
 	// Why it failed; absent if it has not.
 	Failure *TradeFailure `json:"failure"`
+
+	// Why it expired or landed late; absent if it did neither.
+	Diagnosis Diagnosis `json:"diagnosis"`
 }
 
 // TradeFailure: Why a submitted trade failed. GetTrade fails with the same error.
@@ -741,6 +768,9 @@ type WatchTradeResponse struct {
 
 	// Why the outcome is still open although a node has reported the transaction as landed.
 	PendingReason *string `json:"pendingReason"`
+
+	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
+	Diagnosis Diagnosis `json:"diagnosis"`
 }
 
 // TradeEvent: One event of a submitted transaction. The reason of a failure is in the error that ends the stream.

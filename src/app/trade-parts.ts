@@ -4,6 +4,7 @@ import { createSubmissions } from "../accounts/submissions.ts";
 import { networkOf } from "../api/http/network-of.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
+import { createLandedPrices } from "../chain/fees/landed-prices.ts";
 import { networkName } from "../chain/head/network-name.ts";
 import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
 import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
@@ -149,6 +150,12 @@ export async function openTrades(
       owner,
       observe: (report) => metrics.recordSubmission(report),
       slot: () => head.slot(),
+      conditions: {
+        slot: () => head.slot(),
+        blockHeight: () => head.blockHeight(),
+        slotMs: () => head.slotMs(),
+        prices: createLandedPrices({ pool, now }),
+      },
       onLanded: (report) => {
         parts.landed.note(report);
         markets.noteOpened(report.opened);

@@ -56,6 +56,19 @@ export interface Trade {
   readonly witnesses?: number | undefined;
   /** Why the outcome is still open although a node has reported the transaction as landed. */
   readonly pendingReason?: string | undefined;
+  /** Why it landed late; absent if it landed in time. */
+  readonly diagnosis?: TradeDiagnosis | undefined;
+}
+
+/** Why a trade landed late or, in the details of TX_EXPIRED, did not land. */
+export interface TradeDiagnosis {
+  /** What would have had to be otherwise: `submitted_late`, `priority_low`, `unknown` and others. */
+  readonly cause: string;
+  /** True if what the service observed leaves no other cause. */
+  readonly sure: boolean;
+  readonly evidence: string;
+  readonly remedy: string;
+  readonly others: readonly string[];
 }
 
 /** What happened to a submitted transaction. */

@@ -123,7 +123,7 @@ export const ERRORS = {
   TX_EXPIRED: final(
     410,
     "failed_precondition",
-    "Proven: the transaction is in no block and can no longer land; `details.diagnosis` says why if that is known, with `evidence` and `remedy`",
+    "Proven: the transaction is in no block and can no longer land; `details.diagnosis` names the cause or says `unknown`, with `sure`, `evidence`, `remedy` and `others`",
     "Build again",
   ),
   OUTCOME_UNKNOWN: final(

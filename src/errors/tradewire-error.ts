@@ -17,7 +17,7 @@ export interface ErrorFacts {
   /** After a submit: true if this transaction can no longer land. */
   readonly safeToRebuild?: boolean;
   readonly retryAfterMs?: number;
-  readonly details?: Readonly<Record<string, string | number>>;
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
   readonly cause?: unknown;
 }
 

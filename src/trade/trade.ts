@@ -4,6 +4,7 @@ import type { ErrorCode } from "../errors/error-codes.ts";
 import type { SearchCaller } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { SwapMode } from "../venues/venue.ts";
+import type { Diagnosis } from "./submit/diagnosis/diagnosis.ts";
 
 /**
  * What a caller asks for, parsed but not yet resolved against the chain. An error about an argument has the argument's name
@@ -172,6 +173,8 @@ export interface SubmittedTrade extends TradeSides {
   readonly witnesses: number | undefined;
   /** Why it is still undecided although a node has reported it as landed. */
   readonly pendingReason: string | undefined;
+  /** Why it landed late; absent if it did not. */
+  readonly diagnosis: Diagnosis | undefined;
 }
 
 /** Something that happened to a submitted transaction. */
@@ -203,6 +206,8 @@ export interface ListedTrade {
   readonly trade?: SubmittedTrade | undefined;
   /** What the build promised. */
   readonly quoted?: ExactAmounts | undefined;
+  /** Why it expired or landed late; absent if it did neither. */
+  readonly diagnosis?: Diagnosis | undefined;
   readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly safeToRebuild: boolean };
 }
 

@@ -143,6 +143,7 @@ export function createFakeTrades(): FakeTrades {
         slot: 300_000_001n,
         witnesses: 2,
         pendingReason: undefined,
+        diagnosis: undefined,
         result: { inAmount: trade.estimates.inAmount, outAmount: trade.estimates.outAmount },
       };
       submitted.set(text, { principal, trade: result });

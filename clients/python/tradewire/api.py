@@ -322,6 +322,8 @@ class SubmitResponse(TypedDict):
     witnesses: Optional[int]
     # Why the outcome is still open although a node has reported the transaction as landed.
     pendingReason: Optional[str]
+    # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
+    diagnosis: Diagnosis
 
 
 TradeStatus = Literal["pending", "processed", "confirmed", "finalized", "failed", "expired"]
@@ -343,6 +345,21 @@ class TradeResult(TypedDict):
     remainder: Optional[Remainder]
     # The same for every mint that the route passed through; `remainder` is the first of them.
     remainders: list[Remainder]
+
+
+class Diagnosis(TypedDict):
+    """Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time."""
+
+    # The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`, `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+    cause: str
+    # True if what was observed leaves no other cause; false if it is the most likely one.
+    sure: bool
+    # What was observed, for people.
+    evidence: str
+    # What to do about it, for people.
+    remedy: str
+    # Other causes that had a part in it.
+    others: list[str]
 
 
 class QuoteRequest(TypedDict):
@@ -470,6 +487,8 @@ class GetTradeResponse(TypedDict):
     witnesses: Optional[int]
     # Why the outcome is still open although a node has reported the transaction as landed.
     pendingReason: Optional[str]
+    # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
+    diagnosis: Diagnosis
 
 
 class ListTradesResponse(TypedDict):
@@ -512,6 +531,8 @@ class TradeRecord(TypedDict):
     endedAt: Optional[str]
     # Why it failed; absent if it has not.
     failure: Optional[TradeFailure]
+    # Why it expired or landed late; absent if it did neither.
+    diagnosis: Diagnosis
 
 
 class TradeFailure(TypedDict):
@@ -554,6 +575,8 @@ class WatchTradeResponse(TypedDict):
     witnesses: Optional[int]
     # Why the outcome is still open although a node has reported the transaction as landed.
     pendingReason: Optional[str]
+    # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
+    diagnosis: Diagnosis
 
 
 class TradeEvent(TypedDict):

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/types.proto.
  */
 export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSKAAgoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKcmVtYWluZGVycxgUIAMoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSLIAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyEisKCnJlbWFpbmRlcnMYFCADKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkibgoFUHJvb2YSGQoMcHJvZ3JhbV9zbG90GAEgASgESACIAQESGAoLc2hhZG93X3Nsb3QYAiABKARIAYgBARIPCgdjaGVja2VkGAMgASgIQg8KDV9wcm9ncmFtX3Nsb3RCDgoMX3NoYWRvd19zbG90IrsBCghSb3V0ZUxlZxINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEgwKBHBhdGgYFCABKA0SDQoFc2hhcmUYFSABKAESFQoNYXJyYXlfbnVtYmVycxgWIAMoESp4CghQcmlvcml0eRIYChRQUklPUklUWV9VTlNQRUNJRklFRBAAEhQKEFBSSU9SSVRZX0VDT05PTVkQARIRCg1QUklPUklUWV9GQVNUEAISEwoPUFJJT1JJVFlfRkFTVEVSEAMSFAoQUFJJT1JJVFlfRkFTVEVTVBAEKlYKCFN3YXBNb2RlEhkKFVNXQVBfTU9ERV9VTlNQRUNJRklFRBAAEhYKElNXQVBfTU9ERV9FWEFDVF9JThABEhcKE1NXQVBfTU9ERV9FWEFDVF9PVVQQAirMAQoLVHJhZGVTdGF0dXMSHAoYVFJBREVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUVFJBREVfU1RBVFVTX1BFTkRJTkcQARIaChZUUkFERV9TVEFUVVNfUFJPQ0VTU0VEEAISGgoWVFJBREVfU1RBVFVTX0NPTkZJUk1FRBADEhoKFlRSQURFX1NUQVRVU19GSU5BTElaRUQQBBIXChNUUkFERV9TVEFUVVNfRkFJTEVEEAUSGAoUVFJBREVfU1RBVFVTX0VYUElSRUQQBkIwWi50cmFkZXdpcmUuZXhhbXBsZS9hcGkvdHJhZGV3aXJlL3YxO3RyYWRld2lyZXYxYgZwcm90bzM");
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSKAAgoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKcmVtYWluZGVycxgUIAMoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSLIAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyEisKCnJlbWFpbmRlcnMYFCADKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkiWgoJRGlhZ25vc2lzEg0KBWNhdXNlGAEgASgJEgwKBHN1cmUYAiABKAgSEAoIZXZpZGVuY2UYAyABKAkSDgoGcmVtZWR5GAQgASgJEg4KBm90aGVycxgFIAMoCSJuCgVQcm9vZhIZCgxwcm9ncmFtX3Nsb3QYASABKARIAIgBARIYCgtzaGFkb3dfc2xvdBgCIAEoBEgBiAEBEg8KB2NoZWNrZWQYAyABKAhCDwoNX3Byb2dyYW1fc2xvdEIOCgxfc2hhZG93X3Nsb3QiuwEKCFJvdXRlTGVnEg0KBXZlbnVlGAEgASgJEg4KBm1hcmtldBgCIAEoCRISCgppbnB1dF9taW50GAMgASgJEhMKC291dHB1dF9taW50GAQgASgJEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkSDAoEcGF0aBgUIAEoDRINCgVzaGFyZRgVIAEoARIVCg1hcnJheV9udW1iZXJzGBYgAygRKngKCFByaW9yaXR5EhgKFFBSSU9SSVRZX1VOU1BFQ0lGSUVEEAASFAoQUFJJT1JJVFlfRUNPTk9NWRABEhEKDVBSSU9SSVRZX0ZBU1QQAhITCg9QUklPUklUWV9GQVNURVIQAxIUChBQUklPUklUWV9GQVNURVNUEAQqVgoIU3dhcE1vZGUSGQoVU1dBUF9NT0RFX1VOU1BFQ0lGSUVEEAASFgoSU1dBUF9NT0RFX0VYQUNUX0lOEAESFwoTU1dBUF9NT0RFX0VYQUNUX09VVBACKswBCgtUcmFkZVN0YXR1cxIcChhUUkFERV9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRUUkFERV9TVEFUVVNfUEVORElORxABEhoKFlRSQURFX1NUQVRVU19QUk9DRVNTRUQQAhIaChZUUkFERV9TVEFUVVNfQ09ORklSTUVEEAMSGgoWVFJBREVfU1RBVFVTX0ZJTkFMSVpFRBAEEhcKE1RSQURFX1NUQVRVU19GQUlMRUQQBRIYChRUUkFERV9TVEFUVVNfRVhQSVJFRBAGQjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw");
 
 /**
  * The expected amounts of a trade, computed from the chain's state at build time.
@@ -397,6 +397,101 @@ export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__
   messageDesc(file_tradewire_v1_types, 3);
 
 /**
+ * Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time.
+ *
+ * @generated from message tradewire.v1.Diagnosis
+ */
+export type Diagnosis = Message<"tradewire.v1.Diagnosis"> & {
+  /**
+   * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`,
+   * `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its
+   * accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+   *
+   * @generated from field: string cause = 1;
+   */
+  cause: string;
+
+  /**
+   * True if what was observed leaves no other cause; false if it is the most likely one.
+   *
+   * @generated from field: bool sure = 2;
+   */
+  sure: boolean;
+
+  /**
+   * What was observed, for people.
+   *
+   * @generated from field: string evidence = 3;
+   */
+  evidence: string;
+
+  /**
+   * What to do about it, for people.
+   *
+   * @generated from field: string remedy = 4;
+   */
+  remedy: string;
+
+  /**
+   * Other causes that had a part in it.
+   *
+   * @generated from field: repeated string others = 5;
+   */
+  others: string[];
+};
+
+/**
+ * Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time.
+ *
+ * @generated from message tradewire.v1.Diagnosis
+ */
+export type DiagnosisJson = {
+  /**
+   * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`,
+   * `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its
+   * accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+   *
+   * @generated from field: string cause = 1;
+   */
+  cause?: string;
+
+  /**
+   * True if what was observed leaves no other cause; false if it is the most likely one.
+   *
+   * @generated from field: bool sure = 2;
+   */
+  sure?: boolean;
+
+  /**
+   * What was observed, for people.
+   *
+   * @generated from field: string evidence = 3;
+   */
+  evidence?: string;
+
+  /**
+   * What to do about it, for people.
+   *
+   * @generated from field: string remedy = 4;
+   */
+  remedy?: string;
+
+  /**
+   * Other causes that had a part in it.
+   *
+   * @generated from field: repeated string others = 5;
+   */
+  others?: string[];
+};
+
+/**
+ * Describes the message tradewire.v1.Diagnosis.
+ * Use `create(DiagnosisSchema)` to create a new message.
+ */
+export const DiagnosisSchema: GenMessage<Diagnosis, {jsonType: DiagnosisJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_types, 4);
+
+/**
  * How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
  *
  * @generated from message tradewire.v1.Proof
@@ -457,7 +552,7 @@ export type ProofJson = {
  * Use `create(ProofSchema)` to create a new message.
  */
 export const ProofSchema: GenMessage<Proof, {jsonType: ProofJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 4);
+  messageDesc(file_tradewire_v1_types, 5);
 
 /**
  * One market on the route of a trade.
@@ -608,7 +703,7 @@ export type RouteLegJson = {
  * Use `create(RouteLegSchema)` to create a new message.
  */
 export const RouteLegSchema: GenMessage<RouteLeg, {jsonType: RouteLegJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 5);
+  messageDesc(file_tradewire_v1_types, 6);
 
 /**
  * How fast a transaction should land. A higher level pays a higher priority fee.

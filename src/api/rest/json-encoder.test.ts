@@ -20,6 +20,7 @@ describe("the JSON encoder", () => {
       priorityCost: 0,
       witnesses: null,
       pendingReason: null,
+      diagnosis: null,
       costs: null,
       route: [],
     });

@@ -10,6 +10,7 @@ import {
 } from "../../../gen/tradewire/v1/trade_pb.ts";
 import {
   type CostsSchema,
+  type DiagnosisSchema,
   type EstimatesSchema,
   type ProofSchema,
   type RouteLegSchema,
@@ -74,9 +75,15 @@ export function fromSubmitted(trade: SubmittedTrade) {
     priorityCost: priorityCostOf(trade.costs),
     ...(trade.witnesses === undefined ? {} : { witnesses: trade.witnesses }),
     ...(trade.pendingReason === undefined ? {} : { pendingReason: trade.pendingReason }),
+    ...(trade.diagnosis === undefined ? {} : { diagnosis: fromDiagnosis(trade.diagnosis) }),
     costs: fromCosts(trade.costs),
     route: trade.route.map(fromLeg),
   } satisfies MessageInitShape<typeof SubmitResponseSchema>;
+}
+
+/** Why a trade expired or landed late. */
+export function fromDiagnosis({ others, ...diagnosis }: NonNullable<SubmittedTrade["diagnosis"]>) {
+  return { ...diagnosis, others: [...others] } satisfies MessageInitShape<typeof DiagnosisSchema>;
 }
 
 /** One message of WatchTrade: the trade with its events since the previous message. */

@@ -9,7 +9,7 @@ import type { SubmissionPlace } from "../../accounts/port.ts";
 import { invalidField } from "../../errors/tradewire-error.ts";
 import { isoMillis } from "../../primitives/clock.ts";
 import type { ExactAmounts, ListedTrade, SubmittedTrade, TradePage, TradeQuery } from "../../trade/trade.ts";
-import { fromAmounts, fromCosts, fromLeg, priorityCostOf, STATUSES } from "./answers.ts";
+import { fromAmounts, fromCosts, fromDiagnosis, fromLeg, priorityCostOf, STATUSES } from "./answers.ts";
 
 /** Trades per page if the request names no number. */
 const DEFAULT_LIMIT = 50;
@@ -43,7 +43,7 @@ const STATUS_NAMES = new Map(
 );
 
 /** A trade in the response of ListTrades. */
-function fromListed({ signature, status, slot, trade, quoted, failure, ...times }: ListedTrade) {
+function fromListed({ signature, status, slot, trade, quoted, diagnosis, failure, ...times }: ListedTrade) {
   return {
     signature,
     status: LISTED_STATUSES[status],
@@ -55,6 +55,7 @@ function fromListed({ signature, status, slot, trade, quoted, failure, ...times 
     submittedAt: isoMillis(times.submittedAtMs),
     ...(times.endedAtMs === undefined ? {} : { endedAt: isoMillis(times.endedAtMs) }),
     ...(failure === undefined ? {} : { failure }),
+    ...(diagnosis === undefined ? {} : { diagnosis: fromDiagnosis(diagnosis) }),
   } satisfies MessageInitShape<typeof TradeRecordSchema>;
 }
 

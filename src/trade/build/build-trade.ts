@@ -121,6 +121,7 @@ function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     closes: assembly.closes?.address,
     senders: draft.senders,
     priority: request.priority,
+    blocksLeft: Number(lifetime.lastValidBlockHeight - ports.head.blockHeight()),
   };
   const submissionToken = ports.sealer.seal(sealed, request.principal.accountId);
   request.stages?.mark("seal");

@@ -3,6 +3,7 @@ import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { ExactAmounts, ListedTrade, SubmittedTrade, TradePage, TradeQuery } from "../trade.ts";
 import type { Attempts } from "./attempts.ts";
+import { diagnosisIn } from "./outcome/expired-outcome.ts";
 import type { Finality } from "./outcome/finality.ts";
 import { answerOf, parseOutcome, pendingTrade } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
@@ -72,12 +73,14 @@ export class TradeLister {
         slot,
         trade,
         quoted: quotedOf(sealed),
+        diagnosis: diagnosisIn(outcome),
         failure,
       };
     }
-    if (sealed === undefined) return { ...times, status: outcome.status, slot: outcome.slot };
+    const { diagnosis } = outcome;
+    if (sealed === undefined) return { ...times, status: outcome.status, slot: outcome.slot, diagnosis };
     const trade = await this.#complete(record, answerOf(sealed, signature, outcome), lookUps);
-    return { ...times, status: trade.status, slot: trade.slot, trade, quoted: quotedOf(sealed) };
+    return { ...times, status: trade.status, slot: trade.slot, trade, quoted: quotedOf(sealed), diagnosis };
   }
 
   /** What was sealed at the build; undefined if its key has left the ring. */

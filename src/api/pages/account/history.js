@@ -70,8 +70,19 @@ function difference({ quoted, tradeResult }) {
 }
 
 function rowOf(trade) {
-  const { signature, status, platform, inputMint, outputMint, quoted, tradeResult, costs, submittedAt, failure } =
-    trade;
+  const {
+    signature,
+    status,
+    platform,
+    inputMint,
+    outputMint,
+    quoted,
+    tradeResult,
+    costs,
+    submittedAt,
+    failure,
+    diagnosis,
+  } = trade;
   const kind = failure !== null ? "bad" : status === "finalized" || status === "confirmed" ? "good" : "warn";
   const names = platform === "" ? "" : `${tokens.name(inputMint)} → ${tokens.name(outputMint)}`;
   const paid =
@@ -82,6 +93,8 @@ function rowOf(trade) {
       BigInt(costs.rentPaid) -
       BigInt(costs.rentReturned);
   const words = failure === null ? [] : [element("small", { title: failure.message }, ` ${failure.code}`)];
+  if (diagnosis !== null)
+    words.push(element("small", { class: "under", title: diagnosis.evidence }, diagnosis.cause.replaceAll("_", " ")));
   return element(
     "tr",
     {},
@@ -125,6 +138,7 @@ const COLUMNS = [
   ["rentPaidLamports", (trade) => trade.costs?.rentPaid],
   ["rentReturnedLamports", (trade) => trade.costs?.rentReturned],
   ["failure", (trade) => trade.failure?.code],
+  ["cause", (trade) => trade.diagnosis?.cause],
 ];
 
 /** Quoted where needed. Nothing of this table begins a formula: codes, numbers, base58 and ISO times. */

@@ -20,6 +20,19 @@ const REMEDIES = {
   PROGRAM_ERROR: "Build again: the market has changed.",
 };
 
+/** What `cause` of a diagnosis means. */
+const CAUSES = {
+  submitted_late: "it was signed and submitted too late",
+  blockhash_old: "its blockhash was old when it was built",
+  senders_refused: "no sender accepted it",
+  senders_late: "the senders accepted it late",
+  priority_low: "its priority fee was too low for the chain",
+  contention: "its priority fee was too low for its accounts",
+  dropped_block: "the chain dropped a block that had it",
+  slots_skipped: "leaders skipped their slots",
+  unknown: "The cause is not known",
+};
+
 /** Submits a signed trade and shows it until it is final. */
 export async function followTrade({ session, build, signed, tokens, status, say }) {
   const signature = base58(signed.slice(1, 65));
@@ -45,12 +58,14 @@ export async function followTrade({ session, build, signed, tokens, status, say 
     const final = await call("GET", `/v1/tx/${signature}`, { apiKey: session.apiKey });
     showAmounts(final, build, tokens);
     timeline.end();
+    if (final.diagnosis !== null) timeline.addWhy(final.diagnosis);
     if (final.status !== "pending") say("outcome", "The trade landed.", "good");
   } catch (error) {
     timeline.fail(error.code ?? "Failed");
     const remedy = REMEDIES[error.code];
-    const { evidence, remedy: advice } = error.details ?? {};
-    say("outcome", [error.message, remedy, evidence, advice].filter((words) => words !== undefined).join(" "), "bad");
+    say("outcome", [error.message, remedy].filter((words) => words !== undefined).join(" "), "bad");
+    const { diagnosis: cause, ...facts } = error.details ?? {};
+    if (cause !== undefined) timeline.addWhy({ cause, ...facts });
   }
 }
 
@@ -95,6 +110,13 @@ class Timeline {
   end() {
     this.#waiting?.remove();
     this.#waiting = undefined;
+  }
+
+  /** Why it landed late or not at all. */
+  addWhy({ cause, sure, evidence, remedy }) {
+    const likely = cause === "unknown" ? "" : sure ? "Why: " : "Probably why: ";
+    const words = `${likely}${CAUSES[cause] ?? cause.replaceAll("_", " ")}. ${evidence} ${remedy}`;
+    this.#list.append(element("li", { class: "why" }, words));
   }
 
   fail(words) {

@@ -27,6 +27,8 @@ export interface SealedTrade extends TradeSides {
   readonly senders: readonly string[];
   /** The level it was built for; undefined in tokens of earlier releases. */
   readonly priority?: Priority | undefined;
+  /** Blocks in which it could still land when it was built, 255 at most; undefined in tokens of earlier releases. */
+  readonly blocksLeft?: number | undefined;
 }
 
 const VERSION = 3;
@@ -75,8 +77,10 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
   out.u8(trade.senders.length);
   for (const sender of trade.senders) out.text(sender);
-  // The last byte: readers of earlier releases stop before it.
-  if (trade.priority !== undefined) out.u8(PRIORITY_LEVELS.indexOf(trade.priority));
+  // The last bytes: readers of earlier releases stop before them.
+  if (trade.priority === undefined) return;
+  out.u8(PRIORITY_LEVELS.indexOf(trade.priority));
+  if (trade.blocksLeft !== undefined) out.u8(Math.max(0, Math.min(trade.blocksLeft, 255)));
 }
 
 /** Decodes what `writeSealedTrade` wrote. @throws RangeError for another version, or if bytes are missing */
@@ -112,6 +116,7 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
     closes: from.u8() === 0 ? undefined : address(),
     senders: Array.from({ length: from.u8() }, () => from.text()),
     priority: from.isAtEnd ? undefined : PRIORITY_LEVELS[from.u8()],
+    blocksLeft: from.isAtEnd ? undefined : from.u8(),
   };
 }
 

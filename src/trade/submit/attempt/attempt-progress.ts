@@ -1,6 +1,7 @@
 import type { LandingEvent } from "../../../chain/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import type { SubmitStage, SubmittedTrade, TradeEvent } from "../../trade.ts";
+import type { AttemptWatch } from "../diagnosis/attempt-watch.ts";
 
 /** How far an attempt has come: the trade as it stands, what happened to it, and when the stages of its submit ended. */
 export class AttemptProgress {
@@ -10,9 +11,13 @@ export class AttemptProgress {
   readonly #stageEnds: [SubmitStage, number][] = [];
   #changed = Promise.withResolvers<void>();
 
-  constructor(trade: SubmittedTrade, now: Now) {
+  readonly #watch: Pick<AttemptWatch, "receive"> | undefined;
+
+  /** @param watch receives every event too */
+  constructor(trade: SubmittedTrade, now: Now, watch?: Pick<AttemptWatch, "receive">) {
     this.#trade = trade;
     this.#now = now;
+    this.#watch = watch;
   }
 
   /** The trade as it stands. Its result and failure come with the outcome. */
@@ -53,6 +58,7 @@ export class AttemptProgress {
   record(event: Omit<TradeEvent, "atMs">): void {
     if (event.kind === "sent" && !this.#stageEnds.some(([stage]) => stage === "broadcast")) this.endStage("broadcast");
     this.#events.push({ ...event, atMs: this.#now() });
+    this.#watch?.receive(event);
   }
 
   endStage(stage: SubmitStage): void {

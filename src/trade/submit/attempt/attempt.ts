@@ -3,8 +3,9 @@ import type { Landing, Priority } from "../../../chain/port.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
+import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch.ts";
+import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { expiredOutcome } from "../outcome/expired-outcome.ts";
-import { causeOfExpiry, type ExpiryCause } from "../outcome/expiry-cause.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
 import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
@@ -27,6 +28,8 @@ export interface AttemptPorts extends ClaimPorts {
   readonly observe?: (report: AttemptReport) => void;
   /** The newest slot known; absent: reports have none. */
   readonly slot?: () => bigint;
+  /** What explains late and expired trades; absent: only what was sent does. */
+  readonly conditions?: LandingConditions | undefined;
 }
 
 export interface AttemptSettings extends ClaimSettings {
@@ -70,6 +73,7 @@ export class Attempt {
   readonly #ports: AttemptPorts;
   readonly #keeper: ClaimKeeper;
   readonly #broadcast: Broadcast;
+  readonly #watch: AttemptWatch;
   #isSettled = false;
   #isElsewhere = false;
   /** True if no other process has driven it before. */
@@ -80,7 +84,9 @@ export class Attempt {
     this.#ports = ports;
     this.claim = claim;
     this.sealed = sealed;
-    this.progress = new AttemptProgress(pendingTrade(sealed, claim.signature), ports.now);
+    const { transaction, claimedAtMs: submittedAtMs } = claim;
+    this.#watch = new AttemptWatch(ports.conditions, { sealed, transaction, submittedAtMs });
+    this.progress = new AttemptProgress(pendingTrade(sealed, claim.signature), ports.now, this.#watch);
     this.#keeper = new ClaimKeeper(ports, claim, isClaimed);
     const { lastValidBlockHeight } = claim;
     const terms = { lastValidBlockHeight, senders: sealed.senders };
@@ -179,6 +185,7 @@ export class Attempt {
     const fromSlot = this.#ports.slot?.();
     let code = "PENDING";
     progress.endStage("claim");
+    this.#watch.begin();
     const stopRetrying = this.#keeper.startRetrying();
     try {
       const end = await this.#follow();
@@ -189,6 +196,7 @@ export class Attempt {
       return await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
     } finally {
       stopRetrying();
+      this.#watch.end();
       const { claimedAtMs: startedAtMs } = this.claim;
       const { priority } = this.sealed;
       this.#ports.observe?.({ code, startedAtMs, events: progress.events, durable, priority, fromSlot });
@@ -203,7 +211,7 @@ export class Attempt {
       const { signature, landing } = landed;
       if (landing.kind === "pending") return undefined;
       if (landing.kind === "landed") {
-        const outcome = readOutcome(this.#ports.venues, this.sealed, signature, landing);
+        const outcome = await this.#explained(readOutcome(this.#ports.venues, this.sealed, signature, landing));
         const transaction = this.#broadcast.transactionOf(signature);
         this.#ports.onLanded?.(reportLanded(this.sealed, { signature, transaction }, landing.record, outcome));
         return { signature, outcome };
@@ -227,28 +235,33 @@ export class Attempt {
         const known = this.signatures;
         const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known });
         if (finding.kind !== "found")
-          return expiredOutcome(signature, finding, { ...times, nowMs: now(), cause: this.#causeOfExpiry() });
+          return expiredOutcome(signature, finding, { ...times, nowMs: now(), cause: await this.#causeOfExpiry() });
         const { transaction } = finding;
         if (this.#broadcast.add(verifySignedBytes(this.sealed, transaction), transaction)) return "followed";
       } catch {
         // Too few nodes answer now, or one has made a transaction up.
       }
       if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
-        return expiredOutcome(signature, UNSERVED, { ...times, nowMs: now(), cause: this.#causeOfExpiry() });
+        return expiredOutcome(signature, UNSERVED, { ...times, nowMs: now(), cause: await this.#causeOfExpiry() });
       await sleep(SEARCH_RETRY_MS);
     }
     return undefined;
   }
 
-  #causeOfExpiry(): ExpiryCause {
-    const { events } = this.progress;
-    const { claimedAtMs: submittedAtMs } = this.claim;
-    return causeOfExpiry({
-      events,
-      submittedAtMs,
-      expiresAtMs: this.sealed.expiresAtMs,
-      isWhole: this.#isWhole && this.signatures.length === 1,
-    });
+  #causeOfExpiry(): Promise<Diagnosis> {
+    return this.#watch.explainExpiry(this.progress.events, this.#wasSeenWhole);
+  }
+
+  /** The outcome with why it came late, if it did. */
+  async #explained(outcome: Outcome): Promise<Outcome> {
+    if (outcome.kind !== "landed") return outcome;
+    const diagnosis = await this.#watch.explainLanding(this.progress.events, outcome.slot, this.#wasSeenWhole);
+    return diagnosis === undefined ? outcome : { ...outcome, diagnosis };
+  }
+
+  /** True if nobody else, as far as is known, has broadcast the message, under whatever signature. */
+  get #wasSeenWhole(): boolean {
+    return this.#isWhole && this.signatures.length === 1;
   }
 
   /** "confirmed" even if it is finalized by now: only a written outcome is reported as finalized. */

@@ -1,5 +1,5 @@
 import type { MessageFinding } from "../../../chain/port.ts";
-import type { ExpiryCause } from "./expiry-cause.ts";
+import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import type { Outcome } from "./outcome.ts";
 
 type Unfound = Exclude<MessageFinding, { readonly kind: "found" }>;
@@ -22,7 +22,7 @@ interface ExpiryTimes {
 export function expiredOutcome(
   signature: string,
   finding: Unfound,
-  { cause, ...times }: ExpiryTimes & { readonly cause: ExpiryCause },
+  { cause, ...times }: ExpiryTimes & { readonly cause: Diagnosis },
 ): Outcome {
   const ageMs = Math.max(finding.sinceMs, times.nowMs - times.expiresAtMs);
   const reachesBack = finding.kind === "absent" && finding.reachesBack;
@@ -33,18 +33,34 @@ export function expiredOutcome(
     code: "TX_EXPIRED",
     message:
       "The transaction can no longer land: its blockhash has expired and its message is in no block, under whatever signature. Build the trade again.",
-    facts: { safeToRebuild: true, details: { signature, scope: "message", witnesses: finding.witnesses, ...cause } },
+    facts: {
+      safeToRebuild: true,
+      details: { signature, scope: "message", witnesses: finding.witnesses, ...factsOf(cause) },
+    },
   };
 }
 
-function expiredHere(signature: string, cause: ExpiryCause): Outcome {
+function expiredHere(signature: string, cause: Diagnosis): Outcome {
   return {
     kind: "failed",
     code: "TX_EXPIRED",
     message:
       "The transaction can no longer land: its blockhash has expired and it is in no block. This holds for what was submitted here: no node shows the wallet's history, so if the message was signed again and sent elsewhere, it may have landed. Check the wallet before building again.",
-    facts: { safeToRebuild: false, details: { signature, scope: "submitted", ...cause } },
+    facts: { safeToRebuild: false, details: { signature, scope: "submitted", ...factsOf(cause) } },
   };
+}
+
+/** Why it expired, as facts of the error. */
+function factsOf({ cause, sure, evidence, remedy, others }: Diagnosis) {
+  return { diagnosis: cause, sure, evidence, remedy, others: others.join(", ") };
+}
+
+/** Why a message expired, by the facts that its outcome states; undefined if it failed otherwise, or by an earlier release. */
+export function diagnosisIn({ code, facts }: Extract<Outcome, { readonly kind: "failed" }>): Diagnosis | undefined {
+  const { diagnosis, sure, evidence, remedy, others } = facts.details ?? {};
+  if (code !== "TX_EXPIRED" || diagnosis === undefined || sure === undefined) return undefined;
+  const named = others === "" ? [] : String(others).split(", ");
+  return { cause: diagnosis, sure, evidence, remedy, others: named } as Diagnosis;
 }
 
 function unknown(signature: string): Outcome {

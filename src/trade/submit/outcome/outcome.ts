@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from "../../../errors/error-codes.ts";
 import { type ErrorFacts, TradewireError } from "../../../errors/tradewire-error.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Costs, ExactAmounts, SubmittedTrade, TradeStatus } from "../../trade.ts";
+import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 
 /** How a submission ended: stored once as JSON, and replayed to every later caller. */
 export type Outcome =
@@ -13,6 +14,8 @@ export type Outcome =
       readonly costs: Costs;
       /** Nodes that agree on it; undefined in records of an earlier version. */
       readonly witnesses?: number | undefined;
+      /** Why it landed late; undefined if it did not. */
+      readonly diagnosis?: Diagnosis | undefined;
     }
   | {
       readonly kind: "failed";
@@ -46,8 +49,8 @@ export function parseOutcome(text: string, isFinalized = false): Outcome {
 /** The answer of an outcome. @throws TradewireError if the trade failed */
 export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {
   if (outcome.kind === "failed") throw new TradewireError(outcome.code, outcome.message, outcome.facts);
-  const { slot, status, result, costs, witnesses } = outcome;
-  return { ...pendingTrade(sealed, signature), slot, status, result, costs, witnesses };
+  const { slot, status, result, costs, witnesses, diagnosis } = outcome;
+  return { ...pendingTrade(sealed, signature), slot, status, result, costs, witnesses, diagnosis };
 }
 
 /** A trade that is neither seen on the chain nor decided. */
@@ -67,5 +70,6 @@ export function pendingTrade(sealed: SealedTrade, signature: string): SubmittedT
     route,
     witnesses: undefined,
     pendingReason: undefined,
+    diagnosis: undefined,
   };
 }

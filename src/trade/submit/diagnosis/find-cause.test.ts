@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import type { LandedPrice } from "../../../chain/port.ts";
+import { findCause } from "./find-cause.ts";
+import type { Moment, Observations } from "./observations.ts";
+
+const sent = { kind: "sent", atMs: 1, sender: "rpc-1" } as const;
+const refused = { kind: "refused", atMs: 2, sender: "relay", reason: "tip too low" } as const;
+
+/** The head at a slot, 1,000 of which were skipped long ago. */
+const at = (slot: bigint, skipped = 0n): Moment => ({ slot, blockHeight: slot - 1_000n - skipped });
+
+/** Prices of the slots after submit from `first` to `last`: of the chain, and on the transaction's accounts. */
+function pricesIn(first: number, last: number, chain: bigint, accounts: bigint, nodes = 2): Observations["prices"] {
+  const bySlot = new Map<bigint, LandedPrice>();
+  for (let slot = 5_000n + BigInt(first); slot <= 5_000n + BigInt(last); slot++)
+    bySlot.set(slot, { slot, chain, accounts });
+  return { bid: 100n, nodes, bySlot };
+}
+
+/** A submission in slot 5,000 with 140 of its blocks left, accepted at once, that expired; but for the change. */
+const seen = (change: Partial<Observations>): Observations => ({
+  events: [sent],
+  submittedAtMs: 1_000,
+  expiresAtMs: 30_000,
+  lastValidBlockHeight: 4_140n,
+  isWhole: true,
+  started: at(5_000n),
+  accepted: at(5_000n),
+  ended: at(5_180n),
+  blocksLeftAtBuild: 145,
+  landedSlot: undefined,
+  prices: undefined,
+  ...change,
+});
+
+/** Only events and times are known. */
+const unobserved = { started: undefined, accepted: undefined, ended: undefined };
+
+describe("without a view of the chain", () => {
+  test("a submit after expiresAt was late, which may not be all", () => {
+    const late = findCause(seen({ ...unobserved, submittedAtMs: 33_250, events: [refused] }));
+    expect(late).toMatchObject({
+      cause: "submitted_late",
+      sure: false,
+      evidence: "It was submitted 3.3 s after its expiresAt.",
+    });
+    expect(findCause(seen({ ...unobserved, submittedAtMs: 30_000 })).cause).toBe("unknown");
+  });
+
+  test("senders are to blame only if this process saw all of them refuse", () => {
+    const events = [refused, { ...refused, sender: "rpc-1", reason: "x".repeat(500) }];
+    expect(findCause(seen({ ...unobserved, events }))).toMatchObject({
+      cause: "senders_refused",
+      sure: true,
+      evidence: `No sender accepted it. relay: tip too low; rpc-1: ${"x".repeat(120)}`,
+    });
+    expect(findCause(seen({ ...unobserved, events: [refused, sent] })).cause).toBe("unknown");
+    expect(findCause(seen({ ...unobserved, events: [refused], isWhole: false })).cause).toBe("unknown");
+    expect(findCause(seen({ ...unobserved, events: [] }))).toMatchObject({
+      cause: "unknown",
+      evidence: "No broadcast was seen by this process.",
+    });
+  });
+});
+
+describe("expired", () => {
+  test("a life that was over at submit: the signer was late, and no sender had a part in it", () => {
+    const late = findCause(
+      seen({ started: at(5_150n), accepted: undefined, events: [], ended: at(5_190n), submittedAtMs: 61_000 }),
+    );
+    expect(late).toMatchObject({ cause: "submitted_late", sure: true, others: [] });
+    expect(late.evidence).toBe(
+      "It was submitted 31.0 s after its expiresAt: of the 145 blocks that it could land in when built, none were left.",
+    );
+  });
+
+  test("an old blockhash is not the signer's fault", () => {
+    const old = { blocksLeftAtBuild: 16, started: at(5_137n), accepted: at(5_137n) };
+    expect(findCause(seen(old))).toMatchObject({ cause: "blockhash_old", sure: false });
+  });
+
+  test("a bid below all that landed on its accounts: sure by two nodes, likely by one, unknown by none", () => {
+    expect(findCause(seen({ prices: pricesIn(-10, 145, 50n, 900n) }))).toMatchObject({
+      cause: "contention",
+      sure: true,
+      evidence:
+        "It bid 100 micro-lamports per compute unit; in 140 of the 140 slots after a sender accepted it nothing below that landed on its accounts (median of the lowest 900), by the word of 2 nodes.",
+    });
+    expect(findCause(seen({ prices: pricesIn(-10, 145, 200n, 900n, 1) }))).toMatchObject({
+      cause: "priority_low",
+      sure: false,
+    });
+    expect(findCause(seen({})).cause).toBe("unknown");
+  });
+
+  test("a bid that was enough in a few slots more than bad luck explains: unknown", () => {
+    expect(findCause(seen({ prices: pricesIn(1, 134, 900n, 900n) }))).toMatchObject({ cause: "unknown", sure: false });
+    expect(findCause(seen({ prices: pricesIn(1, 137, 900n, 900n) })).cause).toBe("priority_low");
+  });
+
+  test("accepted in the last slots: the senders were late, if its bid was enough before", () => {
+    const late = { accepted: at(5_138n) };
+    expect(findCause(seen({ ...late, prices: pricesIn(100, 140, 900n, 900n) }))).toMatchObject({
+      cause: "senders_late",
+      sure: false,
+      others: [],
+      evidence: "It was first accepted 138 slots after submit, by rpc-1.",
+    });
+    const both = findCause(seen({ ...late, prices: pricesIn(-10, 140, 900n, 900n) }));
+    expect([both.cause, ...both.others].sort()).toEqual(["priority_low", "senders_late"]);
+  });
+
+  test("seen in a block that was dropped: that was it, unless it was late already", () => {
+    const events = (slot: bigint) => [sent, { kind: "processed", atMs: 3, slot } as const];
+    expect(findCause(seen({ events: events(5_002n) }))).toMatchObject({ cause: "dropped_block", sure: false });
+    expect(findCause(seen({ events: events(5_139n), prices: pricesIn(1, 138, 900n, 900n) }))).toMatchObject({
+      cause: "priority_low",
+      others: ["dropped_block"],
+    });
+  });
+});
+
+describe("landed late", () => {
+  const landed = (slots: bigint, change: Partial<Observations> = {}) =>
+    findCause(seen({ landedSlot: 5_000n + slots, ended: at(5_002n + slots), ...change }));
+
+  test("right after the first sender accepted it: the senders were late, surely", () => {
+    expect(landed(30n, { accepted: at(5_028n) })).toMatchObject({ cause: "senders_late", sure: true });
+  });
+
+  test("as soon as its bid was enough", () => {
+    expect(landed(40n, { prices: pricesIn(-5, 39, 20n, 900n) })).toMatchObject({ cause: "contention", sure: true });
+    expect(landed(40n, { prices: pricesIn(-5, 20, 20n, 900n) })).toMatchObject({ cause: "unknown" });
+  });
+
+  test("after a block that was dropped, or few blocks at all", () => {
+    const events = [sent, { kind: "processed", atMs: 3, slot: 5_002n } as const];
+    const prices = pricesIn(3, 28, 900n, 900n);
+    expect(landed(30n, { events, prices })).toMatchObject({ cause: "dropped_block", others: [] });
+    expect(landed(30n, { ended: at(5_032n, 29n) })).toMatchObject({ cause: "slots_skipped", sure: false });
+  });
+});

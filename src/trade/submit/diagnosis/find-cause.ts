@@ -1,0 +1,198 @@
+import { ALL_OBSTACLES, chancesIn, LATE_SLOTS, type Obstacles, type SlotScale, scaleOf } from "./chances.ts";
+import { type Diagnosis, type DiagnosisCause, REMEDIES } from "./diagnosis.ts";
+import { evidenceOf, namesOf } from "./evidence.ts";
+import type { Observations } from "./observations.ts";
+
+/** Chances that a transaction may miss by bad luck alone. With more of them, what was observed explains nothing. */
+const MISSED_CHANCES = 4;
+/** Slots below which a delay explains nothing. */
+const LEAST_DELAY = 4;
+/** Blocks of a life that signing, or the age of the blockhash at the build, may take as a matter of course. */
+const USUAL_SIGNING = 10;
+const USUAL_AGE = 30;
+/** Nodes that must list a price for it to leave no other cause. */
+const NODES_TO_BE_SURE = 2;
+/** Block heights between polls are estimates, off by a few. */
+const HEIGHT_ERROR = 3;
+
+const NO_OBSTACLES: Obstacles = { senders: false, prices: false, skips: false };
+
+/** A cause, how many slots it took, and how many chances to land in time there are without it, and with it alone. */
+interface Suspect {
+  readonly cause: DiagnosisCause;
+  readonly took: number;
+  readonly without: number;
+  readonly alone: number;
+}
+
+/** True if a trade that landed took so long that its caller should know why. */
+export function isLate({ started, landedSlot }: Pick<Observations, "started" | "landedSlot">): boolean {
+  return started !== undefined && landedSlot !== undefined && landedSlot - started.slot > BigInt(LATE_SLOTS);
+}
+
+/**
+ * Why a transaction expired or landed late. Everything that stood in its way is thought away in turn: the cause is what, had
+ * it been absent, would have left enough slots to land in time. Unknown if what was observed does not explain the end, or if
+ * this process did not see all of it.
+ */
+export function findCause(seen: Observations): Diagnosis {
+  const scale = scaleOf(seen);
+  if (scale === undefined || !seen.isWhole) return withoutChain(seen);
+  const { dropped } = scale;
+  if (dropped === undefined) return causeAmong(sent(scale), seen);
+  // Had the block been kept, it would have landed there, whatever came afterwards.
+  if (dropped <= LATE_SLOTS) return diagnosis(seen, scale, "dropped_block", false, []);
+  const landedSlot = seen.started!.slot + BigInt(dropped);
+  const late = causeAmong(sent({ ...scale, end: dropped }), { ...seen, landedSlot });
+  if (late.cause === "unknown") return diagnosis(seen, scale, "dropped_block", false, late.others);
+  return { ...late, sure: false, others: [...late.others, "dropped_block"] };
+}
+
+function causeAmong(scale: SlotScale, seen: Observations): Diagnosis {
+  if (chancesIn(scale, 0, scale.end) > MISSED_CHANCES) return diagnosis(seen, scale, "unknown", false, []);
+  const suspects = suspectsOf(scale, seen);
+  const mending = suspects.filter(({ without }) => without > MISSED_CHANCES);
+  const sufficient = suspects.filter(({ alone }) => alone <= MISSED_CHANCES);
+  const main = largest(mending) ?? largest(leastOpen(sufficient));
+  if (main === undefined)
+    return diagnosis(
+      seen,
+      scale,
+      "unknown",
+      false,
+      suspects.map(({ cause }) => cause),
+    );
+  const others = [...new Set([...mending, ...sufficient])].flatMap(({ cause }) =>
+    cause === main.cause ? [] : [cause],
+  );
+  return diagnosis(seen, scale, main.cause, isSure(main, others, scale, seen), others);
+}
+
+/** Nothing is sent once the life is over: that no sender accepted it says nothing about them. */
+function sent(scale: SlotScale): SlotScale {
+  return scale.blocksLeft < 0 ? { ...scale, accepted: 1 } : scale;
+}
+
+type Accuse = (cause: DiagnosisCause, obstacle: keyof Obstacles, took: number) => Suspect;
+
+/** What can be thought away, or taken alone, and how many chances to land in time that leaves. */
+function suspectsOf(scale: SlotScale, seen: Observations): readonly Suspect[] {
+  const hasExpired = seen.landedSlot === undefined;
+  const signed = hasExpired && scale.signed >= USUAL_SIGNING ? scale.signed : 0;
+  // What landed in slots after its end was known is not.
+  const aged = hasExpired ? Math.min(scale.aged, Math.max(0, scale.ended - scale.end)) : 0;
+  const inTime = (begin: number, end: number, obstacles?: Obstacles) =>
+    chancesIn(scale, begin, Math.min(end, begin + LATE_SLOTS + 1), obstacles);
+  const end = hasExpired ? scale.end : LATE_SLOTS + 1;
+  const among: Accuse = (cause, obstacle, took) => ({
+    cause,
+    took,
+    without: inTime(0, end, { ...ALL_OBSTACLES, [obstacle]: false }),
+    alone: inTime(-signed, end + aged, { ...NO_OBSTACLES, [obstacle]: true }),
+  });
+  const suspects: Suspect[] = [];
+  if (signed > 0)
+    suspects.push({
+      cause: "submitted_late",
+      took: signed,
+      without: inTime(-signed, end),
+      alone: inTime(0, end + aged, NO_OBSTACLES),
+    });
+  if (hasExpired && scale.aged >= USUAL_AGE)
+    suspects.push({
+      cause: "blockhash_old",
+      took: scale.aged,
+      without: inTime(0, end + aged),
+      alone: inTime(-signed, end, NO_OBSTACLES),
+    });
+  suspects.push(...senderSuspects(scale, seen, among));
+  const outbid = outbidSlots(scale).length;
+  if (outbid > 0) suspects.push(among(bidCause(scale, seen), "prices", outbid));
+  // A life is counted in blocks: skipped slots make it longer.
+  if (!hasExpired && scale.skipped >= LEAST_DELAY) suspects.push(among("slots_skipped", "skips", scale.skipped));
+  return suspects;
+}
+
+function senderSuspects({ accepted, end }: SlotScale, { events }: Observations, among: Accuse): readonly Suspect[] {
+  if (accepted <= LEAST_DELAY) return [];
+  if (Number.isFinite(accepted)) return [among("senders_late", "senders", accepted)];
+  return namesOf(events, "refused").length > 0 ? [among("senders_refused", "senders", end)] : [];
+}
+
+const outbidSlots = (scale: SlotScale): readonly number[] =>
+  Array.from({ length: Math.max(0, scale.end - 1) }, (_, i) => i + 1).filter((slot) => scale.isEnough(slot) === false);
+
+/**
+ * Share of the slots too dear for the bid in which the whole chain was: of those in which it would have landed in time, or
+ * of all of them.
+ */
+function chainShare(scale: SlotScale, { prices, started }: Observations): number {
+  const outbid = outbidSlots(scale);
+  const inTime = outbid.filter((slot) => slot <= LATE_SLOTS);
+  const judged = inTime.length > 0 ? inTime : outbid;
+  const everywhere = judged.filter((slot) => prices!.bid < prices!.bySlot.get(started!.slot + BigInt(slot))!.chain);
+  return everywhere.length / judged.length;
+}
+
+const bidCause = (scale: SlotScale, seen: Observations): DiagnosisCause =>
+  chainShare(scale, seen) >= 0.5 ? "priority_low" : "contention";
+
+/** True if what was observed leaves no other cause. */
+function isSure(
+  { cause, without, alone }: Suspect,
+  others: readonly DiagnosisCause[],
+  scale: SlotScale,
+  seen: Observations,
+): boolean {
+  switch (cause) {
+    case "submitted_late":
+      return scale.blocksLeft < -HEIGHT_ERROR && scale.aged < USUAL_AGE;
+    case "senders_refused":
+      return true;
+    case "senders_late":
+      // Landing right after shows that it had been with no leader before; an expiry may have another cause after that.
+      return seen.landedSlot !== undefined && without > MISSED_CHANCES && scale.end - scale.accepted <= MISSED_CHANCES;
+    case "priority_low":
+    case "contention": {
+      const share = chainShare(scale, seen);
+      const isCorroborated = (seen.prices?.nodes ?? 0) >= NODES_TO_BE_SURE;
+      // Slots without a block show no price: with many of them too little is known.
+      const isListed = scale.skippedShare < 0.5;
+      return others.length === 0 && alone <= 1 && isCorroborated && isListed && (share === 0 || share === 1);
+    }
+    default:
+      return false;
+  }
+}
+
+/** The cause if nothing is known of the chain, or another process may have driven it. */
+function withoutChain(seen: Observations): Diagnosis {
+  if (seen.landedSlot === undefined && seen.submittedAtMs > seen.expiresAtMs)
+    return diagnosis(seen, undefined, "submitted_late", false, []);
+  const isRefused = namesOf(seen.events, "sent").length === 0 && namesOf(seen.events, "refused").length > 0;
+  if (seen.landedSlot === undefined && seen.isWhole && isRefused)
+    return diagnosis(seen, undefined, "senders_refused", true, []);
+  return diagnosis(seen, undefined, "unknown", false, []);
+}
+
+function diagnosis(
+  seen: Observations,
+  scale: SlotScale | undefined,
+  cause: DiagnosisCause,
+  sure: boolean,
+  others: readonly DiagnosisCause[],
+): Diagnosis {
+  const outbid = scale === undefined ? [] : outbidSlots(scale);
+  return { cause, sure, evidence: evidenceOf(cause, seen, scale, outbid), remedy: REMEDIES[cause], others };
+}
+
+/** Those that leave the fewest chances when taken alone. */
+function leastOpen(suspects: readonly Suspect[]): readonly Suspect[] {
+  const least = Math.min(...suspects.map(({ alone }) => alone));
+  return suspects.filter(({ alone }) => alone === least);
+}
+
+/** The one that took the most slots; undefined of none. */
+function largest(suspects: readonly Suspect[]): Suspect | undefined {
+  return suspects.toSorted((a, b) => b.took - a.took)[0];
+}

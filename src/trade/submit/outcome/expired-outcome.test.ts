@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Diagnosis } from "../diagnosis/diagnosis.ts";
+import { diagnosisIn, expiredOutcome } from "./expired-outcome.ts";
+import { formatOutcome, type Outcome, parseOutcome } from "./outcome.ts";
+
+type Failed = Extract<Outcome, { readonly kind: "failed" }>;
+
+const finding = { kind: "absent", reachesBack: true, witnesses: 2, sinceMs: 1, isRemembered: true } as const;
+const times = { expiresAtMs: 0, nowMs: 1, historyMs: 1_000 };
+const diagnosis: Diagnosis = {
+  cause: "contention",
+  sure: true,
+  evidence: "It bid 1.",
+  remedy: "Bid more.",
+  others: ["senders_late", "dropped_block"],
+};
+
+test.each([diagnosis, { ...diagnosis, cause: "unknown", sure: false, others: [] } as const])(
+  "a diagnosis is kept with the outcome and read back",
+  (cause) => {
+    const outcome = parseOutcome(formatOutcome(expiredOutcome("s", finding, { ...times, cause }))) as Failed;
+    expect(outcome.facts.details).toMatchObject({ diagnosis: cause.cause, sure: cause.sure, evidence: "It bid 1." });
+    expect(diagnosisIn(outcome)).toEqual(cause);
+  },
+);
+
+test("no diagnosis is read from other failures, or from outcomes of earlier releases", () => {
+  const facts = { safeToRebuild: true, details: { signature: "s", diagnosis: "unknown", evidence: "", remedy: "" } };
+  expect(diagnosisIn({ kind: "failed", code: "TX_EXPIRED", message: "", facts })).toBeUndefined();
+  expect(diagnosisIn({ kind: "failed", code: "OUTCOME_UNKNOWN", message: "", facts: {} })).toBeUndefined();
+});

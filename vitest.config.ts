@@ -9,7 +9,7 @@ const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: {
 /** More than cores: most tests wait for the embedded chain's slots. */
 const WORKERS = Math.max(2, Math.ceil(1.5 * availableParallelism()));
 
-const SLOW_SUITES = "test/slow/{browser,edge,operations,upgrade,validator,venues}/**";
+const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,operations,upgrade,validator,venues}/**";
 const shared: TestProjectInlineConfiguration["test"] = {
   ...PATIENCE,
   maxWorkers: WORKERS,
@@ -52,6 +52,7 @@ const slowSuites = [
     hookTimeout: 300_000,
     execArgv: ["--max-old-space-size=1024"],
   }),
+  slow("diagnosis", 10, { globalSetup: [] }),
   slow("edge", 4, { globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"], hookTimeout: 60_000 }),
   slow("exhaustive", 20, {
     include: [

@@ -43,6 +43,7 @@ export class WatchedPair {
   /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
   attemptedAtMs = 0;
   readonly #context: PairContext;
+  readonly #line = Object.freeze({});
   #watches: readonly MarketWatch[] = [];
   #searchFaults: readonly MarketFault[] = [];
   #searched: readonly string[] = [];
@@ -228,7 +229,7 @@ export class WatchedPair {
           reason: "needs more rounds of reads than are allowed",
         });
     }
-    return { markets, faults, searched: this.#searched };
+    return { markets, faults, searched: this.#searched, line: this.#line };
   }
 }
 

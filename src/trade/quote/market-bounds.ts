@@ -41,25 +41,30 @@ export class MarketBounds {
   /** The round size at or below the asked one, if no larger size has a better rate. */
   readonly #size: number | undefined;
   readonly #isExactIn: boolean;
+  readonly #markets: readonly HotMarket[];
   /** Places of the markets; the first `#picked` of them in order, most promising first. */
   readonly #order: number[] = [];
   #picked = 0;
 
-  constructor({ markets }: PairMarkets, ask: Ask, step: number, isTaxed: boolean) {
+  /** @param earlier bounds for the same ask, still alive: those of markets that have not changed since are taken over */
+  constructor({ markets }: PairMarkets, ask: Ask, step: number, isTaxed: boolean, earlier?: MarketBounds) {
     const size = 1n << BigInt(step * SIZE_STEP_BITS);
     this.#isExactIn = ask.mode === "exactIn";
     this.#size = !isTaxed && size >= LEAST_PROPORTIONAL ? Number(size) : undefined;
-    this.#below = new Float64Array(markets.length);
-    this.#above = new Float64Array(markets.length);
-    this.#slack = new Float64Array(markets.length);
-    let { slot } = ask.clock;
+    this.#markets = markets;
+    const kept = earlier !== undefined && earlier.#markets.length === markets.length ? earlier : undefined;
+    this.#below = kept === undefined ? new Float64Array(markets.length) : kept.#below.slice();
+    this.#above = kept === undefined ? new Float64Array(markets.length) : kept.#above.slice();
+    this.#slack = kept === undefined ? new Float64Array(markets.length) : kept.#slack.slice();
+    let slot = kept?.slot ?? ask.clock.slot;
     for (let place = 0; place < markets.length; place++) {
+      this.#order.push(place);
+      if (kept !== undefined && kept.#markets[place] === markets[place]) continue;
       const reach = reachOf(markets[place]!, ask, step);
       if (reach.slot < slot) slot = reach.slot;
       this.#below[place] = reach.below;
       this.#above[place] = reach.above;
       this.#slack[place] = reach.slack;
-      this.#order.push(place);
     }
     this.slot = slot;
   }
@@ -115,6 +120,11 @@ function isBeaten(worth: Worth, slack: number, best: Worth): boolean {
 /** By the state of the pair, then by ask. */
 const boundsByPair = new WeakMap<PairMarkets, Map<number, MarketBounds>>();
 
+/** The last bounds of a pair in whatever state, by ask. */
+const lastByLine = new WeakMap<object, Map<number, MarketBounds>>();
+/** Asks whose last bounds are kept: traffic on a pair has few sizes at a time. */
+const MAX_KEPT = 16;
+
 /**
  * The bounds of a pair's markets for an ask. Kept while none of them changes; after a change, those of the others are.
  *
@@ -130,9 +140,27 @@ export function marketBoundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): M
   }
   const kept = known.get(key);
   if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
-  const bounds = new MarketBounds(pair, ask, step, isTaxed);
+  const last = lastOf(pair);
+  const earlier = last?.get(key);
+  const isAlive = earlier !== undefined && ask.clock.slot - earlier.slot <= BOUND_LIFE_SLOTS;
+  const bounds = new MarketBounds(pair, ask, step, isTaxed, isAlive ? earlier : undefined);
   known.set(key, bounds);
+  if (last !== undefined) {
+    last.delete(key);
+    if (last.size >= MAX_KEPT) last.delete(last.keys().next().value!);
+    last.set(key, bounds);
+  }
   return bounds;
+}
+
+function lastOf({ line }: PairMarkets): Map<number, MarketBounds> | undefined {
+  if (line === undefined) return undefined;
+  let last = lastByLine.get(line);
+  if (last === undefined) {
+    last = new Map();
+    lastByLine.set(line, last);
+  }
+  return last;
 }
 
 /** The exponent of the largest power of four that is at most the amount. */

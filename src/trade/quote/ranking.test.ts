@@ -131,7 +131,10 @@ describe("ranking", () => {
     expect(asked() - before).toBeGreaterThan(50);
   });
 
-  test("finds a market whose fee falls with time as soon as it is the best, however old the bounds of others", () => {
+  test.each([
+    ["anew", undefined],
+    ["from the last ones", {}],
+  ])("finds a market whose fee falls with time as soon as it is the best, with bounds made %s", (_, line) => {
     const { venue } = countingVenue();
     // Half of what comes out, of which one percent less with each slot.
     const falling = {
@@ -145,16 +148,41 @@ describe("ranking", () => {
     const pair = marketsOf(venue, new Array(6).fill({ a: 10n ** 13n, b: 8n * 10n ** 12n }));
     const timed = marketsOf(falling, [{ a: 10n ** 13n, b: 10n ** 13n }]).markets;
     const markets = [...pair.markets, ...timed];
-    let now: PairMarkets = { ...pair, markets: [...markets] };
+    const stateOf = (): PairMarkets => ({ ...pair, markets: [...markets], ...(line === undefined ? {} : { line }) });
+    let now = stateOf();
     for (let slot = clock.slot; slot < clock.slot + 60n; slot++) {
       // Every few slots one of the others changes, so that the pair is another.
       if (slot % 24n === 0n) {
         markets[0] = { ...markets[0]! };
-        now = { ...pair, markets: [...markets] };
+        now = stateOf();
       }
       const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock: { ...clock, slot } };
       const best = markets.map((hot) => hot.venue.quote(hot.state, ask).outAmount).sort((a, b) => (a > b ? -1 : 1))[0];
       expect(rankMarkets(now, ask, false, 1).candidates[0]!.quote.outAmount, `slot ${slot}`).toBe(best);
+    }
+  });
+
+  test("finds the best of many after any changes of them, with bounds made from the last ones", () => {
+    const { venue } = countingVenue();
+    const line = {};
+    let { markets } = marketsOf(venue, deadAndAlive(random, 60));
+    const rest = marketsOf(venue, []);
+    for (let round = 0; round < 300; round++) {
+      const kind = random.u32() % 8;
+      if (kind === 0) markets = markets.slice(1);
+      else if (kind === 1) markets = [...markets, ...marketsOf(venue, deadAndAlive(random, 2)).markets];
+      else if (kind === 2) markets = [...markets].reverse();
+      else {
+        const place = random.u32() % markets.length;
+        const moved = marketsOf(venue, deadAndAlive(random, 2)).markets[random.u32() % 2]!;
+        markets = markets.map((hot, index) => (index === place ? moved : hot));
+      }
+      const slot = clock.slot + BigInt(round * 3);
+      const amount = round % 2 === 0 ? 10n ** 7n + BigInt(random.u32() % 1_000) : 10n ** 9n;
+      const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount, clock: { ...clock, slot } };
+      const { candidates } = rankMarkets({ ...rest, markets, line }, ask, false, 1);
+      const { candidates: all } = rankMarkets({ ...rest, markets }, ask, false, markets.length);
+      expect(candidates[0]?.quote.outAmount, `round ${round}`).toBe(all[0]?.quote.outAmount);
     }
   });
 

@@ -104,3 +104,29 @@ describe("DAMM v1 maths", () => {
     }
   });
 });
+
+describe("a pool of a few units", () => {
+  const tiny = (shares: bigint): VaultShare => ({
+    vault: { ...vault, total: shares, lockedProfit: 0n },
+    shares,
+    supply: shares,
+    reserve: shares,
+  });
+  const small = dammV1Bench({
+    pool,
+    from: 0,
+    source: tiny(2_000n),
+    target: tiny(2_000n),
+    stakedPrice: undefined,
+    now: 2_000n,
+  })!;
+
+  it("refuses what would leave less than one unit, as the program does, and gives all up to that", () => {
+    const most = dammV1ExactIn(small, 3_990_000n)!;
+    expect(most.output).toBe(1_998n);
+    // The constant product is 4,000,000: with more on one side, the other rounds to nothing.
+    expect(dammV1ExactIn(small, 4_100_000n)).toBeUndefined();
+    expect(dammV1ExactIn(small, 1n << 60n)).toBeUndefined();
+    expect(dammV1ExactOut(small, 1_998n)!.input).toBeLessThan(4_100_000n);
+  });
+});

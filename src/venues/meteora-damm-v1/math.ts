@@ -131,7 +131,8 @@ export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | u
   const netIn = after - sourceHeld - (fee - protocolFee);
   if (netIn <= 0n) return undefined;
   const { value: grossOut, rounds } = curveOut(bench, netIn);
-  if (grossOut <= 0n) return undefined;
+  // Where next to nothing would be left, the program refuses to round it up to one unit.
+  if (grossOut <= 0n || (pool.stable === undefined && sourceHeld * targetHeld < sourceHeld + netIn)) return undefined;
   const burnt = (grossOut * target.supply) / targetFree;
   const output = (burnt * targetFree) / target.supply;
   if (output <= 0n || output >= minOf(targetHeld, target.reserve)) return undefined;

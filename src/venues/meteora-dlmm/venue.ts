@@ -259,7 +259,7 @@ function unitsOf(
     (exactIn ? 40_900 : 43_600) +
     (pair.limitOrders ? 900 : 0) +
     (extended ? 1_300 : 0) +
-    (fill.bins - 1) * ((exactIn ? 5_850 : 7_050) + (xToY ? 0 : 300)) +
+    (fill.bins - 1) * ((exactIn ? 5_850 : 7_150) + (xToY ? 0 : 300)) +
     fill.empty * 270 +
     fill.mixed * 2_000 +
     (arrays - 1) * 900 +

@@ -1,3 +1,4 @@
+import type { Address } from "../primitives/address.ts";
 import { toWholeUnits } from "../primitives/amount.ts";
 import type { TradeEventName, TradeStatusName } from "./plain-answer.ts";
 import { TradeError } from "./trade-error.ts";
@@ -121,10 +122,19 @@ export function checkTrade<T extends Trade>(answer: T, signature: string, expect
   };
 }
 
+/** True if the text names the mint; text that names nothing does not. */
+function isMint(text: string, mint: Address): boolean {
+  try {
+    return mintOf(text) === mint;
+  } catch {
+    return false;
+  }
+}
+
 /** What contradicts the signed transaction, which succeeds within its bounds or not at all. */
 function faultOf(trade: Trade, expected: TradeExpectation): string | undefined {
   const { inMint, outMint, mode, amount, threshold, platform, announced } = expected;
-  if (mintOf(trade.inputMint) !== inMint || mintOf(trade.outputMint) !== outMint) return "is of other mints";
+  if (!isMint(trade.inputMint, inMint) || !isMint(trade.outputMint, outMint)) return "is of other mints";
   if (trade.platform !== platform) return "is of another venue";
   const priority = announced?.priority;
   if (priority !== undefined && BigInt(Math.round(trade.priorityCost * 1e9)) !== priority) {

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
+import { printable } from "../printable.ts";
 import { isLibraryCode, TradeError } from "../trade-error.ts";
 
 /** Any failure of a call as a TradeError, without a signature: which one there is, the caller knows. */
@@ -18,11 +19,6 @@ export function toTradeError(error: unknown): TradeError {
     retryAfterMs: detail.retryAfterMs,
     cause: error,
   });
-}
-
-/** Text of the service without control characters, which could write to a terminal, and without those that reorder text. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ");
 }
 
 /** A failure outside the service: of the connection, a proxy, or the caller's own signal. */

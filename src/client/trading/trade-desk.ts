@@ -144,8 +144,8 @@ export class TradeDesk {
     try {
       return await this.#confirmAndSign(built, course, options);
     } catch (error) {
-      if (previous === undefined || !(error instanceof TradeError)) throw error;
-      throw afterSigning(error, previous);
+      if (previous === undefined) throw error;
+      throw afterSigning(toTradeError(error), previous);
     }
   }
 

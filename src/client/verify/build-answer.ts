@@ -2,6 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { parseAmount, toWholeUnits } from "../../primitives/amount.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../../solana/programs.ts";
 import { decimalsOf, type TradeLimits } from "../limits.ts";
+import { printable } from "../printable.ts";
 import { TradeError } from "../trade-error.ts";
 
 /** The fields of a build response that the expectation depends on. Generated build responses have this shape. */
@@ -125,6 +126,24 @@ export function addressOf(text: string): Address {
   return address;
 }
 
+/** The mint that a response names. @throws TradeError UNEXPECTED_TRANSACTION */
+export function answeredMint(text: string): Address {
+  return answered(mintOf, text);
+}
+
+/** An address that a response names. @throws TradeError UNEXPECTED_TRANSACTION */
+export function answeredAddress(text: string): Address {
+  return answered(addressOf, text);
+}
+
+function answered(read: (text: string) => Address, text: string): Address {
+  try {
+    return read(text);
+  } catch {
+    throw unexpected(`the response names ${text}, which is not an address`);
+  }
+}
+
 /** A whole number of base units. @throws TradeError UNEXPECTED_TRANSACTION */
 export function rawAmount(text: string): bigint {
   if (!/^\d{1,20}$/.test(text)) throw unexpected("the response's amounts are not whole base units");
@@ -133,5 +152,5 @@ export function rawAmount(text: string): bigint {
 
 /** The response is not the trade ordered. */
 export function unexpected(reason: string): TradeError {
-  return new TradeError("UNEXPECTED_TRANSACTION", `Refused to sign: ${reason}.`);
+  return new TradeError("UNEXPECTED_TRANSACTION", `Refused to sign: ${printable(reason)}.`);
 }

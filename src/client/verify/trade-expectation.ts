@@ -9,6 +9,7 @@ import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeL
 import { TradeError } from "../trade-error.ts";
 import {
   addressOf,
+  answeredMint,
   type BuildAnswer,
   type Estimate,
   mintOf,
@@ -92,7 +93,7 @@ export function expectTrade(
   const inMint = mintOf(order.inputMint);
   const outMint = mintOf(order.outputMint);
   if (inMint === outMint) throw new TypeError("a trade has two mints");
-  if (mintOf(answer.inputMint) !== inMint || mintOf(answer.outputMint) !== outMint) {
+  if (answeredMint(answer.inputMint) !== inMint || answeredMint(answer.outputMint) !== outMint) {
     throw unexpected(`the response trades ${answer.inputMint} for ${answer.outputMint}, which is not the order`);
   }
   const estimate = readEstimate(answer, inMint, outMint, limits);

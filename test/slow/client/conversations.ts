@@ -150,11 +150,20 @@ class HostileService {
       { ...honest, unsignedTransaction: bytes },
       { ...honest, unsignedTransaction: new Uint8Array() },
       { ...honest, priorityCost: answer.priorityCost + 1 },
-      { ...honest, platform: "elsewhere" },
+      { ...honest, platform: "else\u001b]52;c;AAAA\u0007where" },
+      { ...honest, platform: "\u202e", route: answer.route.map((leg) => ({ ...leg, venue: "\u202e" })) },
       { ...honest, estimates: { ...answer.estimates, outputAmountRaw: "0" } },
       { ...honest, estimates: { ...answer.estimates, outputAmount: answer.estimates!.outputAmount * 1000 } },
       { ...honest, estimates: undefined },
       { ...honest, route: [...answer.route, ...answer.route] },
+      { ...honest, inputMint: "garbage" },
+      { ...honest, outputMint: "" },
+      { ...honest, costs: { ...answer.costs, rentPaid: "many" } },
+      { ...honest, costs: { ...answer.costs, tip: "-1" } },
+      ...["market", "inputMint", "outputMint", "inputAmountRaw"].map((name) => ({
+        ...honest,
+        route: answer.route.map((leg) => ({ ...leg, [name]: "\u001b]52;c;AAAA" })),
+      })),
     ]);
   }
 
@@ -261,6 +270,8 @@ export function fooled({ caller, signatures, submits, trade, failure, tookMs }: 
   if (trade !== undefined) return trade.signature === last ? undefined : "another transaction's trade";
   if (!(failure instanceof TradeError)) return `a failure of the library: ${String(failure)}`;
   if (failure.signature !== last) return `the signature ${failure.signature}, not ${last}`;
+  if (last !== undefined && signatures.length === 1 && failure.code === "UNEXPECTED_TRANSACTION")
+    return "a transaction refused after it was signed";
   if (last !== undefined && /^(Refused|Nothing)/.test(failure.message)) return `"${failure.message}" after signing`;
   if (/[\p{Cc}\p{Cf}]/u.test(failure.message + failure.code)) return "characters for a terminal";
   return undefined;

@@ -1,6 +1,15 @@
 import type { Address } from "../../../primitives/address.ts";
 import { MIDDLE_MINTS, type RouteLimits, type TradeLimits } from "../../limits.ts";
-import { addressOf, type BuildAnswer, type Estimate, mintOf, rawAmount, unexpected } from "../build-answer.ts";
+import { printable } from "../../printable.ts";
+import {
+  answeredAddress,
+  answeredMint,
+  type BuildAnswer,
+  type Estimate,
+  mintOf,
+  rawAmount,
+  unexpected,
+} from "../build-answer.ts";
 import { SWAP_TABLES } from "../venues/swap-tables.ts";
 
 /** One market of a trade, as announced by the service: what all paths over it trade there together. */
@@ -39,10 +48,10 @@ export function readLegs(
 ): ExpectedLeg[] {
   if (route.length > MOST_PATHS * MOST_LEGS) throw unexpected(`the response's route has ${route.length} markets`);
   const legs = route.map((leg) => ({
-    venue: leg.venue,
-    market: addressOf(leg.market),
-    inMint: mintOf(leg.inputMint),
-    outMint: mintOf(leg.outputMint),
+    venue: printable(leg.venue),
+    market: answeredAddress(leg.market),
+    inMint: answeredMint(leg.inputMint),
+    outMint: answeredMint(leg.outputMint),
     inAmount: rawAmount(leg.inputAmountRaw),
     outAmount: rawAmount(leg.outputAmountRaw),
     arrayNumbers: leg.arrayNumbers,

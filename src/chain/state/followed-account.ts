@@ -50,6 +50,8 @@ export class FollowedAccount implements AccountHistory {
   delivered: AccountVersion | undefined;
   /** Epoch milliseconds. */
   readAtMs = 0;
+  /** True while most nodes contradict the stream about it: its state comes from reads alone. */
+  isDoubted = false;
   readonly #standing: Standing = { coveredFrom: undefined, streamed: false, provenAtMs: 0 };
   readonly #upheavals: Upheavals;
   #takenIn: number;

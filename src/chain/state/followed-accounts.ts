@@ -160,7 +160,7 @@ export class FollowedAccounts {
 
   /** The stream suffices for the account from now on. */
   trust(entry: FollowedAccount): void {
-    if (this.#now() < this.#distrustUntilMs) return;
+    if (entry.isDoubted || this.#now() < this.#distrustUntilMs) return;
     entry.streamed = true;
     this.#unstreamed.delete(entry);
   }

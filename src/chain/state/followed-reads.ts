@@ -126,7 +126,8 @@ export class FollowedReads {
     if (entry.streamed && !isKnownSlot && stream.isNear(slot))
       audit.add({ slot, entry, account, stamp: { epoch, order } });
     // Of a stream that was found wrong, nothing outlives a read, whatever slot it named.
-    if (suspension.isOn && entry.delivered?.isStreamed === true) followed.replace(entry, version);
+    const isVoid = suspension.isOn || entry.isDoubted;
+    if (isVoid && entry.delivered?.isStreamed === true) followed.replace(entry, version);
     else followed.add(entry, version);
     if (!tree.isOnChain(slot)) return;
     entry.provenAtMs = Math.max(entry.provenAtMs, Math.min(sentAtMs, stream.passedAtMs(slot)));

@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { AccountReader, KnownAccount, StateSource } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
+import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
 import { NodeComparison } from "./compare/node-comparison.ts";
 import type { StateWitness } from "./compare/witness-nodes.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
@@ -90,6 +91,7 @@ class StreamedStateSource implements LiveStateSource {
   readonly #counters = createStateCounters();
   readonly #audit: StreamAudit;
   readonly #suspension: StreamSuspension;
+  readonly #doubted: DoubtedAccounts;
   readonly #reads: FollowedReads;
   readonly #plan: ReadPlan;
   readonly #comparison: NodeComparison;
@@ -119,6 +121,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#stream = stream;
     this.#followed = followed;
     this.#audit = audit;
+    this.#doubted = new DoubtedAccounts({ followed, stream, now });
     const suspension = new StreamSuspension({ followed, stream, now, warn });
     this.#suspension = suspension;
     const onDifference = (entry: FollowedAccount) => this.#comparison.suspect(entry);
@@ -131,6 +134,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
       tickMs,
+      ...{ doubted: this.#doubted, isComplete: feed.reportsEveryChange },
     });
     // Compared between the nodes, an account in use is verified better than by one more read.
     const isCompared = this.#comparison.isOn;
@@ -211,6 +215,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#followed.clear();
     this.#plan.clear();
     this.#comparison.clear();
+    this.#doubted.clear();
   }
 
   #entriesOf(addresses: readonly Address[]): readonly FollowedAccount[] {
@@ -248,11 +253,13 @@ class StreamedStateSource implements LiveStateSource {
     const entry = this.#followed.get(address);
     if (entry === undefined) return;
     this.#counters.notices += 1;
-    if (this.#suspension.isOn || this.#stream.isFarAhead(slot)) {
+    const isFarAhead = this.#stream.isFarAhead(slot);
+    // Noted also while it does not count: a stream that goes on lying is not believed again.
+    if (!isFarAhead) this.#comparison.noteChange(entry, slot, account);
+    if (isFarAhead || this.#suspension.isOn || entry.isDoubted) {
       this.#counters.disbelieved += 1;
       return;
     }
-    if (this.#feed.reportsEveryChange) this.#comparison.noteChange(entry, slot, account);
     this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
@@ -315,6 +322,7 @@ class StreamedStateSource implements LiveStateSource {
 
   #compareAndPoll(): void {
     this.#suspension.tick();
+    this.#doubted.tick();
     this.#compare();
     if (!this.#isPolling) this.#poll();
   }

@@ -50,12 +50,14 @@ export class AccountObservations {
   /** Since when the nodes and the known state have not agreed, and how many rounds of questions that has lasted. */
   openSinceMs: number | undefined;
   openRounds = 0;
-  readonly streamRecord = new StreamRecord();
+  readonly streamRecord: StreamRecord;
   /** By node, oldest first. */
   readonly #statements: Statement[][] = [];
 
-  constructor(entry: FollowedAccount) {
+  /** @param isComplete true if the stream reports every change */
+  constructor(entry: FollowedAccount, isComplete: boolean) {
     this.entry = entry;
+    this.streamRecord = new StreamRecord(isComplete);
   }
 
   add(statement: Statement): void {

@@ -1,13 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Address } from "../../../primitives/address.ts";
-import type { Account } from "../../../solana/account.ts";
-import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
-import type { AccountReader } from "../../port.ts";
-import type { AccountFeed, FeedListener } from "../account-feed.ts";
-import { createStateSource, type LiveStateSource } from "../state-source.ts";
-import type { StateWitness } from "./witness-nodes.ts";
+import { startWorld, VAULT } from "../../../../test/support/compared-nodes.ts";
 
-const VAULT = Address.from(new Uint8Array(32).fill(7));
 const SLOT_MS = 200;
 /** A lie may price builds for this long. Milliseconds. */
 const DETECTED_MS = 2_000;
@@ -143,7 +136,8 @@ test("a stream that lies in every slot, with no other to switch to, prices nothi
   await lieFor(7_000);
   expect(world.source.counts().streamed).toBe(0);
   world.streamLies = undefined;
-  await world.pass(4_000);
+  // Ten seconds after its last lie.
+  await world.pass(13_000);
   expect(world.source.counts().streamed).toBe(1);
   // Once more, it is left alone for twice as long.
   await lieFor(17_000);
@@ -158,125 +152,3 @@ test("an honest stream is never blamed, though nodes answer from the middle of e
   expect(world.source.counts()).toMatchObject({ streamed: 1 });
   world.source.close();
 });
-
-interface WorldOptions {
-  /** The stream is neither node's, and there is no other. */
-  readonly isOnlyStream?: boolean;
-  readonly trusted?: number;
-  readonly behind?: readonly bigint[];
-  readonly comparisonsPerSecond?: number;
-}
-
-/** One vault, its stream, and nodes that may lie about it. The stream is that of node 0. */
-async function startWorld(nodes: number, options: WorldOptions = {}) {
-  const { trusted, behind = [], comparisonsPerSecond = 40, isOnlyStream = false } = options;
-  let listener!: FeedListener;
-  let slot = 1_000n;
-  let order = 0;
-  const balances = new Map<bigint, number>([[slot, 1_000]]);
-  const lies = new Map<number, { readonly of: (balance: number) => number; readonly ahead: bigint }>();
-  const silent = new Set<number>();
-  const setAside: string[] = [];
-  const at = (then: bigint): number => {
-    for (let s = then; s >= 1_000n; s--) if (balances.has(s)) return balances.get(s)!;
-    return 1_000;
-  };
-  const accountOf = (balance: number, of: bigint): Account => {
-    const data = new Uint8Array(8);
-    new DataView(data.buffer).setFloat64(0, balance);
-    return { address: VAULT, owner: SYSTEM_PROGRAM, lamports: 1n, data, executable: false, slot: of };
-  };
-  const stateOf = (node: number): Account => {
-    const then = slot - (behind[node] ?? 0n);
-    const lie = lies.get(node);
-    return lie === undefined ? accountOf(at(then), then) : accountOf(lie.of(at(then)), then + lie.ahead);
-  };
-  const world = {
-    calls: 0,
-    moveEverySlot: false,
-    /** Every slot ends in another state than the nodes know of. */
-    movesWithin: false,
-    streamLies: undefined as ((balance: number) => number) | undefined,
-  };
-  const readerOf = (node: () => number, isCounted: boolean): AccountReader => ({
-    async fetchAccounts(addresses) {
-      if (isCounted) world.calls += 1;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      const chosen = node();
-      if (silent.has(chosen)) throw new Error("silent");
-      const account = stateOf(chosen);
-      return { slot: account.slot, accounts: addresses.map(() => account) };
-    },
-    fetchProgramAccounts: async () => "refused",
-  });
-  const witnesses: StateWitness[] = Array.from({ length: nodes }, (_, node) => ({
-    name: `node ${node}`,
-    reader: readerOf(() => node, true),
-    isTrusted: node === trusted,
-    setAside: () => {
-      if (!setAside.includes(`node ${node}`)) setAside.push(`node ${node}`);
-    },
-  }));
-  const feed: AccountFeed = {
-    reportsEveryChange: isOnlyStream,
-    listen(received) {
-      listener = received;
-    },
-    follow: (addresses) => listener.onCovered(addresses, slot),
-    unfollow: () => {},
-    liveAtMs: () => Date.now(),
-    liveTimes: () => () => Date.now(),
-    leastLiveAtMs: () => Date.now(),
-    readStamp: () => ({ epoch: 0, order: ++order }),
-    doubt: () => !isOnlyStream,
-    close: () => {},
-  };
-  const source: LiveStateSource = createStateSource({
-    reader: readerOf(() => 0, false),
-    ...{ feed, witnesses, comparisonsPerSecond, now: Date.now, warn: () => {}, headSlot: () => slot },
-  });
-  let known: Account | null | undefined;
-  source.onAccount((_, account) => {
-    known = account;
-  });
-  const beginSlot = () => {
-    slot += 1n;
-    listener.onSlot(slot, slot - 1n);
-    listener.onRoot(slot - 32n);
-    if (world.moveEverySlot) balances.set(slot, Number(slot));
-    if (world.moveEverySlot) report(accountOf(world.streamLies?.(at(slot)) ?? at(slot), slot));
-    if (world.movesWithin) report(accountOf(at(slot) + 0.5, slot));
-  };
-  const report = (account: Account) =>
-    listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });
-  beginSlot();
-  const following = source.follow([VAULT]);
-  await vi.advanceTimersByTimeAsync(50);
-  await following;
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += SLOT_MS) {
-      beginSlot();
-      source.use([VAULT]);
-      await vi.advanceTimersByTimeAsync(SLOT_MS);
-    }
-  };
-  await pass(1_000);
-  return Object.assign(world, {
-    source,
-    setAside,
-    pass,
-    balance: () => at(slot),
-    known: () => (known ? new DataView(known.data.buffer).getFloat64(0) : undefined),
-    lie(node: number, of: ((balance: number) => number) | undefined, ahead = 0n) {
-      if (of === undefined) lies.delete(node);
-      else lies.set(node, { of, ahead });
-    },
-    /** The stream is the first node's: it lies too. */
-    reportLie(node: number) {
-      if (node === 0) report(stateOf(0));
-    },
-    silence: (node: number) => void silent.add(node),
-    /** The clock goes on, and this process does nothing: no timer fires, nothing is received. */
-    standStill: (ms: number) => void vi.setSystemTime(Date.now() + ms),
-  });
-}

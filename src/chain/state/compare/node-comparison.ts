@@ -9,7 +9,9 @@ import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
 import { CallBudget } from "./call-budget.ts";
+import type { DoubtedAccounts } from "./doubted-accounts.ts";
 import { RunningTime } from "./running-time.ts";
+import { StreamVerdicts } from "./stream-verdicts.ts";
 import { type StateWitness, WitnessNodes } from "./witness-nodes.ts";
 
 interface NodeComparisonOptions {
@@ -18,6 +20,9 @@ interface NodeComparisonOptions {
   readonly callsPerSecond: number;
   readonly followed: FollowedAccounts;
   readonly reads: Pick<FollowedReads, "accept">;
+  readonly doubted: DoubtedAccounts;
+  /** True if the stream reports every change, not only the state at the end of a slot. */
+  readonly isComplete: boolean;
   readonly tree: SlotTree;
   readonly stream: StreamProgress;
   readonly counters: StateCounters;
@@ -25,7 +30,7 @@ interface NodeComparisonOptions {
   /** How often `tick` is called. Milliseconds. */
   readonly tickMs: number;
   readonly warn: (message: string) => void;
-  /** The nodes agree on a state that the stream has not reported. */
+  /** The nodes agree on states that the stream has not reported. */
   readonly onWrongStream: () => void;
 }
 
@@ -64,6 +69,7 @@ export class NodeComparison {
   readonly #open = new Set<AccountObservations>();
   readonly #contested = new Set<Address>();
   #idle: Iterator<FollowedAccount> | undefined;
+  readonly #verdicts: StreamVerdicts;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeComparisonOptions) {
@@ -73,6 +79,7 @@ export class NodeComparison {
     this.#options = { ...options, now };
     this.#nodes = new WitnessNodes(options.witnesses, now, options.warn);
     this.#budget = new CallBudget(options.callsPerSecond, now);
+    this.#verdicts = new StreamVerdicts({ ...this.#options, warn: (message) => this.#warn(message) });
   }
 
   /** True if there is more than one node, and a budget to ask them. */
@@ -99,7 +106,7 @@ export class NodeComparison {
     observations.usedAtMs = this.#options.now();
   }
 
-  /** A stream that reports every change reports one. */
+  /** The stream reports a change. */
   noteChange(entry: FollowedAccount, slot: bigint, account: Account | null): void {
     this.#tracked.get(entry)?.streamRecord.note(slot, account);
   }
@@ -144,7 +151,7 @@ export class NodeComparison {
 
   /** A new account goes first. */
   #track(entry: FollowedAccount): AccountObservations {
-    const observations = new AccountObservations(entry);
+    const observations = new AccountObservations(entry, this.#options.isComplete);
     this.#tracked.set(entry, observations);
     // Judged, and so asked about, at the next tick.
     this.#open.add(observations);
@@ -199,7 +206,7 @@ export class NodeComparison {
         this.#idle = undefined;
         return;
       }
-      if (!this.#tracked.has(entry)) due.push(new AccountObservations(entry));
+      if (!this.#tracked.has(entry)) due.push(new AccountObservations(entry, this.#options.isComplete));
     }
   }
 
@@ -281,17 +288,20 @@ export class NodeComparison {
     agreed: readonly Statement[],
     statements: readonly Statement[],
   ): void {
-    const { tree, stream, now, reads, followed } = this.#options;
+    const { tree, stream, now, reads, followed, isComplete } = this.#options;
     const { entry, streamRecord } = observations;
     const newest = agreed[0]!;
     const context = { tree, stream, atMs: now() };
-    streamRecord.agree(newest);
-    const isStreamWrong = streamRecord.check(stream.slot);
+    const isStreamWrong = this.#verdicts.check(observations, newest);
     const isWrong = observations.relationOf(newest, context) === "differs";
     if (isWrong || isStreamWrong) this.#options.counters.contradicted += 1;
-    if (isStreamWrong || (isWrong && entry.delivered!.isStreamed === true)) this.#blameStream(entry, agreed.length);
+    if (isStreamWrong || (isWrong && entry.delivered!.isStreamed === true)) this.#verdicts.blame(entry, agreed.length);
+    const isOpenTooLong = this.#isOpenTooLong(observations);
+    // What a complete record explains speaks for the stream: nodes may answer from within slots.
+    const isUnexplained = isOpenTooLong && (!isComplete || streamRecord.wrong > 0);
+    if (isUnexplained && entry.delivered!.isStreamed === true) this.#verdicts.doubt(entry);
     if (newest.slot > entry.delivered!.slot) reads.accept(entry, newest);
-    else if (isWrong || isStreamWrong || this.#isOpenTooLong(observations)) followed.replace(entry, newest);
+    else if (isWrong || entry.isDoubted || isStreamWrong || isOpenTooLong) followed.replace(entry, newest);
     if (observations.relationOf(newest, context) !== "same") {
       this.#leaveOpen(observations, newest);
       return;
@@ -305,12 +315,7 @@ export class NodeComparison {
         this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
     this.#settle(observations);
-    if (streamRecord.isDoubtful) this.#hold(observations);
-  }
-
-  #blameStream({ address }: FollowedAccount, nodes: number): void {
-    this.#warn(`The stream of accounts contradicts ${nodes} Solana nodes about account ${address}.`);
-    this.#options.onWrongStream();
+    if (streamRecord.wrong > 0) this.#hold(observations);
   }
 
   #settle(observations: AccountObservations): void {

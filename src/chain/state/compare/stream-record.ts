@@ -7,33 +7,45 @@ interface Agreement {
   readonly account: Account | null;
 }
 
-/** What the stream reported of a slot: every state of the account in it, in the order of its changes. */
+/** What the stream reported of a slot: the states of the account in it, in the order of its changes. */
 interface ReportedSlot {
   readonly slot: bigint;
   readonly states: (Account | null)[];
 }
 
-/** Slots the stream has to be past one that is checked, so that its last change of that slot has come. */
-const PATIENCE_SLOTS = 2n;
-/** Wrong slots in a row after which a stream is wrong. */
-const WRONG_IN_A_ROW = 3;
+/**
+ * Slots the stream has to be past one that is checked. One that reports every change may have its last change of the slot still
+ * to come; another reports a slot's state once.
+ */
+const COMPLETE_PATIENCE_SLOTS = 2n;
+const PATIENCE_SLOTS = 1n;
+/** Slots that are remembered as right or wrong, and for how long (milliseconds). */
+const MAX_CHECKS = 8;
+const CHECKED_MS = 10_000;
 const MAX_AGREEMENTS = 8;
 const MAX_SLOTS = 32;
 /** A slot with more changes is not checked. */
 const MAX_STATES = 64;
 
 /**
- * Whether a stream that reports every change has reported what most nodes agree on. An account that changes in every slot needs
- * this: a node may answer from before or after any change within its slot, and by the time that is decided the next slot is there.
+ * Whether a stream has reported what most nodes agree on. An account that changes in every slot needs this: a node may answer
+ * from before or after any change within its slot, and by the time that is decided the next slot is there.
  */
 export class StreamRecord {
+  readonly #isComplete: boolean;
   readonly #agreements: Agreement[] = [];
   readonly #reported: ReportedSlot[] = [];
-  #wrong = 0;
+  /** The last slots checked, oldest first, and when (epoch milliseconds). */
+  readonly #checks: { readonly isWrong: boolean; readonly atMs: number }[] = [];
 
-  /** True if the last slot checked was wrong. */
-  get isDoubtful(): boolean {
-    return this.#wrong > 0;
+  /** @param isComplete true if the stream reports every change, not only the state at the end of a slot */
+  constructor(isComplete: boolean) {
+    this.#isComplete = isComplete;
+  }
+
+  /** How many of the last slots checked were wrong. */
+  get wrong(): number {
+    return this.#checks.filter(({ isWrong }) => isWrong).length;
   }
 
   /** The stream reports a change. */
@@ -45,22 +57,33 @@ export class StreamRecord {
     if (this.#reported.length > MAX_SLOTS) this.#reported.shift();
   }
 
-  /** Most nodes agree. */
-  agree({ slot, account }: Agreement): void {
-    if (this.#agreements.some((known) => known.slot === slot)) return;
+  /** Most nodes agree. @returns false if they agreed on another state of that slot before: they answer from within slots */
+  agree({ slot, account }: Agreement): boolean {
+    const known = this.#agreements.find((one) => one.slot === slot);
+    if (known !== undefined) return hasSameContent(known.account, account);
     this.#agreements.push({ slot, account });
     if (this.#agreements.length > MAX_AGREEMENTS) this.#agreements.shift();
+    return true;
   }
 
-  /** Checks the slots that a stream has passed. @returns true if it is wrong about the account */
-  check(streamSlot: bigint): boolean {
-    while (this.#agreements.length > 0 && streamSlot >= this.#agreements[0]!.slot + PATIENCE_SLOTS) {
+  /** Checks the slots that the stream has passed. @returns true if one of them was wrong */
+  check(streamSlot: bigint, atMs: number): boolean {
+    const patience = this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS;
+    while (this.#checks.length > 0 && this.#checks[0]!.atMs < atMs - CHECKED_MS) this.#checks.shift();
+    let isAnyWrong = false;
+    while (this.#agreements.length > 0 && streamSlot >= this.#agreements[0]!.slot + patience) {
       const isRight = this.#isReported(this.#agreements.shift()!);
-      if (isRight !== undefined) this.#wrong = isRight ? 0 : this.#wrong + 1;
+      if (isRight === undefined) continue;
+      isAnyWrong ||= !isRight;
+      this.#checks.push({ isWrong: !isRight, atMs });
+      if (this.#checks.length > MAX_CHECKS) this.#checks.shift();
     }
-    if (this.#wrong < WRONG_IN_A_ROW) return false;
-    this.#wrong = 0;
-    return true;
+    return isAnyWrong;
+  }
+
+  /** The consequences were drawn: what was wrong counts no more. */
+  forget(): void {
+    this.#checks.length = 0;
   }
 
   /** Undefined if the stream reported no change in the slot, or too many, or what it held before is not known. */

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startWorld } from "../../../../test/support/compared-nodes.ts";
+
+/** A lie may price builds for this long. Milliseconds. */
+const DETECTED_MS = 2_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+type Lie = (balance: number, slot: bigint) => number;
+type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** Lets the stream lie. @returns how many of the samples later than `detectedMs` a build would be priced on a lie, and refused */
+async function lieFor(world: World, ms: number, lie: Lie, detectedMs = DETECTED_MS) {
+  const start = Date.now();
+  const counts = { wrong: 0, refused: 0, samples: 0 };
+  world.streamLies = lie;
+  world.onSample = () => {
+    if (Date.now() < start + detectedMs) return;
+    counts.samples += 1;
+    if (world.source.contested().size > 0) counts.refused += 1;
+    else if (world.known()! > 1_990) counts.wrong += 1;
+  };
+  await world.pass(ms);
+  world.onSample = () => {};
+  world.streamLies = undefined;
+  return counts;
+}
+
+const lies: readonly (readonly [name: string, lie: Lie])[] = [
+  ["in every slot", (balance) => balance * 2],
+  ["in two of three slots", (balance, slot) => (slot % 3n === 0n ? balance : balance * 2)],
+];
+
+for (const moves of [true, false])
+  for (const isOnlyStream of [true, false])
+    test.each(lies)(
+      `a WebSocket that lies %s about a vault that ${moves ? "moves" : "rests"}, with ${isOnlyStream ? "no" : "an"} other, prices nothing for longer than two seconds`,
+      async (_, lie) => {
+        const world = await startWorld(2, { isOnlyStream, isWebSocket: true });
+        world.moveEverySlot = moves;
+        await world.pass(1_000);
+        const { wrong, refused, samples } = await lieFor(world, 60_000, lie);
+        expect(wrong).toBe(0);
+        // The nodes agree: trades go on.
+        expect(refused).toBeLessThanOrEqual(samples / 50);
+        // Once it is right again, it is believed again.
+        await world.pass(310_000);
+        expect(world.source.counts()).toMatchObject({ streamed: 1, contested: 0 });
+        expect(world.known()).toBe(world.balance());
+        world.source.close();
+      },
+    );
+
+test.each([true, false])(
+  "a lie in one of three slots is found out within ten seconds (WebSocket: %s)",
+  async (isWebSocket) => {
+    const world = await startWorld(2, { isOnlyStream: true, isWebSocket });
+    world.moveEverySlot = true;
+    await world.pass(1_000);
+    const { wrong } = await lieFor(
+      world,
+      60_000,
+      (balance, slot) => (slot % 3n === 0n ? balance * 2 : balance),
+      10_000,
+    );
+    expect(wrong).toBe(0);
+    world.source.close();
+  },
+);
+
+test("an honest WebSocket is not left, and trades go on, though nodes answer from the middle of each slot", async () => {
+  const world = await startWorld(2);
+  world.moveEverySlot = true;
+  world.movesWithin = true;
+  const doubts = world.doubts;
+  let refused = 0;
+  world.onSample = () => {
+    refused += world.source.contested().size;
+  };
+  await world.pass(30_000);
+  expect([world.doubts - doubts, refused]).toEqual([0, 0]);
+  world.source.close();
+});

@@ -1,0 +1,153 @@
+import { vi } from "vitest";
+import type { AccountReader } from "../../src/chain/port.ts";
+import type { AccountFeed, FeedListener } from "../../src/chain/state/account-feed.ts";
+import type { StateWitness } from "../../src/chain/state/compare/witness-nodes.ts";
+import { createStateSource, type LiveStateSource } from "../../src/chain/state/state-source.ts";
+import { Address } from "../../src/primitives/address.ts";
+import type { Account } from "../../src/solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
+
+export const VAULT = Address.from(new Uint8Array(32).fill(7));
+const SLOT_MS = 200;
+const SAMPLES = 4;
+
+interface WorldOptions {
+  /** The stream is neither node's, and there is no other. */
+  readonly isOnlyStream?: boolean;
+  /** The stream reports the state at the end of a slot, not every change. */
+  readonly isWebSocket?: boolean;
+  readonly trusted?: number;
+  readonly behind?: readonly bigint[];
+  readonly comparisonsPerSecond?: number;
+}
+
+/** One vault, its stream, and nodes that may lie about it. The stream is that of node 0. */
+export async function startWorld(nodes: number, options: WorldOptions = {}) {
+  const {
+    trusted,
+    behind = [],
+    comparisonsPerSecond = 40,
+    isOnlyStream = false,
+    isWebSocket = !isOnlyStream,
+  } = options;
+  let listener!: FeedListener;
+  let slot = 1_000n;
+  let order = 0;
+  const balances = new Map<bigint, number>([[slot, 1_000]]);
+  const lies = new Map<number, { readonly of: (balance: number) => number; readonly ahead: bigint }>();
+  const silent = new Set<number>();
+  const setAside: string[] = [];
+  const at = (then: bigint): number => {
+    for (let s = then; s >= 1_000n; s--) if (balances.has(s)) return balances.get(s)!;
+    return 1_000;
+  };
+  const accountOf = (balance: number, of: bigint): Account => {
+    const data = new Uint8Array(8);
+    new DataView(data.buffer).setFloat64(0, balance);
+    return { address: VAULT, owner: SYSTEM_PROGRAM, lamports: 1n, data, executable: false, slot: of };
+  };
+  const stateOf = (node: number): Account => {
+    const then = slot - (behind[node] ?? 0n);
+    const lie = lies.get(node);
+    return lie === undefined ? accountOf(at(then), then) : accountOf(lie.of(at(then)), then + lie.ahead);
+  };
+  const world = {
+    calls: 0,
+    /** Times the stream was left for another. */
+    doubts: 0,
+    moveEverySlot: false,
+    /** Every slot ends in another state than the nodes know of. */
+    movesWithin: false,
+    streamLies: undefined as ((balance: number, slot: bigint) => number) | undefined,
+    /** Called four times a slot. */
+    onSample: () => {},
+  };
+  const readerOf = (node: () => number, isCounted: boolean): AccountReader => ({
+    async fetchAccounts(addresses) {
+      if (isCounted) world.calls += 1;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const chosen = node();
+      if (silent.has(chosen)) throw new Error("silent");
+      const account = stateOf(chosen);
+      return { slot: account.slot, accounts: addresses.map(() => account) };
+    },
+    fetchProgramAccounts: async () => "refused",
+  });
+  const witnesses: StateWitness[] = Array.from({ length: nodes }, (_, node) => ({
+    name: `node ${node}`,
+    reader: readerOf(() => node, true),
+    isTrusted: node === trusted,
+    setAside: () => {
+      if (!setAside.includes(`node ${node}`)) setAside.push(`node ${node}`);
+    },
+  }));
+  const feed: AccountFeed = {
+    reportsEveryChange: !isWebSocket,
+    listen(received) {
+      listener = received;
+    },
+    follow: (addresses) => listener.onCovered(addresses, slot),
+    unfollow: () => {},
+    liveAtMs: () => Date.now(),
+    liveTimes: () => () => Date.now(),
+    leastLiveAtMs: () => Date.now(),
+    readStamp: () => ({ epoch: 0, order: ++order }),
+    doubt() {
+      world.doubts += 1;
+      return !isOnlyStream;
+    },
+    close: () => {},
+  };
+  const source: LiveStateSource = createStateSource({
+    reader: readerOf(() => 0, false),
+    ...{ feed, witnesses, comparisonsPerSecond, now: Date.now, warn: () => {}, headSlot: () => slot },
+  });
+  let known: Account | null | undefined;
+  source.onAccount((_, account) => {
+    known = account;
+  });
+  const beginSlot = () => {
+    slot += 1n;
+    listener.onSlot(slot, slot - 1n);
+    listener.onRoot(slot - 32n);
+    if (world.moveEverySlot) balances.set(slot, Number(slot));
+    const reported = world.streamLies?.(at(slot), slot) ?? at(slot);
+    if (world.moveEverySlot || world.streamLies !== undefined) report(accountOf(reported, slot));
+    if (world.movesWithin) report(accountOf(at(slot) + 0.5, slot));
+  };
+  const report = (account: Account) =>
+    listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });
+  beginSlot();
+  const following = source.follow([VAULT]);
+  await vi.advanceTimersByTimeAsync(50);
+  await following;
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += SLOT_MS) {
+      beginSlot();
+      source.use([VAULT]);
+      for (let part = 0; part < SAMPLES; part++) {
+        world.onSample();
+        await vi.advanceTimersByTimeAsync(SLOT_MS / SAMPLES);
+      }
+    }
+  };
+  await pass(1_000);
+  return Object.assign(world, {
+    source,
+    setAside,
+    pass,
+    balance: () => at(slot),
+    known: () => (known ? new DataView(known.data.buffer).getFloat64(0) : undefined),
+    lie(node: number, of: ((balance: number) => number) | undefined, ahead = 0n) {
+      if (of === undefined) lies.delete(node);
+      else lies.set(node, { of, ahead });
+    },
+    /** The stream is the first node's: it lies too. */
+    reportLie(node: number) {
+      if (node === 0) report(stateOf(0));
+    },
+    silence: (node: number) => void silent.add(node),
+    /** The clock goes on, and this process does nothing: no timer fires, nothing is received. */
+    standStill: (ms: number) => void vi.setSystemTime(Date.now() + ms),
+  });
+}

@@ -431,7 +431,7 @@ type SubmitResponse struct {
 	PendingReason *string `json:"pendingReason"`
 
 	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
-	Diagnosis Diagnosis `json:"diagnosis"`
+	Diagnosis *Diagnosis `json:"diagnosis"`
 }
 
 // TradeStatus: How far a submitted transaction has got. A trade that failed for good is an error instead.
@@ -656,7 +656,7 @@ type GetTradeResponse struct {
 	PendingReason *string `json:"pendingReason"`
 
 	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
-	Diagnosis Diagnosis `json:"diagnosis"`
+	Diagnosis *Diagnosis `json:"diagnosis"`
 }
 
 // ListTradesResponse: A page of this account's trades.
@@ -713,7 +713,7 @@ type TradeRecord struct {
 	Failure *TradeFailure `json:"failure"`
 
 	// Why it expired or landed late; absent if it did neither.
-	Diagnosis Diagnosis `json:"diagnosis"`
+	Diagnosis *Diagnosis `json:"diagnosis"`
 }
 
 // TradeFailure: Why a submitted trade failed. GetTrade fails with the same error.
@@ -770,7 +770,7 @@ type WatchTradeResponse struct {
 	PendingReason *string `json:"pendingReason"`
 
 	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
-	Diagnosis Diagnosis `json:"diagnosis"`
+	Diagnosis *Diagnosis `json:"diagnosis"`
 }
 
 // TradeEvent: One event of a submitted transaction. The reason of a failure is in the error that ends the stream.

@@ -72,10 +72,14 @@ it("is valid OpenAPI 3.1 according to an independent validator", async () => {
 function departures(value: unknown, schema: Schema, at = "answer"): string[] {
   if (schema.$ref !== undefined)
     return departures(value, document.components.schemas[schema.$ref.split("/").at(-1)!]!, at);
-  const options = schema.oneOf ?? schema.anyOf;
-  if (options !== undefined) {
-    const tries = options.map((option) => departures(value, option, at));
+  if (schema.anyOf !== undefined) {
+    const tries = schema.anyOf.map((option) => departures(value, option, at));
     return tries.some((found) => found.length === 0) ? [] : tries[0]!;
+  }
+  if (schema.oneOf !== undefined) {
+    const tries = schema.oneOf.map((option) => departures(value, option, at));
+    const fitting = tries.filter((found) => found.length === 0).length;
+    if (fitting !== 1) return fitting === 0 ? tries[0]! : [`${at} is ${fitting} of what it may be one of`];
   }
   if ("const" in schema) return value === schema.const ? [] : [`${at} is not ${schema.const}`];
   if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is none of ${schema.enum.join(", ")}`];
@@ -171,6 +175,29 @@ it("reports every field at fault, what was meant, and where its code is explaine
   const anonymous = (await service.call("/v1/tx")).body.error!;
   expect(anonymous).toMatchObject({ code: "AUTH_ERROR", doc_url: "/docs#AUTH_ERROR" });
   expect(anonymous.violations).toBeUndefined();
+});
+
+it.each([
+  ["buy", ["solAmount", "solAmountRaw"], { mint: "SOL" }],
+  ["sell", ["tokenAmount", "tokenAmountRaw", "sellPercent"], { mint: "SOL" }],
+  ["swap", ["amount", "amountRaw"], { inputMint: "SOL", outputMint: "SOL", swapMode: "exactIn" }],
+  ["quote", ["amount", "amountRaw"], { inputMint: "SOL", outputMint: "SOL", swapMode: "exactIn" }],
+] as const)("says that %s takes exactly one of %j, as the service does", async (id, amounts, rest) => {
+  const { requestBody } = Object.values(document.paths)
+    .flatMap((path) => Object.values(path))
+    .find(({ operationId }) => operationId === id)!;
+  const isFit = (body: object) => departures(body, requestBody!.content["application/json"].schema).length === 0;
+  const order = { ...rest, slippage: 0.05, priority: "fast" };
+  const given = Object.fromEntries(amounts.map((name) => [name, name.endsWith("Raw") ? "1" : 1]));
+  for (const name of amounts) expect([name, isFit({ ...order, [name]: given[name] })]).toEqual([name, true]);
+  // What the document does not allow, the service refuses by one of these fields.
+  for (const body of [order, { ...order, ...given }]) {
+    expect(isFit(body)).toBe(false);
+    const { error } = (await service.call(`/v1/tx/${id}`, body, client.apiKey)).body;
+    expect(error!.violations!.map(({ field }) => field)).toEqual(
+      expect.arrayContaining([expect.toBeOneOf([...amounts])]),
+    );
+  }
 });
 
 it("describes every operation correctly: each is called from the document alone", async () => {

@@ -323,7 +323,7 @@ class SubmitResponse(TypedDict):
     # Why the outcome is still open although a node has reported the transaction as landed.
     pendingReason: Optional[str]
     # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
-    diagnosis: Diagnosis
+    diagnosis: Optional[Diagnosis]
 
 
 TradeStatus = Literal["pending", "processed", "confirmed", "finalized", "failed", "expired"]
@@ -488,7 +488,7 @@ class GetTradeResponse(TypedDict):
     # Why the outcome is still open although a node has reported the transaction as landed.
     pendingReason: Optional[str]
     # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
-    diagnosis: Diagnosis
+    diagnosis: Optional[Diagnosis]
 
 
 class ListTradesResponse(TypedDict):
@@ -532,7 +532,7 @@ class TradeRecord(TypedDict):
     # Why it failed; absent if it has not.
     failure: Optional[TradeFailure]
     # Why it expired or landed late; absent if it did neither.
-    diagnosis: Diagnosis
+    diagnosis: Optional[Diagnosis]
 
 
 class TradeFailure(TypedDict):
@@ -576,7 +576,7 @@ class WatchTradeResponse(TypedDict):
     # Why the outcome is still open although a node has reported the transaction as landed.
     pendingReason: Optional[str]
     # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
-    diagnosis: Diagnosis
+    diagnosis: Optional[Diagnosis]
 
 
 class TradeEvent(TypedDict):

@@ -27,7 +27,7 @@ const formsOf = new WeakMap<DescMessage, AmountForms | "none">();
 export function amountFault(desc: DescMessage, message: Message): AmountFault | undefined {
   let forms = formsOf.get(desc);
   if (forms === undefined) {
-    forms = findForms(desc) ?? "none";
+    forms = amountForms(desc) ?? "none";
     formsOf.set(desc, forms);
   }
   if (forms === "none") return undefined;
@@ -45,7 +45,8 @@ export function amountFault(desc: DescMessage, message: Message): AmountFault | 
   return { number: whole.number, field: whole.jsonName, reason: "is required" };
 }
 
-function findForms({ fields }: DescMessage): AmountForms | undefined {
+/** The fields of a request that give its amount, each in place of the others; undefined if it has none. */
+export function amountForms({ fields }: DescMessage): AmountForms | undefined {
   const named = (name: string) => fields.find((field) => field.name === name);
   for (const raw of fields) {
     if (!raw.name.endsWith(RAW)) continue;

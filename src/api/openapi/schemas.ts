@@ -1,6 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { amountForms } from "../call/amount-forms.ts";
 import { restEnumName } from "../rest/rest-enum.ts";
 import type { Comments } from "./comments.ts";
 
@@ -21,10 +22,19 @@ export function messageSchema(desc: DescMessage, direction: Direction, schemas: 
     schemas[desc.name] = {
       ...(schemas[desc.name] as Json),
       ...(required.length > 0 ? { required } : {}),
-      ...(direction === "request" ? { additionalProperties: false } : {}),
+      ...(direction === "request" ? { additionalProperties: false, ...exactlyOneOf(desc) } : {}),
     };
   }
   return { $ref: `#/components/schemas/${desc.name}` };
+}
+
+/** An amount is given in exactly one of its forms. */
+function exactlyOneOf(desc: DescMessage): Json {
+  const forms = amountForms(desc);
+  if (forms === undefined) return {};
+  const { whole, raw, share } = forms;
+  const fields = share === undefined ? [whole, raw] : [whole, raw, share];
+  return { oneOf: fields.map(({ jsonName }) => ({ required: [jsonName] })) };
 }
 
 /** True if a request must have the field. */
@@ -81,6 +91,7 @@ const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set([
   "remainder",
   "quoted",
   "failure",
+  "diagnosis",
   "TradeRecord.costs",
 ]);
 

@@ -30,6 +30,7 @@ import { createEventRoutes, type EventRoute, type StreamImplementation } from ".
 import { serveEverydayRequests } from "./rest/everyday-requests.ts";
 import { registerRestRoutes } from "./rest/register-rest-routes.ts";
 import { createRestRoutes, type RestRoute } from "./rest/rest-route.ts";
+import { createEverydayCalls, type EverydayCalls } from "./rpc/everyday-call.ts";
 import { createGateInterceptor } from "./rpc/gate-interceptor.ts";
 import { createHealth } from "./rpc/health.ts";
 import { registerReflection } from "./rpc/reflection.ts";
@@ -82,6 +83,7 @@ export class Api {
   readonly #closing = new AbortController();
   readonly #implementations: ReadonlyMap<DescService, object>;
   readonly #restRoutes: readonly RestRoute[];
+  readonly #everydayCalls: ReadonlyMap<string, EverydayCalls>;
   readonly #eventRoutes: readonly EventRoute[];
   #listener!: Listener;
   #draining = false;
@@ -100,6 +102,8 @@ export class Api {
     warmValidation(services);
     const { startCall, invokerOf } = this;
     this.#restRoutes = services.flatMap((service) => createRestRoutes({ settings, startCall, invokerOf }, service));
+    const registry = parts.extra?.registry;
+    this.#everydayCalls = createEverydayCalls({ settings, startCall, invokerOf, registry }, services);
     const events = { startCall, gate: this.#gate, streamOf: this.#streamOf };
     this.#eventRoutes = services.flatMap((service) => createEventRoutes(events, service));
     this.fastify = this.#createRouter();
@@ -149,7 +153,12 @@ export class Api {
       routerOptions: { maxParamLength: 1024 },
       trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),
       serverFactory: (router) => {
-        const handler = serveEverydayRequests(router, { routes: this.#restRoutes, settings, shedder });
+        const handler = serveEverydayRequests(router, {
+          routes: this.#restRoutes,
+          calls: this.#everydayCalls,
+          settings,
+          shedder,
+        });
         this.#listener = new Listener(settings, handler, nowMs, requestIds);
         return this.#listener.http1;
       },
@@ -173,7 +182,7 @@ export class Api {
       settings,
       logger,
       startCall: this.startCall,
-      invokerOf: this.invokerOf,
+      everydayCalls: this.#everydayCalls,
       registry: extra?.registry,
       interceptors: [createGateInterceptor(this.#gate, new StreamPlaces(settings.maxStreamsPerKey, "address"))],
       closing: this.#closing.signal,

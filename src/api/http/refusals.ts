@@ -65,7 +65,7 @@ export function registerMisdirected(
 }
 
 /** Why a request is refused by its headers alone; undefined if it is not. */
-function refusalOfHead(request: IncomingMessage, { headerLimitBytes }: ApiSettings): TradewireError | undefined {
+export function refusalOfHead(request: IncomingMessage, { headerLimitBytes }: ApiSettings): TradewireError | undefined {
   if (request.rawHeaders.length > 2 * MAX_HEADERS) {
     return new TradewireError("HEADERS_TOO_LARGE", `The request has more than ${MAX_HEADERS} headers.`);
   }

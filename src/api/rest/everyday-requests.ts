@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { accessOf } from "../call/access.ts";
-import { MAX_HEADERS } from "../http/refusals.ts";
+import { MAX_HEADERS, refusalOfHead } from "../http/refusals.ts";
+import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
 import type { BuildShedder } from "./build-shedder.ts";
 import type { RestRoute } from "./rest-route.ts";
@@ -10,14 +11,16 @@ const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 /** What everyday requests are served with. */
 interface EverydayParts {
   readonly routes: readonly RestRoute[];
+  /** Of the typed wires, by path. */
+  readonly calls: ReadonlyMap<string, EverydayCalls>;
   readonly settings: ApiSettings;
   readonly shedder: BuildShedder;
 }
 
 /**
- * Serves REST requests in everyday form before the router sees them: a POST to a path without variables that no web page
- * of another origin sent. Under overload builds are refused here; HTTP/1.1 requests that come through no proxy go straight
- * to their method. The router serves everything else, by the same routes.
+ * Serves requests in everyday form before the router sees them: a POST to a path without variables that no web page of another
+ * origin sent. Under overload REST builds are refused here; requests that come through no proxy go straight to their method. The
+ * router serves everything else, by the same routes.
  */
 export function serveEverydayRequests(router: RequestListener, parts: EverydayParts): RequestListener {
   const routes = new Map<string, { readonly route: RestRoute; readonly isBuild: boolean }>();
@@ -27,13 +30,24 @@ export function serveEverydayRequests(router: RequestListener, parts: EverydayPa
     routes.set(path, { route, isBuild: accessOf(route.method).kind === "build" });
   }
   const { shedder } = parts;
-  const mayBypass = parts.settings.trustedProxies === 0;
+  const { settings, calls } = parts;
+  const mayBypass = settings.trustedProxies === 0;
+  // Where pages of other origins may call, every response of the typed wires says so.
+  const mayCall = mayBypass && settings.corsOrigins.length === 0;
   const serve = (route: RestRoute, request: IncomingMessage, response: ServerResponse): void => {
     if (mayBypass && isComplete(request)) serveDirectly(route, request, response);
     else router(request, response);
   };
   return (request, response) => {
     const known = routes.get(request.url!);
+    if (known === undefined && mayCall && request.headers.origin === undefined) {
+      const call = calls.get(request.url!);
+      const isServed =
+        call !== undefined &&
+        refusalOfHead(request, settings) === undefined &&
+        call.take(request, response, request.socket.remoteAddress ?? "");
+      if (isServed) return;
+    }
     // Responses to web pages need CORS headers, which the router sets.
     if (known === undefined || request.method !== "POST" || request.headers.origin !== undefined) {
       router(request, response);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import type { DescMethod, DescMethodUnary, Registry } from "@bufbuild/protobuf";
+import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import {
   type ConnectError,
   type ConnectRouter,
@@ -20,14 +20,12 @@ import type {
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallState, callStateKey, type StartCall } from "../call/call-state.ts";
 import { toConnectError } from "../call/failure.ts";
-import type { Invoker } from "../call/invoker.ts";
 import { sendFailure } from "../http/envelope.ts";
 import { isConnected } from "../http/open-response.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
+import type { EverydayCalls } from "./everyday-call.ts";
 import { FRAME_HEAD } from "./frames.ts";
-import { UnaryExchange } from "./unary-exchange.ts";
-import { Wires } from "./wires.ts";
 
 /** What the routes of the typed wires need of the edge. */
 interface RpcEdge {
@@ -35,7 +33,8 @@ interface RpcEdge {
   readonly settings: ApiSettings;
   readonly logger: ApiLogger;
   readonly startCall: StartCall;
-  readonly invokerOf: (method: DescMethodUnary) => Invoker;
+  /** By path. */
+  readonly everydayCalls: ReadonlyMap<string, EverydayCalls>;
   /** Resolves google.protobuf.Any in JSON; undefined if no message contains one. */
   readonly registry: Registry | undefined;
   /** Adds the services to the router of the RPC library. */
@@ -78,25 +77,15 @@ export function registerRpcRoutes(edge: RpcEdge): void {
 function prepareRoute(edge: RpcEdge, route: RouteOptions, { method, allowedMethods }: UniversalHandler): void {
   // The plugin registers every HTTP method. The rest get METHOD_NOT_ALLOWED in the same form as everywhere else.
   route.method = [...allowedMethods] as string[];
-  if (method.methodKind === "unary") route.onRequest = takeEverydayCalls(edge, method as DescMethodUnary);
+  if (method.methodKind === "unary") route.onRequest = takeEverydayCalls(edge.everydayCalls.get(route.url)!);
   route.preHandler = prepareCall(edge, method);
   route.handler = endBrokenResponses(edge, method, route.handler);
 }
 
 /** Serves unary calls in everyday form; all other requests go on to the plugin. */
-function takeEverydayCalls(edge: RpcEdge, method: DescMethodUnary): onRequestHookHandler {
-  const wires = new Wires(method, edge.registry);
-  const invoke = edge.invokerOf(method);
-  const { settings } = edge;
+function takeEverydayCalls(calls: EverydayCalls): onRequestHookHandler {
   return (request, reply, next) => {
-    const wire = request.method === "POST" ? wires.select(request.raw) : undefined;
-    if (wire === undefined) {
-      next();
-      return;
-    }
-    reply.hijack();
-    const state = edge.startCall(request.ip);
-    new UnaryExchange({ method, invoke, wire, state, settings, request, response: reply.raw }).run();
+    if (!calls.take(request.raw, reply.raw, request.ip, () => reply.hijack())) next();
   };
 }
 

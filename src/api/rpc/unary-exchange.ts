@@ -1,7 +1,6 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import type { FastifyRequest } from "fastify";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { UnaryCall } from "../call/call.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
@@ -19,7 +18,7 @@ interface ExchangeParts {
   readonly wire: Wire;
   readonly state: CallState;
   readonly settings: ApiSettings;
-  readonly request: FastifyRequest;
+  readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
@@ -36,7 +35,7 @@ export class UnaryExchange {
   run(): void {
     const { request, settings, wire } = this.#parts;
     const limits = { ...settings, bodyLimitBytes: settings.bodyLimitBytes + wire.overheadBytes };
-    readBody(request.raw, limits, (body) => {
+    readBody(request, limits, (body) => {
       try {
         if (body instanceof TradewireError) throw body;
         const output = this.#invoke(body);
@@ -56,7 +55,14 @@ export class UnaryExchange {
     const deadlineMs = wire.deadlineMs(headers);
     const decode = () => wire.decode(body);
     const run = (signal: AbortSignal | undefined) => {
-      this.#call = new UnaryCall(method, state, { requestMethod: "POST", url, headers, decode, signal, deadlineMs });
+      this.#call = new UnaryCall(method, state, {
+        requestMethod: "POST",
+        url: url!,
+        headers,
+        decode,
+        signal,
+        deadlineMs,
+      });
       return invoke(this.#call);
     };
     return deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run);

@@ -12,13 +12,17 @@ export class BodyReader {
   #chunks: Uint8Array[] = [];
   #length = 0;
 
-  constructor({ body }: Pick<Response, "body">) {
+  readonly #most: number;
+
+  /** @param most bytes of the body, or of one part of it, that are read */
+  constructor({ body }: Pick<Response, "body">, most = MOST_BYTES) {
     this.#reader = body?.getReader();
+    this.#most = most;
   }
 
   /** The next bytes. @throws ConnectError if the body ends before them, or if they are too many */
   async take(length: number): Promise<Uint8Array<ArrayBuffer>> {
-    if (length > MOST_BYTES) throw tooLong();
+    if (length > this.#most) throw tooLong(this.#most);
     while (this.#length < length) {
       if (!(await this.#more())) throw new ConnectError("the stream ended early", Code.Unknown);
     }
@@ -31,7 +35,7 @@ export class BodyReader {
   /** All bytes to the end, which closes the body. @throws ConnectError if they are too many */
   async rest(): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      while (await this.#more()) if (this.#length > MOST_BYTES) throw tooLong();
+      while (await this.#more()) if (this.#length > this.#most) throw tooLong(this.#most);
       return this.#join();
     } finally {
       await this.close();
@@ -63,6 +67,6 @@ export class BodyReader {
   }
 }
 
-function tooLong(): ConnectError {
-  return new ConnectError(`the response is longer than ${MOST_BYTES} bytes`, Code.ResourceExhausted);
+function tooLong(most: number): ConnectError {
+  return new ConnectError(`the response is longer than ${most} bytes`, Code.ResourceExhausted);
 }

@@ -50,3 +50,23 @@ test("a mint that is confirmed a moment later is found", async () => {
   missing.left = 2;
   expect(await rpcNode("http://node.example").decimals(mint)).toBe(6);
 });
+
+test("a node that answers without end, or with something else than JSON, is unavailable", async () => {
+  let sent = 0;
+  const part = new Uint8Array(1 << 20).fill(0x20);
+  const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      sent += part.length;
+      controller.enqueue(part);
+    },
+  });
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(endless)));
+  const node = rpcNode("http://node.example/secret");
+  await expect(node.decimals(mint)).rejects.toMatchObject({
+    code: "NODE_UNAVAILABLE",
+    message: expect.not.stringContaining("secret"),
+  });
+  expect(sent).toBeLessThan(40_000_000);
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response("<html>")));
+  await expect(node.decimals(mint)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+});

@@ -1,3 +1,4 @@
+import { BodyReader } from "../connection/body-reader.ts";
 import { TradeError } from "../trade-error.ts";
 
 /** How to reach a node. */
@@ -12,6 +13,8 @@ export interface RpcNodeOptions {
 export type RpcCall = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<unknown>;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+/** Of one answer: a hundred accounts of a venue are far below it. */
+const MOST_BYTES = 1 << 25;
 
 /** Calls a node over HTTP. Redirects are refused: the node is the one that the caller named. @throws TypeError for a bad URL */
 export function createRpc(url: string, { timeoutMs = DEFAULT_TIMEOUT_MS, headers }: RpcNodeOptions): RpcCall {
@@ -29,7 +32,8 @@ export function createRpc(url: string, { timeoutMs = DEFAULT_TIMEOUT_MS, headers
         signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
       });
       if (!response.ok) throw new Error(`it answered with status ${response.status}`);
-      return resultOf(await response.json());
+      const body = await new BodyReader(response, MOST_BYTES).rest();
+      return resultOf(JSON.parse(new TextDecoder().decode(body)));
     } catch (cause) {
       if (signal?.aborted) throw new TradeError("ABORTED", "The caller aborted the call.", { cause });
       const reason = limit.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(cause);

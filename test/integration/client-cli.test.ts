@@ -13,7 +13,7 @@ import { explorerLink } from "../../src/client/cli/settings/network.ts";
 import { findSwapTable } from "../../src/client/verify/match-swap.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { writeU64 } from "../../src/primitives/bytes.ts";
-import type { Instruction } from "../../src/solana/instruction.ts";
+import { type Instruction, writable, writableSigner } from "../../src/solana/instruction.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { planOf, wireOf } from "../slow/client/mutations.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -68,6 +68,13 @@ const keyFile = () => `--key-file ${join(folder, "wallet.json")}`;
 const apiKey = () => ({ TRADEWIRE_API_KEY: readFileSync(join(folder, "api.key"), "utf8").trim() });
 const withNode = () => `${keyFile()} --node ${service.sandbox.rpcUrl}`;
 const errorOf = ({ out }: Ran) => JSON.parse(out.at(-1)!).error;
+
+function transferData(lamports: bigint): Uint8Array {
+  const data = new Uint8Array(12);
+  data[0] = 2;
+  writeU64(data, 4, lamports);
+  return data;
+}
 
 describe("the command line", () => {
   test("registers, buys, looks and sells everything; its output matches the chain", async () => {
@@ -205,6 +212,27 @@ describe("the command line", () => {
         (one) => ({ ...one, data: Uint8Array.from([3, ...new Uint8Array(7).fill(0xff), 0]) }),
       ),
     };
+    const unlimited = plan.instructions.filter(({ data }) => data[0] !== 2 || data.length !== 5);
+    attacks["900 SOL for priority, and no limit that it is counted by"] = wireOf({
+      ...plan,
+      instructions: unlimited.map((one) =>
+        one.data[0] === 3 && one.data.length === 9
+          ? { ...one, data: Uint8Array.from([3, ...new Uint8Array(7).fill(0xff), 0]) }
+          : one,
+      ),
+    });
+    const tip = { from: client.wallet.publicKey, lamports: 900_000_000_000n };
+    attacks["900 SOL as a tip, and no price"] = wireOf({
+      ...plan,
+      instructions: [
+        ...plan.instructions.filter(({ data }) => data[0] !== 3 || data.length !== 9),
+        {
+          program: SYSTEM_PROGRAM,
+          accounts: [writableSigner(tip.from), writable(Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5"))],
+          data: transferData(tip.lamports),
+        },
+      ],
+    });
     for (const [name, wire] of Object.entries(attacks)) {
       const explained = await run(`verify ${Buffer.from(wire).toString("base64")}`);
       expect([name, explained.code, explained.out.at(-1)]).toEqual([

@@ -24,6 +24,9 @@ export interface Explanation {
 /** The highest default cap of a trade. Lamports. */
 const MOST_PRIORITY = 50_000_000n;
 
+/** Compute units that a transaction can have. */
+const MOST_UNITS = 1_400_000;
+
 /** Explains any wire transaction line by line. @throws TradeError UNREADABLE_TRANSACTION */
 export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables): Explanation {
   const transaction = readTransaction(wire, lookupTables);
@@ -110,7 +113,7 @@ function explainBase(instruction: BaseInstruction): string {
   }
 }
 
-/** Total cost of priority, tips included; undefined if the message does not set it. */
+/** Total cost of priority at most, tips included; undefined if the message pays none. */
 function priorityOf({ instructions, config }: ReadTransaction): bigint | undefined {
   let units: number | undefined;
   let price: bigint | undefined;
@@ -122,8 +125,9 @@ function priorityOf({ instructions, config }: ReadTransaction): bigint | undefin
     if (base?.kind === "transferLamports" && isTipAccount(base.to.address)) tips += base.lamports;
   }
   if (config?.priorityFeeLamports !== undefined) return config.priorityFeeLamports + tips;
-  if (units === undefined || price === undefined) return undefined;
-  return (BigInt(units) * price + 999_999n) / 1_000_000n + tips;
+  if (price === undefined) return tips === 0n ? undefined : tips;
+  // Without a limit the network sets one by the number of instructions, this at most.
+  return (BigInt(Math.min(units ?? MOST_UNITS, MOST_UNITS)) * price + 999_999n) / 1_000_000n + tips;
 }
 
 function sol(lamports: bigint): string {

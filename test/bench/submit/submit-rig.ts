@@ -93,6 +93,17 @@ export class SubmitRig {
     return this.#traders.map((trader) => buyOf(trader, this.ready.mints[0]!));
   }
 
+  /** A buy, whatever comes of it. */
+  async buy(mint: string): Promise<void> {
+    const { path, headers, body } = buyOf(this.#traders[0]!, mint);
+    const answer = await fetch(`http://127.0.0.1:${this.port}${path}`, {
+      method: "POST",
+      headers,
+      body: Buffer.from(body),
+    });
+    await answer.text();
+  }
+
   close(): void {
     this.#service.close();
     this.#chain.close();

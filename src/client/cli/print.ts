@@ -1,7 +1,7 @@
 import { type CliIo, type CommandLine, UsageError } from "./command.ts";
 
 /** Control characters, and those that reorder or hide text: a terminal could obey them, a reader be misled. */
-const UNSAFE = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]/gu;
 
 /** Prints a result: as JSON with big integers as strings if asked for, or else in lines for a reader. */
 export function print({ flags }: CommandLine, io: CliIo, value: object, lines: readonly string[]): void {
@@ -21,7 +21,8 @@ export function safeIo(io: CliIo): CliIo {
 
 /** Unsafe characters as \uXXXX, which JSON reads back as they were. */
 function escapeUnsafe(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replace(UNSAFE, (character) => character.split("").map(asUnit).join(""));
 }
 
 /** A number without an exponent, as people write it. */

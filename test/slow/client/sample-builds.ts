@@ -111,7 +111,7 @@ function portsFor(form: Form, hot: (typeof markets)[number]["hot"], random: Rand
         senders: {
           choose: () => ({
             senders: ["relay"],
-            tips: [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 5_000_000n) }],
+            tips: [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 4_900_000n) }],
           }),
         },
       };

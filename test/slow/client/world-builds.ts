@@ -109,7 +109,8 @@ function shareOf(form: Form, random: Random): number | undefined {
 
 function formed(base: BuildPorts, form: Form, random: Random): BuildPorts {
   if (form !== "tip") return base;
-  const tips = [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 5_000_000n) }];
+  // With the priority fee below what a client allows by default for the smallest order: 0.005 SOL.
+  const tips = [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 4_900_000n) }];
   return { ...base, senders: { choose: () => ({ senders: ["relay"], tips }) } };
 }
 

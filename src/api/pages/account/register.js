@@ -64,7 +64,7 @@ byId("sign").addEventListener("click", async () => {
   byId("result").hidden = true;
   say(`Waiting for ${wallet.name} to sign`);
   try {
-    const apiKey = await signIn(
+    const { apiKey } = await signIn(
       { wallet, account },
       {
         network: status.network,

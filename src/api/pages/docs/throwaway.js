@@ -18,7 +18,7 @@ export function offerThrowaway(status, enter) {
       const made = createThrowawayWallet();
       const [account] = made.accounts;
       await fund(account.address);
-      const apiKey = await signIn({ wallet: made, account }, { network: status.network, label: "reference" });
+      const { apiKey } = await signIn({ wallet: made, account }, { network: status.network, label: "reference" });
       wallet = made;
       button.dataset.key = apiKey;
       byId("api-key-help").textContent =

@@ -4,15 +4,15 @@ import { checkChallenge } from "./challenge.js";
 import { call } from "./page.js";
 import { base58, signMemo, signText } from "./wallets.js";
 
-/** Registers the wallet and returns its API key. @throws Error with a message for the user */
+/** Registers the wallet and returns its API key with the key's id. @throws Error with a message for the user */
 export async function signIn({ wallet, account }, { network, label, revokeOthers = false, hardware = false }) {
   const { message } = await call("POST", "/v1/auth/challenge", { body: { walletAddress: account.address } });
   checkChallenge(message, account.address, location, Date.now());
   const signature = await (hardware ? signMemo : signText)(wallet, account, message, network);
-  const { apiKey } = await call("POST", "/v1/auth/register", {
+  const { apiKey, keyId } = await call("POST", "/v1/auth/register", {
     body: { walletAddress: account.address, message, signature: base58(signature), label, revokeOthers },
   });
-  return apiKey;
+  return { apiKey, keyId };
 }
 
 /** Keys with one label that stay in use: other tabs may have them. */
@@ -26,6 +26,11 @@ export async function retireKeys(apiKey, label) {
   const { keys } = await call("GET", "/v1/auth/keys", { apiKey });
   const live = keys.filter((key) => key.label === label && key.revokedAt === null);
   for (const { keyId } of live.slice(0, -KEPT)) await call("DELETE", `/v1/auth/keys/${keyId}`, { apiKey });
+}
+
+/** Revokes a key that its page needs no more. @throws Error with a message for the user */
+export async function endKey({ apiKey, keyId }) {
+  await call("DELETE", `/v1/auth/keys/${keyId}`, { apiKey });
 }
 
 /** Asks the faucet of a test chain for SOL. @throws Error with a message for the user */

@@ -2,7 +2,7 @@
 
 import { percent, roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
 import { byId, call, element, fetchStatus, handOverKey, readEvents, takeKey } from "../shared/page.js";
-import { fund, retireKeys, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
+import { endKey, fund, retireKeys, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { createThrowawayWallet } from "../shared/throwaway-wallet.js";
 import { Tokens } from "../shared/tokens.js";
 import { connect, findWallets } from "../shared/wallets.js";
@@ -76,10 +76,10 @@ async function open(wallet) {
   const account = await connect(wallet, status.network);
   if (wallet.secretKey !== undefined) await fund(account.address);
   const chosen = { wallet, account };
-  const apiKey = await signIn(chosen, { network: status.network, label: KEY_LABEL });
+  const { apiKey, keyId } = await signIn(chosen, { network: status.network, label: KEY_LABEL });
   // Whatever comes of it: the next visit tries again.
   retireKeys(apiKey, KEY_LABEL).catch(() => {});
-  session = { ...chosen, apiKey };
+  session = { ...chosen, apiKey, keyId };
   byId("wallet-name").textContent = wallet.name;
   byId("address").textContent = account.address;
   byId("fund").hidden = !status.faucet;
@@ -95,7 +95,10 @@ async function open(wallet) {
 
 byId("leave").addEventListener("click", () => {
   stopQuotes();
+  const left = session;
   session = undefined;
+  // A trade on its way is still followed with the key. One that cannot be revoked now goes with the next visit.
+  following.then(() => endKey(left)).catch(() => {});
   tokens.forget();
   showBalances();
   byId("choose").hidden = false;
@@ -312,6 +315,8 @@ function showQuote() {
 // ---- build, verify, sign, follow
 
 let build;
+/** Resolves once no trade is followed any more. */
+let following = Promise.resolve();
 
 byId("order").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -354,8 +359,9 @@ byId("sign").addEventListener("click", async () => {
     byId("proof").hidden = true;
     byId("result").hidden = false;
     byId("result").focus();
-    await followTrade({ session, build, signed, tokens, status, say });
-    await refreshBalances();
+    following = followTrade({ session, build, signed, tokens, status, say });
+    await following;
+    if (session !== undefined) await refreshBalances();
   } catch (error) {
     say("verdict", wordsOf(error), "bad");
     byId("sign").disabled = false;

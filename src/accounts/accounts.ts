@@ -8,6 +8,7 @@ import { isForDomain, writeChallenge } from "./challenge/challenge-text.ts";
 import { createApiKey, hashApiKey, isKeyId, keyIdOf } from "./keys/api-key.ts";
 import type { LiveKeyDirectory } from "./keys/key-directory.ts";
 import type { Accounts, Challenge, KeySummary, Principal, Registered } from "./port.ts";
+import { countRevocation } from "./store/retention.ts";
 import type { Database } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
@@ -243,12 +244,7 @@ async function revokeKeys(db: Database, accountId: string, keyId: string | undef
     .where("revoked_at_ms", "is", null);
   if (keyId !== undefined) revocation = revocation.where("id", "=", keyId);
   const revoked = await revocation.returning("id").execute();
-  if (revoked.length > 0) {
-    await db
-      .updateTable("revocation_count")
-      .set((row) => ({ count: row("count", "+", 1) }))
-      .execute();
-  }
+  if (revoked.length > 0) await countRevocation(db);
   return revoked.map(({ id }) => id);
 }
 

@@ -775,6 +775,21 @@ describe.each(homes)("submissions on $name", (home) => {
       expect(await accountsOf(store)).toEqual([]);
     });
 
+    it("reports a key that is dropped to the streams it was opened with, in every process", async () => {
+      const place = await home.place();
+      const here = await start(place);
+      const there = await start(place);
+      const { keyId } = await register(here.accounts, createTestWallet());
+      const reported: string[] = [];
+      here.keys.watch(keyId, () => reported.push("here"));
+      there.keys.watch(keyId, () => reported.push("there"));
+      for (const { keys } of [here, there]) await keys.refresh();
+      expect(reported).toEqual([]);
+      await sweepStore(here.store, here.clock.nowMs + 31 * DAY_MS, LIVES);
+      for (const { keys } of [here, there]) await keys.refresh();
+      expect(reported).toEqual(["here", "there"]);
+    });
+
     it("drops a revoked key after its time, and keeps its account for another", async () => {
       const running = await start(await home.place());
       const { store, accounts, clock } = running;

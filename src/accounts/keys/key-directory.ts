@@ -250,8 +250,8 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     if (isNew) this.#generation++;
     // A key watched only now may have been revoked just before.
     const ids = isNew ? new Set([...this.#digestOfKeyId.keys(), ...this.#watched.ids()]) : this.#watched.unchecked();
-    const revoked = await this.#revokedAmong([...ids]);
-    if (isNew || revoked.length > 0) this.forget(revoked);
+    const ended = await this.#endedAmong([...ids]);
+    if (isNew || ended.length > 0) this.forget(ended);
     this.#watched.checked(ids);
     this.#revocationCount = count;
     this.#checkedAtMs = Math.max(this.#checkedAtMs, askedAtMs);
@@ -268,16 +268,18 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     }
   }
 
-  async #revokedAmong(keyIds: readonly string[]): Promise<string[]> {
-    const revoked: string[] = [];
+  /** Those of the keys that are revoked, or deleted because nobody called with them for so long. */
+  async #endedAmong(keyIds: readonly string[]): Promise<string[]> {
+    const ended: string[] = [];
     for (let at = 0; at < keyIds.length; at += KEYS_PER_QUERY) {
       const some = keyIds.slice(at, at + KEYS_PER_QUERY);
       const rows = await this.#store.run((db) =>
-        db.selectFrom("api_keys").select("id").where("id", "in", some).where("revoked_at_ms", "is not", null).execute(),
+        db.selectFrom("api_keys").select("id").where("id", "in", some).where("revoked_at_ms", "is", null).execute(),
       );
-      for (const { id } of rows) revoked.push(id);
+      const live = new Set(rows.map(({ id }) => id));
+      ended.push(...some.filter((id) => !live.has(id)));
     }
-    return revoked;
+    return ended;
   }
 
   close(): void {

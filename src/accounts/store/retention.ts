@@ -70,7 +70,10 @@ export async function sweepStore(store: Store, nowMs: number, lives?: RowLives):
   if (lives !== undefined) await removeKeys(store, nowMs, lives);
 }
 
-/** A key in use is in no process's memory for longer than a day without its use being written down: what goes here is in none. */
+/**
+ * A key in use is in no process's memory for longer than a day without its use being written down: no call is made with what
+ * goes here, but a stream opened long ago may still run.
+ */
 async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unusedMs }: RowLives): Promise<void> {
   const oldKeys = (db: Database) => selectIds(db).limit(REMOVED_AT_ONCE);
   if (revokedMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("revoked_at_ms", "<", nowMs - revokedMs));
@@ -87,7 +90,12 @@ async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unus
 async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<typeof selectIds>): Promise<void> {
   for (;;) {
     const removed = await store.transact(async (db) => {
-      const keys = await db.deleteFrom("api_keys").where("id", "in", select(db)).returning("account_id").execute();
+      const keys = await db
+        .deleteFrom("api_keys")
+        .where("id", "in", select(db))
+        .returning(["account_id", "revoked_at_ms"])
+        .execute();
+      if (keys.some(({ revoked_at_ms }) => revoked_at_ms === null)) await countRevocation(db);
       const owners = [...new Set(keys.map(({ account_id }) => account_id))];
       if (owners.length > 0)
         await db
@@ -102,6 +110,13 @@ async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<t
     if (removed === 0) return;
   }
 }
+
+/** Has every process look again at the keys that it or its streams use. */
+export const countRevocation = (db: Database) =>
+  db
+    .updateTable("revocation_count")
+    .set((row) => ({ count: row("count", "+", 1) }))
+    .execute();
 
 const selectIds = (db: Database) => db.selectFrom("api_keys").select("id");
 

@@ -48,10 +48,10 @@ function createConnectWire(
     overheadBytes: 0,
     decode,
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
-    answer(response, output, trailer) {
+    answer(response, output, lines, trailer) {
       const body = encode(output);
       setPrefixedTrailer(response, trailer);
-      endResponse(response, 200, contentType, body);
+      endResponse(response, 200, contentType, body, lines);
     },
     refuse(response, error, trailer) {
       for (const [name, value] of error.metadata) response.setHeader(name, value);

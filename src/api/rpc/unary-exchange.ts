@@ -69,10 +69,10 @@ export class UnaryExchange {
   }
 
   #answer(output: Output): void {
-    const { wire, response } = this.#parts;
+    const { wire, response, state } = this.#parts;
     if (!isOpen(response)) return;
-    this.#setHeaders();
-    wire.answer(response, output, this.#call?.addedTrailer);
+    for (const [name, value] of this.#call?.addedHeader ?? []) response.setHeader(name, value);
+    wire.answer(response, output, responseHeaders(state), this.#call?.addedTrailer);
   }
 
   #refuse(error: unknown): void {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { create, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
+import { forEachHeader } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
 
 /**
@@ -15,8 +16,8 @@ export interface Wire {
   decode(body: Buffer): Message;
   /** The client's own deadline, in milliseconds from now. @throws ConnectError if it cannot be read */
   deadlineMs(headers: IncomingHttpHeaders): number | undefined;
-  /** Writes the response and ends it. */
-  answer(response: ServerResponse, output: Output, trailer?: Headers): void;
+  /** Writes the response and ends it. @param lines headers of the service: names and values in turn */
+  answer(response: ServerResponse, output: Output, lines: readonly string[], trailer?: Headers): void;
   /** Writes the error and ends the response. */
   refuse(response: ServerResponse, error: ConnectError, trailer?: Headers): void;
 }
@@ -40,14 +41,22 @@ export function toMessage(desc: DescMessage, output: Output): Message {
  * Writes a whole response at once.
  *
  * @param body text is ASCII, so that its length in bytes is its length in characters: Node writes it together with the headers
+ * @param lines further headers: names and values in turn
  */
 export function endResponse(
   response: ServerResponse,
   status: number,
   contentType: string,
   body: Uint8Array | string,
+  lines: readonly string[] = [],
 ): void {
-  response.writeHead(status, { "content-type": contentType, "content-length": body.length });
+  if (response.req.httpVersionMajor === 1) {
+    // Node writes a list of headers as it is, and makes a list of anything else.
+    response.writeHead(status, ["content-type", contentType, "content-length", String(body.length), ...lines]);
+  } else {
+    forEachHeader(lines, (name, value) => response.setHeader(name, value));
+    response.writeHead(status, { "content-type": contentType, "content-length": body.length });
+  }
   if (typeof body === "string") response.end(body, "latin1");
   else response.end(body);
 }

@@ -146,7 +146,7 @@ function formOf(
     assembly,
     budget,
     costs: estimateCosts(ports.baseFee(), budget, assembly, choice.tips),
-    instructions: [...budgetInstructions(budget), ...assembly.instructions],
+    instructions: budgetInstructions(budget).concat(assembly.instructions),
   };
 }
 

@@ -67,11 +67,12 @@ function plainFile(file: FileDescriptorProto): PlainFile {
     package: file.package,
     messageType: file.messageType.map((message) => plainMessage(message, scope)),
     enumType: file.enumType.map(plainEnum),
-    service: file.service.map(plainService),
+    service: file.service.map((service) => plainService(service, scope)),
   };
 }
 
 function plainMessage(message: DescriptorProto, scope: string): PlainPart {
+  // Each optional field has a oneof of its own, after those that the definition names: readers need none of them.
   const optional = message.field.filter(({ proto3Optional }) => proto3Optional);
   const oneofs = message.oneofDecl.slice(0, message.oneofDecl.length - optional.length);
   return {
@@ -110,17 +111,15 @@ function plainEnum({ name, value }: EnumDescriptorProto): PlainPart {
   return { name, values: value.map((one) => `${one.name},${one.number}`).join(" ") };
 }
 
-function plainService({ name, method }: ServiceDescriptorProto): PlainPart {
-  return {
-    name,
-    method: method.map((one) => ({
-      name: one.name,
-      inputType: one.inputType,
-      outputType: one.outputType,
-      ...(one.clientStreaming ? { clientStreaming: true } : {}),
-      ...(one.serverStreaming ? { serverStreaming: true } : {}),
-    })),
-  };
+function plainService({ name, method }: ServiceDescriptorProto, scope: string): PlainPart {
+  const methods = method.map(({ name: called, inputType, outputType, serverStreaming, clientStreaming }) => {
+    if (clientStreaming || ![inputType, outputType].every((type) => type.startsWith(scope))) {
+      throw new Error(`${called} is no plain method`);
+    }
+    const types = [inputType, outputType].map((type) => type.slice(scope.length));
+    return [called, ...types, ...(serverStreaming ? ["s"] : [])].join(",");
+  });
+  return { name, methods: methods.join(" ") };
 }
 
 function list(name: string, parts: readonly PlainPart[]): Readonly<Record<string, readonly PlainPart[]>> {

@@ -4,9 +4,11 @@ import { createFileRegistry, type DescFile } from "@bufbuild/protobuf";
 export interface PlainPart {
   readonly name: string;
   /** Of a message: its fields, one word each: name, number, type, label, type name, and "?" or the number of its oneof. */
-  readonly fields?: string;
+  readonly fields?: string | undefined;
   /** Of an enum: names and numbers, one word each. */
-  readonly values?: string;
+  readonly values?: string | undefined;
+  /** Of a service: its methods, one word each: name, input, output, and "s" if it streams. */
+  readonly methods?: string | undefined;
   readonly [property: string]: unknown;
 }
 
@@ -54,44 +56,32 @@ export function jsonNameOf(name: string): string {
   return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** @param scope what the type names of fields begin with unless they begin with a dot */
-function whole({ fields, values, ...part }: PlainPart, scope: string): PlainPart {
-  const listed: Readonly<Record<string, unknown>> = {
+/** @param scope what the names of types begin with unless they begin with a dot */
+function whole({ fields, values, methods, ...part }: PlainPart, scope: string): PlainPart {
+  const parts: Readonly<Record<string, unknown>> = {
     ...part,
-    ...(fields === undefined ? {} : fieldsOf(fields, part, scope)),
-  };
-  const value = values?.split(" ").map((word) => {
-    const [name = "", number] = word.split(",");
-    return { name, number: Number(number) };
-  });
-  const lists = LISTS.map((name) => [
-    name,
-    ((name === "value" ? value : (listed[name] as readonly PlainPart[] | undefined)) ?? []).map((one) =>
-      whole(one, scope),
-    ),
-  ]);
-  return { label: 1, typeName: "", jsonName: jsonNameOf(part.name), ...listed, ...Object.fromEntries(lists) };
-}
-
-/** The fields of a message. Each optional one has a oneof of its own, after those that the definition names. */
-function fieldsOf(
-  text: string,
-  { oneofDecl = [] }: Readonly<Record<string, unknown>>,
-  scope: string,
-): Readonly<Record<string, unknown>> {
-  const oneofs = [...(oneofDecl as readonly PlainPart[])];
-  const field = text.split(" ").map((word) => {
-    const [name = "", number, type, label, typeName, oneof] = word.split(",");
-    const isOptional = oneof === "?";
-    if (isOptional) oneofs.push({ name: `_${name}` });
-    return {
-      name,
+    field: rows(fields, ([number, type, label, typeName = "", oneof]) => ({
       number: Number(number),
       type: Number(type),
-      ...(label ? { label: Number(label) } : {}),
-      ...(typeName ? { typeName: typeName.startsWith(".") ? typeName : scope + typeName } : {}),
-      ...(isOptional ? { proto3Optional: true } : oneof ? { oneofIndex: Number(oneof) } : {}),
-    };
+      label: Number(label || 1),
+      typeName: /^(\.|$)/.test(typeName) ? typeName : scope + typeName,
+      ...(oneof === "?" ? { proto3Optional: true } : oneof ? { oneofIndex: Number(oneof) } : {}),
+    })),
+    value: rows(values, ([number]) => ({ number: Number(number) })),
+    method: rows(methods, ([input, output, streams]) => ({
+      inputType: scope + input,
+      outputType: scope + output,
+      serverStreaming: streams !== undefined,
+    })),
+  };
+  const lists = LISTS.map((name) => [name, ((parts[name] ?? []) as PlainPart[]).map((one) => whole(one, scope))]);
+  return { jsonName: jsonNameOf(part.name), ...part, ...Object.fromEntries(lists) };
+}
+
+/** The parts that words stand for: each begins with a name. */
+function rows(text: string | undefined, read: (rest: readonly string[]) => object): PlainPart[] | undefined {
+  return text?.split(" ").map((word) => {
+    const [name = "", ...rest] = word.split(",");
+    return { name, ...read(rest) };
   });
-  return { field, oneofDecl: oneofs };
 }

@@ -48,7 +48,7 @@ export class Tradewire {
     refuseUnknownKeys(options, CONNECT_KEYS, "the options of connect");
     this.#domain = options.domain;
     this.wallet = toWallet(options.wallet);
-    this.#calls = new ServiceCalls(options, () => this.ping());
+    this.#calls = new ServiceCalls(options, this.wallet.signsVersion1 !== false, () => this.ping());
     const connect = (other: { readonly baseUrl: string; readonly apiKey: string | undefined }) =>
       Tradewire.connect({ ...other, wallet: this.wallet, keepAliveMs: 0 });
     const witnesses = witnessesOf(options, connect);

@@ -10,6 +10,8 @@ export interface Wallet {
   signMessageBytes(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** For wallets that sign only whole transactions: returns the wire transaction with the signature in place. */
   signTransaction?(unsigned: Uint8Array): Promise<Uint8Array>;
+  /** False if it cannot sign version 1 transactions: the service is then asked for others. */
+  readonly signsVersion1?: boolean | undefined;
 }
 
 /** A custom signer. Its public key is anything whose `toString` gives base58. */
@@ -66,6 +68,7 @@ export function toWallet(wallet: WalletLike): Wallet {
       ...("signTransaction" in wallet && wallet.signTransaction !== undefined
         ? { signTransaction: (unsigned: Uint8Array) => wallet.signTransaction!(unsigned) }
         : {}),
+      ...("signsVersion1" in wallet ? { signsVersion1: wallet.signsVersion1 } : {}),
     };
   }
   if ("secretKey" in wallet) return fromKeyBytes(wallet.secretKey);
@@ -103,6 +106,7 @@ function fromKitSigner(signer: KitSignerLike): Wallet {
 }
 
 interface SignTransactionFeature {
+  readonly supportedTransactionVersions?: readonly unknown[];
   signTransaction(input: {
     readonly account: unknown;
     readonly transaction: Uint8Array;
@@ -127,6 +131,9 @@ function fromStandardWallet({ accounts, features }: StandardWalletLike): Wallet 
   };
   return {
     publicKey: addressOf(account.address),
+    signsVersion1: (
+      features["solana:signTransaction"] as SignTransactionFeature | undefined
+    )?.supportedTransactionVersions?.includes(1),
     async signMessageBytes(message) {
       const [signed] = await feature<SignMessageFeature>("solana:signMessage").signMessage({ account, message });
       if (signed === undefined) throw new TypeError("The wallet returned no signature.");

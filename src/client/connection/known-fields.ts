@@ -3,11 +3,16 @@ import { TradeError } from "../trade-error.ts";
 import { toTradeError } from "./connect-error.ts";
 
 /** Fields that only allow the service more: without them it builds what every caller can sign. Every other field is meant. */
-const DISPENSABLE: readonly string[] = ["maxTransactionVersion"];
+export const DISPENSABLE: readonly string[] = ["maxTransactionVersion"];
 
 /** What the service was found not to know: it may be older than this library, and refuses fields of later versions. */
 export class KnownFields {
-  readonly #unknown = new Set<string>();
+  readonly #unknown: Set<string>;
+
+  /** @param left fields to leave out from the start */
+  constructor(left: readonly string[]) {
+    this.#unknown = new Set(left);
+  }
 
   /**
    * Sends a request, and again without a dispensable field that the service does not know; later requests leave it out.

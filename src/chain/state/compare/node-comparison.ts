@@ -1,5 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import { RunningTime } from "../../../primitives/turns/running-time.ts";
 import type { Account } from "../../../solana/account.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
@@ -10,7 +11,6 @@ import type { StreamProgress } from "../stream-progress.ts";
 import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
 import { CallBudget } from "./call-budget.ts";
 import type { DoubtedAccounts } from "./doubted-accounts.ts";
-import { RunningTime } from "./running-time.ts";
 import { StreamVerdicts } from "./stream-verdicts.ts";
 import { type StateWitness, WitnessNodes } from "./witness-nodes.ts";
 

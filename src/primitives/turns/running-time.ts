@@ -1,4 +1,4 @@
-import type { Now } from "../../../primitives/clock.ts";
+import type { Now } from "../clock.ts";
 
 /**
  * Time in which this process could receive something. If it stands still, because the machine is busy or the process was

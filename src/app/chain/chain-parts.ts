@@ -14,13 +14,17 @@ import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
 import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";
 import { Witnesses } from "../../chain/rpc/witnesses.ts";
 import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
-import { monotonicMs } from "../../primitives/clock.ts";
+import { monotonicMs, type Now } from "../../primitives/clock.ts";
+import { RunningTime } from "../../primitives/turns/running-time.ts";
 import { priorityBounds, priorityTrims } from "../../process/config/priority-settings.ts";
 import type { AppContext } from "../context.ts";
 import type { ChainLocation } from "./chain-location.ts";
 
 /** Accounts whose fees are refreshed at a time if a stream provides them, which takes no call across the network. */
 const ACCOUNTS_READ_FROM_STREAM = 256;
+/** How often running time is counted, and how much of a longer pause counts: more than a busy machine takes. Milliseconds. */
+const TURN_MS = 100;
+const LONGEST_TURN_MS = 500;
 
 type Pool = ReturnType<typeof createRpcPool>;
 
@@ -31,9 +35,10 @@ export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
 export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
   const { config, now, random, warn, onForeignChain, closers } = context;
   const timeoutMs = config.solanaRpcTimeoutMs;
-  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, timeoutMs }));
+  const { now: runningMs } = closers.keep(countRunningTime());
+  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, runningMs, timeoutMs }));
   const pool = createRpcPool({ endpoints, now, warn });
-  const witnesses = callWitnesses(context, pool);
+  const witnesses = callWitnesses(context, pool, runningMs);
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, random, warn }));
   const head = closers.keep(
     await createChainHead({
@@ -53,12 +58,20 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const { senders, senderPlan } = openSenders(context, pool);
   const landing = closers.keep(
     withOwnFees(
-      createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn }),
+      createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, runningMs, random, warn }),
       feeWindow,
     ),
   );
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
   return { pool, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
+}
+
+/** Time in which this process could receive something, on no clock that jumps. Milliseconds. */
+function countRunningTime(): { readonly now: Now; close(): void } {
+  const time = new RunningTime(monotonicMs, LONGEST_TURN_MS);
+  const timer = setInterval(() => time.turn(), TURN_MS);
+  timer.unref();
+  return { now: time.now, close: () => clearInterval(timer) };
 }
 
 /** Notes what landed at which price, so that the service does not bid against its own trades. */
@@ -75,10 +88,10 @@ function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
 }
 
 /** The nodes as witnesses. Says in the log what rests on one node's word. */
-function callWitnesses({ config, logger, now, warn }: AppContext, pool: Pool): Witnesses {
+function callWitnesses({ config, logger, warn }: AppContext, pool: Pool, runningMs: Now): Witnesses {
   const { witnessTimeoutMs: silentAfterMs, solanaTrustedRpcUrl } = config;
   const trusted = solanaTrustedRpcUrl === undefined ? undefined : new URL(solanaTrustedRpcUrl).host;
-  const witnesses = new Witnesses({ pool, now, warn, silentAfterMs, trusted });
+  const witnesses = new Witnesses({ pool, now: runningMs, warn, silentAfterMs, trusted });
   if (trusted !== undefined && witnesses.trusted === undefined)
     throw new Error(`SOLANA_TRUSTED_RPC_URL names ${trusted}, which is none of SOLANA_RPC_URLS.`);
   if (pool.endpoints.length === 1)

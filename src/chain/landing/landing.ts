@@ -38,6 +38,8 @@ interface LandingOptions {
   readonly head: LandingHead;
   readonly now: Now;
   readonly monotonicMs: Now;
+  /** Time in which this process could receive answers; absent: `monotonicMs`. What nodes fail to say is counted by it. */
+  readonly runningMs?: Now;
   /** Spreads re-broadcasts; 0 ≤ value < 1. */
   readonly random: () => number;
   readonly warn: (message: string) => void;
@@ -69,6 +71,7 @@ class BroadcastLanding implements LiveLanding {
 
   constructor(options: LandingOptions) {
     const { pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn } = options;
+    const { runningMs = monotonicMs } = options;
     this.#witnesses = witnesses;
     this.#senders = senders;
     this.#subscriptions = subscriptions;
@@ -80,8 +83,7 @@ class BroadcastLanding implements LiveLanding {
     this.#records = new RecordReads({
       witnesses,
       head,
-      now,
-      monotonicMs,
+      runningMs,
       warn,
       onProven: (transaction, proven) => this.#settle(transaction, { kind: "landed", ...proven }),
     });
@@ -91,7 +93,7 @@ class BroadcastLanding implements LiveLanding {
       witnesses,
       pending,
       head,
-      now,
+      monotonicMs,
       onExpired: (transaction) => this.#settle(transaction, { kind: "expired" }),
       onSeen: onStatus,
     });

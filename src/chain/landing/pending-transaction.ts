@@ -34,7 +34,7 @@ export class PendingTransaction {
   cancelSubscription: () => void = () => {};
   /** What the nodes say about it. */
   readonly votes: RecordVotes;
-  /** Rounds of reading its record, when each node was asked last (monotonic milliseconds), and those yet to answer. */
+  /** Rounds of reading its record, when each node was asked last (running milliseconds), and those yet to answer. */
   recordRounds = 0;
   readonly recordAskedAtMs = new Map<RpcEndpoint, number>();
   readonly unansweredReads = new Set<RpcEndpoint>();

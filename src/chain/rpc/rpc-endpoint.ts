@@ -27,6 +27,8 @@ interface RpcEndpointOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Longest wait for a whole answer. */
   readonly timeoutMs?: number;
+  /** Time in which this process could receive answers; absent: the same as `now`. Silence is counted by it. */
+  readonly runningMs?: Now;
   /** Largest answer read. */
   readonly maxResponseBytes?: number;
 }
@@ -62,6 +64,7 @@ class HttpEndpoint implements RpcEndpoint {
   readonly name: string;
   readonly #http: HttpClient;
   readonly #now: Now;
+  readonly #runningMs: Now;
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
   #lastId = 0;
@@ -79,6 +82,7 @@ class HttpEndpoint implements RpcEndpoint {
     this.name = url.host;
     this.#http = new HttpClient(url, options.headers ?? {}, options.now);
     this.#now = options.now;
+    this.#runningMs = options.runningMs ?? options.now;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#maxResponseBytes = options.maxResponseBytes ?? ACCOUNTS_BYTES;
   }
@@ -119,22 +123,23 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   silentForMs(): number {
-    return this.#waitingSinceMs === undefined ? 0 : Math.max(0, this.#now() - this.#waitingSinceMs);
+    return this.#waitingSinceMs === undefined ? 0 : Math.max(0, this.#runningMs() - this.#waitingSinceMs);
   }
 
   #isSilent(): boolean {
     const oldestMs = this.#unanswered.values().next().value;
-    return oldestMs !== undefined && this.#now() - Math.max(oldestMs, this.#answeredAtMs) > SILENT_MS;
+    return oldestMs !== undefined && this.#runningMs() - Math.max(oldestMs, this.#answeredAtMs) > SILENT_MS;
   }
 
   /** The response, its text undefined if it was too large. */
   async #post(id: number, method: string, params: readonly unknown[], timeoutMs: number, maxBytes: number) {
-    this.#unanswered.set(id, this.#now());
-    this.#waitingSinceMs ??= this.#now();
+    const sentAtMs = this.#runningMs();
+    this.#unanswered.set(id, sentAtMs);
+    this.#waitingSinceMs ??= sentAtMs;
     try {
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
       const answer = await this.#http.post(body, { timeoutMs, maxBytes, isLarge: ACCOUNT_METHODS.has(method) });
-      this.#answeredAtMs = this.#now();
+      this.#answeredAtMs = this.#runningMs();
       return answer;
     } catch (cause) {
       throw this.#outage(

@@ -33,7 +33,7 @@ it("comes to every transaction in turn, however many of them nodes cannot decide
     witnesses: new Witnesses({ pool, now: Date.now, warn: () => {} }),
     pending,
     head: { blockHeight: () => 540n, slot: () => 1_540n, slotMs: () => 400 },
-    now: () => atMs,
+    monotonicMs: () => atMs,
     onExpired: ({ signature }) => expired.push(signature),
     onSeen: () => {},
   });

@@ -11,7 +11,8 @@ interface ExpiryChecksOptions {
   /** By signature; the owner adds and removes them. */
   readonly pending: ReadonlyMap<string, PendingTransaction>;
   readonly head: LandingHead;
-  readonly now: Now;
+  /** No jump of the wall clock puts the checks off. */
+  readonly monotonicMs: Now;
   readonly onExpired: (transaction: PendingTransaction) => void;
   /** An endpoint has seen the transaction in a block after all. */
   readonly onSeen: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
@@ -34,14 +35,14 @@ export class ExpiryChecks {
 
   /** Checks the transactions past their last valid block height, unless the last check was just now or still runs. */
   async checkIfDue(): Promise<void> {
-    const { witnesses, pending, head, now, onExpired, onSeen } = this.#options;
-    if (now() < this.#nextAtMs) return;
+    const { witnesses, pending, head, monotonicMs, onExpired, onSeen } = this.#options;
+    if (monotonicMs() < this.#nextAtMs) return;
     if (this.#isChecking) return;
     const height = head.blockHeight();
     const overdue = this.#nextOf([...pending.values()].filter((one) => height > one.lastValidBlockHeight));
     if (overdue.length === 0) return;
     this.#isChecking = true;
-    this.#nextAtMs = now() + CHECK_SLOTS * head.slotMs();
+    this.#nextAtMs = monotonicMs() + CHECK_SLOTS * head.slotMs();
     const findings = await proveExpiry(witnesses, overdue);
     this.#isChecking = false;
     for (const transaction of overdue) {

@@ -12,8 +12,8 @@ import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
 interface RecordReadsOptions {
   readonly witnesses: Witnesses;
   readonly head: LandingHead;
-  readonly now: Now;
-  readonly monotonicMs: Now;
+  /** Time in which this process could receive answers: standing still is no silence of a node. */
+  readonly runningMs: Now;
   readonly warn: (message: string) => void;
   readonly onProven: (transaction: PendingTransaction, proven: ProvenRecord) => void;
 }
@@ -39,8 +39,8 @@ export class RecordReads {
 
   /** Reads the record from the nodes that are due, and decides if what is known is enough. */
   read(transaction: PendingTransaction): void {
-    const { monotonicMs, head } = this.#options;
-    const atMs = monotonicMs();
+    const { runningMs, head } = this.#options;
+    const atMs = runningMs();
     const periodMs = Math.max(MIN_PERIOD_MS, head.slotMs());
     const due = this.#choose(transaction.recordRounds).filter((endpoint) => {
       const askedAtMs = transaction.recordAskedAtMs.get(endpoint);
@@ -64,14 +64,14 @@ export class RecordReads {
   }
 
   async #ask(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<void> {
-    const { monotonicMs, now } = this.#options;
-    transaction.recordAskedAtMs.set(endpoint, monotonicMs());
+    const { runningMs } = this.#options;
+    transaction.recordAskedAtMs.set(endpoint, runningMs());
     transaction.unansweredReads.add(endpoint);
     const answer = await this.#fetch(transaction, endpoint);
     if (answer === "unserved") await this.#readStatus(transaction, endpoint);
     transaction.unansweredReads.delete(endpoint);
     if (transaction.isSettled) return;
-    transaction.votes.receiveRecord(endpoint, answer, now());
+    transaction.votes.receiveRecord(endpoint, answer, runningMs());
     this.#decide(transaction);
   }
 
@@ -109,12 +109,12 @@ export class RecordReads {
   }
 
   #decide(transaction: PendingTransaction): void {
-    const { witnesses, now, monotonicMs, onProven } = this.#options;
+    const { witnesses, runningMs, onProven } = this.#options;
     if (transaction.isSettled) return;
-    const proven = transaction.votes.proven(now());
+    const proven = transaction.votes.proven(runningMs());
     if (proven === undefined) return;
     const isOneOfSeveral = proven.witnesses === 1 && witnesses.endpoints.length > 1;
-    const atMs = monotonicMs();
+    const atMs = runningMs();
     const mayStillAnswer = [...transaction.unansweredReads].some(
       (endpoint) => atMs - transaction.recordAskedAtMs.get(endpoint)! < GRACE_MS,
     );

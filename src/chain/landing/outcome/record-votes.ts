@@ -21,7 +21,7 @@ export class RecordVotes {
   readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
   /** The status each node reported last. */
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
-  /** Since when a node has given no record (epoch milliseconds). */
+  /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
   readonly #wholeKeys = new Map<TransactionRecord, string>();
   readonly #keysWithoutLogs = new Map<TransactionRecord, string>();

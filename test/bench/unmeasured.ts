@@ -12,5 +12,4 @@ export const UNMEASURED: readonly (readonly [string, string])[] = [
     "meteora_dbc in spread traffic",
     "its sample cannot be copied under a new address; npm run bench -- --venues has it",
   ],
-  ["several processes at once", "npm run slow:operations"],
 ];

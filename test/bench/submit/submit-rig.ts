@@ -24,25 +24,35 @@ const MINTS = 8;
 /** How long the service is left alone, to know what it uses then. Milliseconds. */
 const REST_MS = 2_000;
 
+/** A service and what it has used. */
+export interface RigService {
+  readonly port: number;
+  /** Processor time the service has used. Microseconds. */
+  cpu(): Promise<number>;
+  close(): void;
+}
+
 /** A chain behind one node or two, and the service of a revision on it, each in a process of its own. */
-export class SubmitRig {
+export class SubmitRig implements RigService {
   readonly port: number;
   readonly ready: NodeReady;
   readonly #chain: BenchChild;
-  readonly #service: BenchChild;
+  readonly #service: RigService;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #traders: readonly Trader[];
 
   private constructor(
     chain: BenchChild,
     ready: NodeReady,
-    service: BenchChild,
-    port: number,
+    service: RigService,
+    environment: Readonly<Record<string, string>>,
     traders: readonly Trader[],
   ) {
     this.#chain = chain;
     this.ready = ready;
     this.#service = service;
-    this.port = port;
+    this.port = service.port;
+    this.#environment = environment;
     this.#traders = traders;
   }
 
@@ -59,16 +69,18 @@ export class SubmitRig {
       SOLANA_WS_URLS: urls.map(() => ready.wsUrl).join(","),
       ...settings,
     };
-    const service = new BenchChild(`${root}/test/bench/submit/service.ts`, root, {
-      args: [JSON.stringify(environment)],
-    });
-    const { port } = await service.next<{ readonly port: number }>();
-    return new SubmitRig(chain, ready, service, port, await openTraders(port, urls[0]!, TRADERS));
+    const service = await startService(root, environment);
+    const traders = await openTraders(service.port, urls[0]!, TRADERS);
+    return new SubmitRig(chain, ready, service, environment, traders);
   }
 
-  /** Processor time the service has used. Microseconds. */
-  async cpu(): Promise<number> {
-    return (await this.#service.ask<{ readonly cpu: number }>({})).cpu;
+  cpu(): Promise<number> {
+    return this.#service.cpu();
+  }
+
+  /** Another service on the same chain and with the same settings. */
+  startAnother(root: string): Promise<RigService> {
+    return startService(root, this.#environment);
   }
 
   /** Processor time the service uses when nothing is asked of it. Microseconds a millisecond. */
@@ -108,4 +120,14 @@ export class SubmitRig {
     this.#service.close();
     this.#chain.close();
   }
+}
+
+async function startService(root: string, environment: Readonly<Record<string, string>>): Promise<RigService> {
+  const child = new BenchChild(`${root}/test/bench/submit/service.ts`, root, { args: [JSON.stringify(environment)] });
+  const { port } = await child.next<{ readonly port: number }>();
+  return {
+    port,
+    cpu: async () => (await child.ask<{ readonly cpu: number }>({})).cpu,
+    close: () => child.close(),
+  };
 }

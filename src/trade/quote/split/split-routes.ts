@@ -69,8 +69,8 @@ export function splitRoutes(
   single: Route | undefined,
   terms: SplitTerms,
 ): Splits | undefined {
-  // A single path can only be better over several markets in a row.
-  if (terms.maxPaths < 2 && (terms.maxLegs < 2 || crossings.length < 3)) return undefined;
+  // Over one market each, no single path is better than the best that was priced.
+  if (terms.maxPaths < 2 && !leadsToHubs(intent, crossings)) return undefined;
   if (single === undefined && intent.mode === "exactOut") return undefined;
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? intent.amount;
@@ -90,6 +90,10 @@ export function splitRoutes(
     narrower: (maxPaths) => search.best(maxPaths),
     neverFits: (paths) => plan.neverFits(terms.capacity, paths),
   };
+}
+
+function leadsToHubs({ inMint, outMint }: Intent, crossings: readonly MintCrossing[]): boolean {
+  return crossings.some(({ from, to }) => from === inMint.address && to !== outMint.address);
 }
 
 class SplitSearch {

@@ -25,6 +25,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const PAGES: readonly (readonly [page: string, hasPrograms: boolean])[] = [
   ["README.md", true],
   ["docs/guide.md", true],
+  ["docs/routing.md", false],
   ["docs/guides/bot.md", true],
   ["docs/guides/service.md", true],
   ["docs/guides/wallet.md", true],

@@ -8,8 +8,9 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { MOST_PATHS } from "../../../src/trade/quote/route-bounds.ts";
+import { FORMS, type Form, fitOf } from "./fit.ts";
 import { judge } from "./judge.ts";
-import { routed } from "./routed.ts";
+import { askOf, routesFor } from "./routed.ts";
 import { drawWorld } from "./worlds.ts";
 
 const { values } = parseArgs({
@@ -33,10 +34,25 @@ interface Tally {
   worse: number;
   refused: number;
   micros: number;
+  /** Best routes that fit into each kind of transaction, and the gain of the best that does. */
+  fits: Record<Form, number>;
+  kept: Record<Form, number>;
 }
 
+const COUNTS = ["asks", "ours", "best", "bound", "worse", "refused", "micros"] as const;
+const noForms = (): Record<Form, number> => ({ plain: 0, tables: 0, v1: 0 });
 const noTallies = (): Tally[] =>
-  SIZES.map(() => ({ asks: 0, ours: 0, best: 0, bound: 0, worse: 0, refused: 0, micros: 0 }));
+  SIZES.map(() => ({
+    asks: 0,
+    ours: 0,
+    best: 0,
+    bound: 0,
+    worse: 0,
+    refused: 0,
+    micros: 0,
+    fits: noForms(),
+    kept: noForms(),
+  }));
 
 if (values.part) process.stdout.write(JSON.stringify(runPart(Number(values.asks), Number(values.seed))));
 else runParts(Number(values.asks), Number(values.seed));
@@ -48,8 +64,14 @@ function runParts(asks: number, seed: number): void {
     const args = [import.meta.filename, "--part", "--asks", `${some}`, "--seed", `${seed + part}`];
     const done = spawnSync(process.execPath, ["--max-old-space-size=512", ...args], { encoding: "utf8" });
     if (done.status !== 0) throw new Error(`seed ${seed + part} failed\n${done.stderr}`);
-    for (const [index, tally] of (JSON.parse(done.stdout) as Tally[]).entries())
-      for (const key of Object.keys(tally) as (keyof Tally)[]) sums[index]![key] += tally[key];
+    for (const [index, tally] of (JSON.parse(done.stdout) as Tally[]).entries()) {
+      const sum = sums[index]!;
+      for (const key of COUNTS) sum[key] += tally[key];
+      for (const form of FORMS) {
+        sum.fits[form] += tally.fits[form];
+        sum.kept[form] += tally.kept[form];
+      }
+    }
   }
   report(sums);
 }
@@ -67,11 +89,19 @@ function runPart(asks: number, seed: number): readonly Tally[] {
       const tally = tallies[index]!;
       tally.asks++;
       const started = performance.now();
-      const ours = routed(world, amount);
+      const asked = askOf(world, amount);
+      const routes = routesFor(asked, world);
       tally.micros += (performance.now() - started) * 1_000;
-      if (ours === undefined) {
+      const [route] = routes.routes;
+      if (route === undefined) {
         tally.refused++;
         continue;
+      }
+      const ours = Number(route.outAmount);
+      const fit = fitOf(world, asked, routes);
+      for (const form of FORMS) {
+        if (fit[form].fits) tally.fits[form]++;
+        tally.kept[form] += fit[form].outAmount / single - 1;
       }
       if (ours < single) tally.worse++;
       // By share of each trade, so that no ask counts more than another.
@@ -95,6 +125,19 @@ function report(tallies: readonly Tally[]): void {
       `${name.padEnd(6)} ${String(asks).padEnd(5)} ${percent(ours / asks).padEnd(10)} ${percent(shareOf(best)).padEnd(14)} ${percent(shareOf(bound)).padEnd(12)} ${String(worse).padEnd(13)} ${String(refused).padEnd(8)} ${(micros / asks).toFixed(0)} µs\n`,
     );
   }
+  reportFits(tallies);
   if (broken > 0) process.stdout.write(`${broken} of ${SIZES.length} sizes miss what row 57 promises\n`);
   process.exitCode = broken > 0 ? 1 : 0;
+}
+
+/** How many of the best routes fit into a transaction, and how much of the gain is left where only a narrower one does. */
+function reportFits(tallies: readonly Tally[]): void {
+  process.stdout.write("\nbest routes that fit, and the gain kept   version 0         with tables       version 1\n");
+  for (const [index, { asks, refused, ours, fits, kept }] of tallies.entries()) {
+    const percent = (part: number, all: number) => `${((all === 0 ? 1 : part / all) * 100).toFixed(1)} %`;
+    const cells = FORMS.map((form) =>
+      `${percent(fits[form], asks - refused)}, ${percent(kept[form], ours)}`.padEnd(16),
+    );
+    process.stdout.write(`${`trades of ${SIZES[index]! * 100} %`.padEnd(40)}  ${cells.join("  ")}\n`);
+  }
 }

@@ -5,6 +5,7 @@ import type { ChainClock } from "../../../src/solana/account.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import type { Ask, Quote, Venue } from "../../../src/venues/venue.ts";
 import { readSampleMarkets, type SampleMarket } from "../../support/sample-markets.ts";
+import { accountsOfMarket, renamedLeg, sharedAccounts } from "./renamed-swap.ts";
 
 /** Mints, and the markets of each pair of them. */
 export interface RoutingWorld {
@@ -17,6 +18,7 @@ export interface RoutingWorld {
 }
 
 const { mint: SAMPLE_MINT, clock, markets: samples } = readSampleMarkets();
+let shared: ReadonlySet<Address> | undefined;
 /** Samples are numbered by depth, each half as deep as the one before. */
 const DEEPEST = 10n ** 13n;
 const depthOf = ({ name }: SampleMarket) => Number(name.split(" ").at(-1));
@@ -57,6 +59,16 @@ export function drawWorld(random: Random): RoutingWorld {
   };
 }
 
+/** The accounts of a small trade in either direction on every market of a world, market after market. */
+export function accountsOfWorld({ mints, marketsOf }: RoutingWorld): readonly Address[] {
+  const found = new Set<Address>();
+  for (const [index, a] of mints.entries())
+    for (const b of mints.slice(index + 1))
+      for (const hot of marketsOf(a, b).markets)
+        for (const address of accountsOfMarket({ venue: hot.venue, hot }, [a, b], clock)) found.add(address);
+  return [...found];
+}
+
 /** A sample market that trades two other mints, in either direction. */
 function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random: Random): HotMarket {
   const [token, sol] = random.chance(0.5) ? [a, b] : [b, a];
@@ -67,6 +79,16 @@ function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random
   };
   const { after: _, ...described } = venue;
   const address = Address.from(random.bytes(32));
+  const swap: Venue["swap"] = (state, made, terms) => {
+    shared ??= sharedAccounts(samples, SAMPLE_MINT, clock);
+    const leg = venue.swap(state, { ...made, inMint: real(made.inMint), outMint: real(made.outMint) }, terms);
+    const kept = new Set([...shared, terms.wallet, terms.source, terms.destination]);
+    const mints = new Map([
+      [SAMPLE_MINT, token],
+      [SOL_MINT, sol],
+    ]);
+    return renamedLeg(leg, address, kept, mints);
+  };
   const market = { ...hot.market, address, mints: [token, sol] as const, nativeSol: false };
-  return { venue: { ...described, quote } as Venue, market, state: hot.state, slot: hot.slot };
+  return { venue: { ...described, quote, swap } as Venue, market, state: hot.state, slot: hot.slot };
 }

@@ -17,25 +17,16 @@ interface Variant {
 /** A document made once: every answer shares its bytes, plain and compressed. */
 export class SharedDocument {
   readonly #hash: string;
-  readonly #plain: Variant;
-  readonly #gzip: Variant;
-  readonly #brotli: Variant;
+  readonly #body: Buffer;
+  readonly #headers: OutgoingHttpHeaders;
+  /** By coding, each compressed when the first client accepts it. */
+  readonly #variants = new Map<string | undefined, Variant>();
 
   /** @param headers sent with it, beside those of its bytes */
   constructor(body: Buffer, headers: OutgoingHttpHeaders) {
     this.#hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-    const variant = (bytes: Buffer, coding?: "gzip" | "br"): Variant => ({
-      body: bytes,
-      headers: {
-        ...headers,
-        etag: coding === undefined ? `"${this.#hash}"` : `"${this.#hash}-${coding}"`,
-        ...(coding === undefined ? {} : { "content-encoding": coding }),
-      },
-    });
-    this.#plain = variant(body);
-    this.#gzip = variant(gzipSync(body), "gzip");
-    const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-    this.#brotli = variant(brotliCompressSync(body, { params }), "br");
+    this.#body = body;
+    this.#headers = headers;
   }
 
   /** Answers a request for it: 304 if the client has it, else the smallest coding that the client accepts. */
@@ -53,13 +44,26 @@ export class SharedDocument {
   }
 
   #variantFor(accepted: string | string[] | undefined): Variant {
-    if (accepted === undefined) return this.#plain;
-    const codings = String(accepted)
+    const codings = String(accepted ?? "")
       .split(",")
       .filter((coding) => !/;\s*q=0(?:\.0*)?\s*$/.test(coding))
       .map((coding) => coding.split(";", 1)[0]!.trim());
-    return codings.includes("br") ? this.#brotli : codings.includes("gzip") ? this.#gzip : this.#plain;
+    const coding = codings.includes("br") ? "br" : codings.includes("gzip") ? "gzip" : undefined;
+    const variant = this.#variants.get(coding) ?? this.#make(coding);
+    this.#variants.set(coding, variant);
+    return variant;
   }
+
+  #make(coding: "br" | "gzip" | undefined): Variant {
+    if (coding === undefined) return { body: this.#body, headers: { ...this.#headers, etag: `"${this.#hash}"` } };
+    const headers = { ...this.#headers, etag: `"${this.#hash}-${coding}"`, "content-encoding": coding };
+    return { body: compress(this.#body, coding), headers };
+  }
+}
+
+function compress(body: Buffer, coding: "br" | "gzip"): Buffer {
+  if (coding === "gzip") return gzipSync(body);
+  return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }
 
 /** Writes the rest of a body piece by piece; a piece waits until the one before it is sent. */

@@ -45,11 +45,17 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+/** Databases of the test that runs. */
+const taken: string[] = [];
 const homes: Home[] = [{ name: "embedded", place: async () => ({ dataDir: newFolder() }) }];
 if (postgres !== undefined) {
   homes.push({
     name: "postgres",
-    place: async () => ({ dataDir: newFolder(), databaseUrl: await postgres.createDatabase() }),
+    async place() {
+      const databaseUrl = await postgres.createDatabase();
+      taken.push(databaseUrl);
+      return { dataDir: newFolder(), databaseUrl };
+    },
   });
 }
 
@@ -70,6 +76,7 @@ afterEach(async () => {
     process.keys.close();
     await process.store.close();
   }
+  for (const databaseUrl of taken.splice(0)) postgres!.release(databaseUrl);
 });
 
 async function start(

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { openStore } from "../../src/accounts/store/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
 
@@ -5,6 +6,8 @@ import { createSubmissions } from "../../src/accounts/submissions.ts";
 const [, , dataDir = "", databaseUrl = "", name = ""] = process.argv;
 const store = await openStore({ dataDir, databaseUrl: databaseUrl === "" ? undefined : databaseUrl });
 const submissions = createSubmissions(store, Date.now);
+// Killed, it leaves nothing that it compiled to the next one.
+flushCompileCache();
 for (let i = 0; ; i++) {
   const messageHash = `${name}-${i}`;
   const claim = {

@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time for a server that ends with its test to remove its own files. */
@@ -8,13 +8,16 @@ const PATIENCE_MS = 10_000;
 /** As the system's own: the account that PostgreSQL runs under adds and removes its folder. */
 const MODE = 0o1777;
 
+/** What Node compiled in earlier runs: without it, a third of the time in which a test's process starts is spent on that. */
+const COMPILED = resolve(import.meta.dirname, "../../node_modules/.cache/compiled");
+
 /** Gives the run a temporary folder of its own and fails it if a test leaves a file there. */
 export default function setup(): () => Promise<void> {
   const { TMPDIR: before, NODE_COMPILE_CACHE: cacheBefore } = process.env;
   const folder = mkdtempSync(join(tmpdir(), "tradewire-tests-"));
   chmodSync(folder, MODE);
   process.env.TMPDIR = folder;
-  process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
+  process.env.NODE_COMPILE_CACHE = COMPILED;
   return async () => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
@@ -23,7 +26,6 @@ export default function setup(): () => Promise<void> {
     const left = () => readdirSync(folder).filter((name) => name.startsWith("tradewire-"));
     for (const endMs = Date.now() + PATIENCE_MS; left().length > 0 && Date.now() < endMs; ) await sleep(100);
     const names = left();
-    // A process that ends now may still write its compiled code there.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     if (names.length > 0) throw new Error(`Temporary folders left behind by tests: ${names.join(", ")}`);
   };

@@ -16,9 +16,11 @@ const shared: TestProjectInlineConfiguration["test"] = {
   maxConcurrency: 3,
 };
 
-/** Files that hold the clock: what an earlier file left running in their process would stop with it, and be counted. */
+/** Files that hold the clock, among themselves: what another left running in their process would stop with it, and be counted. */
 const holdingTheClock = testFilesWith(/useFakeTimers|submit-world\.ts/);
-const clocks: TestProjectInlineConfiguration = { test: { ...shared, name: "clocks", include: holdingTheClock } };
+const clocks: TestProjectInlineConfiguration = {
+  test: { ...shared, name: "clocks", include: holdingTheClock, isolate: false },
+};
 
 const tests: TestProjectInlineConfiguration = {
   test: {

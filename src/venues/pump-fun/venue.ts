@@ -46,6 +46,8 @@ export interface PumpFunFill {
   readonly instruction: PumpInstruction;
   readonly amount: bigint;
   readonly askedOut: bigint;
+  /** True if it takes the last token of the curve. */
+  readonly completes?: boolean;
 }
 
 /**
@@ -177,7 +179,12 @@ function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFu
     inAmount: trade.quote,
     outAmount: trade.tokens,
     priceImpact: priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
-    fill: { instruction: mode === "exactIn" ? "buyWithBudget" : "buy", amount, askedOut: 0n },
+    fill: {
+      instruction: mode === "exactIn" ? "buyWithBudget" : "buy",
+      amount,
+      askedOut: 0n,
+      completes: trade.tokens === curve.realTokens,
+    },
   };
 }
 
@@ -209,6 +216,7 @@ function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: Sw
   const creates: { readonly address: Address; readonly space: number }[] = [];
   let computeUnits =
     state.computeUnits[fill.instruction] +
+    (fill.completes === true ? COMPLETION_UNITS : 0) +
     BUMP_STEP_UNITS *
       (accounts.bumpSteps +
         call.bumpSteps +
@@ -244,6 +252,8 @@ const BASE_2022_UNITS = 2_000;
 const BASE_EXTENSION_UNITS = 480;
 const QUOTE_2022_UNITS = 6_200;
 const QUOTE_EXTENSION_UNITS = 1_350;
+/** Addition for the buy that completes the curve. */
+const COMPLETION_UNITS = 4_500;
 /** Additions for the creation of each account. */
 const VOLUME_CREATION_UNITS = 3_100;
 const VAULT_CREATION_UNITS = 2_300;

@@ -3,6 +3,7 @@ import { hasBytesAt, hex, readI128, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { definePda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_PROGRAM } from "../pump-fun/layout.ts";
 import { addressAt, addressesAt, flagAt } from "../shared/pump-accounts.ts";
 import type { Market } from "../venue.ts";
@@ -84,7 +85,7 @@ export function decodePumpPool({ data }: Account): PumpPool {
   return {
     coinCreator: addressAt(data, 211),
     mayhem: flagAt(data, 243),
-    cashback: flagAt(data, 244),
+    cashback: flagAt(data, 244) && addressAt(data, 211) !== SYSTEM_PROGRAM,
     virtualQuote: data.length >= 261 ? readI128(data, 245) : 0n,
     creatorFeeBps: u64At(261),
     owedFees: u64At(271) + u64At(279),

@@ -270,7 +270,7 @@ export function fooled({ caller, signatures, submits, trade, failure, tookMs }: 
   if (trade !== undefined) return trade.signature === last ? undefined : "another transaction's trade";
   if (!(failure instanceof TradeError)) return `a failure of the library: ${String(failure)}`;
   if (failure.signature !== last) return `the signature ${failure.signature}, not ${last}`;
-  if (last !== undefined && signatures.length === 1 && failure.code === "UNEXPECTED_TRANSACTION")
+  if (last !== undefined && rebuilds === 0 && failure.code === "UNEXPECTED_TRANSACTION")
     return "a transaction refused after it was signed";
   if (last !== undefined && /^(Refused|Nothing)/.test(failure.message)) return `"${failure.message}" after signing`;
   if (/[\p{Cc}\p{Cf}]/u.test(failure.message + failure.code)) return "characters for a terminal";

@@ -8,7 +8,8 @@ import type { Random } from "../../../src/primitives/random.ts";
 import type { Instruction } from "../../../src/solana/instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { HonestBuild } from "./honest-builds.ts";
-import { type Plan, planOf, wireOf } from "./mutations.ts";
+import { type Plan, planOf } from "./mutations.ts";
+import { wireLike } from "./version-1.ts";
 
 const STRANGER = Address.from(new Uint8Array(32).fill(0x66));
 const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
@@ -26,7 +27,7 @@ export function mutate<B extends HonestBuild>(random: Random, build: B, others: 
     const plan = planOf(build.wire);
     const from = kind === "graft" && others.length > 0 ? planOf(random.pick(others).wire) : undefined;
     const changed = from === undefined ? changedPlan(random, plan) : grafted(random, plan, from);
-    return { ...build, answer, wire: wireOf(changed) };
+    return { ...build, answer, wire: wireLike(build.wire, changed) };
   } catch {
     // Versions and tables that the compiler of plans does not write are changed byte by byte.
     return { ...build, answer, wire: changedBytes(random, build.wire) };

@@ -1,7 +1,8 @@
+import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { readU64, viewOf } from "../../../src/primitives/bytes.ts";
 import { compileMessageV1, type MessageBudget, unsignedTransaction } from "../../../src/solana/message.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../../../src/solana/programs.ts";
-import { type Plan, planOf } from "./mutations.ts";
+import { type Plan, planOf, wireOf } from "./mutations.ts";
 
 const MICRO = 1_000_000n;
 
@@ -30,6 +31,14 @@ export function version1Of(wire: Uint8Array): { readonly plan: Plan; readonly bu
       loadedBytesLimit: bytes === undefined ? 0 : viewOf(bytes).getUint32(1, true),
     },
   };
+}
+
+/** The wire transaction of instructions in the version of another one, with its header's budget in version 1. */
+export function wireLike(original: Uint8Array, plan: Plan): Uint8Array {
+  const { config } = readTransaction(original);
+  if (config === undefined) return wireOf(plan);
+  const { priorityFeeLamports = 0n, computeUnitLimit = 0, loadedAccountsLimit = 0 } = config;
+  return wireOfVersion1(plan, { priorityFeeLamports, computeUnitLimit, loadedBytesLimit: loadedAccountsLimit });
 }
 
 /** The wire transaction of a version 1 message, through the service's own compiler. */

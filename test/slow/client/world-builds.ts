@@ -16,9 +16,9 @@ import { memoryPorts } from "../../support/memory-ports.ts";
 import { asOlderInstruction } from "../venues/support/raydium-amm-v4.ts";
 import type { Execution } from "./execution.ts";
 import { answerOf, type HonestBuild } from "./honest-builds.ts";
-import { planOf, wireOf } from "./mutations.ts";
+import { planOf } from "./mutations.ts";
 import type { ProgramWorld } from "./program-worlds.ts";
-import { asVersion1, wireOfVersion1 } from "./version-1.ts";
+import { asVersion1, wireLike } from "./version-1.ts";
 
 /** How a build differs from the plainest one. */
 const FORMS = [
@@ -178,11 +178,7 @@ export function forOlderAmm(wire: Uint8Array): Uint8Array {
   if (!readTransaction(wire).instructions.some(({ program }) => program === AMM_V4_PROGRAM)) return wire;
   const plan = planOf(wire);
   const instructions = plan.instructions.map((one) => (one.program === AMM_V4_PROGRAM ? asOlderInstruction(one) : one));
-  const { config } = readTransaction(wire);
-  if (config === undefined) return wireOf({ ...plan, instructions });
-  const { priorityFeeLamports = 0n, computeUnitLimit = 0, loadedAccountsLimit = 0 } = config;
-  const budget = { priorityFeeLamports, computeUnitLimit, loadedBytesLimit: loadedAccountsLimit };
-  return wireOfVersion1({ ...plan, instructions }, budget);
+  return wireLike(wire, { ...plan, instructions });
 }
 
 function tokenAccountsOf(wallet: Address, mint: Address): readonly Address[] {

@@ -320,6 +320,42 @@ describe("a message with an unknown field", () => {
   });
 });
 
+describe("a call that the router takes, from a page of another origin", () => {
+  it.each(["application/json", "application/proto", "application/grpc-web+proto"])(
+    "is answered alike in %s",
+    async (type) => {
+      const edge = await startEdge();
+      const call = async (origin: object) => {
+        const response = await fetch(`http://${edge.host}:${edge.port}/tradewire.v1.TradeService/GetPriority`, {
+          method: "POST",
+          headers: { "content-type": type, ...origin },
+          body: type === "application/json" ? "{}" : new Uint8Array(type === "application/proto" ? 0 : 5),
+        });
+        const body = Buffer.from(await response.arrayBuffer()).toString("latin1");
+        const names = [...response.headers.keys()].filter((name) => !name.startsWith("keep-alive"));
+        return { status: response.status, body, names, type: response.headers.get("content-type") };
+      };
+      const direct = await call({});
+      expect(direct).toMatchObject({ status: 200, type });
+      expect(await call({ origin: "https://example.com" })).toEqual(direct);
+      await edge.close();
+    },
+  );
+
+  it("is refused by the router for its headers, in everyday form too", async () => {
+    const edge = await startEdge();
+    const many = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`x-${index}`, "1"]));
+    const response = await fetch(`http://${edge.host}:${edge.port}/tradewire.v1.TradeService/GetPriority`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...many },
+      body: "{}",
+    });
+    expect(response.status).toBe(431);
+    expect(await response.json()).toMatchObject({ success: false, error: { code: "HEADERS_TOO_LARGE" } });
+    await edge.close();
+  });
+});
+
 describe("the path of a method", () => {
   it("refuses other HTTP methods with the envelope and Allow", async () => {
     const edge = await startEdge();

@@ -143,7 +143,7 @@ export class Api {
     (this.#implementations.get(parent) as Readonly<Record<string, StreamImplementation>>)[localName]!;
 
   #createRouter(): FastifyInstance {
-    const { settings, nowMs } = this.#parts;
+    const { settings, nowMs, extra } = this.#parts;
     const requestIds = this.#requestIds;
     const proxies = new Proxies(settings);
     const shedder = new BuildShedder({ admission: this.#admission, requestIds, observe: this.#observe, nowMs });
@@ -155,7 +155,8 @@ export class Api {
       serverFactory: (router) => {
         const handler = serveEverydayRequests(router, {
           routes: this.#restRoutes,
-          calls: this.#everydayCalls,
+          // Further services are served through the router, with whatever was added to it.
+          calls: extra === undefined ? this.#everydayCalls : new Map(),
           settings,
           shedder,
         });

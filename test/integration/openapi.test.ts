@@ -167,6 +167,7 @@ it("reports every field at fault, what was meant, and where its code is explaine
   expect(faults.inputMint).toContain('Did you mean "SOL"?');
   expect(faults.slippage).toContain("0.05 is 5 %");
   expect((await refused("/tx/buy", {})).message).toContain("Did you mean /v1/tx/buy?");
+  expect((await refused("/v1/tx/")).message).toBe("There is nothing at GET /v1/tx/. Did you mean /v1/tx?");
   expect((await refused(`/${"x".repeat(5_000)}`)).message).not.toContain("Did you mean");
 
   const page = await (await fetch(`${service.url}/docs`)).text();

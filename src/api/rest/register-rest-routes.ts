@@ -23,7 +23,7 @@ export function registerRestRoutes(fastify: FastifyInstance, routes: readonly (R
       },
     });
   }
-  registerMisdirected(fastify, misdirectedRoutes(routes));
+  registerMisdirected(fastify, [...misdirectedRoutes(routes), ...emptyRoutes(routes)]);
 }
 
 /** Requests that a route with a variable would match although the path is a word of its own: GET /v1/tx/buy. */
@@ -36,4 +36,12 @@ function misdirectedRoutes(routes: readonly (RestRoute | EventRoute)[]) {
       const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
       return [...new Set(words)].filter((url) => pattern.test(url)).map((url) => ({ method: verb, url }));
     });
+}
+
+/** Requests that a route with a variable at its end would match although that is empty: GET /v1/tx/. */
+function emptyRoutes(routes: readonly (RestRoute | EventRoute)[]) {
+  return routes.flatMap(({ binding: { verb, path } }) => {
+    const url = path.replace(/\{\w+\}$/, "");
+    return url === path ? [] : [{ method: verb, url }];
+  });
 }

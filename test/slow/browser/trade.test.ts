@@ -91,6 +91,42 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
   });
 
+  it.each(VIEWS)(
+    "shows long numbers whole, and says what cannot be traded before anything is built: %s",
+    async (_, view) => {
+      const page = await newPage(view);
+      await page.goto(`${service.url}/trade`);
+      await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+      await page.getByText("Balance 10 SOL").waitFor();
+      const paid = page.getByLabel("You pay", { exact: true });
+      await paid.fill("99999999");
+      await page.getByText("The wallet holds 10 SOL: less than this trade takes.").waitFor();
+      await paid.fill("0.123456789");
+      await page.getByText("Worst outcome at").waitFor();
+      await page.getByText("less than this trade takes").waitFor({ state: "detached" });
+      const clipped = await paid.evaluate((input: HTMLInputElement) => input.scrollWidth - input.clientWidth);
+      expect(clipped).toBeLessThanOrEqual(0);
+      await trade(page);
+      /** Lines that each number of the table takes. */
+      const lines = await page.locator("#compare td:not(:first-child)").evaluateAll((cells) =>
+        cells.map((cell) => {
+          const text = cell.firstChild as Text;
+          const range = document.createRange();
+          range.setStart(text, 0);
+          range.setEnd(text, text.data.indexOf(" "));
+          return range.getClientRects().length;
+        }),
+      );
+      expect(lines.length).toBeGreaterThan(5);
+      expect(new Set(lines)).toEqual(new Set([1]));
+      const got = page.locator("#out-token");
+      await got.fill("NOPE");
+      await got.blur();
+      await page.getByText("NOPE is neither a symbol listed here nor a mint address.").waitFor();
+      expect(await page.locator("#out-balance").textContent()).toBe("");
+    },
+  );
+
   it("sells it back with exact output and by percent, and exports the history", async () => {
     const page = await newPage();
     await page.goto(`${service.url}/trade`);

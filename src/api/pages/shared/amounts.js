@@ -18,10 +18,13 @@ export function toWhole(raw, decimals) {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
+/** Between groups of digits: narrow, and no line breaks there. */
+const GROUP_SPACE = "\u202f";
+
 /** The same with grouped digits, for reading. */
 export function toWords(raw, decimals) {
   const [whole, fraction] = toWhole(raw, decimals).split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, " ");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, GROUP_SPACE);
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 

@@ -191,12 +191,15 @@ for (const [id, typed] of [
 }
 for (const id of ["in-token", "out-token"]) {
   byId(id).addEventListener("change", async () => {
+    // The balance of the token before it is not that of this one.
+    showBalances();
     if (tokens.find(byId(id).value) === undefined) {
       say(
         "order-notice",
         `${byId(id).value || "An empty field"} is neither a symbol listed here nor a mint address.`,
         "bad",
       );
+      byId("review").disabled = true;
       stopQuotes();
       return;
     }
@@ -303,7 +306,11 @@ function showQuote() {
   byId("route").replaceChildren(...describeRoute(data.route, tokens));
   byId("quote").hidden = false;
   byId("review").disabled = false;
-  if (estimates.priceImpact > 0.05) {
+  const balance = tokens.balance(order.inputMint);
+  if (balance !== undefined && BigInt(estimates.inputAmountRaw) > balance.raw) {
+    const held = `${toWords(balance.raw, balance.decimals)} ${tokens.name(order.inputMint)}`;
+    say("order-notice", `The wallet holds ${held}: less than this trade takes.`, "bad");
+  } else if (estimates.priceImpact > 0.05) {
     say(
       "order-notice",
       `This trade moves the price by ${percent(estimates.priceImpact)}. A smaller one gets a better price.`,

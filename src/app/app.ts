@@ -11,7 +11,7 @@ import { Api } from "../api/server.ts";
 import { NodeError } from "../chain/rpc/node-error.ts";
 import type { Address } from "../primitives/address.ts";
 import { LAMPORTS_PER_SOL } from "../primitives/amount.ts";
-import { monotonicMs, type Now } from "../primitives/clock.ts";
+import { monotonicMs, type Now, steadyClock } from "../primitives/clock.ts";
 import type { Config } from "../process/config/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Trades } from "../trade/trade.ts";
@@ -79,6 +79,7 @@ export async function startApp(options: {
     config,
     logger,
     now,
+    steadyMs: steadyClock(now, monotonicMs),
     random: Math.random,
     warn: (message) => logger.warn({}, message),
     onForeignChain,

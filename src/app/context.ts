@@ -14,6 +14,8 @@ export interface AppContext {
   readonly config: Config;
   readonly logger: AppLogger;
   readonly now: Now;
+  /** For the ages of what is known of the chain: no wall clock that is set back makes them younger. */
+  readonly steadyMs: Now;
   /** Spreads retries; 0 ≤ value < 1. Never for secrets. */
   readonly random: () => number;
   /** Logs a warning without facts. */

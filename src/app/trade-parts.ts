@@ -42,7 +42,7 @@ export async function watchMarkets(
     shadow,
   }: Pick<AccountParts, "store"> & Pick<ChainLocation, "embedded"> & { readonly shadow: ShadowParts | undefined },
 ) {
-  const { config, now, warn, closers } = context;
+  const { config, now, steadyMs, warn, closers } = context;
   const { reader, head } = chain;
   // An embedded chain starts anew with each process: nothing found on it lasts.
   const index =
@@ -61,7 +61,7 @@ export async function watchMarkets(
       index,
       searchBudget: searchBudgetOf(config),
       networkOf,
-      now,
+      now: steadyMs,
       warn,
       maxAgeMs: config.stateMaxAgeMs,
       hubMints: config.hubMints,
@@ -86,7 +86,7 @@ function searchBudgetOf(config: Config): SearchBudget {
 
 /** The Yellowstone client is loaded only if there is a server for it. */
 async function openStateSource(
-  { config, now, random, warn }: AppContext,
+  { config, steadyMs: now, random, warn }: AppContext,
   { pool, witnesses: nodes, reader, subscriptions, head }: ChainParts,
 ): Promise<LiveStateSource> {
   const witnesses = stateWitnesses(pool, {

@@ -18,3 +18,24 @@ export function isoMillis(epochMs: number): string {
   }
   return `${knownText}${String(milliseconds - second * 1_000).padStart(3, "0")}Z`;
 }
+
+/** Steps of the wall clock smaller than this are left to the monotonic one. Milliseconds. */
+const STEP_MS = 50;
+
+/**
+ * A wall clock for ages: it follows the wall's steps forward, as after a suspension, and never goes back. Of a wall clock that is
+ * set back, everything known would seem fresh until it has caught up. Ahead of the wall from then on, so it is not for times that
+ * others see.
+ */
+export function steadyClock(wallMs: Now, elapsedMs: Now): Now {
+  /** From each clock to the steady time. */
+  let fromWall = 0;
+  let fromElapsed = wallMs() - elapsedMs();
+  return () => {
+    const elapsed = elapsedMs();
+    const ahead = wallMs() + fromWall - (elapsed + fromElapsed);
+    if (ahead > STEP_MS) fromElapsed += ahead;
+    else if (ahead < -STEP_MS) fromWall -= ahead;
+    return elapsed + fromElapsed;
+  };
+}

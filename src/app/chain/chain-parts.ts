@@ -33,18 +33,19 @@ export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
 
 /** Connects to the chain. @throws NodeError if no node answers */
 export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
-  const { config, now, random, warn, onForeignChain, closers } = context;
+  const { config, now, steadyMs, random, warn, onForeignChain, closers } = context;
   const timeoutMs = config.solanaRpcTimeoutMs;
   const { now: runningMs } = closers.keep(countRunningTime());
   const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, runningMs, timeoutMs }));
   const pool = createRpcPool({ endpoints, now, warn });
   const witnesses = callWitnesses(context, pool, runningMs);
-  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now, random, warn }));
+  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now: steadyMs, random, warn }));
   const head = closers.keep(
     await createChainHead({
       pool,
       subscriptions,
-      now,
+      now: steadyMs,
+      wallMs: now,
       monotonicMs,
       warn,
       onForeignChain,

@@ -6,6 +6,7 @@ import {
   fakeEndpoint,
   fakeSubscriptions,
 } from "../../../test/support/fake-chain.ts";
+import { steadyClock } from "../../primitives/clock.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createChainHead, type LiveChainHead } from "./chain-head.ts";
 
@@ -49,7 +50,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function start(options: { maxAgeMs?: number; clockMaxAgeMs?: number } = {}): Promise<LiveChainHead> {
+interface StartOptions {
+  readonly maxAgeMs?: number;
+  readonly clockMaxAgeMs?: number;
+  readonly now?: () => number;
+  readonly wallMs?: () => number;
+}
+
+async function start(options: StartOptions = {}): Promise<LiveChainHead> {
   const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
   head = await createChainHead({
     pool,
@@ -120,6 +128,17 @@ test("a node that stands still makes blockhash and clock stale, even while it an
   slot += 1;
   await vi.advanceTimersByTimeAsync(400);
   expect(started.lifetime().slot).toBe(1_000n);
+});
+
+test("a wall clock that is set back by an hour makes nothing fresh again, and times that others see follow it", async () => {
+  const now = steadyClock(Date.now, () => performance.now());
+  const started = await start({ now, wallMs: Date.now });
+  await run(5, 400);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  const inTenBlocksMs = started.heightAtMs(started.blockHeight() + 10n) - Date.now();
+  expect(Math.abs(inTenBlocksMs - 10 * started.slotMs())).toBeLessThan(1_000);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(() => started.lifetime()).toThrowError(expect.objectContaining({ code: "STATE_STALE" }));
 });
 
 test("a chain that pauses is not stale while its node answers, up to the longest pause", async () => {

@@ -39,7 +39,10 @@ export interface LiveChainHead extends ChainHead {
 interface ChainHeadOptions {
   readonly pool: RpcPool;
   readonly subscriptions: Subscriptions;
+  /** For ages: best a clock that is never set back. */
   readonly now: Now;
+  /** The clock of `heightAtMs`, which others see; absent: `now`. */
+  readonly wallMs?: Now;
   readonly monotonicMs: Now;
   readonly warn: (message: string) => void;
   /** Called once if most of the nodes, or the trusted one, have come to serve another chain. */
@@ -105,6 +108,7 @@ class FollowedChainHead implements LiveChainHead {
   readonly #pool: RpcPool;
   readonly #subscriptions: Subscriptions;
   readonly #now: Now;
+  readonly #wallMs: Now;
   readonly #monotonicMs: Now;
   readonly #warn: (message: string) => void;
   readonly #maxAgeMs: number;
@@ -143,6 +147,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#pool = options.pool;
     this.#subscriptions = options.subscriptions;
     this.#now = options.now;
+    this.#wallMs = options.wallMs ?? options.now;
     this.#monotonicMs = options.monotonicMs;
     this.#warn = options.warn;
     this.#maxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
@@ -203,7 +208,7 @@ class FollowedChainHead implements LiveChainHead {
 
   heightAtMs(height: bigint): number {
     // Counted from when the newest slot began, not from now.
-    return this.#newest.atMs + Number(height - this.blockHeight()) * this.#newest.slotMs;
+    return this.#wallMs() - this.slotAgeMs() + Number(height - this.blockHeight()) * this.#newest.slotMs;
   }
 
   rentExemption(space: number): bigint {

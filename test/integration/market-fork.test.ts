@@ -36,7 +36,7 @@ test("state of dropped blocks is gone within two slots, every time, and the audi
   await markets.warm([market]);
   const lamportsOf = () => markets.account(market)?.lamports;
   for (let round = 1n; round <= 5n; round++) {
-    await sandbox.setAccounts([{ ...before, lamports: before.lamports + round }]);
+    await sandbox.setAccounts([{ ...before, data: before.data, lamports: before.lamports + round }]);
     const changedIn = sandbox.slot();
     await eventually(() => expect(lamportsOf()).toBe(before.lamports + round));
     expect(sandbox.slot() - changedIn).toBeLessThanOrEqual(10);

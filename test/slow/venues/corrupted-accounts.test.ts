@@ -8,7 +8,7 @@ import { readSampleMarkets } from "../../support/sample-markets.ts";
 import { accountsRead, type Corruptible, nothingFound, tryCorrupted } from "./support/corruption.ts";
 
 /** Corruptions of each market, from `CORRUPTION_SEED` on: a seed that was reported is tried alone. */
-const COUNT = Number(process.env.CORRUPTIONS ?? 6_000);
+const COUNT = Number(process.env.CORRUPTIONS ?? 1_500);
 const FIRST = Number(process.env.CORRUPTION_SEED ?? 1);
 /** Processor time that one call may take, garbage collection included: a hundred times what the slowest honest one takes. Milliseconds. */
 const MOST_MS = 250;

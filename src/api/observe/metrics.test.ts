@@ -102,3 +102,13 @@ it("has no label that grows with clients, such as their keys, requests or trades
   );
   for (const secret of ["req_1", "abcdefgh"]) expect(text).not.toContain(secret);
 });
+
+it("counts exactly the submissions whose broadcast did not wait for the claim", () => {
+  const metrics = new Metrics();
+  const unclaimed = () => parse(metrics.describe()).get("tradewire_unclaimed_broadcasts_total")!.samples[0]!.value;
+  const submission = { code: "OK", startedAtMs: 0, events: [] } as const;
+  metrics.recordSubmission({ ...submission, durable: true });
+  expect(unclaimed()).toBe(0);
+  for (const durable of [false, true, false]) metrics.recordSubmission({ ...submission, durable });
+  expect(unclaimed()).toBe(2);
+});

@@ -48,7 +48,7 @@ const UNNEEDED = [
 let sandbox: PacedSandbox;
 let wallets = 0;
 beforeAll(async () => {
-  sandbox = await startPacedSandbox({ slotMs: 50 });
+  sandbox = await startPacedSandbox({ slotMs: 100 });
 });
 afterAll(() => sandbox?.close());
 

@@ -115,7 +115,7 @@ afterAll(async () => {
 function paste(script: string): Promise<{ code: number | null; output: string }> {
   const shell = spawn("bash", ["-euo", "pipefail"], {
     cwd: reader,
-    env: { PATH: readersPath(), HOME: process.env.HOME, ADMIN_URL: adminUrl },
+    env: childEnvironment({ PATH: readersPath(), HOME: process.env.HOME ?? "", ADMIN_URL: adminUrl }),
     stdio: ["pipe", "pipe", "pipe"],
   });
   let output = "";

@@ -127,6 +127,26 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     },
   );
 
+  it("revokes its key when the wallet disconnects, after the trade on its way", async () => {
+    const page = await newPage();
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("Balance 10 SOL").waitFor();
+    await page.getByLabel("You pay", { exact: true }).fill("0.5");
+    await page.locator("#review:enabled").click();
+    await page.getByText("Every instruction is part of your trade").waitFor();
+    const revoked = page.waitForResponse((response) => response.request().method() === "DELETE");
+    await page.getByRole("button", { name: "Sign and submit" }).click();
+    await page.locator("#timeline li", { hasText: /Submitted/ }).waitFor();
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    const answer = await revoked;
+    expect(answer.ok()).toBe(true);
+    expect(await page.locator("#outcome").textContent()).toBe("The trade landed.");
+    const { authorization } = await answer.request().allHeaders();
+    const profile = await fetch(`${service.url}/v1/auth/profile`, { headers: { authorization: authorization! } });
+    expect(profile.status).toBe(401);
+  });
+
   it("sells it back with exact output and by percent, and exports the history", async () => {
     const page = await newPage();
     await page.goto(`${service.url}/trade`);

@@ -82,13 +82,23 @@ export const withoutDelay = (base: World, faults: readonly Fault[]): World => ({
 export const worldWith = (base: World, faults: readonly Fault[]): World =>
   faults.reduce((changed, fault) => fault.apply(changed), base);
 
-/** The true causes: faults without which it lands in time, and faults that suffice alone. */
+/**
+ * The true causes: faults without which it lands in time, and faults that suffice alone, or with a late submit that alone is
+ * harmless: what stands in the way of a trade does so from its submit on.
+ */
 export function trueCauses(base: World, faults: readonly Fault[]): ReadonlySet<DiagnosisCause> {
   const isBadWith = (some: readonly Fault[]) => {
     const world = worldWith(base, some);
     return isBad(endIn(world), world);
   };
-  const causes = faults.filter((one) => !isBadWith(faults.filter((other) => other !== one)) || isBadWith([one]));
+  const delays = faults.filter(({ delay }) => delay !== undefined);
+  const isHarmless = !isBadWith(delays);
+  const causes = faults.filter(
+    (one) =>
+      !isBadWith(faults.filter((other) => other !== one)) ||
+      isBadWith([one]) ||
+      (isHarmless && !delays.includes(one) && isBadWith([one, ...delays])),
+  );
   const isRefused = !isAccepted(worldWith(base, faults));
   // Senders that accept only after its end have refused it.
   return new Set(causes.map(({ cause }) => (cause === "senders_late" && isRefused ? "senders_refused" : cause)));

@@ -27,7 +27,10 @@ const SMALL_ORDER = [
   "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
 ].map((digits) => Address.from(hex(digits)));
 
-const dataDir = mkdtempSync(join(tmpdir(), "tradewire-edge-accounts-"));
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "tradewire-edge-accounts-"));
+});
 const postgres = await startPostgres();
 if (postgres === undefined) process.stderr.write("No PostgreSQL found: rows 23 and 25 are measured on SQLite alone.\n");
 afterAll(async () => {

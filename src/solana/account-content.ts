@@ -40,9 +40,15 @@ export class KeptAccount implements Account {
     return new KeptAccount(facts, Buffer.prototype.latin1Slice.call(data, 0, data.length));
   }
 
-  /** True if both hold the same bytes; undefined if one of them does not hold text. */
-  static haveSameData(a: Account, b: Account): boolean | undefined {
-    return a instanceof KeptAccount && b instanceof KeptAccount ? a.#text === b.#text : undefined;
+  /** True if both hold the same bytes, without turning text into bytes. */
+  static haveSameData(a: Account, b: Account): boolean {
+    const isText = a instanceof KeptAccount || b instanceof KeptAccount;
+    return isText ? KeptAccount.#textOf(a) === KeptAccount.#textOf(b) : Buffer.compare(a.data, b.data) === 0;
+  }
+
+  static #textOf(account: Account): string {
+    if (account instanceof KeptAccount) return account.#text;
+    return Buffer.prototype.latin1Slice.call(account.data, 0, account.data.length);
   }
 
   get data(): Uint8Array {
@@ -55,10 +61,7 @@ export class KeptAccount implements Account {
 export function hasSameContent(a: Account | null, b: Account | null): boolean {
   if (a === null || b === null || a === b) return a === b;
   return (
-    a.lamports === b.lamports &&
-    a.owner === b.owner &&
-    a.executable === b.executable &&
-    (KeptAccount.haveSameData(a, b) ?? Buffer.compare(a.data, b.data) === 0)
+    a.lamports === b.lamports && a.owner === b.owner && a.executable === b.executable && KeptAccount.haveSameData(a, b)
   );
 }
 

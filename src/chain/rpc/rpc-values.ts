@@ -2,7 +2,6 @@ import { Address } from "../../primitives/address.ts";
 import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 import { scanJson } from "../../primitives/json-bounds.ts";
 import type { Account } from "../../solana/account.ts";
-import { KeptAccount } from "../../solana/account-content.ts";
 import { NodeError } from "./node-error.ts";
 
 /** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
@@ -126,7 +125,12 @@ export function asAccount(address: Address, value: unknown, slot: bigint): Accou
   if (lamports === 0n) return null;
   const [encoded, encoding] = asList(record.data, "an account");
   if (encoding !== "base64") throw malformed("an account");
-  const owner = asAddress(record.owner, "an account");
-  const data = Buffer.from(asText(encoded, "an account"), "base64");
-  return KeptAccount.of({ address, owner, lamports, executable: record.executable === true, slot }, data);
+  return {
+    address,
+    owner: asAddress(record.owner, "an account"),
+    lamports,
+    data: Buffer.from(asText(encoded, "an account"), "base64"),
+    executable: record.executable === true,
+    slot,
+  };
 }

@@ -23,8 +23,8 @@ export class RecordVotes {
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
   /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
-  readonly #wholeKeys = new Map<TransactionRecord, string>();
-  readonly #keysWithoutLogs = new Map<TransactionRecord, string>();
+  readonly #wholeKeys = new WeakMap<TransactionRecord, string>();
+  readonly #keysWithoutLogs = new WeakMap<TransactionRecord, string>();
   #noticedError: { readonly error: unknown | null } | undefined;
 
   constructor(witnesses: Witnesses) {

@@ -1,0 +1,44 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import type { TransactionRecord } from "../../port.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { Witnesses } from "../../rpc/witnesses.ts";
+import { RecordVotes } from "./record-votes.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+const nodes = ["a", "b"].map((name) => ({ name }) as RpcEndpoint) as [RpcEndpoint, RpcEndpoint];
+const witnesses = { endpoints: nodes, trusted: undefined, silentAfterMs: 5_000, isSilent: () => false };
+
+/** A failure with as long an error as a node may name. */
+const failed = (round: number): TransactionRecord => ({
+  slot: 1_100n,
+  error: { round, words: `${round}`.padEnd(1_000_000, "x") },
+  feeLamports: 5_000n,
+  accounts: [],
+  preBalances: [],
+  postBalances: [],
+  preTokenBalances: [],
+  postTokenBalances: [],
+  logs: [],
+  computeUnitsConsumed: undefined,
+});
+
+test("a node that makes up another record each time leaves nothing behind", async () => {
+  const votes = new RecordVotes(witnesses as unknown as Witnesses);
+  votes.receiveRecord(nodes[0], failed(0), 0);
+  const seen: WeakRef<TransactionRecord>[] = [];
+  for (let round = 1; round <= 50; round++) {
+    const record = failed(round);
+    seen.push(new WeakRef(record));
+    votes.receiveRecord(nodes[1], record, round);
+    expect(votes.proven(round)).toBeUndefined();
+  }
+  // Weak references hold what they name until their turn ends.
+  await nextTurn();
+  collectGarbage();
+  expect(seen.filter((record) => record.deref() !== undefined).length).toBeLessThanOrEqual(1);
+});

@@ -56,7 +56,17 @@ class StoredSubmissions implements Submissions {
         db
           .updateTable("submissions")
           .set({ lease_until_ms: lease.untilMs })
-          .where("message_hash", "in", some)
+          .where("message_hash", "in", (nested) =>
+            // In the order in which outcomes are written: else two statements may wait for each other's rows in a circle.
+            nested
+              .selectFrom("submissions")
+              .select("message_hash")
+              .where("message_hash", "in", some)
+              .where("lease_owner", "=", lease.owner)
+              .where("outcome", "is", null)
+              .orderBy("message_hash")
+              .$if(!this.#store.isEmbedded, (query) => query.forUpdate()),
+          )
           .where("lease_owner", "=", lease.owner)
           .where("outcome", "is", null)
           .execute(),

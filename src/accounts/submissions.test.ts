@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, expect, test } from "vitest";
+import { startPostgres } from "../../test/support/postgres.ts";
+import type { SubmissionClaim } from "./port.ts";
+import { openStore } from "./store/store.ts";
+import { createSubmissions } from "./submissions.ts";
+
+const postgres = await startPostgres();
+afterAll(() => postgres?.stop());
+
+const claimOf = (messageHash: string): SubmissionClaim => ({
+  messageHash,
+  signature: `signature-of-${messageHash}`,
+  accountId: "acc_1",
+  submissionToken: "token",
+  transaction: Uint8Array.of(1),
+  lastValidBlockHeight: 100n,
+  claimedAtMs: 1_000,
+});
+
+if (postgres !== undefined)
+  test("ends written together and renewals of their leases never wait for one another in a circle", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+    const databaseUrl = await postgres.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    const [holder, watcher] = [new pg.Client(databaseUrl), new pg.Client(databaseUrl)];
+    await Promise.all([holder.connect(), watcher.connect()]);
+    const waiting = async (): Promise<number> => {
+      const { rows } = await watcher.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length;
+    };
+    try {
+      const submissions = createSubmissions(store, () => 1_000);
+      const lease = { owner: "owner", untilMs: 9_000 };
+      // In the table they lie in the other order than their hashes.
+      for (const hash of ["b", "a"]) await submissions.claim(claimOf(hash), lease);
+      await holder.query("begin");
+      await holder.query("select 1 from submissions where message_hash = 'a' for update");
+      const ends = Promise.all(["a", "b"].map((hash) => submissions.finish(claimOf(hash), "landed")));
+      await expect.poll(waiting).toBe(1);
+      const renewed = submissions.renew(["a", "b"], lease);
+      await expect.poll(waiting).toBe(2);
+      await holder.query("commit");
+      expect(await Promise.allSettled([ends, renewed])).toEqual([
+        { status: "fulfilled", value: ["landed", "landed"] },
+        { status: "fulfilled", value: undefined },
+      ]);
+    } finally {
+      await Promise.all([holder.end(), watcher.end()]);
+      await store.close();
+      postgres.release(databaseUrl);
+      rmSync(dataDir, { recursive: true });
+    }
+  });

@@ -24,5 +24,8 @@ test("a trade built again is asked about again if anything about it is worse, re
   expect(isNoWorse(changed({}, { costs: { ...costs, rentPaid: "30000000" } }), accepted)).toBe(false);
   expect(isNoWorse(changed({}, { costs: { ...costs, rentPaid: "1000000" } }), accepted)).toBe(true);
   const returning = changed({}, { costs: { ...costs, rentReturned: "2000000" } });
+  // What is returned only the service says.
+  const claimed = { ...costs, rentPaid: "30000000", rentReturned: "40000000" };
+  expect(isNoWorse(changed({}, { costs: claimed }), accepted)).toBe(false);
   expect(isNoWorse(accepted, returning)).toBe(false);
 });

@@ -25,14 +25,17 @@ export function isNoWorse(next: TradeReview, accepted: TradeReview): boolean {
     BigInt(next.mostInputRaw) <= BigInt(accepted.mostInputRaw) &&
     BigInt(next.leastOutputRaw) >= BigInt(accepted.leastOutputRaw) &&
     next.built.priorityCost <= accepted.built.priorityCost &&
-    rentOf(next) <= rentOf(accepted) &&
+    isRentNoMore(next, accepted) &&
     next.unproven.every((fact) => accepted.unproven.includes(fact))
   );
 }
 
-/** What stays in accounts that the trade opens, less what it returns. Lamports. */
-function rentOf({ built: { costs } }: TradeReview): bigint {
-  return BigInt(costs?.rentPaid ?? 0) - BigInt(costs?.rentReturned ?? 0);
+/** True if no more is paid for accounts, and no less returned. What is returned only the service says: it makes up for nothing. */
+function isRentNoMore({ built: { costs: next } }: TradeReview, { built: { costs: accepted } }: TradeReview): boolean {
+  return (
+    BigInt(next?.rentPaid ?? 0) <= BigInt(accepted?.rentPaid ?? 0) &&
+    BigInt(next?.rentReturned ?? 0) >= BigInt(accepted?.rentReturned ?? 0)
+  );
 }
 
 /** What a client with verification off knows of a trade: what the service says. */

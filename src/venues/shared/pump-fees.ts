@@ -56,8 +56,10 @@ export function decodePumpFeeConfig({ owner, data }: Account): PumpFeeConfig | u
   const sol = tiersAt(data, FLAT_FEES_OFFSET + FEES_SIZE);
   if (sol === undefined) return undefined;
   const stable = data.length >= WITH_STABLE_SIZE ? tiersAt(data, sol.end) : { tiers: [], end: sol.end };
-  if (stable === undefined || stable.end + FEES_SIZE > data.length) return undefined;
-  const exotic = data.length >= WITH_EXOTIC_SIZE ? feesAt(data, stable.end) : NO_FEES;
+  if (stable === undefined) return undefined;
+  const hasExotic = data.length >= WITH_EXOTIC_SIZE;
+  if (hasExotic && stable.end + FEES_SIZE > data.length) return undefined;
+  const exotic = hasExotic ? feesAt(data, stable.end) : NO_FEES;
   return { flat: feesAt(data, FLAT_FEES_OFFSET), tiers: sol.tiers, stableTiers: stable.tiers, exotic };
 }
 

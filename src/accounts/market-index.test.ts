@@ -20,10 +20,11 @@ let folder: string;
 let store: Store;
 let nowMs: number;
 let warnings: string[];
-const open = (network = "genesis") =>
+const open = (network = "genesis", searchMs?: () => number) =>
   new StoredMarketIndex({
     store,
     network,
+    ...(searchMs === undefined ? {} : { searchMs }),
     now: () => nowMs,
     answerMs: 60_000,
     warn: (message) => void warnings.push(message),
@@ -52,6 +53,16 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
     expect(searched).toEqual({ venues: ["a", "b", "c"], firstAtMs: 1_000, atMs: 9_000 });
     expect(markets).toHaveLength(2);
     expect(markets).toEqual(expect.arrayContaining([market, other]));
+  });
+
+  test("a search is as old to other processes after the wall clock of one was set back", async () => {
+    // Not of whole milliseconds, as monotonic clocks are.
+    const steadyMs = () => nowMs + 3_600_000.25;
+    await open("genesis", steadyMs).add("mint", [market], { venues: ["a"], atMs: steadyMs() });
+    nowMs += 500;
+    expect((await open().find(["mint"]))!.get("mint")!.searched).toMatchObject({ firstAtMs: 1_000, atMs: 1_000 });
+    const own = (await open("genesis", steadyMs).find(["mint"]))!.get("mint")!.searched!;
+    expect(steadyMs() - own.atMs).toBe(500);
   });
 
   test("markets without a search count as found, not as all there are", async () => {

@@ -20,7 +20,10 @@ interface StoredMarketIndexOptions {
   readonly store: Store;
   /** Genesis hash: databases outlive chains, and markets of one are none of another. */
   readonly network: string;
+  /** The wall clock: rows hold its times, which other processes read. */
   readonly now: Now;
+  /** The clock of the searches that are added and found; absent: `now`. */
+  readonly searchMs?: Now;
   /** Longest wait for an answer: after that the chain is searched as if nothing were known. Milliseconds. */
   readonly answerMs?: number;
   readonly warn: (message: string) => void;
@@ -88,6 +91,7 @@ export class StoredMarketIndex {
   /** Adds markets; with `searched`, notes that these venues were searched for the key. Resolves when written, or given up. */
   add(key: string, markets: readonly KeptMarket[], searched?: Search): Promise<void> {
     const atMs = this.#options.now();
+    const searchedAtMs = searched === undefined ? 0 : Math.round(searched.atMs - this.#aheadMs());
     const subject = this.#prefix + key;
     return this.#write(async (db) => {
       for (let from = 0; from < markets.length; from += ROWS_PER_WRITE) {
@@ -109,8 +113,8 @@ export class StoredMarketIndex {
       const venues = searched.venues.join(" ");
       await db
         .insertInto("market_searches")
-        .values({ subject, venues, first_at_ms: searched.atMs, at_ms: searched.atMs })
-        .onConflict((conflict) => conflict.column("subject").doUpdateSet({ venues, at_ms: searched.atMs }))
+        .values({ subject, venues, first_at_ms: searchedAtMs, at_ms: searchedAtMs })
+        .onConflict((conflict) => conflict.column("subject").doUpdateSet({ venues, at_ms: searchedAtMs }))
         .execute();
     });
   }
@@ -172,8 +176,11 @@ export class StoredMarketIndex {
       store.run((db) => db.selectFrom("market_searches").selectAll().where("subject", "in", keys).execute()),
     ]);
     const found = new Map<string, KeptEntry>();
-    for (const { subject, venues, first_at_ms: firstAtMs, at_ms: atMs } of searches)
-      found.set(subject, { markets: [], searched: { venues: venues.split(" "), firstAtMs, atMs } });
+    const aheadMs = this.#aheadMs();
+    for (const { subject, venues, first_at_ms, at_ms } of searches) {
+      const times = { firstAtMs: first_at_ms + aheadMs, atMs: at_ms + aheadMs };
+      found.set(subject, { markets: [], searched: { venues: venues.split(" "), ...times } });
+    }
     for (const { subject, address, venue, mint_a, mint_b } of markets) {
       let entry = found.get(subject);
       if (entry === undefined) {
@@ -183,6 +190,12 @@ export class StoredMarketIndex {
       entry.markets.push({ venue, address: Address.of(address), mints: [Address.of(mint_a), Address.of(mint_b)] });
     }
     return found;
+  }
+
+  /** From the wall clock to that of the searches: a wall clock that was set back is behind. Milliseconds. */
+  #aheadMs(): number {
+    const { now, searchMs = now } = this.#options;
+    return searchMs() - now();
   }
 
   /** One write after the other: searches come no faster, and none of them waits for it. */

@@ -47,7 +47,7 @@ export async function watchMarkets(
   // An embedded chain starts anew with each process: nothing found on it lasts.
   const index =
     embedded === undefined
-      ? closers.keep(new StoredMarketIndex({ store, now, warn, network: head.genesisHash() }))
+      ? closers.keep(new StoredMarketIndex({ store, now, searchMs: steadyMs, warn, network: head.genesisHash() }))
       : undefined;
   const source = closers.keep(await openStateSource(context, chain));
   const markets = closers.keep(

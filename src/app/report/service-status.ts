@@ -20,7 +20,7 @@ export function describeNetwork({ config }: AppContext, { embedded }: ChainLocat
 
 /** The status that the pages show. */
 export function describeStatus(
-  { now }: AppContext,
+  { steadyMs }: Pick<AppContext, "steadyMs">,
   parts: ChainParts &
     MarketParts & {
       readonly shadow: ShadowParts | undefined;
@@ -44,12 +44,12 @@ export function describeStatus(
       slot: Number(head.slot()),
       blockHeight: Number(head.blockHeight()),
       slotMs: head.slotMs(),
-      slotAgeMs: head.slotAgeMs(),
+      slotAgeMs: Math.round(head.slotAgeMs()),
       witnesses: witnesses.trusted === undefined ? witnesses.quorum() : 1,
     },
     venues: markets
       .report()
-      .map((report) => venueStatus(report, findings?.get(report.id), { serving, absent, nowMs: now() })),
+      .map((report) => venueStatus(report, findings?.get(report.id), { serving, absent, nowMs: steadyMs() })),
     shadow: shadow === undefined ? null : shadowStatus(shadow),
     senders: senders.map((sender) => ({ name: sender.name, state: sender.isCooling() ? "down" : "up" })),
     recent: parts.recent?.figures() ?? null,
@@ -98,7 +98,7 @@ function venueStatus(
     id,
     state,
     markets,
-    searchAgeMs: lastSearch === undefined ? null : Math.max(0, nowMs - lastSearch.atMs),
+    searchAgeMs: lastSearch === undefined ? null : Math.max(0, Math.round(nowMs - lastSearch.atMs)),
     checked: findings?.agrees ?? 0,
     withheld: findings?.withheld ?? 0,
     withheldReason: findings?.reason ?? null,

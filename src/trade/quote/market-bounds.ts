@@ -1,5 +1,6 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask } from "../../venues/venue.ts";
 
 /** Bounds are taken at powers of four; an ask lies between two of them. */
@@ -132,7 +133,7 @@ const MAX_KEPT = 16;
  */
 export function marketBoundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): MarketBounds {
   const step = stepOf(ask.amount);
-  const key = keyOf(ask, step, pair.markets[0]!) * 2 + (isTaxed ? 1 : 0);
+  const key = keyOf(ask, step) * 2 + (isTaxed ? 1 : 0);
   let known = boundsByPair.get(pair);
   if (known === undefined) {
     known = new Map();
@@ -175,9 +176,9 @@ function stepOf(amount: bigint): number {
   return Math.floor(bits / SIZE_STEP_BITS);
 }
 
-/** Equal for asks of one mode, direction and round size. */
-function keyOf({ mode, inMint }: Ask, step: number, { market }: HotMarket): number {
-  return step * 4 + (mode === "exactIn" ? 2 : 0) + (inMint === market.mints[0] ? 1 : 0);
+/** Equal for asks of one mode, direction and round size. Each venue names a market's mints in an order of its own. */
+function keyOf({ mode, inMint, outMint }: Ask, step: number): number {
+  return step * 4 + (mode === "exactIn" ? 2 : 0) + (compareAddresses(inMint, outMint) < 0 ? 1 : 0);
 }
 
 /** A market's bounds at the round sizes around an ask. */
@@ -194,7 +195,7 @@ const reachByMarket = new WeakMap<HotMarket, Map<number, Reach>>();
 
 /** Bounds of a market, the better of now and of the end of their lifetime: fees that depend on time fall over it. */
 function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
-  const key = keyOf(ask, step, hot);
+  const key = keyOf(ask, step);
   let known = reachByMarket.get(hot);
   if (known === undefined) {
     known = new Map();

@@ -186,6 +186,32 @@ describe("ranking", () => {
     }
   });
 
+  test("keeps the bounds of both directions apart, in whatever order markets name their mints", () => {
+    const { venue } = countingVenue();
+    const line = {};
+    // One B is worth a thousandth of an A: what holds in one direction says nothing about the other.
+    const price = 1_000n;
+    const pools = Array.from({ length: 6 }, (_, index) => ({
+      a: 10n ** 12n,
+      b: (10n ** 12n + BigInt(index) * 10n ** 11n) * price,
+    }));
+    const { markets, ...rest } = marketsOf(venue, pools);
+    const asks = [
+      { inMint: A, outMint: B },
+      { inMint: B, outMint: A },
+    ].map((mints): Ask => ({ mode: "exactIn", ...mints, amount: 10n ** 7n, clock }));
+    for (const ask of asks) rankMarkets({ ...rest, markets, line }, ask, false, 1);
+    // The first market is replaced by one of a venue that sorts mints otherwise.
+    const { market } = markets[0]!;
+    const reversed: HotMarket = { ...markets[0]!, market: { ...market, address: address(), mints: [B, A] } };
+    const changed = [reversed, ...markets.slice(1)];
+    for (const ask of asks) {
+      const { candidates } = rankMarkets({ ...rest, markets: changed, line }, ask, false, 1);
+      const outputs = changed.map((hot) => Number(venue.quote(hot.state, ask).outAmount));
+      expect(Number(candidates[0]!.quote.outAmount), `of ${ask.inMint === A ? "A" : "B"}`).toBe(Math.max(...outputs));
+    }
+  });
+
   test("offers the other markets if the state of one breaks the formulas, at whatever size", () => {
     const { venue } = countingVenue();
     const broken = {

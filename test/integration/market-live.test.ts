@@ -176,5 +176,6 @@ test("an unknown pair has neither markets nor faults", async () => {
     markets: [],
     faults: [],
     searched: venues.map(({ id }) => id),
+    line: {},
   });
 });

@@ -70,7 +70,8 @@ const lastSlotOf = (blocks: number, skippedShare: number): number =>
 function droppedSlot({ events, landedSlot }: Observations, offsetOf: (slot: bigint) => number): number | undefined {
   const slots = events.flatMap(({ kind, slot }) => (kind === "processed" && slot !== undefined ? [slot] : []));
   const dropped = slots.filter((slot) => slot !== landedSlot && (landedSlot === undefined || slot < landedSlot));
-  return dropped.length === 0 ? undefined : offsetOf(dropped[0]!);
+  // A block from before it was submitted is a node's mistake, or its lie.
+  return dropped.map(offsetOf).find((offset) => offset >= 0);
 }
 
 /** What stood in a transaction's way, each of which can be thought away. */

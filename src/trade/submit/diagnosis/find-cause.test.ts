@@ -117,6 +117,7 @@ describe("expired", () => {
       cause: "priority_low",
       others: ["dropped_block"],
     });
+    expect(findCause(seen({ events: events(4_900n) }))).toMatchObject({ cause: "unknown", others: [] });
   });
 });
 

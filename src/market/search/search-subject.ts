@@ -14,10 +14,14 @@ export interface SearchSubject {
   readonly pair: MintPair;
 }
 
-/** The subjects that together cover the pair: one if it has a hub, else two. */
+/**
+ * The subjects that together cover the pair: one if it has a hub, else two.
+ *
+ * @param hubMints mints that trades pass through. SOL and USDC trade against everything, whether trades pass through them or not
+ */
 export function subjectsOf(pair: MintPair, hubMints: readonly Address[] = HUB_MINTS): readonly SearchSubject[] {
   const { a, b } = pair;
-  const mints = [a, b].filter((mint) => !hubMints.includes(mint));
+  const mints = [a, b].filter((mint) => !hubMints.includes(mint) && !HUB_MINTS.includes(mint));
   if (mints.length > 0) return mints.map((mint) => ({ key: mint.toString(), mint, pair }));
   const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
   return [{ key: `${low}:${high}`, mint: undefined, pair }];

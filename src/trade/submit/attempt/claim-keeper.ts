@@ -125,7 +125,9 @@ export class ClaimKeeper {
     if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
     this.#isRetrying = true;
     try {
-      this.#isRecorded = (await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports))) === "claimed";
+      const held = await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports));
+      // Another record may be this process's own: that of a claim which was written meanwhile.
+      if (held === "claimed") this.#isRecorded = true;
     } catch {
       // The database is away; the next turn tries again.
     } finally {

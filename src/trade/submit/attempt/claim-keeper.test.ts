@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
+import { ClaimKeeper } from "./claim-keeper.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("a claim written late stays held, though a retry finds its own record", async () => {
+  const answers: PromiseWithResolvers<"claimed" | SubmissionRecord>[] = [];
+  const claim = { messageHash: "aa" } as SubmissionClaim;
+  const submissions = {
+    claim: () => {
+      const answer = Promise.withResolvers<"claimed" | SubmissionRecord>();
+      answers.push(answer);
+      return answer.promise;
+    },
+  } as unknown as Submissions;
+  const settings = { leaseMs: 10_000, claimTimeoutMs: 300 };
+  const keeper = new ClaimKeeper({ submissions, now: Date.now, owner: "this", settings }, claim, false);
+  const claiming = keeper.claim();
+  await vi.advanceTimersByTimeAsync(301);
+  expect(await claiming).toBe("claimed");
+  const stopRetrying = keeper.startRetrying();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(answers).toHaveLength(2);
+  // The database is back, and answers in order.
+  answers[0]!.resolve("claimed");
+  answers[1]!.resolve({ ...claim, leaseUntilMs: 10_000 } as SubmissionRecord);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(keeper.isHeld).toBe(true);
+  stopRetrying();
+});

@@ -1,9 +1,9 @@
 import bs58 from "bs58";
 import type { BuiltResponse } from "../answers.ts";
-import { toTradeError } from "../connection/connect-error.ts";
 import { refuseUnknownKeys } from "../known-keys.ts";
 import { LIMIT_KEYS, type TradeLimits } from "../limits.ts";
 import { type ProofOptions, REBUILD_KEYS, type TradeOptions } from "../options.ts";
+import { printable } from "../printable.ts";
 import type { TradeProof } from "../proof/prove-trade.ts";
 import { isNoWorse, type TradeReview, unverified } from "../proof/review.ts";
 import { type VerifiedBuild, type Verifier, verifyBuild } from "../proof/verify-build.ts";
@@ -130,7 +130,7 @@ export class TradeDesk {
       options.onProgress?.({ step: "expired", signature });
       return await course.build();
     } catch (error) {
-      throw afterSigning(toTradeError(error), signature);
+      throw stoppedAfter(signature, error);
     }
   }
 
@@ -145,7 +145,7 @@ export class TradeDesk {
       return await this.#confirmAndSign(built, course, options);
     } catch (error) {
       if (previous === undefined) throw error;
-      throw afterSigning(toTradeError(error), previous);
+      throw stoppedAfter(previous, error);
     }
   }
 
@@ -184,6 +184,13 @@ export class TradeDesk {
     const [oldest] = this.#signed.keys();
     if (this.#signed.size > MOST_REMEMBERED && oldest !== undefined) this.#signed.delete(oldest);
   }
+}
+
+/** The failure of a rebuild. What is no TradeError comes from the caller's side: the wallet, or a function among the options. */
+function stoppedAfter(signature: string, error: unknown): TradeError {
+  if (error instanceof TradeError) return afterSigning(error, signature);
+  const message = `The transaction ${signature} was signed, and none after it: ${printable(String(error))}`;
+  return new TradeError("ABORTED", message, { signature, cause: error });
 }
 
 /** The limits among the options of a trade. */

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { compileMessage, unsignedTransaction } from "../../solana/message.ts";
+import type { BuiltResponse } from "../answers.ts";
+import { TradeError } from "../trade-error.ts";
+import { fromBase58 } from "../wallet.ts";
+import { TradeDesk } from "./trade-desk.ts";
+
+const KEY = "4Z7cXSyeFR8wNGMVXUE1TwtKn5D5Vu7FzEv69dokLv7KrQk7h6pu4LF8ZRR9yQBhc7uSM6RTTZtU1fmaxiNrxXrs";
+const wallet = fromBase58(KEY);
+
+function built(): BuiltResponse {
+  const plan = { payer: wallet.publicKey, instructions: [], blockhash: new Uint8Array(32), lookupTables: [] };
+  const estimates = { inputAmountRaw: "1", outputAmountRaw: "1" };
+  return { unsignedTransaction: unsignedTransaction(compileMessage(plan)), estimates } as unknown as BuiltResponse;
+}
+
+test("a wallet that refuses to sign again is no lost connection: the failure names what was signed, and is final", async () => {
+  let signed = 0;
+  const signMessageBytes = (message: Uint8Array) => {
+    signed += 1;
+    if (signed > 1) throw new Error("User rejected the request.");
+    return wallet.signMessageBytes(message);
+  };
+  const desk = new TradeDesk({ wallet: { ...wallet, signMessageBytes }, witnesses: {}, decimals: {} } as never, false);
+  const course = {
+    build: () => Promise.resolve(built()),
+    submit: () => Promise.reject(new TradeError("TX_EXPIRED", "expired", { safeToRebuild: true })),
+    signal: new AbortController().signal,
+  };
+  const signatures: string[] = [];
+  const failure = await desk
+    .trade(course, {
+      rebuild: { times: 1, maxPriceMove: 0 },
+      onProgress: (progress) => void (progress.step === "signed" && signatures.push(progress.signature)),
+    })
+    .catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(TradeError);
+  expect(failure).toMatchObject({ code: "ABORTED", retryable: false, signature: signatures[0] });
+  expect((failure as TradeError).message).toContain("User rejected the request.");
+  expect((failure as TradeError).message).toContain(signatures[0]);
+});

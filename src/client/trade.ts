@@ -137,7 +137,7 @@ function faultOf(trade: Trade, expected: TradeExpectation): string | undefined {
   if (!isMint(trade.inputMint, inMint) || !isMint(trade.outputMint, outMint)) return "is of other mints";
   if (trade.platform !== platform) return "is of another venue";
   const priority = announced?.priority;
-  if (priority !== undefined && BigInt(Math.round(trade.priorityCost * 1e9)) !== priority) {
+  if (priority !== undefined && Math.round(trade.priorityCost * 1e9) !== Number(priority)) {
     return "states another cost of priority";
   }
   if (trade.tradeResult === undefined) return undefined;

@@ -70,3 +70,17 @@ test("a node that answers without end, or with something else than JSON, is unav
   vi.stubGlobal("fetch", () => Promise.resolve(new Response("<html>")));
   await expect(node.decimals(mint)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
 });
+
+test("a node whose answers have another form is unavailable, whatever they hold", async () => {
+  const node = rpcNode("http://node.example");
+  const odd = { ...account(TOKEN_PROGRAM.toString(), new Uint8Array(82)), lamports: 1.5 };
+  const unread = { owner: TOKEN_PROGRAM.toString(), lamports: 1, data: ["!", "base64"] };
+  for (const result of [null, { value: [7] }, { value: [odd] }, { value: [unread] }]) {
+    vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ result })));
+    await expect(node.decimals(mint), JSON.stringify(result)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+  }
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ result: null })));
+  const wire = new Uint8Array(200);
+  wire[0] = 1;
+  await expect(node.verdict(wire, "signature", 1, undefined)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+});

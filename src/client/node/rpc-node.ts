@@ -31,14 +31,22 @@ export function rpcNode(url: string, options: RpcNodeOptions = {}): TradeNode {
     async decimals(mint, signal) {
       const kept = known.get(mint);
       if (kept !== undefined) return kept;
-      const { decimals, isLasting } = await readDecimals(call, mint, signal);
+      const { decimals, isLasting } = await readable(readDecimals(call, mint, signal));
       if (isLasting) known.set(mint, decimals);
       return decimals;
     },
-    lookupTables: (tables) => readLookupTables(call, tables),
-    check: (trade, signal) => checkOnNode(call, trade, signal),
-    verdict: (wire, signature, sinceSlot, signal) => readVerdict(call, wire, signature, sinceSlot, signal),
+    lookupTables: (tables) => readable(readLookupTables(call, tables)),
+    check: (trade, signal) => readable(checkOnNode(call, trade, signal)),
+    verdict: (wire, signature, sinceSlot, signal) => readable(readVerdict(call, wire, signature, sinceSlot, signal)),
   };
+}
+
+/** What is read of the node's answers. @throws TradeError NODE_UNAVAILABLE if one has a form that cannot be read */
+function readable<T>(reading: Promise<T>): Promise<T> {
+  return reading.catch((cause: unknown) => {
+    if (cause instanceof TradeError) throw cause;
+    throw new TradeError("NODE_UNAVAILABLE", "Your node's answer has an unknown form.", { cause });
+  });
 }
 
 /** A mint made a moment ago is confirmed within a second. Milliseconds. */

@@ -87,6 +87,13 @@ export class AccountObservations {
     );
   }
 
+  /** The nodes that have said the same of the same slot, each at its time. */
+  agreeingOn({ slot, account }: Statement): readonly number[] {
+    return this.#statements.flatMap((list, node) =>
+      list.some((one) => one.slot === slot && hasSameContent(one.account, account)) ? [node] : [],
+    );
+  }
+
   /** True if one of two nodes said the same before and after the other said something else. */
   isContradicted(last: Statement, other: Statement): boolean {
     if (hasSameContent(last.account, other.account)) return false;

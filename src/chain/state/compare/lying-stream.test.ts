@@ -69,6 +69,19 @@ test.each([true, false])(
   },
 );
 
+test.each([1n, 2n])("a lie in one of three slots is found out by nodes that are %i slots apart", async (apart) => {
+  for (const isWebSocket of [true, false]) {
+    const world = await startWorld(2, { isOnlyStream: true, isWebSocket, behind: [0n, apart] });
+    world.moveEverySlot = true;
+    await world.pass(10_000);
+    expect(world.source.counts()).toMatchObject({ streamed: 1, contradicted: 0 });
+    const lie: Lie = (balance, slot) => (slot % 3n === 0n ? balance * 2 : balance);
+    const { wrong } = await lieFor(world, 60_000, lie, 20_000);
+    expect(wrong).toBe(0);
+    world.source.close();
+  }
+});
+
 test("while a stream is doubted, what was read is not replaced by what the nodes agreed on before", async () => {
   const world = await startWorld(2, { isOnlyStream: true, isWebSocket: true, comparisonsPerSecond: 4 });
   world.moveEverySlot = true;

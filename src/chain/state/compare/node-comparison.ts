@@ -242,7 +242,20 @@ export class NodeComparison {
       return;
     }
     observations.add(statement);
+    this.#checkStream(observations, statement);
     this.#judge(observations);
+  }
+
+  /**
+   * Nodes that are slots apart never agree at one time on an account that moves. Of a slot that each has passed they do, which
+   * shows what the stream should have reported of it.
+   */
+  #checkStream(observations: AccountObservations, statement: Statement): void {
+    const { entry } = observations;
+    if (entry.delivered === undefined || !this.#nodes.counts(statement.node)) return;
+    const agreeing = observations.agreeingOn(statement).filter((node) => this.#nodes.counts(node)).length;
+    if (agreeing < Math.max(2, this.#nodes.needed())) return;
+    if (this.#verdicts.check(observations, statement)) this.#verdicts.blame(entry, agreeing);
   }
 
   /** Decides what the last statements of the nodes mean for the account. */

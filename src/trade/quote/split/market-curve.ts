@@ -105,6 +105,22 @@ export class MarketCurve {
     return amount <= 0 ? 0 : amount / this.#priceAt(amount);
   }
 
+  /** Input for an output: the reverse of `out`. Infinity if the market is not known to give so much. Base units. */
+  inputFor(output: number): number {
+    if (output <= 0) return 0;
+    if (output > this.out(this.most)) return Number.POSITIVE_INFINITY;
+    const sizes = this.#sizes;
+    const prices = this.#prices;
+    const last = sizes.length - 1;
+    if (last === 0) return output * prices[0]!;
+    let place = 1;
+    while (place < last && sizes[place]! / prices[place]! < output) place++;
+    const lowest = prices[place - 1]! / 2;
+    const slope = (prices[place]! - prices[place - 1]!) / (sizes[place]! - sizes[place - 1]!);
+    const input = (output * this.#onLine(place, 0)) / (1 - output * slope);
+    return Math.min(this.#onLine(place, input) >= lowest ? input : output * lowest, this.most);
+  }
+
   /**
    * A size between two known ones around an input, if prices bend there: the lines through the quotes before and after do not
    * meet the one between. Undefined if the curve is as known sizes say. Base units.

@@ -75,15 +75,14 @@ function changeOf(
 ): Change | undefined {
   const [own, other] = [edges[path.legs[0]]!.curve, edges[entry]!.curve];
   const [ownInput, otherInput] = [inputs[path.legs[0]]!, inputs[entry]!];
-  const room = other.most - otherInput;
-  const moreFor = (less: number) => {
-    const needed = own.out(ownInput) - own.out(ownInput - less);
-    const given = (more: number) => other.out(otherInput + more) - other.out(otherInput);
-    if (given(room) < needed) return Number.POSITIVE_INFINITY;
-    return halve(room, (more) => given(more) < needed);
-  };
+  const [ownOut, otherOut] = [own.out(ownInput), other.out(otherInput)];
+  const moreFor = (less: number) => other.inputFor(otherOut + ownOut - own.out(ownInput - less)) - otherInput;
   const isTooMuch = (less: number) => moreFor(less) - less > rest;
-  const less = isTooMuch(path.sent) ? halve(path.sent, (part) => !isTooMuch(part)) : path.sent;
+  // No more than the other entry has room for.
+  const room = other.out(other.most) - otherOut;
+  const most = Math.min(path.sent, ownInput - own.inputFor(ownOut - room));
+  if (!(most > 0)) return undefined;
+  const less = isTooMuch(most) ? halve(most, (part) => !isTooMuch(part)) : most;
   const more = moreFor(less);
   return more > less && more < Number.POSITIVE_INFINITY ? { path, entry, less, more } : undefined;
 }

@@ -1,0 +1,42 @@
+import { expect, test, vi } from "vitest";
+import { createRandom } from "../../../../primitives/random.ts";
+import { MarketCurve } from "../market-curve.ts";
+import { fillNetwork } from "./fill-network.ts";
+import { INPUT, OUTPUT } from "./flow.ts";
+
+const AMOUNT = 1e12;
+const HUB = 2;
+
+/** A market with this depth and price that takes at most so much. */
+function curveOf(depth: number, price: number, most: number): MarketCurve {
+  const curve = new MarketCurve({} as never, {} as never, {} as never, new Map());
+  for (let part = 12; part >= 0; part--) {
+    const size = most / 2 ** part;
+    curve.learn(size, (size * price * depth) / (depth + size));
+  }
+  return curve;
+}
+
+test("the input for an output is the reverse of the output for an input", () => {
+  const random = createRandom(7);
+  const part = () => random.u32() / 2 ** 32;
+  for (let round = 0; round < 200; round++) {
+    const curve = curveOf(AMOUNT * (0.01 + part() * 10), 10 ** (part() * 12 - 6), AMOUNT);
+    const input = AMOUNT * part() ** 4;
+    expect(curve.inputFor(curve.out(input)) / input).toBeCloseTo(1, 6);
+  }
+  const curve = curveOf(AMOUNT, 1, AMOUNT);
+  expect(curve.inputFor(0)).toBe(0);
+  expect(curve.inputFor(curve.out(AMOUNT) * 1.001)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("what no market takes is given up after bounded work, however many entries there are", () => {
+  const edges = Array.from({ length: 8 }, (_, index) => [
+    { from: INPUT, to: HUB, curve: curveOf(3 * AMOUNT, 0.93 ** index, 2 * AMOUNT) },
+    { from: HUB, to: OUTPUT, curve: curveOf(3 * AMOUNT, 0.999 ** index, 0.7 * (AMOUNT / 8)) },
+  ]).flat();
+  const asked = vi.spyOn(MarketCurve.prototype, "out");
+  const search = { parts: 16, leastParts: 128, inAmount: AMOUNT, maxLegs: 3, closed: new Uint8Array(edges.length) };
+  expect(fillNetwork({ mints: 3, edges }, search)).toBeUndefined();
+  expect(asked.mock.calls.length).toBeLessThan(20_000);
+});

@@ -313,10 +313,10 @@ export class NodeComparison {
     // What a complete record explains speaks for the stream: nodes may answer from within slots.
     const isUnexplained = isOpenTooLong && (!isComplete || streamRecord.wrong > 0);
     if (isUnexplained && entry.delivered!.isStreamed === true) this.#verdicts.doubt(entry);
-    const isVoid = entry.isDoubted && entry.delivered!.isStreamed === true;
+    const isVoid = (entry.isDoubted || isStreamWrong) && entry.delivered!.isStreamed === true;
     if (newest.slot > entry.delivered!.slot) reads.accept(entry, newest);
     // A read is newer than what the nodes agreed on before it, and does not go back to that.
-    else if (isWrong || isVoid || isStreamWrong || isOpenTooLong) followed.replace(entry, newest);
+    else if (isWrong || isVoid || isOpenTooLong) followed.replace(entry, newest);
     if (observations.relationOf(newest, context) !== "same") {
       this.#leaveOpen(observations, newest);
       return;

@@ -938,6 +938,30 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $
   });
 });
 
+describe.each(homes.filter(({ name }) => name === "postgres"))("a schema of $name", (home) => {
+  it("holds a service of its own beside one of another schema", async () => {
+    const place = await home.place();
+    const { store } = await start(place);
+    await store.run((db) => sql`create schema second`.execute(db));
+    const second = new URL(place.databaseUrl!);
+    second.searchParams.set("options", "-c search_path=second");
+    const other = await start({ ...place, databaseUrl: second.href });
+    const { apiKey } = await register(other.accounts, createTestWallet());
+    expect(await codeOf(() => other.keys.authenticate(apiKey))).toBe("no error");
+    const { rows } = await store.run((db) => sql`select id from api_keys`.execute(db));
+    expect(rows).toEqual([]);
+    await store.run((db) => sql`drop schema second cascade`.execute(db));
+  });
+
+  it("that does not exist is named as the reason", async () => {
+    const place = await home.place();
+    const missing = new URL(place.databaseUrl!);
+    missing.searchParams.set("options", "-c search_path=nowhere");
+    const failure = await openStore({ ...place, databaseUrl: missing.href }).catch((error: unknown) => error);
+    expect(describeStartFailure(failure)).toContain("names no schema that exists. Create it first.");
+  });
+});
+
 describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $name", (home) => {
   /** A process whose way to the database can be lost without a word. */
   async function startBehindProxy(place: Place, pollMs: number) {

@@ -155,15 +155,33 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
 
 /**
  * Brings the database to the newest schema; several processes may start at once.
+ *
+ * @param schema where the connection's tables are created; undefined for databases without schemas
  * @throws Error from the database, or if a later version has changed the schema
  */
-export async function migrate(db: Database): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+export async function migrate(db: Database, schema?: string): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
+    // Without it, the migrator takes tables of its name in any other schema for its own.
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+  });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const later = await laterMigration(db);
   if (later === undefined) throw error;
   throw new Error(`A later version of this service has changed the schema (${later}). Start that version.`);
+}
+
+/**
+ * The PostgreSQL schema that unqualified names of this connection are created in.
+ * @throws Error from the database, or if its search_path names no schema that exists
+ */
+export async function currentSchema(db: Database): Promise<string> {
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  const name = rows[0]?.name;
+  if (name) return name;
+  throw new Error("The search_path of this database connection names no schema that exists. Create it first.");
 }
 
 /** A migration that ran on this database and is unknown to this version. */

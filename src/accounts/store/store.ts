@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Dialect, Kysely } from "kysely";
 import pg from "pg";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { migrate } from "./migrations.ts";
+import { currentSchema, migrate } from "./migrations.ts";
 import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
 import type { Database, Schema } from "./schema.ts";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
@@ -64,7 +64,11 @@ async function openEmbedded(dataDir: string): Promise<Database> {
 /** Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
 async function openPostgres(databaseUrl: string): Promise<Database> {
   const migrating = connect(createPostgresDialect(databaseUrl, MIGRATION_LIMITS));
-  await migrate(migrating).finally(() => migrating.destroy());
+  try {
+    await migrate(migrating, await currentSchema(migrating));
+  } finally {
+    await migrating.destroy();
+  }
   return connect(createPostgresDialect(databaseUrl, LIMITS));
 }
 

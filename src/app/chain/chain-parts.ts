@@ -36,8 +36,8 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const { config, now, steadyMs, random, warn, onForeignChain, closers } = context;
   const timeoutMs = config.solanaRpcTimeoutMs;
   const { now: runningMs } = closers.keep(countRunningTime());
-  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now, runningMs, timeoutMs }));
-  const pool = createRpcPool({ endpoints, now, warn });
+  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now: steadyMs, runningMs, timeoutMs }));
+  const pool = createRpcPool({ endpoints, now: steadyMs, warn });
   const witnesses = callWitnesses(context, pool, runningMs);
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now: steadyMs, random, warn }));
   const head = closers.keep(

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ApiSettings } from "../../src/api/settings.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";
@@ -42,6 +42,28 @@ async function connectStalled(changes: Partial<ApiSettings> = {}) {
   socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame({ initialWindowSize: 0 })]));
   return { socket, frames, closed: once(socket, "close") };
 }
+
+describe("a connection that breaks the protocol", () => {
+  it("ends alone, though streams of it still wait for their turn", async () => {
+    edge = await startEdge();
+    const open = (from: number, to: number) =>
+      Buffer.concat(
+        Array.from({ length: to - from }, (_, i) => headersFrame(2 * (from + i) + 1, "GET", "/v1/ping", false)),
+      );
+    for (let turns = 1; turns <= 8; turns++) {
+      const socket = net.connect(edge.port, edge.host);
+      socket.on("error", () => {}).resume();
+      const closed = once(socket, "close");
+      await once(socket, "connect");
+      socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame(), open(0, 300)]));
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      // More streams than it may have are invalid frames: some hundred of them end the connection.
+      socket.write(open(300, 600));
+      await closed;
+    }
+    expect((await fetch(`http://${edge.host}:${edge.port}/v1/ping`)).status).toBe(200);
+  });
+});
 
 describe("clients that do not read", () => {
   it("lose their streams when nothing moves, and the connection if it has no other", async () => {

@@ -99,16 +99,18 @@ export class FlowGuard {
     headers: http2.IncomingHttpHeaders,
     rawHeaders: readonly string[],
   ): SessionFlow | undefined {
+    // What breaks a stream concerns only its client; nobody else listens while it waits for its turn. Without a listener, Node ends the process.
+    stream.on("error", ignore);
     const flow = stream.session === undefined ? undefined : this.#sessions.get(stream.session as ServerHttp2Session);
     if (flow === undefined) {
-      stream.on("error", () => {}).close(NGHTTP2_REFUSED_STREAM);
+      stream.close(NGHTTP2_REFUSED_STREAM);
       return undefined;
     }
     flow.receive(rawHeaders, headers["content-length"], !stream.endAfterHeaders);
     const { network } = flow;
     if (!this.#streams.take(network)) {
       // Closing with this code is an error to Node.
-      stream.on("error", () => {}).close(NGHTTP2_REFUSED_STREAM);
+      stream.close(NGHTTP2_REFUSED_STREAM);
       flow.refuse();
       return undefined;
     }
@@ -156,6 +158,8 @@ function fullest(full: Held[], sum: number, maxBytes: number): readonly Held[] {
       return true;
     });
 }
+
+function ignore(): void {}
 
 /** Runs each in a turn of the event loop of its own: to close a connection with hundreds of streams takes milliseconds. */
 function runInTurns(ends: (() => void)[]): void {

@@ -49,11 +49,15 @@ const ASSETS = [
   "shared/tabs.js",
   "shared/tokens.js",
   "shared/wallets.js",
+  "trade/notices.js",
+  "trade/order-form.js",
+  "trade/quote-stream.js",
   "trade/quote-view.js",
   "trade/trade-progress.js",
   "trade/trade-proof.js",
   "trade/trade.css",
   "trade/trade.js",
+  "trade/wallet-card.js",
 ];
 
 const FILES = [...Object.entries(PAGES), ...ASSETS.map((file) => [`/assets/${file}`, file] as const)];

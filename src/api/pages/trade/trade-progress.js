@@ -3,6 +3,7 @@
 import { sol, toWords } from "../shared/amounts.js";
 import { byId, call, element, readEvents } from "../shared/page.js";
 import { base58 } from "../shared/wallets.js";
+import { say } from "./notices.js";
 
 const LOOK_AGAIN_MS = 300;
 const WORDS = {
@@ -34,7 +35,7 @@ const CAUSES = {
 };
 
 /** Submits a signed trade and shows it until it is final. */
-export async function followTrade({ session, build, signed, tokens, status, say }) {
+export async function followTrade({ session, build, signed, tokens, status }) {
   const signature = base58(signed.slice(1, 65));
   const timeline = new Timeline(build.startedMs);
   timeline.add("Built", build.builtMs);

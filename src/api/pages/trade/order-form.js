@@ -1,0 +1,238 @@
+// The order of the trade page: tokens, amounts and terms as typed, and the price that follows the market.
+
+import { percent, roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
+import { byId, call } from "../shared/page.js";
+import { say } from "./notices.js";
+import { followQuotes } from "./quote-stream.js";
+import { describeQuote, describeRoute } from "./quote-view.js";
+
+/** Typing pauses this long before a price is asked for. */
+const TYPED_MS = 250;
+/** SOL left in the wallet by "Max", for fees and rent. Lamports. */
+const LEFT_LAMPORTS = 10_000_000n;
+
+export class OrderForm {
+  #tokens;
+  #apiKey;
+  #priorities = [];
+  /** Which side was typed last: it is exact. */
+  #mode = "exactIn";
+  #quote;
+  #stopQuotes = () => {};
+  #typing;
+
+  constructor(tokens) {
+    this.#tokens = tokens;
+    tokens.list(byId("tokens"));
+    byId("in-token").value = "SOL";
+    byId("out-token").value = tokens.first();
+    this.#listen();
+  }
+
+  /** Prices come for this key from now on. @throws Error with a message for the user */
+  async open(apiKey) {
+    this.#apiKey = apiKey;
+    this.#priorities = (await call("GET", "/v1/priority")).levels;
+    await this.refreshBalances();
+    byId("in-amount").focus();
+    this.ask();
+  }
+
+  close() {
+    this.pause();
+    this.#apiKey = undefined;
+    this.#tokens.forget();
+    this.#showBalances();
+    byId("review").disabled = true;
+  }
+
+  /** Ends the price; `ask` follows it again. */
+  pause() {
+    clearTimeout(this.#typing);
+    this.#stopQuotes();
+  }
+
+  get priority() {
+    return byId("priority").value;
+  }
+
+  /** The order as typed. @throws Error saying what is missing */
+  read() {
+    const { input, output } = this.#sides();
+    if (input === undefined || output === undefined)
+      throw new Error("Choose both tokens: a symbol of the list, or a mint address.");
+    if (input === output) throw new Error("Choose two different tokens.");
+    const mode = this.#mode;
+    const text = byId(mode === "exactIn" ? "in-amount" : "out-amount")
+      .value.trim()
+      .replace(",", ".");
+    const decimals = this.#tokens.decimals(mode === "exactIn" ? input : output) ?? 9;
+    if (toRaw(text, decimals) === undefined) throw new Error(text === "" ? "" : `${text} is not an amount above zero.`);
+    const slippage = Number(byId("slippage").value.trim().replace(",", ".") || Number.NaN) / 100;
+    if (!(slippage >= 0 && slippage < 1)) throw new Error("Slippage is a percentage from 0 to below 100: 1 is 1 %.");
+    return { inputMint: input, outputMint: output, amount: Number(text), swapMode: mode, slippage };
+  }
+
+  /** Follows the price of the order until the next one. */
+  async ask() {
+    this.pause();
+    this.#quote = undefined;
+    byId("quote").hidden = true;
+    byId("review").disabled = true;
+    byId(this.#mode === "exactIn" ? "out-amount" : "in-amount").value = "";
+    let order;
+    try {
+      order = this.read();
+    } catch (error) {
+      say("order-notice", error.message, error.message === "" ? "" : "bad");
+      return;
+    }
+    if (this.#apiKey === undefined) {
+      say("order-notice", "Connect a wallet to see prices.");
+      return;
+    }
+    say("order-notice", "");
+    const stop = new AbortController();
+    this.#stopQuotes = () => stop.abort();
+    await followQuotes(order, this.#apiKey, stop.signal, {
+      quoted: (data) => {
+        this.#quote = { order, data };
+        say("order-notice", "");
+        this.#showQuote();
+      },
+      failed: (words) => {
+        byId("review").disabled = true;
+        say("order-notice", words, "bad");
+      },
+    });
+  }
+
+  #showQuote() {
+    if (this.#quote === undefined) return;
+    const tokens = this.#tokens;
+    const { order, data } = this.#quote;
+    const { estimates } = data;
+    tokens.learn(order.inputMint, estimates.inputAmount, estimates.inputAmountRaw);
+    tokens.learn(order.outputMint, estimates.outputAmount, estimates.outputAmountRaw);
+    const [field, mint, raw] =
+      order.swapMode === "exactIn"
+        ? ["out-amount", order.outputMint, estimates.outputAmountRaw]
+        : ["in-amount", order.inputMint, estimates.inputAmountRaw];
+    byId(field).value = toWhole(raw, tokens.decimals(mint) ?? 0);
+    const level = this.#priorities.find(({ priority }) => priority === this.priority);
+    byId("quote-facts").replaceChildren(...describeQuote(this.#quote, tokens, level));
+    byId("route").replaceChildren(...describeRoute(data.route, tokens));
+    byId("quote").hidden = false;
+    byId("review").disabled = false;
+    this.#warn(order, estimates);
+  }
+
+  /** What speaks against the trade, before anything is built. */
+  #warn({ inputMint }, { inputAmountRaw, priceImpact }) {
+    const balance = this.#tokens.balance(inputMint);
+    if (balance !== undefined && BigInt(inputAmountRaw) > balance.raw) {
+      const held = `${toWords(balance.raw, balance.decimals)} ${this.#tokens.name(inputMint)}`;
+      say("order-notice", `The wallet holds ${held}: less than this trade takes.`, "bad");
+    } else if (priceImpact > 0.05) {
+      const moved = percent(priceImpact);
+      say("order-notice", `This trade moves the price by ${moved}. A smaller one gets a better price.`, "bad");
+    }
+  }
+
+  #sides() {
+    return { input: this.#tokens.find(byId("in-token").value), output: this.#tokens.find(byId("out-token").value) };
+  }
+
+  /** Reads what the wallet holds of both tokens. @throws Error with a message for the user */
+  async refreshBalances() {
+    if (this.#apiKey === undefined) return;
+    const { input, output } = this.#sides();
+    const mints = [input, output].filter((mint) => mint !== undefined);
+    await this.#tokens.refresh(this.#apiKey, mints);
+    this.#showBalances();
+  }
+
+  #showBalances() {
+    const { input, output } = this.#sides();
+    for (const [side, mint] of [
+      ["in", input],
+      ["out", output],
+    ]) {
+      const balance = mint === undefined ? undefined : this.#tokens.balance(mint);
+      byId(`${side}-balance`).textContent =
+        balance === undefined ? "" : `Balance ${toWords(balance.raw, balance.decimals)} ${this.#tokens.name(mint)}`;
+    }
+  }
+
+  #listen() {
+    for (const button of document.querySelectorAll("[data-percent]")) {
+      button.addEventListener("click", () => this.#takeShare(BigInt(button.dataset.percent)));
+    }
+    for (const [id, typed] of [
+      ["in-amount", "exactIn"],
+      ["out-amount", "exactOut"],
+    ]) {
+      byId(id).addEventListener("input", () => {
+        this.#mode = typed;
+        this.#askSoon();
+      });
+    }
+    for (const id of ["in-token", "out-token"]) {
+      byId(id).addEventListener("change", () => this.#changeToken(byId(id).value));
+      // A click shows the whole list and not only what matches the present token.
+      byId(id).addEventListener("focus", () => byId(id).select());
+    }
+    byId("slippage").addEventListener("input", () => this.#askSoon());
+    byId("priority").addEventListener("change", () => this.#showQuote());
+    byId("flip").addEventListener("click", () => this.#flip());
+  }
+
+  #takeShare(share) {
+    const { input } = this.#sides();
+    const balance = input === undefined ? undefined : this.#tokens.balance(input);
+    if (balance === undefined) {
+      say("order-notice", "Connect a wallet first: its balance is what the share is taken of.", "bad");
+      return;
+    }
+    const wanted = (balance.raw * share) / 100n;
+    const spendable = this.#tokens.isSol(input) ? balance.raw - LEFT_LAMPORTS : balance.raw;
+    const raw = roundToDouble(wanted < spendable ? wanted : spendable > 0n ? spendable : 0n);
+    byId("in-amount").value = toWhole(raw, balance.decimals);
+    this.#mode = "exactIn";
+    this.ask();
+  }
+
+  async #changeToken(typed) {
+    // The balance of the token before it is not that of this one.
+    this.#showBalances();
+    if (this.#tokens.find(typed) === undefined) {
+      say("order-notice", `${typed || "An empty field"} is neither a symbol listed here nor a mint address.`, "bad");
+      byId("review").disabled = true;
+      this.pause();
+      return;
+    }
+    this.ask();
+    try {
+      await this.refreshBalances();
+    } catch (error) {
+      say("order-notice", error.message, "bad");
+    }
+  }
+
+  #flip() {
+    for (const [a, b] of [
+      ["in-token", "out-token"],
+      ["in-amount", "out-amount"],
+    ]) {
+      [byId(a).value, byId(b).value] = [byId(b).value, byId(a).value];
+    }
+    this.#mode = this.#mode === "exactIn" ? "exactOut" : "exactIn";
+    this.#showBalances();
+    this.ask();
+  }
+
+  #askSoon() {
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(() => this.ask(), TYPED_MS);
+  }
+}

@@ -278,18 +278,23 @@ describe("the embedded chain, through web3.js", () => {
       const balance = () => connection.getBalance(wallet.publicKey, "confirmed");
       const record = () =>
         connection.getTransaction(signature, { commitment: "confirmed", maxSupportedTransactionVersion: 0 });
-      const [sent] = [await connection.getSlot("processed")];
+      const balanceNow = () => connection.getBalance(wallet.publicKey, "processed");
+      const before = await connection.getSlot("processed");
+      expect([await status(), await balanceNow()]).toEqual([null, 10 * SOL]);
+      await sandbox.advanceSlots(1);
+      const sent = await connection.getSlot("processed");
+      expect(sent).toBe(before + 1);
       expect(await status()).toMatchObject({
         confirmationStatus: "processed",
         confirmations: 0,
         slot: sent,
         err: null,
       });
-      expect(await connection.getBalance(wallet.publicKey, "processed")).toBe(9 * SOL - FEE);
+      expect(await balanceNow()).toBe(9 * SOL - FEE);
       expect(await balance()).toBe(10 * SOL);
       expect(await record()).toBeNull();
-      await sandbox.advanceSlots(2);
-      expect(await status()).toMatchObject({ confirmationStatus: "confirmed", confirmations: 2 });
+      await sandbox.advanceSlots(1);
+      expect(await status()).toMatchObject({ confirmationStatus: "confirmed", confirmations: 1 });
       expect(await connection.getSlot("confirmed")).toBe(sent);
       expect(await balance()).toBe(9 * SOL - FEE);
       expect((await record())?.slot).toBe(sent);
@@ -318,8 +323,8 @@ describe("the embedded chain, through web3.js", () => {
       await sandbox.advanceSlots(150);
       expect((await connection.isBlockhashValid(blockhash, { commitment: "processed" })).value).toBe(true);
       await connection.sendRawTransaction(build(SOL));
-      expect(await connection.getBalance(wallet.publicKey, "processed")).toBe(9 * SOL - FEE);
       await sandbox.advanceSlots(1);
+      expect(await connection.getBalance(wallet.publicKey, "processed")).toBe(9 * SOL - FEE);
       expect((await connection.isBlockhashValid(blockhash, { commitment: "processed" })).value).toBe(false);
       await expect(connection.sendRawTransaction(build(2 * SOL))).rejects.toThrow("Blockhash not found");
       const dropped = await connection.sendRawTransaction(build(3 * SOL), { skipPreflight: true });
@@ -335,6 +340,7 @@ describe("the embedded chain, through web3.js", () => {
     const signature = await connection.sendRawTransaction(bytes);
     expect(await connection.sendRawTransaction(bytes, { skipPreflight: true })).toBe(signature);
     await expect(connection.sendRawTransaction(bytes)).rejects.toThrow("already been processed");
+    await sandbox.advanceSlots(1);
     expect(await connection.getBalance(wallet.publicKey, "processed")).toBe(9 * SOL - FEE);
   });
 
@@ -346,6 +352,7 @@ describe("the embedded chain, through web3.js", () => {
     expect(String(refusal)).toContain("Error processing Instruction 0: custom program error: 0x1");
     expect((refusal as SendTransactionError).logs?.length).toBeGreaterThan(1);
     const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+    await sandbox.advanceSlots(1);
     expect((await connection.getSignatureStatus(signature)).value?.err).toEqual({
       InstructionError: [0, { Custom: 1 }],
     });
@@ -489,6 +496,7 @@ describe("the embedded chain, through web3.js", () => {
     const before = await connection.getBlockTime(await connection.getSlot("processed"));
     await sandbox.warpClock(86_400);
     const slot = await sandbox.advanceSlots(1);
+    await sandbox.advanceSlots(1);
     const after = await connection.getBlockTime(slot);
     expect(after! - before!).toBeGreaterThanOrEqual(86_400);
   });

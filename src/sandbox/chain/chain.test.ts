@@ -82,6 +82,8 @@ describe("a chain in process", () => {
     expect(landed?.execution.error).toBeNull();
     expect(landed?.feeLamports).toBe(5_700n);
     expect(landed?.unitPriceMicroLamports).toBe(70_000n);
+    expect(chain.account(to, "processed")).toBeNull();
+    advance(1);
     expect(chain.account(to, "processed")?.lamports).toBe(SOL);
     const largest = 4_096 - encodeVersion1(SOL).length;
     expect(chain.send(decodeTransaction(encodeVersion1(SOL, largest))).landed).toBeDefined();
@@ -136,6 +138,7 @@ describe("a chain in process", () => {
     const { landed } = chain.send(wire);
     expect(landed?.execution.error).not.toBeNull();
     expect(landed?.feeLamports).toBe(5_000n);
+    advance(1);
     expect(chain.account(payer, "processed")?.lamports).toBe(10n * SOL - 5_000n);
     const pauper = new Chain({ now: Date.now });
     const poor = concatBytes(
@@ -161,10 +164,10 @@ describe("a chain in process", () => {
     const { blockhash } = chain.ledger.latestBlockhash("processed");
     for (let i = 0; i < 100; i++) chain.advanceSlot(i % 20 === 0 ? 4 : 0);
     expect(chain.ledger.tip).toMatchObject({ height: height + 100, slot: slot + 120 });
-    expect(chain.ledger.lastValidBlockHeight(blockhash, "processed")).toBeDefined();
+    expect(chain.ledger.isBlockhashValid(blockhash, "processed")).toBe(true);
     expect(chain.ledger.slot("confirmed")).toBe(chain.ledger.tip.slot - 2);
     advance(52);
-    expect(chain.ledger.lastValidBlockHeight(blockhash, "processed")).toBeUndefined();
+    expect(chain.ledger.isBlockhashValid(blockhash, "processed")).toBe(false);
     expect(chain.ledger.blockAt(slot + 1)).toBeUndefined();
     expect(chain.ledger.blockAt(slot + 5)).toMatchObject({ parentSlot: slot });
   });

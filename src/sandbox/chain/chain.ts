@@ -134,7 +134,8 @@ export class Chain {
 
   /**
    * Switches to another branch: drops the newest `depth` blocks, the open one included, and reverts what they changed. A
-   * confirmed block stays, whatever the depth. Transactions of dropped blocks may be sent again.
+   * confirmed block stays, whatever the depth. Transactions of dropped blocks may be sent again. The new branch begins with a
+   * sealed block: a node changes to a branch only after it has replayed it, so that `processed` never goes back.
    *
    * @returns how many blocks were dropped
    */
@@ -155,6 +156,7 @@ export class Chain {
     const openSlot = BigInt(slot);
     const changed = [...restored].map(([address, account]) => account ?? goneAccount(address, openSlot));
     if (changed.length > 0) for (const listener of this.#listeners) listener.changed?.(changed);
+    this.advanceSlot();
     return dropped.length;
   }
 
@@ -253,7 +255,7 @@ export class Chain {
     for (const listener of this.#listeners) listener.changed?.(changed);
   }
 
-  /** The account at the end of the newest block of the commitment, or null. */
+  /** The account at the end of the newest block of the commitment, or null. `processed` is the newest sealed block. */
   account(address: Address, commitment: Commitment): Account | null {
     return this.accountAtEndOf(this.ledger.slot(commitment), address);
   }
@@ -275,7 +277,7 @@ export class Chain {
   #refusal(wire: WireTransaction, messageHash: string): TransactionErrorJson | undefined {
     // Dropped where signatures are verified, long after a node has accepted it.
     if (wire.version === 1 && !this.#isActive(TRANSACTION_V1_FEATURE)) return "UnsupportedVersion";
-    if (this.ledger.lastValidBlockHeight(encodeBlockhash(wire.blockhash), "processed") === undefined) {
+    if (!this.ledger.isBlockhashOpen(encodeBlockhash(wire.blockhash))) {
       return "BlockhashNotFound";
     }
     return this.ledger.hasMessage(messageHash) ? "AlreadyProcessed" : undefined;
@@ -324,7 +326,7 @@ export class Chain {
   #setSlotHashes(): void {
     const hashes: { slot: bigint; hash: string }[] = [];
     for (const { slot, blockhash } of this.ledger.backwards("processed")) {
-      if (slot !== this.ledger.tip.slot) hashes.push({ slot: BigInt(slot), hash: blockhash });
+      hashes.push({ slot: BigInt(slot), hash: blockhash });
       if (hashes.length === SLOT_HASHES) break;
     }
     this.bank.setSlotHashes(hashes);

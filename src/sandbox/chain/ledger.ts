@@ -106,9 +106,14 @@ export class Ledger {
     this.#options = withinBounds({ ...this.#options, ...delays });
   }
 
-  /** The newest block that has reached the commitment. For `processed` that is the open one. */
+  /** The newest sealed block: what a node shows as `processed`. The first of all is open. */
+  get #frozen(): Block {
+    return this.#blocks.get(this.#tip.parentSlot) ?? this.#tip;
+  }
+
+  /** The newest block that has reached the commitment. None is the open one. */
   block(commitment: Commitment): Block {
-    if (commitment === "processed") return this.#tip;
+    if (commitment === "processed") return this.#frozen;
     return commitment === "confirmed" ? this.#confirmed : this.#finalized;
   }
 
@@ -116,7 +121,9 @@ export class Ledger {
     return this.block(commitment).slot;
   }
 
-  commitmentOf(slot: number): Commitment {
+  /** Undefined while the block is open: nodes say nothing of it. */
+  commitmentOf(slot: number): Commitment | undefined {
+    if (slot > this.slot("processed")) return undefined;
     if (slot <= this.slot("finalized")) return "finalized";
     return slot <= this.slot("confirmed") ? "confirmed" : "processed";
   }
@@ -183,25 +190,27 @@ export class Ledger {
     return states;
   }
 
-  /** Block height up to which a message on this blockhash can land, as a bank at the commitment reports it; undefined if it no longer can. */
-  lastValidBlockHeight(blockhash: string, commitment: Commitment): number | undefined {
-    const block = this.block(commitment);
-    const known = this.#blockhashHeights.get(blockhash);
-    if (known === undefined) return undefined;
-    const age = this.#newestHashHeight(block) - known;
-    return age < 0 || age > MAX_BLOCKHASH_AGE ? undefined : block.height + MAX_BLOCKHASH_AGE - age;
+  /** True if a bank at the commitment accepts a message on this blockhash. */
+  isBlockhashValid(blockhash: string, commitment: Commitment): boolean {
+    return this.#isYoung(blockhash, this.block(commitment).height);
   }
 
-  /** The newest blockhash a bank at the commitment knows. */
+  /** True if the open block accepts a message on this blockhash. It has not registered its own yet. */
+  isBlockhashOpen(blockhash: string): boolean {
+    return this.#isYoung(blockhash, this.#tip.height - 1);
+  }
+
+  #isYoung(blockhash: string, newestHeight: number): boolean {
+    const height = this.#blockhashHeights.get(blockhash);
+    if (height === undefined) return false;
+    const age = newestHeight - height;
+    return age >= 0 && age <= MAX_BLOCKHASH_AGE;
+  }
+
+  /** The newest blockhash a bank at the commitment knows, and the height up to which that bank takes it to be good. */
   latestBlockhash(commitment: Commitment): { readonly blockhash: string; readonly lastValidBlockHeight: number } {
-    const block = this.block(commitment);
-    const blockhash = block === this.#tip ? block.previousBlockhash : block.blockhash;
-    return { blockhash, lastValidBlockHeight: block.height + MAX_BLOCKHASH_AGE };
-  }
-
-  /** The open block has not registered its own hash yet; a sealed one has. */
-  #newestHashHeight(block: Block): number {
-    return block === this.#tip ? block.height - 1 : block.height;
+    const { blockhash, height } = this.block(commitment);
+    return { blockhash, lastValidBlockHeight: height + MAX_BLOCKHASH_AGE };
   }
 
   /** Seals the open block and opens `next` on it. */
@@ -264,11 +273,12 @@ export class Ledger {
   }
 }
 
-/** Keeps every block that a blockhash or a commitment can still refer to. */
+/** Keeps every block that a blockhash or a commitment can still refer to, and the open one below every commitment. */
 function withinBounds(options: LedgerOptions): LedgerOptions {
-  const finalizedAfterSlots = Math.max(options.confirmedAfterSlots, options.finalizedAfterSlots);
+  const confirmedAfterSlots = Math.max(1, options.confirmedAfterSlots);
+  const finalizedAfterSlots = Math.max(confirmedAfterSlots, options.finalizedAfterSlots);
   const keepSlots = Math.max(options.keepSlots, finalizedAfterSlots + MAX_BLOCKHASH_AGE + 2);
-  return { ...options, finalizedAfterSlots, keepSlots };
+  return { ...options, confirmedAfterSlots, finalizedAfterSlots, keepSlots };
 }
 
 /** A blockhash as text. */

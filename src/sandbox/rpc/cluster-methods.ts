@@ -85,7 +85,7 @@ export const CLUSTER_METHODS: Readonly<Record<string, Method>> = {
   },
   isBlockhashValid: ({ chain }, params) => {
     const commitment = parseContext(chain, params.parseConfig(1));
-    const valid = chain.ledger.lastValidBlockHeight(params.parseText(0, "blockhash"), commitment) !== undefined;
+    const valid = chain.ledger.isBlockhashValid(params.parseText(0, "blockhash"), commitment);
     return { context: { slot: chain.ledger.slot(commitment) }, value: valid };
   },
 
@@ -93,7 +93,6 @@ export const CLUSTER_METHODS: Readonly<Record<string, Method>> = {
     const accounts = params.at(0) === undefined ? [] : parseAddressParams(params.at(0), MAX_FEE_ACCOUNTS);
     const fees: { slot: number; prioritizationFee: bigint }[] = [];
     for (const block of chain.ledger.backwards("processed")) {
-      if (block === chain.ledger.tip) continue;
       // As on a node: a slot without a paid transaction is not listed, however long ago the listed ones were.
       if (!block.transactions.some(({ unitPriceMicroLamports }) => unitPriceMicroLamports > 0n)) continue;
       fees.push({ slot: block.slot, prioritizationFee: leastFee(block, accounts) });
@@ -196,7 +195,6 @@ function samplePerformance({ ledger }: Chain, limit: number) {
   let transactions = 0;
   let oldest: Block | undefined;
   for (const block of ledger.backwards("processed")) {
-    if (block === ledger.tip) continue;
     newest ??= block;
     oldest = block;
     if (newest.openedAtMs - block.openedAtMs >= SAMPLE_SECONDS * 1000) {

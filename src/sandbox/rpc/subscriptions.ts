@@ -143,9 +143,15 @@ function followAccounts(
 }
 
 function followTransactions(commitment: Commitment, emit: (landed: LandedTransaction) => void): ChainListener {
-  if (commitment === "processed") return { landed: emit };
-  return { advanced: (advance) => advance[commitment].forEach(({ transactions }) => void transactions.forEach(emit)) };
+  return {
+    advanced: (advance) => {
+      const blocks = commitment === "processed" ? sealedIn(advance) : advance[commitment];
+      for (const { transactions } of blocks) transactions.forEach(emit);
+    },
+  };
 }
+
+const sealedIn = ({ sealed }: SlotAdvance) => (sealed === undefined ? [] : [sealed]);
 
 /** The account a transaction must name, or undefined for every transaction. */
 function parseMentioned(filter: unknown): Address | undefined {

@@ -94,7 +94,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
     const message = parseBytes(params.parseText(0, "message"), "base64");
     const commitment = parseContext(chain, params.parseConfig(1));
     const wire = parseMalformed(() => decodeMessage(message));
-    const isKnown = chain.ledger.lastValidBlockHeight(bs58.encode(wire.blockhash), commitment) !== undefined;
+    const isKnown = chain.ledger.isBlockhashValid(bs58.encode(wire.blockhash), commitment);
     return {
       context: { slot: chain.ledger.slot(commitment) },
       value: isKnown ? feeOf(wire).lamports : null,
@@ -164,11 +164,12 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
 
 function encodeStatus({ ledger }: Chain, landed: LandedTransaction, searchesHistory: boolean) {
   const status = ledger.commitmentOf(landed.slot);
+  if (status === undefined) return null;
   if (!searchesHistory && ledger.slot("finalized") - landed.slot > STATUS_CACHE_SLOTS) return null;
   const { error } = landed.execution;
   return {
     slot: landed.slot,
-    confirmations: status === "finalized" ? null : ledger.tip.slot - landed.slot,
+    confirmations: status === "finalized" ? null : ledger.slot("processed") - landed.slot,
     err: error,
     status: error === null ? { Ok: null } : { Err: error },
     confirmationStatus: status,
@@ -200,12 +201,8 @@ function encodeAccountsAfter(chain: Chain, simulation: Simulation, wanted: unkno
   const format = parseAccountFormat({ encoding: encoding ?? "base64" });
   return parseAddressParams(addresses, 256).map((address) => {
     if (simulation.error !== null) return null;
-    const account = simulation.accountsAfter.get(address) ?? chain.account(address, "processed");
+    const account = simulation.accountsAfter.get(address) ?? chain.bank.account(address);
     if (account === null || account.lamports === 0n) return null;
-    return encodeAccount(
-      account,
-      format,
-      (mint) => simulation.accountsAfter.get(mint) ?? chain.account(mint, "processed"),
-    );
+    return encodeAccount(account, format, (mint) => simulation.accountsAfter.get(mint) ?? chain.bank.account(mint));
   });
 }

@@ -77,14 +77,14 @@ export class NodeCalls {
     return Number(asContext(await this.result("getBalance", [address.toBase58(), { commitment: "confirmed" }])).value);
   }
 
-  /** Sends lamports, without waiting for them to arrive. */
-  protected async pay(from: Keypair, to: string, lamports: number): Promise<void> {
+  /** Sends lamports, without waiting for them to arrive. @returns the signature */
+  protected async pay(from: Keypair, to: string, lamports: number): Promise<string> {
     const latest = asContext(await this.result("getLatestBlockhash", [{ commitment: "confirmed" }]));
     const transfer = new Transaction({ feePayer: from.publicKey, recentBlockhash: asJson(latest.value).blockhash });
     transfer.add(SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: new PublicKey(to), lamports }));
     transfer.sign(from);
     const config = { encoding: "base64", skipPreflight: true };
-    await this.result("sendTransaction", [transfer.serialize().toString("base64"), config]);
+    return String(await this.result("sendTransaction", [transfer.serialize().toString("base64"), config]));
   }
 
   protected async result(method: string, params: readonly unknown[] = []): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Edge, startEdge } from "../support/edge.ts";
@@ -168,7 +168,37 @@ describe("REST", () => {
       const path = "/tradewire.v1.TradeService/Buy";
       const { response, json } = await post(gzipSync(twice), { "content-encoding": "gzip" }, path);
       expect([response.status, json.code]).toEqual([400, "invalid_argument"]);
-      expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+      const requestId = response.headers.get("x-request-id");
+      expect(json.details[0].debug).toMatchObject({ code: "VALIDATION_ERROR", field: "solAmount", requestId });
+    }
+  });
+
+  it("details what is wrong with a compressed Connect body that cannot be read", async () => {
+    const buy = JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" });
+    const cases: readonly (readonly [Buffer<ArrayBuffer>, string, number, string])[] = [
+      [gzipSync(buy), "gzip", 200, ""],
+      [brotliCompressSync(buy), "br", 200, ""],
+      [Buffer.from(buy), "identity", 200, ""],
+      [gzipSync("{"), "gzip", 400, "VALIDATION_ERROR"],
+      [gzipSync(buy.replace("{", '{"slipage":1,')), "gzip", 400, "VALIDATION_ERROR"],
+      [gzipSync(buy).subarray(0, 30), "gzip", 400, "VALIDATION_ERROR"],
+      [Buffer.from(buy), "gzip", 400, "VALIDATION_ERROR"],
+      [gzipSync(buy), "br", 400, "VALIDATION_ERROR"],
+      [gzipSync(" ".repeat(10_000_000)), "gzip", 413, "BODY_TOO_LARGE"],
+      [brotliCompressSync(" ".repeat(10_000_000)), "br", 413, "BODY_TOO_LARGE"],
+    ];
+    for (const [index, [body, coding, status, code]] of cases.entries()) {
+      const { response, json } = await post(body, { "content-encoding": coding }, "/tradewire.v1.TradeService/Buy");
+      const detail = json.details?.[0].debug;
+      expect([index, detail?.code ?? ""]).toEqual([index, code]);
+      // The Connect protocol has 429 for every exhausted resource.
+      expect([index, response.status]).toEqual([index, status === 413 ? 429 : status]);
+      if (code !== "") {
+        expect(detail).toMatchObject({
+          requestId: response.headers.get("x-request-id"),
+          docUrl: expect.stringContaining(`#${code}`),
+        });
+      }
     }
   });
 

@@ -36,8 +36,6 @@ export interface Wire {
   readonly name: string;
   /** True if requests are sent as JSON, which can express what no message can. */
   readonly json: boolean;
-  /** True if requests are compressed, so that the RPC library finds out their size. */
-  readonly compressed: boolean;
   call(method: DescMethodUnary, request: JsonObject, authorization?: string): Promise<Outcome>;
   close(): void;
 }
@@ -52,16 +50,12 @@ export function createWires(baseUrl: string): Wire[] {
     typed("Connect JSON", createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false })),
     typed("Connect binary", createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: true })),
     typed("Connect binary over HTTP/2", createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: true })),
-    typed(
-      "Connect, gzipped",
-      createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: true, ...gzip }),
-      true,
-    ),
+    typed("Connect, gzipped", createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: true, ...gzip })),
     typed("gRPC-Web", createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })),
-    typed("gRPC-Web, gzipped", createGrpcWebTransport({ baseUrl, httpVersion: "1.1", ...gzip }), true),
+    typed("gRPC-Web, gzipped", createGrpcWebTransport({ baseUrl, httpVersion: "1.1", ...gzip })),
     typed("gRPC", createGrpcTransport({ baseUrl })),
     typed("gRPC with a deadline", createGrpcTransport({ baseUrl, defaultTimeoutMs: 10_000 })),
-    typed("gRPC, gzipped", createGrpcTransport({ baseUrl, ...gzip }), true),
+    typed("gRPC, gzipped", createGrpcTransport({ baseUrl, ...gzip })),
     createGrpcJsWire(baseUrl),
   ];
 }
@@ -111,7 +105,6 @@ function createRestWire(name: string, baseUrl: string, send: Fetch): Wire {
   return {
     name,
     json: true,
-    compressed: false,
     async call(method, request, authorization) {
       const binding = restBindingOf(method)!;
       const path = binding.path.replace(/\{(\w+)\}/g, (_, variable: string) => {
@@ -142,7 +135,6 @@ function createConnectJsonWire(baseUrl: string): Wire {
   return {
     name: "Connect by hand",
     json: true,
-    compressed: false,
     async call(method, request, authorization) {
       const response = await fetch(`${baseUrl}/${method.parent.typeName}/${method.name}`, {
         method: "POST",
@@ -158,11 +150,10 @@ function createConnectJsonWire(baseUrl: string): Wire {
   };
 }
 
-function typed(name: string, transport: Transport, compressed = false): Wire {
+function typed(name: string, transport: Transport): Wire {
   return {
     name,
     json: false,
-    compressed,
     async call(method, request, authorization) {
       const client = createClient(method.parent, transport) as unknown as Record<
         string,
@@ -185,7 +176,6 @@ function createGrpcJsWire(baseUrl: string): Wire {
   return {
     name: "gRPC by grpc-js",
     json: false,
-    compressed: false,
     call: (method, request, authorization) =>
       new Promise((resolve) => {
         const metadata = new grpc.Metadata();

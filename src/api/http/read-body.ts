@@ -153,7 +153,8 @@ function declaredBytes({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 
-function bodyTooLarge(limitBytes: number): TradewireError {
+/** The refusal of a body above its limit. */
+export function bodyTooLarge(limitBytes: number): TradewireError {
   return new TradewireError("BODY_TOO_LARGE", `The request body is larger than ${limitBytes} bytes.`);
 }
 

@@ -46,7 +46,8 @@ function createConnectWire(
 ): Wire {
   return {
     overheadBytes: 0,
-    decode,
+    codingHeader: "content-encoding",
+    decode: (body, inflate) => decode(inflate === undefined || body.length === 0 ? body : inflate(body)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
     answer(response, output, lines, trailer) {
       const body = encode(output);

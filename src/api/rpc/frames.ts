@@ -1,8 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Inflate } from "./inflate.ts";
 
 /** Bytes of flags and length before each message of gRPC and gRPC-Web. */
 export const FRAME_HEAD = 5;
+/** The flag of a compressed message. */
+const COMPRESSED = 1;
 
 /** Puts flags and length before a payload. */
 export function frame(flags: number, payload: Uint8Array): Buffer {
@@ -22,16 +25,18 @@ export function framed(message: Buffer): Buffer {
 /**
  * The single message of a unary request.
  *
+ * @param inflate undoes the coding that a header names
  * @throws ConnectError unimplemented if there is none or more than one; internal if it is compressed without naming how
- * @throws TradewireError VALIDATION_ERROR if it is truncated
+ * @throws TradewireError VALIDATION_ERROR if it is truncated or not compressed as said; BODY_TOO_LARGE
  */
-export function unframe(body: Buffer): Uint8Array {
+export function unframe(body: Buffer, inflate?: Inflate): Uint8Array {
   if (body.length === 0) throw new ConnectError("the request contains no message", Code.Unimplemented);
   const end = body.length < FRAME_HEAD ? Number.POSITIVE_INFINITY : FRAME_HEAD + body.readUInt32BE(1);
   if (end > body.length) {
     throw new TradewireError("VALIDATION_ERROR", "The request message is truncated.");
   }
   if (end < body.length) throw new ConnectError("the request contains more than one message", Code.Unimplemented);
+  if (body[0] === COMPRESSED && inflate !== undefined) return inflate(body.subarray(FRAME_HEAD));
   if (body[0] !== 0) throw new ConnectError("the message is compressed, but no header names the method", Code.Internal);
   return body.subarray(FRAME_HEAD);
 }

@@ -16,7 +16,8 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
   const encode = binaryEncoderOf(method);
   return {
     overheadBytes: FRAME_HEAD,
-    decode: (body) => decodeBinary(method, unframe(body)),
+    codingHeader: "grpc-encoding",
+    decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, lines, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
@@ -36,7 +37,8 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
   const success = frame(trailerFlag, trailerSerialize(new Headers(GRPC_OK)));
   return {
     overheadBytes: FRAME_HEAD,
-    decode: (body) => decodeBinary(method, unframe(body)),
+    codingHeader: "grpc-encoding",
+    decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, lines, trailer) {
       const last =

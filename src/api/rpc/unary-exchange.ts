@@ -9,6 +9,7 @@ import type { Invoker, Output } from "../call/invoker.ts";
 import { isOpen } from "../http/open-response.ts";
 import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
+import { inflaterOf } from "./inflate.ts";
 import type { Wire } from "./wire.ts";
 
 /** What one call in everyday form runs with. */
@@ -49,11 +50,12 @@ export class UnaryExchange {
   }
 
   #invoke(body: Buffer): Output | Promise<Output> {
-    const { method, invoke, wire, state, request } = this.#parts;
+    const { method, invoke, wire, state, settings, request } = this.#parts;
     const { url, headers } = request;
     state.stages.mark("receive");
     const deadlineMs = wire.deadlineMs(headers);
-    const decode = () => wire.decode(body);
+    const inflate = inflaterOf(headers[wire.codingHeader], settings.bodyLimitBytes);
+    const decode = () => wire.decode(body, inflate);
     const run = (signal: AbortSignal | undefined) => {
       this.#call = new UnaryCall(method, state, {
         requestMethod: "POST",

@@ -4,16 +4,21 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import { forEachHeader } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
+import type { Inflate } from "./inflate.ts";
 
 /**
- * The everyday form of a unary call on one typed wire: one uncompressed message in, one out. Such calls run through the
- * same invoker as REST at a quarter of the RPC library's cost; every other form is left to the library.
+ * The everyday form of a unary call on one typed wire: one message in, one uncompressed message out. Such calls run through the same invoker as REST at a quarter of the RPC library's cost; every other form is left to the library.
  */
 export interface Wire {
   /** Bytes of framing on top of the message. */
   readonly overheadBytes: number;
-  /** @throws TradewireError VALIDATION_ERROR; ConnectError on wrong framing */
-  decode(body: Buffer): Message;
+  /** The header that names the coding of a compressed message. */
+  readonly codingHeader: "content-encoding" | "grpc-encoding";
+  /**
+   * @param inflate undoes the coding that the header names; undefined if it names none
+   * @throws TradewireError VALIDATION_ERROR; ConnectError on wrong framing
+   */
+  decode(body: Buffer, inflate: Inflate | undefined): Message;
   /** The client's own deadline, in milliseconds from now. @throws ConnectError if it cannot be read */
   deadlineMs(headers: IncomingHttpHeaders): number | undefined;
   /** Writes the response and ends it. @param lines headers of the service: names and values in turn */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, Registry } from "@bufbuild/protobuf";
 import { createConnectBinaryWire, createConnectJsonWire } from "./connect-wire.ts";
 import { createGrpcWebWire, createGrpcWire } from "./grpc-wires.ts";
+import { isKnownCoding } from "./inflate.ts";
 import type { Wire } from "./wire.ts";
 
 /** The wires of one method. */
@@ -25,24 +26,22 @@ export class Wires {
     switch (type) {
       case "application/json":
       case "application/json; charset=utf-8":
-        return isPlain(headers["content-encoding"]) ? this.#connectJson : undefined;
+        return isKnownCoding(headers["content-encoding"]) ? this.#connectJson : undefined;
       case "application/proto":
-        return isPlain(headers["content-encoding"]) ? this.#connectBinary : undefined;
+        return isKnownCoding(headers["content-encoding"]) ? this.#connectBinary : undefined;
       case "application/grpc":
       case "application/grpc+proto":
-        return httpVersionMajor === 2 && isPlain(headers["grpc-encoding"]) ? this.#grpc : undefined;
+        return httpVersionMajor === 2 && isKnownCoding(headers["grpc-encoding"]) ? this.#grpc : undefined;
       case "application/grpc-web":
       case "application/grpc-web+proto":
-        return isPlain(headers["grpc-encoding"]) ? this.#grpcWeb : undefined;
+        return isKnownCoding(headers["grpc-encoding"]) ? this.#grpcWeb : undefined;
       default:
-        return JSON_IN_UTF8.test(type ?? "") && isPlain(headers["content-encoding"]) ? this.#connectJson : undefined;
+        return JSON_IN_UTF8.test(type ?? "") && isKnownCoding(headers["content-encoding"])
+          ? this.#connectJson
+          : undefined;
     }
   }
 }
 
 /** The other spellings of JSON in UTF-8. */
 const JSON_IN_UTF8 = /^application\/json *; *charset="?utf-8"?$/i;
-
-function isPlain(encoding: string | string[] | undefined): boolean {
-  return encoding === undefined || encoding === "identity";
-}

@@ -245,6 +245,9 @@ type SellRequest struct {
 
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
+
+	// True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+	TotalGuard *bool `json:"totalGuard,omitempty"`
 }
 
 // SellResponse: An unsigned sell. `outputMint` is the SOL mint.
@@ -335,6 +338,9 @@ type SwapRequest struct {
 
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
+
+	// True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+	TotalGuard *bool `json:"totalGuard,omitempty"`
 }
 
 // SwapMode: Which side of a swap is exact.

@@ -32,6 +32,8 @@ export interface TradeRequest {
   readonly requireChecked?: boolean | undefined;
   /** The newest transaction version that the caller can sign: 0 or 1. Default 0. */
   readonly maxTransactionVersion?: number | undefined;
+  /** True if the caller knows the guard of the total: see `TotalGuard`. */
+  readonly totalGuard?: boolean | undefined;
   /** Parallel paths of the route at most, 1 to 4. Default 4. */
   readonly maxPaths?: number | undefined;
   /** Markets in a row at most, 1 to 3. Default 3. */

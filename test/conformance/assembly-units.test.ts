@@ -4,9 +4,14 @@ import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import { associatedTokenAccount } from "../../src/solana/derived-address.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
-import { closeTokenAccount, createTokenAccount, transferLamports } from "../../src/solana/token/token-instructions.ts";
+import {
+  closeTokenAccount,
+  createTokenAccount,
+  requireBalance,
+  transferLamports,
+} from "../../src/solana/token/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../src/solana/token/wrapped-sol.ts";
-import { UNITS } from "../../src/trade/build/assembly.ts";
+import { UNITS } from "../../src/trade/build/parts/compute-units.ts";
 import { newTradedMint } from "../slow/venues/support/metadata-mint.ts";
 import { newKey, newWallet } from "../slow/venues/support/random-keys.ts";
 import { Svm } from "../support/svm.ts";
@@ -89,6 +94,19 @@ describe("compute units of the instructions around a swap", () => {
           used: used(wallet, openWrappedSol({ account, wallet, seed, lamports, rent })),
           bound: UNITS.openWrappedSol,
         },
+        guarding: {
+          used: used(wallet, [
+            requireBalance({
+              account,
+              owner: wallet,
+              mint: SOL_MINT,
+              tokenProgram: TOKEN_PROGRAM,
+              amount: lamports,
+              decimals: 9,
+            }),
+          ]),
+          bound: UNITS.guardTotal,
+        },
         closing: {
           used: used(wallet, [closeTokenAccount(account, wallet, TOKEN_PROGRAM)]),
           bound: UNITS.closeWrappedSol,
@@ -96,6 +114,7 @@ describe("compute units of the instructions around a swap", () => {
       };
     });
     judge(made.map(({ opening }) => opening));
+    judge(made.map(({ guarding }) => guarding));
     judge(made.map(({ closing }) => closing));
   });
 

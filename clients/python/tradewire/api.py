@@ -185,6 +185,8 @@ class SellRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
+    # True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+    totalGuard: NotRequired[bool]
 
 
 class SellResponse(TypedDict):
@@ -251,6 +253,8 @@ class SwapRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
+    # True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+    totalGuard: NotRequired[bool]
 
 
 SwapMode = Literal["exactIn", "exactOut"]

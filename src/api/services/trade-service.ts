@@ -56,6 +56,7 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
             amountRaw: request.tokenAmountRaw,
             sellPercent: request.sellPercent,
             ...termsOf(request),
+            totalGuard: request.totalGuard,
             priority: levelOf(request.priority),
             caller: stateOf(context),
             stages: stateOf(context).stages,
@@ -69,6 +70,7 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
         namingFields(swapFields(request), () =>
           trades.build({
             ...toSwap(request),
+            totalGuard: request.totalGuard,
             principal: principalOf(context),
             priority: levelOf(request.priority),
             caller: stateOf(context),
@@ -126,7 +128,7 @@ function answer(built: BuiltTrade | Promise<BuiltTrade>) {
   return built instanceof Promise ? built.then(fromBuilt) : fromBuilt(built);
 }
 
-function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
+function toSwap(request: Omit<SwapRequest, "$typeName" | "priority" | "totalGuard">) {
   return {
     inMint: parseMint(request.inputMint, "inputMint"),
     outMint: parseMint(request.outputMint, "outputMint"),

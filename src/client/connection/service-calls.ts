@@ -14,7 +14,7 @@ import { BodyReader } from "./body-reader.ts";
 import { toTradeError } from "./connect-error.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
-import { DISPENSABLE, KnownFields } from "./known-fields.ts";
+import { KnownFields } from "./known-fields.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_KEEP_ALIVE_MS = 60_000;
@@ -33,7 +33,7 @@ export class ServiceCalls {
 
   /** @param signsVersion1 whether the wallet can sign what `maxTransactionVersion` allows @param ping keeps an idle connection open */
   constructor(options: ConnectOptions, signsVersion1: boolean, ping: () => Promise<void>) {
-    this.#fields = new KnownFields(signsVersion1 ? [] : DISPENSABLE);
+    this.#fields = new KnownFields(signsVersion1 ? [] : ["maxTransactionVersion"]);
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
     this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.apiKey = options.apiKey;

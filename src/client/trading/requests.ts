@@ -31,14 +31,14 @@ export function saleRequest(order: SellOrder, limits: TradeLimits) {
   const { mint, slippage, tokenAmount, tokenAmountRaw, sellPercent, priority } = order;
   const amounts = given({ tokenAmount, tokenAmountRaw, sellPercent });
   const terms = { mint, slippage, ...amounts, priority: PRIORITIES[priority] };
-  return { trade: saleAsTrade(order), request: { ...terms, ...serverLimits(limits) } };
+  return { trade: saleAsTrade(order), request: { ...terms, ...serverLimits(limits), totalGuard: true } };
 }
 
 /** A swap as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
 export function swapRequest(order: SwapOrder, limits: TradeLimits) {
   refuseUnknownKeys(order, SWAP_KEYS, "the order");
   const terms = { ...swapTerms(order), priority: PRIORITIES[order.priority] };
-  return { trade: swapAsTrade(order), request: { ...terms, ...serverLimits(limits) } };
+  return { trade: swapAsTrade(order), request: { ...terms, ...serverLimits(limits), totalGuard: true } };
 }
 
 /** A swap to be priced. @throws TypeError for an unknown key, or unless it has one amount */

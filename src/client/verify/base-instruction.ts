@@ -47,6 +47,15 @@ export type BaseInstruction =
     }
   | { readonly kind: "syncWrappedSol"; readonly account: MessageAccount }
   | {
+      readonly kind: "requireBalance";
+      readonly account: MessageAccount;
+      readonly mint: Address;
+      readonly authority: MessageAccount;
+      readonly tokenProgram: Address;
+      readonly amount: bigint;
+      readonly decimals: number;
+    }
+  | {
       readonly kind: "closeTokenAccount";
       readonly account: MessageAccount;
       readonly to: MessageAccount;
@@ -113,6 +122,12 @@ function readToken({ program, accounts, data }: MessageInstruction): BaseInstruc
   if (second === undefined) return undefined;
   if (data[0] === 18 && data.length === 33 && accounts.length === 2) {
     return { kind: "initializeTokenAccount", account: first, mint: second.address, owner: Address.from(data, 1) };
+  }
+  // A transfer to the account itself moves nothing, and fails if the account holds less.
+  if (data[0] === 12 && data.length === 10 && accounts.length === 4 && third?.address === first.address) {
+    const [amount, decimals] = [readU64(data, 1), data[9]!];
+    const [mint, authority] = [second.address, accounts[3]!];
+    return { kind: "requireBalance", account: first, mint, authority, tokenProgram: program, amount, decimals };
   }
   if (data[0] === 9 && data.length === 1 && accounts.length === 3 && third !== undefined) {
     return { kind: "closeTokenAccount", account: first, to: second, authority: third, tokenProgram: program };

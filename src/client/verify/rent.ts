@@ -3,6 +3,8 @@ const TOKEN_ACCOUNT_SIZE = 165n;
 /** Rent is charged per byte of data plus an overhead, at a price that the network lowers within these bounds. Lamports. */
 const LEAST_PER_BYTE = 696n;
 const MOST_PER_BYTE = 6_960n;
+/** What the network takes for a token account without extensions at least. Lamports. */
+export const LEAST_TOKEN_ACCOUNT_RENT: bigint = (TOKEN_ACCOUNT_SIZE + OVERHEAD) * LEAST_PER_BYTE;
 /** More than any account that a trade creates has: Token-2022 accounts with extensions, venues' records. Bytes. */
 const MOST_SIZE = 256n;
 

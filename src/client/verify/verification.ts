@@ -29,6 +29,7 @@ import { isTokenAccountRent } from "./rent.ts";
 import type { ExpectedLeg } from "./route/announced-route.ts";
 import { pathFault } from "./route/path-bounds.ts";
 import { isTipAccount } from "./tip-accounts.ts";
+import { guardFault, type PayingSwap, type TemporaryAccount } from "./total-guard.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { createSearch, type LadderSearch } from "./venues/ladder.ts";
 
@@ -46,19 +47,6 @@ export function findProblems(
   search = createSearch(),
 ): readonly Problem[] {
   return new Verification(transaction, expectation, search).run();
-}
-
-/** The state of the temporary wrapped-SOL account as the instructions are read. */
-interface TemporaryAccount {
-  readonly address: Address;
-  /** True for the wallet's associated account, which a transfer funds; creating it pays its rent separately. */
-  readonly associated: boolean;
-  lamports: bigint;
-  initialized: boolean;
-  closed: boolean;
-  used: boolean;
-  /** True if the first swap that uses it pays into it. */
-  isFed: boolean;
 }
 
 /** One pass over a message. Whatever the trade does not explain becomes a problem: an instruction, an account, a right. */
@@ -89,6 +77,9 @@ class Verification {
   /** What all swaps may take of the input, and must yield of the output. */
   #mostIn = 0n;
   #leastOut = 0n;
+  /** The swaps that pay the output, and whether their sum is bounded by itself. */
+  readonly #paying: PayingSwap[] = [];
+  #isGuarded = false;
   /** Wrapped SOL that swaps take from the temporary account: by their bounds, and at most. */
   #wrappedBound = 0n;
   #wrappedMost = 0n;
@@ -172,6 +163,9 @@ class Verification {
       case "syncWrappedSol":
         this.#checkSync(instruction);
         return;
+      case "requireBalance":
+        this.#checkGuard(instruction);
+        return;
       case "closeTokenAccount":
         this.#checkClose(instruction);
         return;
@@ -221,6 +215,8 @@ class Verification {
       temporary.lamports += lamports;
     } else {
       const { tipAccounts } = this.#trade;
+      if (to.address === temporary?.address)
+        this.#refuse("it adds SOL to the temporary wrapped-SOL account", to.address);
       if (!isTipAccount(to.address) && tipAccounts !== "any" && !tipAccounts.has(to.address)) {
         this.#refuse(`it transfers ${inSol(lamports)} SOL to an account outside this trade`, to.address);
       }
@@ -278,6 +274,20 @@ class Verification {
     this.#write(account);
   }
 
+  /** A bound on the sum of what the swaps before it yield, in place of a bound on each of them. */
+  #checkGuard(guard: Extract<BaseInstruction, { kind: "requireBalance" }>): void {
+    this.#once(guard.kind);
+    const fault = guardFault(guard, {
+      trade: this.#trade,
+      isRow: this.#isRow,
+      temporary: this.#temporary,
+      paying: this.#paying,
+      swapsLeft: this.#left.length,
+    });
+    if (fault === undefined) this.#isGuarded = true;
+    else this.#refuse(fault, guard.account.address);
+  }
+
   #checkClose(close: Extract<BaseInstruction, { kind: "closeTokenAccount" }>): void {
     const { wallet, closesSource, inMint } = this.#trade;
     const { account, to, authority, tokenProgram } = close;
@@ -332,6 +342,7 @@ class Verification {
     // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.
     const bounds = swapBounds(table, instruction.data);
     this.#checkBounds(leg, bounds, table.exact, table.rounds === true);
+    if (leg.outMint === this.#trade.outMint) this.#paying.push({ leg, bounds, nativeSol: table.nativeSol });
     if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
       this.#useTemporary(leg, bounds.mostIn);
     }
@@ -409,7 +420,7 @@ class Verification {
     if (mode === "exactIn" ? this.#mostIn !== most : this.#mostIn > most) {
       this.#refuse(`its swaps take up to ${this.#mostIn} base units together, but the order allows ${most}`);
     }
-    if (this.#leastOut < least) {
+    if (!this.#isGuarded && this.#leastOut < least) {
       this.#refuse(`its swaps yield at least ${this.#leastOut} base units together, but the order requires ${least}`);
     }
   }

@@ -7,6 +7,7 @@ const systemProgram = readonly(SYSTEM_PROGRAM);
 const CREATE_IDEMPOTENT = Uint8Array.of(1);
 const SYNC_NATIVE = Uint8Array.of(17);
 const CLOSE_ACCOUNT = Uint8Array.of(9);
+const TRANSFER_CHECKED = 12;
 
 /** Creates the associated token account `account` of `owner` if it is not there yet; `owner` pays its rent. */
 export function createTokenAccount(
@@ -48,5 +49,32 @@ export function closeTokenAccount(account: Address, owner: Address, tokenProgram
     program: tokenProgram,
     accounts: [writable(account), writable(owner), readonlySigner(owner)],
     data: CLOSE_ACCOUNT,
+  };
+}
+
+/**
+ * Fails if a token account of `owner` holds less than `amount`, and changes nothing: a transfer of so much to itself.
+ *
+ * @param amount base units
+ * @param decimals of the mint; others fail
+ * @see SPL Token `TransferChecked`: the balance is compared before a transfer to the same account ends early
+ */
+export function requireBalance(order: {
+  readonly account: Address;
+  readonly owner: Address;
+  readonly mint: Address;
+  readonly tokenProgram: Address;
+  readonly amount: bigint;
+  readonly decimals: number;
+}): Instruction {
+  const { account, owner, mint, tokenProgram, amount, decimals } = order;
+  const data = new Uint8Array(10);
+  data[0] = TRANSFER_CHECKED;
+  writeU64(data, 1, amount);
+  data[9] = decimals;
+  return {
+    program: tokenProgram,
+    accounts: [writable(account), readonly(mint), writable(account), readonlySigner(owner)],
+    data,
   };
 }

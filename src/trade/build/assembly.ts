@@ -5,11 +5,13 @@ import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { closeTokenAccount, createTokenAccount } from "../../solana/token/token-instructions.ts";
+import { closeTokenAccount, createTokenAccount, requireBalance } from "../../solana/token/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import { UNITS } from "./parts/compute-units.ts";
+import { loosened, type TotalGuard, totalGuardOf } from "./parts/total-guard.ts";
 import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
@@ -37,6 +39,8 @@ export interface Assembly {
   readonly closes: Intent["emptied"];
   /** Accounts that may or may not exist. They count as missing, so `creates` may name too many. */
   readonly unknown: readonly Address[];
+  /** True if one instruction bounds the sum of the output: see `TotalGuard`. */
+  readonly isGuarded: boolean;
 }
 
 /** In the place of an assembly that cannot be made. */
@@ -47,22 +51,8 @@ export const NOTHING_ASSEMBLED: Assembly = {
   temporaryRent: 0n,
   closes: undefined,
   unknown: [],
+  isGuarded: false,
 };
-
-/**
- * Compute units of each fixed piece, measured on the programs that run on mainnet since p-token.
- * The associated-token program searches for the bump: one step per value below 255; an address that holds lamports already
- * takes two calls more.
- */
-export const UNITS = {
-  computeBudget: 150,
-  transfer: 150,
-  openWrappedSol: 150 + 250,
-  closeWrappedSol: 130,
-  fillWrappedSol: 150 + 210,
-  closeEmptied: { base: 130, token2022: 1_750 },
-  createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500, funded: 3_200 },
-} as const;
 
 /** What an assembly reads beside the trade itself, and how it wraps SOL. */
 export interface AssemblyContext {
@@ -80,6 +70,8 @@ export interface AssemblyContext {
    * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
    */
   readonly wrapping: "seeded" | "associated";
+  /** True if the caller knows the guard of the total. */
+  readonly guardsTotal?: boolean | undefined;
 }
 
 /**
@@ -95,6 +87,7 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
     if (step.quote.inMint === SOL_MINT && !step.hot.market.nativeSol) wrapped += mostIn(step);
   if (accounts.destination !== undefined) parts.needTokenAccount(intent.outMint, accounts.destination);
   for (const { mint, account } of accounts.intermediate) parts.needTokenAccount(mint, account);
+  const guard = guardOf(intent, route, context);
   for (const step of route.steps) {
     const { quote, hot } = step;
     if (quote.inMint === SOL_MINT) {
@@ -104,13 +97,24 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
       parts.openWrapped(0n);
     }
     const accountOf = (mint: Address) => parts.accountOf(mint, accounts, hot.market.nativeSol);
-    parts.swap(step, accountOf(quote.inMint), accountOf(quote.outMint));
+    parts.swap(guard === undefined ? step : loosened(step, guard), accountOf(quote.inMint), accountOf(quote.outMint));
   }
+  if (guard !== undefined) parts.guardTotal(guard);
   parts.closeWrapped();
   // A market may leave part of an exact input unspent; the account is then not empty and cannot be closed.
   if (intent.emptied !== undefined && route.inAmount === intent.amount)
     parts.closeEmptied(intent.inMint, intent.emptied);
   return parts.finish();
+}
+
+/** The guard of the total, if the caller knows it. The wallet's own account may hold more than the transaction puts into it. */
+function guardOf(
+  intent: Intent,
+  route: Route,
+  { guardsTotal, wrapping, head }: AssemblyContext,
+): TotalGuard | undefined {
+  if (guardsTotal !== true || wrapping !== "seeded") return undefined;
+  return totalGuardOf(intent, route, head.rentExemption(TOKEN_ACCOUNT_BYTES));
 }
 
 /** The most that a step may spend. */
@@ -129,6 +133,7 @@ class AssemblyParts {
   #temporaryRent = 0n;
   #wrapped: Address | undefined;
   #closes: Intent["emptied"];
+  #isGuarded = false;
 
   constructor(wallet: Address, context: AssemblyContext) {
     this.#wallet = wallet;
@@ -174,6 +179,15 @@ class AssemblyParts {
     this.#instructions.push(closeTokenAccount(this.#wrapped, this.#wallet, TOKEN_PROGRAM));
     this.#computeUnits += UNITS.closeWrappedSol;
     this.#wrapped = undefined;
+  }
+
+  /** Requires what all markets together must have put into the temporary wrapped-SOL account. */
+  guardTotal({ amount }: TotalGuard): void {
+    const owner = this.#wallet;
+    const order = { mint: SOL_MINT, tokenProgram: TOKEN_PROGRAM, amount, decimals: SOL_DECIMALS };
+    this.#instructions.push(requireBalance({ account: this.#wrapped!, owner, ...order }));
+    this.#computeUnits += UNITS.guardTotal;
+    this.#isGuarded = true;
   }
 
   /** Closes the token account that the swap emptied: its rent returns to the wallet. */
@@ -228,6 +242,7 @@ class AssemblyParts {
       temporaryRent: this.#temporaryRent,
       closes: this.#closes,
       unknown: this.#unknown,
+      isGuarded: this.#isGuarded,
     };
   }
 
@@ -240,6 +255,7 @@ class AssemblyParts {
 }
 
 const TOKEN_ACCOUNT_BYTES = 165;
+const SOL_DECIMALS = 9;
 
 /** Data bytes of an associated token account of the mint. Token-2022 adds an immutable owner and, for taxed mints, withheld fees. */
 function tokenAccountSpace(mint: Mint): number {

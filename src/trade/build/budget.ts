@@ -9,7 +9,8 @@ import {
 import type { Instruction } from "../../solana/instruction.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
-import { type Assembly, UNITS } from "./assembly.ts";
+import type { Assembly } from "./assembly.ts";
+import { UNITS } from "./parts/compute-units.ts";
 
 /** Compute units of the instructions that set the budget. */
 export const BUDGET_UNITS = 3 * UNITS.computeBudget;

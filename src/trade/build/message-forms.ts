@@ -18,7 +18,7 @@ import type { Misfit } from "../quote/no-route.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
-import { type Assembly, type AssemblyContext, assemble, NOTHING_ASSEMBLED, UNITS } from "./assembly.ts";
+import { type Assembly, type AssemblyContext, assemble, NOTHING_ASSEMBLED } from "./assembly.ts";
 import {
   BUDGET_UNITS,
   type Budget,
@@ -28,6 +28,7 @@ import {
   budgetInstructions,
   estimateCosts,
 } from "./budget.ts";
+import { UNITS } from "./parts/compute-units.ts";
 import { UnbuildableMarket } from "./unbuildable-market.ts";
 import { type WalletAccounts, walletTokenAccount, wrappedSolAccount } from "./wallet-accounts.ts";
 
@@ -49,7 +50,7 @@ export interface MessagePorts extends BudgetPorts {
 
 /** What the messages of all routes of a trade have in common. */
 export interface MessageTerms {
-  readonly request: Pick<TradeRequest, "priority" | "maxTransactionVersion">;
+  readonly request: Pick<TradeRequest, "priority" | "maxTransactionVersion" | "totalGuard">;
   readonly intent: Intent;
   readonly accounts: WalletAccounts;
   readonly snapshot: Snapshot;
@@ -85,9 +86,9 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
 /**
  * Composes the message of a route, in the first of these forms that fits:
  *
- * 1. plain;
+ * 1. plain, with the guard of the total if it has one, then without;
  * 2. with SOL wrapped in the wallet's own account, if it has none;
- * 3. both of these again, through the operator's lookup tables;
+ * 3. all of these again, through the operator's lookup tables;
  * 4. version 1, if the caller can sign it and the settings allow it.
  *
  * None fits if a market of the route turns out not to be tradable: it costs its own routes, never the trade.
@@ -102,7 +103,7 @@ export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: 
 }
 
 function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
-  const plain = formOf(ports, terms, route, "seeded");
+  const plain = formOf(ports, terms, route, "seeded", terms.request.totalGuard);
   const composed = compileForm(plain, terms, NO_TABLES);
   return composed.fits || composed.overUnits ? composed : composeSmaller(ports, terms, plain, composed);
 }
@@ -134,11 +135,12 @@ function formOf(
   terms: MessageTerms,
   route: Route,
   wrapping: AssemblyContext["wrapping"],
+  guardsTotal?: boolean,
 ): MessageForm {
   const { markets, head } = ports;
   const { request, intent, nonce, seed, choice } = terms;
   const accounts = accountsOf(route, terms);
-  const trade = assemble(intent, route, accounts, { markets, head, nonce, seed, wrapping });
+  const trade = assemble(intent, route, accounts, { markets, head, nonce, seed, wrapping, guardsTotal });
   const assembly = withTips(trade, accounts.wallet, choice.tips);
   const budget = budgetFor(ports, request, route, assembly, nonce);
   return {
@@ -160,7 +162,10 @@ function composeSmaller(
   const { wallet } = terms.accounts;
   const hasNoWrapped = ports.markets.account(wrappedSolAccount(wallet).address) === null;
   const wrapsInOwn = plain.assembly.temporaryRent > 0n && hasNoWrapped;
-  const forms = wrapsInOwn ? [plain, formOf(ports, terms, plain.route, "associated")] : [plain];
+  const forms = [plain];
+  // The guard takes a few bytes; without it, the bounds of the markets hold the sum.
+  if (plain.assembly.isGuarded) forms.push(formOf(ports, terms, plain.route, "seeded"));
+  if (wrapsInOwn) forms.push(formOf(ports, terms, plain.route, "associated"));
   // Forms without a table go first: a client can check those without asking a node.
   const tables = ports.lookupTables();
   let smallest = composed;

@@ -63,6 +63,7 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
     maxPriceImpact: undefined,
     maxPriorityCost: undefined,
     maxTransactionVersion: 1,
+    totalGuard: true,
   };
   let built: BuiltTrade;
   try {

@@ -67,6 +67,7 @@ function draw(random: Random, wallet: Address, [x, y]: readonly [Address, Addres
     mode: random.chance(0.6) ? "exactIn" : "exactOut",
     amount: Number.NaN,
     maxTransactionVersion: 1,
+    totalGuard: true,
     amountRaw: random.between(10n ** 8n, 10n ** 11n).toString(),
     slippage: random.pick([0, 0.01, 0.3]),
     priority: "fast",

@@ -108,6 +108,8 @@ function explainBase(instruction: BaseInstruction): string {
       return `Makes ${instruction.account.address} a token account of ${instruction.owner} for the mint ${instruction.mint}.`;
     case "syncWrappedSol":
       return `Syncs the wrapped-SOL account ${instruction.account.address}.`;
+    case "requireBalance":
+      return `Fails unless ${instruction.account.address} holds ${instruction.amount} base units by then; moves nothing.`;
     case "closeTokenAccount":
       return `Closes the token account ${instruction.account.address}; its SOL goes to ${instruction.to.address}.`;
   }

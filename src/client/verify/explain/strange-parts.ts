@@ -70,6 +70,8 @@ function strangeInstruction(base: BaseInstruction, payer: Address, opened: Opene
     case "initializeTokenAccount":
       if (base.owner !== payer) return "the account is another owner's";
       return opened.seeded.has(base.account.address) ? undefined : "it does not open that account";
+    case "requireBalance":
+      return opened.seeded.has(base.account.address) ? undefined : "it does not open that account";
     case "closeTokenAccount":
       return base.to.address === payer && base.authority.address === payer ? undefined : "the SOL goes elsewhere";
   }

@@ -2,7 +2,13 @@ import type { TransactionRecord } from "../../../chain/port.ts";
 import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { Outcome } from "./outcome.ts";
-import { classifyFailure, failureOfInstruction, parseProgramFailure } from "./program-failure.ts";
+import {
+  classifyFailure,
+  failureOfInstruction,
+  isGuardFailure,
+  type ProgramFailure,
+  parseProgramFailure,
+} from "./program-failure.ts";
 
 const MEANING: Partial<Record<ErrorCode, string>> = {
   SLIPPAGE_EXCEEDED: "The price moved beyond the slippage tolerance before the transaction landed",
@@ -15,7 +21,7 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * The outcome of a transaction that landed and failed, by the deepest failing program in its logs; if they are cut, by the
+ * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs; if they are cut, by the
  * program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes
  * nothing, costs nothing, and its message is used up like any other (SIMD-0290).
  *
@@ -28,7 +34,7 @@ export function failedOutcome(
   venues: readonly Venue[],
 ): Outcome {
   const failure = parseProgramFailure(logs) ?? failureOfInstruction(error, programs);
-  const reason = failure === undefined ? codeOfRuntimeError(error) : classifyFailure(failure, venues);
+  const reason = isGuardFailure(error, programs) ? "SLIPPAGE_EXCEEDED" : reasonOf(failure, error, venues);
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
   const paid = feeLamports === 0n ? "no fee was charged" : "only the network fees were paid";
@@ -50,6 +56,10 @@ export function failedOutcome(
       },
     },
   };
+}
+
+function reasonOf(failure: ProgramFailure | undefined, error: unknown, venues: readonly Venue[]): ErrorCode {
+  return failure === undefined ? codeOfRuntimeError(error) : classifyFailure(failure, venues);
 }
 
 /** The code of an error of the runtime itself, before or after the programs ran. */

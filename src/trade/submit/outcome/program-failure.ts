@@ -1,7 +1,7 @@
 import type { ProgramErrorCode, Venue } from "../../../venues/venue.ts";
 
 /** The deepest program that failed, from the logs. */
-interface ProgramFailure {
+export interface ProgramFailure {
   /** Base58 program id. */
   readonly program: string;
   /** Custom error number, if any. */
@@ -54,6 +54,17 @@ export function failureOfInstruction(
   if (program === undefined || typeof number !== "number") return undefined;
   const isOwn = number >= LEAST_OWN_NUMBER || program === SYSTEM || TOKEN_PROGRAMS.has(program);
   return isOwn ? { program, number, name: undefined } : undefined;
+}
+
+/**
+ * True if the guard of the total failed: of the instructions that a trade gives a token program itself, it alone fails for want of
+ * balance. A swap that wants for balance fails as an instruction of its venue.
+ *
+ * @param programs the program of each instruction
+ */
+export function isGuardFailure(error: unknown, programs: readonly { toString(): string }[]): boolean {
+  const [index, cause] = (error as { InstructionError?: [number, { Custom?: unknown }] })?.InstructionError ?? [];
+  return cause?.Custom === INSUFFICIENT && TOKEN_PROGRAMS.has(programs[index!]?.toString() ?? "");
 }
 
 const TOKEN_PROGRAMS = new Set([

@@ -18,6 +18,7 @@ import { warmValidation } from "./call/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { isHeldBack } from "./http/flow/pipeline.ts";
+import { RefusalLane } from "./http/flow/refusal-lane.ts";
 import { Listener } from "./http/listener.ts";
 import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
@@ -27,7 +28,7 @@ import { Documents } from "./pages/documents.ts";
 import { SharedDocument } from "./pages/shared-document.ts";
 import { BuildShedder } from "./rest/build-shedder.ts";
 import { createEventRoutes, type EventRoute, type StreamImplementation } from "./rest/event-route.ts";
-import { serveEverydayRequests } from "./rest/everyday-requests.ts";
+import { type EverydayRoutes, everydayRoutes, serveEverydayRequests } from "./rest/everyday-requests.ts";
 import { registerRestRoutes } from "./rest/register-rest-routes.ts";
 import { createRestRoutes, type RestRoute } from "./rest/rest-route.ts";
 import { createEverydayCalls, type EverydayCalls } from "./rpc/everyday-call.ts";
@@ -146,7 +147,8 @@ export class Api {
     const { settings, nowMs, extra } = this.#parts;
     const requestIds = this.#requestIds;
     const proxies = new Proxies(settings);
-    const shedder = new BuildShedder({ admission: this.#admission, requestIds, observe: this.#observe, nowMs });
+    const routes = everydayRoutes(this.#restRoutes);
+    const shedder = this.#createShedder(routes);
     return createFastify({
       logger: false,
       forceCloseConnections: false,
@@ -154,7 +156,7 @@ export class Api {
       trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),
       serverFactory: (router) => {
         const handler = serveEverydayRequests(router, {
-          routes: this.#restRoutes,
+          routes,
           // Further services are served through the router, with whatever was added to it.
           calls: extra === undefined ? this.#everydayCalls : new Map(),
           settings,
@@ -171,6 +173,14 @@ export class Api {
         sendFailure(reply, frameworkFailure(error), requestIds());
       },
     });
+  }
+
+  #createShedder(routes: EverydayRoutes): BuildShedder {
+    const { settings, nowMs } = this.#parts;
+    const lane = new RefusalLane({ settings, isClosing: () => this.#draining, wallMs: Date.now });
+    const [admission, requestIds, observe] = [this.#admission, this.#requestIds, this.#observe];
+    const builds = [...routes].flatMap(([path, { route, isBuild }]) => (isBuild ? [[path, route.method.name]] : []));
+    return new BuildShedder({ admission, requestIds, observe, nowMs, lane }, new Map(builds as [string, string][]));
   }
 
   #register(): void {

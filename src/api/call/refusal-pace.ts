@@ -25,6 +25,15 @@ export class RefusalPace {
     this.#nowMs = nowMs;
   }
 
+  /** Counts one more refusal if it is due now. Returns false, with nothing counted, if it is not. */
+  takeDue(): boolean {
+    const nowMs = this.#nowMs();
+    const paidMs = Math.max(this.#paidMs, nowMs) + INTERVAL_MS;
+    if (paidMs - BURST * INTERVAL_MS > nowMs) return false;
+    this.#paidMs = paidMs;
+    return true;
+  }
+
   /** Resolves when one more refusal is due; undefined if it is due now. */
   next(): Promise<void> | undefined {
     const nowMs = this.#nowMs();

@@ -1,7 +1,7 @@
 import http, { type RequestListener } from "node:http";
 import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
-import type { Socket } from "node:net";
 import type { ApiSettings } from "../settings.ts";
+import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
 
 /** An HTTP/1.1 server with the bounds of the settings. @param isClosing if true, every response closes its connection */
@@ -22,10 +22,8 @@ export function createHttp1(settings: ApiSettings, handler: RequestListener, isC
   // Node would refuse unknown expectations, with an empty body too. They are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
-  const served = new WeakMap<Socket, number>();
   server.on("request", (request, response) => {
-    const count = (served.get(request.socket) ?? 0) + 1;
-    served.set(request.socket, count);
+    const count = countRequest(request.socket);
     // Ends the timeout for the first request; from here on the keep-alive timeout applies.
     if (count === 1) request.socket.setTimeout(0);
     // Node's own limit would answer the next request with 503 and leave the socket open.

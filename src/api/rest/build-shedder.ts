@@ -2,14 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Admission } from "../call/admission.ts";
 import { type CallObserver, StageClock } from "../call/call-record.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import type { Refusal, RefusalLane } from "../http/flow/refusal-lane.ts";
+import type { WholeRequest } from "../http/flow/whole-request.ts";
 
 /** Longest body that Node reads past without help. */
 const SMALL_BODY_BYTES = 4_096;
+
+const TRACEPARENT = /\r\ntraceparent: ?([\w-]+)/i;
 
 interface ShedderParts {
   readonly admission: Admission;
   readonly requestIds: () => string;
   readonly observe: CallObserver;
+  readonly lane: RefusalLane;
   /** A monotonic clock. */
   readonly nowMs: () => number;
 }
@@ -21,15 +26,20 @@ interface ShedderParts {
 export class BuildShedder {
   readonly #parts: ShedderParts;
   readonly #status: number;
-  readonly #retryAfter: string;
+  readonly #headers: readonly string[];
+  /** Names of the methods that build, by path. */
+  readonly #builds: ReadonlyMap<string, string>;
   /** The body before and after the request id. */
   readonly #body: readonly [string, string];
 
-  constructor(parts: ShedderParts) {
+  /** @param builds names of the methods that build, by path */
+  constructor(parts: ShedderParts, builds: ReadonlyMap<string, string>) {
     const { buildRefusal } = parts.admission;
     this.#parts = parts;
     this.#status = httpStatusOf(buildRefusal);
-    this.#retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
+    this.#builds = builds;
+    const retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
+    this.#headers = ["content-type", JSON_TYPE, "retry-after", retryAfter, "content-length"];
     this.#body = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
   }
 
@@ -55,24 +65,28 @@ export class BuildShedder {
   #refuse(method: string, request: IncomingMessage, response: ServerResponse, stages: StageClock): void {
     // The client may have disconnected during the delay.
     if (response.destroyed) return;
+    const { status, headers, body } = this.#refusal(method, stages, request.headers.traceparent as string | undefined);
+    response.writeHead(status, headers as string[]);
+    response.end(body);
+    this.#parts.lane.watch(request, response, this.#refuseAgain);
+  }
+
+  /** Refuses a build by its path, on a connection on which one was refused before. */
+  readonly #refuseAgain = ({ path, lines }: WholeRequest): Refusal | undefined => {
+    const { admission, nowMs } = this.#parts;
+    const method = this.#builds.get(path);
+    if (method === undefined || !admission.refusesBuild() || !admission.refusals.takeDue()) return undefined;
+    return this.#refusal(method, new StageClock(nowMs), TRACEPARENT.exec(lines)?.[1]);
+  };
+
+  /** The response to one refused build, which is counted and observed. */
+  #refusal(method: string, stages: StageClock, traceparent: string | undefined): Refusal {
     const { code } = this.#parts.admission.refuseBuild();
     const requestId = this.#parts.requestIds();
     const body = this.#body[0] + requestId + this.#body[1];
-    response.writeHead(this.#status, {
-      "content-type": JSON_TYPE,
-      "content-length": body.length,
-      "retry-after": this.#retryAfter,
-      "x-request-id": requestId,
-    });
-    response.end(body);
-    this.#parts.observe({
-      method,
-      requestId,
-      code,
-      durationMs: stages.nowMs() - stages.startMs,
-      stages,
-      keyId: undefined,
-      traceparent: request.headers.traceparent as string | undefined,
-    });
+    const headers = [...this.#headers, String(body.length), "x-request-id", requestId];
+    const durationMs = stages.nowMs() - stages.startMs;
+    this.#parts.observe({ method, requestId, code, durationMs, stages, keyId: undefined, traceparent });
+    return { status: this.#status, headers, body };
   }
 }

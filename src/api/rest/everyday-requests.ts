@@ -8,9 +8,21 @@ import type { RestRoute } from "./rest-route.ts";
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
+/** POSTs to paths without variables, by path. */
+export type EverydayRoutes = ReadonlyMap<string, { readonly route: RestRoute; readonly isBuild: boolean }>;
+
+/** The routes among these that everyday requests take. */
+export function everydayRoutes(routes: readonly RestRoute[]): EverydayRoutes {
+  const posts = routes.filter(({ binding: { verb, variables } }) => verb === "POST" && variables.length === 0);
+  return new Map(
+    posts.map((route) => [route.binding.path, { route, isBuild: accessOf(route.method).kind === "build" }]),
+  );
+}
+
 /** What everyday requests are served with. */
 interface EverydayParts {
-  readonly routes: readonly RestRoute[];
+  /** Of REST, by path. */
+  readonly routes: EverydayRoutes;
   /** Of the typed wires, by path. */
   readonly calls: ReadonlyMap<string, EverydayCalls>;
   readonly settings: ApiSettings;
@@ -23,14 +35,7 @@ interface EverydayParts {
  * router serves everything else, by the same routes.
  */
 export function serveEverydayRequests(router: RequestListener, parts: EverydayParts): RequestListener {
-  const routes = new Map<string, { readonly route: RestRoute; readonly isBuild: boolean }>();
-  for (const route of parts.routes) {
-    const { verb, path, variables } = route.binding;
-    if (verb !== "POST" || variables.length > 0) continue;
-    routes.set(path, { route, isBuild: accessOf(route.method).kind === "build" });
-  }
-  const { shedder } = parts;
-  const { settings, calls } = parts;
+  const { routes, settings, calls, shedder } = parts;
   const mayBypass = settings.trustedProxies === 0;
   // Where pages of other origins may call, every response of the typed wires says so.
   const mayCall = mayBypass && settings.corsOrigins.length === 0;

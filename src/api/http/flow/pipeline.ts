@@ -53,6 +53,12 @@ export function isHeldBack(socket: Socket): boolean {
   return true;
 }
 
+/** True if every request that the connection's server has seen is answered, and the answer is written. */
+export function isAnswered(socket: Socket): boolean {
+  const line = lines.get(socket);
+  return line !== undefined && line.waiting.length === 0 && line.current !== undefined && hasEnded(line.current);
+}
+
 /**
  * Serves the requests of each HTTP/1.1 connection one after another, each in a turn of the event loop of its own: a client
  * that pipelines gets no more of the service's time than one that waits for its answers. With 16 requests waiting, nothing more

@@ -121,6 +121,59 @@ describe("ranking", () => {
     expect(asked() - beforeChange).toBeLessThanOrEqual(44);
   });
 
+  test("prices each market about twice after all of them have changed, if only the best one counts", () => {
+    const { venue, asked } = countingVenue();
+    const line = {};
+    const pools = Array.from({ length: 64 }, (_, index) => ({
+      a: 10n ** 13n,
+      b: 10n ** 13n + BigInt(index) * 10n ** 11n,
+    }));
+    const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock };
+    for (let round = 0; round < 3; round++) {
+      const before = asked();
+      const { candidates } = rankMarkets({ ...marketsOf(venue, pools), line }, ask, false, 1);
+      expect(candidates[0]!.hot.state).toBe(pools[63]);
+      // A small part of the trade, now and a few seconds later; the trade on the best market.
+      expect(asked() - before).toBeLessThanOrEqual(2 * 64 + 2);
+    }
+  });
+
+  test.each([1, 4])("finds a market that opens later as soon as it does, with %s beside the best", (least) => {
+    const { venue } = countingVenue();
+    const opensAt = clock.slot + 10n;
+    const later = {
+      id: "meteora_dbc",
+      quote(state: unknown, ask: Ask): Quote {
+        if (ask.clock.slot < opensAt) throw new TradewireError("INSUFFICIENT_LIQUIDITY", "not open yet");
+        return venue.quote(state, ask);
+      },
+    } as unknown as Venue;
+    const pair = marketsOf(venue, new Array(6).fill({ a: 10n ** 13n, b: 8n * 10n ** 12n }));
+    const [opening] = marketsOf(later, [{ a: 10n ** 13n, b: 10n ** 13n }]).markets;
+    const all = { ...pair, markets: [...pair.markets, opening!] };
+    for (let slot = clock.slot; slot < clock.slot + 40n; slot++) {
+      const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock: { ...clock, slot } };
+      const { hot } = rankMarkets(all, ask, false, least).candidates[0]!;
+      expect(hot === opening, `slot ${slot}`).toBe(slot >= opensAt);
+    }
+  });
+
+  test("finds the best of markets that differ in depth alone, whatever the size", () => {
+    const { venue } = countingVenue();
+    // The deeper a market, the worse its price for little.
+    const pools = Array.from({ length: 30 }, (_, index) => {
+      const a = 10n ** 9n * 2n ** BigInt(index);
+      return { a, b: (a * BigInt(1_000 - index)) / 1_000n };
+    });
+    const pair = marketsOf(venue, pools);
+    for (let round = 0; round < 400; round++) {
+      const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: random.magnitude(10n ** 12n), clock };
+      const { candidates } = rankMarkets({ ...pair }, ask, false, pools.length);
+      const expected = candidates[0]?.quote.outAmount;
+      expect(rankMarkets(pair, ask, false, 1).candidates[0]?.quote.outAmount, `${ask.amount}`).toBe(expected);
+    }
+  });
+
   test("recomputes bounds that have expired: fees may change with time alone", () => {
     const { venue, asked } = countingVenue();
     const pair = marketsOf(venue, deadAndAlive(random, 50));

@@ -2,7 +2,8 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
 import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask, Quote } from "../../venues/venue.ts";
-import { marketBoundsOf } from "./market-bounds.ts";
+import { type LoneBounds, loneBoundsOf } from "./bounds/lone-bounds.ts";
+import { type MarketBounds, marketBoundsOf } from "./market-bounds.ts";
 
 /** One market's answer to an ask. */
 export interface Candidate {
@@ -23,7 +24,7 @@ const PRICED_ALWAYS = 4;
 /**
  * Prices the markets of a pair. Pairs may have many markets, most of them dead, and must still be fast: output never falls
  * as input grows, and the rate never improves, so a market's output at the round sizes around the asked one bounds what it
- * can do. Markets are priced in the order of their bounds until no other can beat the best: see `MarketBounds`.
+ * can do. Markets are priced in the order of their bounds until no other can beat the best: see `LoneBounds`, `MarketBounds`.
  *
  * @param isTaxed whether a mint withholds transfer fees: capped fees make rates improve with size
  * @param least markets to price beside the best one, in the order of their bounds, if a pair has more
@@ -32,7 +33,7 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
   const candidates: Candidate[] = [];
   const refusals: TradewireError[] = [];
   const faults: MarketFault[] = [...pair.faults];
-  const bounds = pair.markets.length <= PRICED_ALWAYS ? undefined : marketBoundsOf(pair, ask, isTaxed);
+  const bounds = boundsFor(pair, ask, isTaxed, least);
   let best: bigint | undefined;
   for (let index = 0; index < pair.markets.length; index++) {
     const place = bounds?.pick(index) ?? index;
@@ -57,6 +58,17 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
   }
   if (candidates.length > 1) candidates.sort(compareCandidates);
   return { candidates, refusals, faults };
+}
+
+function boundsFor(
+  pair: PairMarkets,
+  ask: Ask,
+  isTaxed: boolean,
+  least: number,
+): LoneBounds | MarketBounds | undefined {
+  if (pair.markets.length <= PRICED_ALWAYS) return undefined;
+  const isLone = least === 1 && ask.mode === "exactIn" && !isTaxed;
+  return (isLone ? loneBoundsOf(pair, ask) : undefined) ?? marketBoundsOf(pair, ask, isTaxed);
 }
 
 /** Best first: more output, then less input, then venue name, then market address. A total order. */

@@ -3,10 +3,11 @@ import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
+import { roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
 import { rankMarkets } from "../ranking.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
-import { roundSizeOf, SMALL_PART, sampledCurve, sampleWhole } from "./sampled-curves.ts";
+import { sampledCurve, sampleWhole } from "./sampled-curves.ts";
 
 /** Two mints of a trade, and the markets where the first can be given for the second. */
 export interface MintCrossing {
@@ -58,11 +59,10 @@ interface SampledCurve {
   readonly rate: number;
 }
 
-/** What a small part of a trade finds: the pairs that lead on, and what the best path gives for one unit of it. */
+/** What a small part of a trade finds: the pairs that lead on. */
 export interface SmallTrades {
   readonly addresses: readonly Address[];
   readonly crossings: readonly SampledCrossing[];
-  readonly rate: number;
 }
 
 /**
@@ -71,7 +71,7 @@ export interface SmallTrades {
  * @param crossings the pairs of the trade; those that start at the input first, those that end at the output last
  */
 export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], terms: NetworkTerms): SmallTrades {
-  const { inAmount, maxLegs } = terms;
+  const { inAmount } = terms;
   const addresses: Address[] = [intent.inMint.address, intent.outMint.address];
   const arriving = new Map<Address, number>([[intent.inMint.address, inAmount]]);
   const sampled: SampledCrossing[] = [];
@@ -85,25 +85,7 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
     arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * curves[0]!.rate)));
     sampled.push({ from: addresses.indexOf(from), to: addresses.indexOf(to), amount, curves });
   }
-  return { addresses, crossings: sampled, rate: bestRate(sampled, maxLegs) };
-}
-
-/** What the best path gives for one unit of a small part. */
-function bestRate(crossings: readonly SampledCrossing[], maxLegs: number): number {
-  const rates = new Map<string, number>();
-  for (const { from, to, curves } of crossings) rates.set(`${from} ${to}`, curves[0]!.rate);
-  let reached = new Map([[INPUT, 1]]);
-  let best = 0;
-  for (let leg = 0; leg < maxLegs; leg++) {
-    const next = new Map<number, number>();
-    for (const { from, to } of crossings) {
-      const rate = (reached.get(from) ?? 0) * rates.get(`${from} ${to}`)!;
-      if (rate > (next.get(to) ?? 0)) next.set(to, rate);
-    }
-    best = Math.max(best, next.get(OUTPUT) ?? 0);
-    reached = next;
-  }
-  return best;
+  return { addresses, crossings: sampled };
 }
 
 /** The markets of a pair that give something for a small part of the amount, the best price first. */

@@ -1,12 +1,9 @@
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
+import { SMALL_PART, SMALLER_PART } from "../bounds/market-rate.ts";
 import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.ts";
 
-/** The small size that is quoted first, as a part of the round size. */
-export const SMALL_PART = 64;
-/** A market that refuses the small size may still take this part of it. */
-const SMALLER_PART = 16;
 /** Sizes between the small and the round one, as parts of it. */
 const MIDDLE_PARTS = [16, 4, 2] as const;
 /** Halvings between what a market takes and what it refuses: when it is first sampled, and if a trade comes near the limit. */
@@ -29,9 +26,6 @@ interface KeptQuotes {
 
 /** By market state, then by direction and size. */
 const quotesByMarket = new WeakMap<HotMarket, Map<string, KeptQuotes>>();
-
-/** Sizes are sampled at powers of two, so that trades of about the same size share the quotes. */
-export const roundSizeOf = (amount: number): number => 2 ** Math.ceil(Math.log2(amount));
 
 /** A market's direction, to be sampled around a size. */
 export interface CurveAsk {

@@ -2,9 +2,10 @@ import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { compareAddresses } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
+import { roundSizeOf } from "../bounds/market-rate.ts";
+import { bestSmallRate } from "./best-small-rate.ts";
 import { DirectedSearch } from "./directed-search.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
-import { roundSizeOf } from "./sampled-curves.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
@@ -137,13 +138,8 @@ export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms
 /** What the best path gives for one unit of a small part of the trade: no division gives more for any. */
 export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {
   const inAmount = roundSizeOf(terms.inAmount);
-  const budget = { left: QUOTE_BUDGET };
-  return rates.recall(
-    intent,
-    crossings,
-    terms,
-    inAmount,
-    () => sampleSmall(intent, crossings, { ...terms, inAmount, budget }).rate,
+  return rates.recall(intent, crossings, terms, inAmount, () =>
+    bestSmallRate(intent, crossings, { ...terms, inAmount }),
   );
 }
 

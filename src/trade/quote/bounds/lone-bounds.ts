@@ -1,0 +1,77 @@
+import type { PairMarkets } from "../../../market/port.ts";
+import type { Ask } from "../../../venues/venue.ts";
+import { type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
+import { type SmallRates, smallRatesOf } from "./small-rates.ts";
+
+/** Below this round size rounding is too large a part of the small one to bound trades by. Base units. */
+const LEAST_ROUND_SIZE = 4_096 * SMALL_PART;
+/** Markets picked one by one; beyond that the rest is sorted. */
+const MOST_PICKED = 16;
+
+/**
+ * Which markets of a pair may be the best for an exact input, if only the best one counts: by prices for a small part, and by
+ * tighter bounds of those that come close again and again.
+ */
+export class LoneBounds {
+  readonly #rates: readonly MarketRate[];
+  /** Places of the markets; the first `#picked` of them in order, most promising first. */
+  readonly #order: number[];
+  #picked = 0;
+
+  constructor({ rates }: SmallRates) {
+    this.#rates = rates;
+    this.#order = rates.map((_, place) => place);
+  }
+
+  /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
+  pick(rank: number): number {
+    const order = this.#order;
+    if (rank < this.#picked) return order[rank]!;
+    const rates = this.#rates;
+    if (rank >= MOST_PICKED) {
+      const rest = order.splice(rank).sort((a, b) => byPromise(rates, a, b));
+      for (const place of rest) order.push(place);
+      this.#picked = order.length;
+      return order[rank]!;
+    }
+    let best = rank;
+    for (let at = rank + 1; at < order.length; at++) {
+      if (rates[order[at]!]!.most > rates[order[best]!]!.most) best = at;
+    }
+    const place = order[best]!;
+    order[best] = order[rank]!;
+    order[rank] = place;
+    this.#picked = rank + 1;
+    return place;
+  }
+
+  /** True if neither the market at the place nor any that promises less beats the best: what that gives, in base units. */
+  endsAt(place: number, { amount }: Ask, best: bigint): boolean {
+    return this.#rates[place]!.most * Number(amount) < Number(best);
+  }
+
+  /** True if the market at the place alone cannot beat the best. */
+  isBeaten(place: number, { amount }: Ask, best: bigint): boolean {
+    return this.#rates[place]!.isBeaten(Number(amount), Number(best));
+  }
+}
+
+function byPromise(rates: readonly MarketRate[], a: number, b: number): number {
+  const [left, right] = [rates[a]!.most, rates[b]!.most];
+  return left === right ? a - b : left > right ? -1 : 1;
+}
+
+const boundsByRates = new WeakMap<SmallRates, LoneBounds>();
+
+/** The bounds of a pair for an exact input of mints without transfer fees; undefined if the amount is too small for them. */
+export function loneBoundsOf(pair: PairMarkets, { mode, inMint, outMint, amount, clock }: Ask): LoneBounds | undefined {
+  const roundSize = roundSizeOf(Number(amount));
+  if (roundSize < LEAST_ROUND_SIZE) return undefined;
+  const rates = smallRatesOf(pair, { mode, inMint, outMint, roundSize, clock });
+  let bounds = boundsByRates.get(rates);
+  if (bounds === undefined) {
+    bounds = new LoneBounds(rates);
+    boundsByRates.set(rates, bounds);
+  }
+  return bounds;
+}

@@ -1,0 +1,152 @@
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { HotMarket } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import type { SwapMode } from "../../../venues/venue.ts";
+
+/** The small size that is quoted, as a part of the round size. */
+export const SMALL_PART = 64;
+/** A market that refuses the small size may still take this part of it. */
+export const SMALLER_PART = 16;
+/** Lifetime of a rate while its market does not change: slots, and seconds that surely cover them. */
+export const RATE_LIFE_SLOTS = 25n;
+const RATE_LIFE_SECONDS = 25n;
+/** By how much a rate between two moments may be better than at both. Fractions; the smaller one if both are the same. */
+const TIMED_SLACK = 1e-3;
+const TIMELESS_SLACK = 1e-6;
+/** Base units that rounding may cost on either side. */
+const ROUNDING = 8;
+/** Looks at a market as one that may be the best, before its bounds are made tighter: quoting a trade or two is cheaper. */
+const LOOKS_BEFORE_HALF = 1;
+const LOOKS_BEFORE_WHOLE = 2;
+
+/** Sizes are sampled at powers of two, so that trades of about the same size share the quotes. */
+export const roundSizeOf = (amount: number): number => 2 ** Math.ceil(Math.log2(amount));
+
+/** A direction of a pair, and a size. */
+export interface RateAsk {
+  /** Of the trade: for exact outputs, markets that have none count for nothing. */
+  readonly mode: SwapMode;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  /** See `roundSizeOf`. Base units. */
+  readonly roundSize: number;
+  readonly clock: ChainClock;
+}
+
+/** An exact quote, in base units, or why there is none. */
+type SizeQuote = { readonly in: number; readonly out: number } | "refused" | "too small" | "fails";
+
+/**
+ * What one market in one state gives for a unit of a small size, and at most for a unit of a trade of that round size: rates never
+ * improve with size.
+ */
+export class MarketRate {
+  /** When it was taken. Slot. */
+  readonly slot: bigint;
+  /** At that moment; 0 if the market refuses the size. */
+  readonly rate: number;
+  readonly #hot: HotMarket;
+  readonly #ask: RateAsk;
+  readonly #now: SizeQuote;
+  #most: number | undefined;
+  /** As `most`, once a size closer to the trade has been quoted. */
+  #closest = Number.POSITIVE_INFINITY;
+  /** What it gives for the round size, and so at most for any trade. Base units. */
+  #whole = Number.POSITIVE_INFINITY;
+  #looks = 0;
+
+  constructor(hot: HotMarket, ask: RateAsk) {
+    this.slot = ask.clock.slot;
+    this.#hot = hot;
+    this.#ask = ask;
+    const isServed = ask.mode === "exactIn" || hot.venue.supports.exactOut;
+    const now = isServed ? quoteOf(hot, ask, smallSizeOf(ask), ask.clock) : "refused";
+    this.#now = now;
+    const isRefused = now === "refused" || now === "too small";
+    const taken = isServed && isRefused ? quoteOf(hot, ask, smallerSizeOf(ask), ask.clock) : now;
+    this.rate = typeof taken === "object" ? taken.out / taken.in : 0;
+  }
+
+  /**
+   * The most it gives for a unit of a trade while the rate is kept, rounding and time allowed for. Infinity if unknown. For exact
+   * inputs of mints without transfer fees.
+   */
+  get most(): number {
+    this.#most ??= this.#mostByPart();
+    return this.#most;
+  }
+
+  /**
+   * True if the market cannot beat the best. Makes its bounds tighter if it comes close again and again.
+   *
+   * @param amount of the trade. Base units
+   * @param best what the best market gives for it. Base units
+   */
+  isBeaten(amount: number, best: number): boolean {
+    if (this.#fallsShort(amount, best)) return true;
+    const looks = this.#looks++;
+    if (looks === LOOKS_BEFORE_HALF) this.#closest = mostForHalf(this.#hot, this.#ask);
+    else if (looks === LOOKS_BEFORE_WHOLE) this.#whole = mostForWhole(this.#hot, this.#ask);
+    else return false;
+    return this.#fallsShort(amount, best);
+  }
+
+  #fallsShort(amount: number, best: number): boolean {
+    return this.most * amount < best || this.#closest * amount < best || this.#whole < best;
+  }
+
+  #mostByPart(): number {
+    const now = this.#now;
+    const then = quoteOf(this.#hot, this.#ask, smallSizeOf(this.#ask), endOfLife(this.#ask.clock));
+    // A size that is too small proves nothing for larger ones.
+    if (now === "too small" || then === "too small") return mostForHalf(this.#hot, this.#ask);
+    return mostOfBoth(now, then);
+  }
+}
+
+const smallSizeOf = ({ roundSize }: RateAsk) => Math.ceil(roundSize / SMALL_PART);
+
+const smallerSizeOf = (ask: RateAsk) => Math.ceil(smallSizeOf(ask) / SMALLER_PART);
+
+function endOfLife({ slot, epoch, unixTimestamp }: ChainClock): ChainClock {
+  return { slot: slot + RATE_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + RATE_LIFE_SECONDS };
+}
+
+/** The most for a unit of a trade, by half of the round size: all trades of that round size are larger. */
+function mostForHalf(hot: HotMarket, ask: RateAsk): number {
+  const half = ask.roundSize / 2;
+  return mostOfBoth(quoteOf(hot, ask, half, ask.clock), quoteOf(hot, ask, half, endOfLife(ask.clock)));
+}
+
+/** The most of what a size gives now and at the end of a rate's life. */
+function mostOfBoth(now: SizeQuote, then: SizeQuote): number {
+  const [a, b] = [mostOf(now), mostOf(then)];
+  return Math.max(a, b) * (1 + (a === b ? TIMELESS_SLACK : TIMED_SLACK));
+}
+
+/** The rate if rounding had cost the most that it may; 0 if the size is refused, and all larger ones with it. */
+function mostOf(quote: SizeQuote): number {
+  if (typeof quote !== "object") return 0;
+  return quote.in <= ROUNDING ? Number.POSITIVE_INFINITY : (quote.out + ROUNDING) / (quote.in - ROUNDING);
+}
+
+/** What the round size gives at most while a rate is kept. Infinity if it is too large for the market: a trade may not be. */
+function mostForWhole(hot: HotMarket, ask: RateAsk): number {
+  const now = quoteOf(hot, ask, ask.roundSize, ask.clock);
+  const then = quoteOf(hot, ask, ask.roundSize, endOfLife(ask.clock));
+  if (typeof now !== "object" || typeof then !== "object") return Number.POSITIVE_INFINITY;
+  const slack = now.out === then.out ? TIMELESS_SLACK : TIMED_SLACK;
+  return (Math.max(now.out, then.out) + ROUNDING) * (1 + slack);
+}
+
+function quoteOf(hot: HotMarket, { inMint, outMint }: RateAsk, size: number, clock: ChainClock): SizeQuote {
+  try {
+    const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock });
+    return { in: Number(quote.inAmount), out: Number(quote.outAmount) };
+  } catch (error) {
+    if (error instanceof TradewireError) return error.code === "VALIDATION_ERROR" ? "too small" : "refused";
+    hot.failed?.(error);
+    return "fails";
+  }
+}

@@ -1,0 +1,87 @@
+import type { HotMarket, PairMarkets } from "../../../market/port.ts";
+import { compareAddresses } from "../../../primitives/address.ts";
+import { MarketRate, RATE_LIFE_SLOTS, type RateAsk } from "./market-rate.ts";
+
+/** Sizes and directions kept per pair. */
+const MOST_KEPT = 16;
+
+/** What each market of a pair gives for a unit of a small size. After a change, only the markets that changed are quoted. */
+export class SmallRates {
+  /** When the oldest of them was taken. Slot. */
+  readonly slot: bigint;
+  /** The best of them; 0 if every market refuses the size. */
+  readonly best: number;
+  readonly markets: readonly HotMarket[];
+  /** By place of the market. */
+  readonly rates: readonly MarketRate[];
+
+  /** @param earlier rates for the same ask, still alive: those of markets that have not changed since are taken over */
+  constructor({ markets, line }: PairMarkets, ask: RateAsk, earlier?: SmallRates) {
+    const kept = earlier?.markets.length === markets.length ? earlier : undefined;
+    const rates: MarketRate[] = [];
+    let best = 0;
+    let { slot } = ask.clock;
+    for (let place = 0; place < markets.length; place++) {
+      const hot = markets[place]!;
+      const rate =
+        kept?.markets[place] === hot
+          ? kept.rates[place]!
+          : // Without a line nothing can be taken over from earlier states of the pair.
+            line === undefined
+            ? keptRateOf(hot, ask)
+            : new MarketRate(hot, ask);
+      if (rate.slot < slot) slot = rate.slot;
+      if (rate.rate > best) best = rate.rate;
+      rates.push(rate);
+    }
+    this.markets = markets;
+    this.rates = rates;
+    this.slot = slot;
+    this.best = best;
+  }
+}
+
+/** By line of the pair, or by the pair; then by ask. */
+const ratesByPair = new WeakMap<object, Map<number, SmallRates>>();
+
+/** The small rates of a pair's markets. Kept while none of them changes; after a change, those of the others are. */
+export function smallRatesOf(pair: PairMarkets, ask: RateAsk): SmallRates {
+  const key = keyOf(ask);
+  const owner = pair.line ?? pair;
+  let known = ratesByPair.get(owner);
+  if (known === undefined) {
+    known = new Map();
+    ratesByPair.set(owner, known);
+  }
+  const last = known.get(key);
+  const isAlive = last !== undefined && ask.clock.slot - last.slot <= RATE_LIFE_SLOTS;
+  if (isAlive && last.markets === pair.markets) return last;
+  const rates = new SmallRates(pair, ask, isAlive ? last : undefined);
+  known.delete(key);
+  if (known.size >= MOST_KEPT) known.delete(known.keys().next().value!);
+  known.set(key, rates);
+  return rates;
+}
+
+/** Equal for asks of one mode, direction and size. Each venue names a market's mints in an order of its own. */
+function keyOf({ mode, inMint, outMint, roundSize }: RateAsk): number {
+  return Math.log2(roundSize) * 4 + (mode === "exactIn" ? 2 : 0) + (compareAddresses(inMint, outMint) < 0 ? 1 : 0);
+}
+
+/** By market state, then by ask. */
+const keptByMarket = new WeakMap<HotMarket, Map<number, MarketRate>>();
+
+function keptRateOf(hot: HotMarket, ask: RateAsk): MarketRate {
+  const key = keyOf(ask);
+  let kept = keptByMarket.get(hot);
+  if (kept === undefined) {
+    kept = new Map();
+    keptByMarket.set(hot, kept);
+  }
+  const known = kept.get(key);
+  if (known !== undefined && ask.clock.slot - known.slot <= RATE_LIFE_SLOTS) return known;
+  const rate = new MarketRate(hot, ask);
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(key, rate);
+  return rate;
+}

@@ -18,7 +18,7 @@ import { warmValidation } from "./call/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { isHeldBack } from "./http/flow/pipeline.ts";
-import { RefusalLane } from "./http/flow/refusal-lane.ts";
+import type { OnRefused, RefusalLane } from "./http/flow/refusal-lane.ts";
 import { Listener } from "./http/listener.ts";
 import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
@@ -26,9 +26,9 @@ import { createRequestIds } from "./http/request-id.ts";
 import { readOpenApi } from "./openapi/read.ts";
 import { Documents } from "./pages/documents.ts";
 import { SharedDocument } from "./pages/shared-document.ts";
-import { BuildShedder } from "./rest/build-shedder.ts";
+import { createEarlyRefusals } from "./rest/early-refusals.ts";
 import { createEventRoutes, type EventRoute, type StreamImplementation } from "./rest/event-route.ts";
-import { type EverydayRoutes, everydayRoutes, serveEverydayRequests } from "./rest/everyday-requests.ts";
+import { everydayRoutes, serveEverydayRequests } from "./rest/everyday-requests.ts";
 import { registerRestRoutes } from "./rest/register-rest-routes.ts";
 import { createRestRoutes, type RestRoute } from "./rest/rest-route.ts";
 import { createEverydayCalls, type EverydayCalls } from "./rpc/everyday-call.ts";
@@ -87,6 +87,7 @@ export class Api {
   readonly #everydayCalls: ReadonlyMap<string, EverydayCalls>;
   readonly #eventRoutes: readonly EventRoute[];
   #listener!: Listener;
+  #lane!: RefusalLane;
   #draining = false;
 
   constructor(parts: ApiParts) {
@@ -102,7 +103,8 @@ export class Api {
     const services = [...this.#implementations.keys()];
     warmValidation(services);
     const { startCall, invokerOf } = this;
-    this.#restRoutes = services.flatMap((service) => createRestRoutes({ settings, startCall, invokerOf }, service));
+    const rest = { settings, startCall, invokerOf, onRefused: this.#onRefused };
+    this.#restRoutes = services.flatMap((service) => createRestRoutes(rest, service));
     const registry = parts.extra?.registry;
     this.#everydayCalls = createEverydayCalls({ settings, startCall, invokerOf, registry }, services);
     const events = { startCall, gate: this.#gate, streamOf: this.#streamOf };
@@ -143,12 +145,17 @@ export class Api {
   readonly #streamOf = ({ parent, localName }: DescMethodServerStreaming): StreamImplementation =>
     (this.#implementations.get(parent) as Readonly<Record<string, StreamImplementation>>)[localName]!;
 
+  readonly #onRefused: OnRefused = (request, response) => this.#lane.watch(request, response);
+
   #createRouter(): FastifyInstance {
     const { settings, nowMs, extra } = this.#parts;
     const requestIds = this.#requestIds;
     const proxies = new Proxies(settings);
     const routes = everydayRoutes(this.#restRoutes);
-    const shedder = this.#createShedder(routes);
+    const [admission, observe, { startCall }] = [this.#admission, this.#observe, this];
+    const parts = { settings, routes, requestIds, nowMs, gate: this.#gate, isClosing: () => this.#draining };
+    const { lane, shedder } = createEarlyRefusals({ ...parts, admission, observe, startCall });
+    this.#lane = lane;
     return createFastify({
       logger: false,
       forceCloseConnections: false,
@@ -173,14 +180,6 @@ export class Api {
         sendFailure(reply, frameworkFailure(error), requestIds());
       },
     });
-  }
-
-  #createShedder(routes: EverydayRoutes): BuildShedder {
-    const { settings, nowMs } = this.#parts;
-    const lane = new RefusalLane({ settings, isClosing: () => this.#draining, wallMs: Date.now });
-    const [admission, requestIds, observe] = [this.#admission, this.#requestIds, this.#observe];
-    const builds = [...routes].flatMap(([path, { route, isBuild }]) => (isBuild ? [[path, route.method.name]] : []));
-    return new BuildShedder({ admission, requestIds, observe, nowMs, lane }, new Map(builds as [string, string][]));
   }
 
   #register(): void {

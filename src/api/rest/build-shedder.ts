@@ -2,19 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Admission } from "../call/admission.ts";
 import { type CallObserver, StageClock } from "../call/call-record.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { Refusal, RefusalLane } from "../http/flow/refusal-lane.ts";
-import type { WholeRequest } from "../http/flow/whole-request.ts";
+import type { OnRefused, Refusal } from "../http/flow/refusal-lane.ts";
 
 /** Longest body that Node reads past without help. */
 const SMALL_BODY_BYTES = 4_096;
-
-const TRACEPARENT = /\r\ntraceparent: ?([\w-]+)/i;
 
 interface ShedderParts {
   readonly admission: Admission;
   readonly requestIds: () => string;
   readonly observe: CallObserver;
-  readonly lane: RefusalLane;
+  readonly onRefused: OnRefused;
   /** A monotonic clock. */
   readonly nowMs: () => number;
 }
@@ -27,17 +24,13 @@ export class BuildShedder {
   readonly #parts: ShedderParts;
   readonly #status: number;
   readonly #headers: readonly string[];
-  /** Names of the methods that build, by path. */
-  readonly #builds: ReadonlyMap<string, string>;
   /** The body before and after the request id. */
   readonly #body: readonly [string, string];
 
-  /** @param builds names of the methods that build, by path */
-  constructor(parts: ShedderParts, builds: ReadonlyMap<string, string>) {
+  constructor(parts: ShedderParts) {
     const { buildRefusal } = parts.admission;
     this.#parts = parts;
     this.#status = httpStatusOf(buildRefusal);
-    this.#builds = builds;
     const retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
     this.#headers = ["content-type", JSON_TYPE, "retry-after", retryAfter, "content-length"];
     this.#body = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
@@ -68,16 +61,19 @@ export class BuildShedder {
     const { status, headers, body } = this.#refusal(method, stages, request.headers.traceparent as string | undefined);
     response.writeHead(status, headers as string[]);
     response.end(body);
-    this.#parts.lane.watch(request, response, this.#refuseAgain);
+    this.#parts.onRefused(request, response);
   }
 
-  /** Refuses a build by its path, on a connection on which one was refused before. */
-  readonly #refuseAgain = ({ path, lines }: WholeRequest): Refusal | undefined => {
+  /** True if builds are refused now. */
+  get isFull(): boolean {
+    return this.#parts.admission.refusesBuild();
+  }
+
+  /** The response to a build while builds are refused; undefined if its refusal is not due yet. */
+  refuseDue(method: string, traceparent: string | undefined): Refusal | undefined {
     const { admission, nowMs } = this.#parts;
-    const method = this.#builds.get(path);
-    if (method === undefined || !admission.refusesBuild() || !admission.refusals.takeDue()) return undefined;
-    return this.#refusal(method, new StageClock(nowMs), TRACEPARENT.exec(lines)?.[1]);
-  };
+    return admission.refusals.takeDue() ? this.#refusal(method, new StageClock(nowMs), traceparent) : undefined;
+  }
 
   /** The response to one refused build, which is counted and observed. */
   #refusal(method: string, stages: StageClock, traceparent: string | undefined): Refusal {

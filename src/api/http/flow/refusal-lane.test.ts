@@ -21,12 +21,12 @@ afterEach(() => {
 async function connect() {
   const state = { isFull: true, isClosing: false, again: 0, seen: [] as string[] };
   const settings = { keepAliveHintMs: 5_000, keepAliveMs: 6_000, maxRequestsPerConnection: MOST };
-  const lane = new RefusalLane({ settings, isClosing: () => state.isClosing, wallMs: () => 0 });
-  const refuseAgain = () => {
+  const refuse = () => {
     if (!state.isFull) return undefined;
     state.again++;
     return REFUSAL;
   };
+  const lane = new RefusalLane({ settings, isClosing: () => state.isClosing, wallMs: () => 0, refuse });
   const handler: http.RequestListener = (incoming, response) => {
     if (countRequest(incoming.socket) >= MOST || state.isClosing) response.shouldKeepAlive = false;
     let body = "";
@@ -34,7 +34,7 @@ async function connect() {
     incoming.on("end", () => state.seen.push(body));
     if (state.isFull) {
       response.writeHead(REFUSAL.status, REFUSAL.headers as string[]).end(REFUSAL.body);
-      lane.watch(incoming, response, refuseAgain);
+      lane.watch(incoming, response);
     } else incoming.on("end", () => response.writeHead(200, { "content-length": 2 }).end("ok"));
   };
   const server = http.createServer(

@@ -17,14 +17,18 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** Refuses another request of a connection; undefined if it is to be served. */
-export type RefuseAgain = (request: WholeRequest) => Refusal | undefined;
+/** Refuses another request of a connection; undefined, with nothing counted, if it is to be served. */
+export type RefuseAgain = (request: WholeRequest, socket: Socket) => Refusal | undefined;
+
+/** Called once a request is refused and its response is ended. */
+export type OnRefused = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface LaneParts {
   readonly settings: Pick<ApiSettings, "keepAliveHintMs" | "keepAliveMs" | "maxRequestsPerConnection">;
   /** True if every response closes its connection. */
   readonly isClosing: () => boolean;
   readonly wallMs: Now;
+  readonly refuse: RefuseAgain;
 }
 
 /** A connection that is watched. */
@@ -56,7 +60,7 @@ export class RefusalLane {
   }
 
   /** Watches the connection of a request that the server has just refused, from its next request on. */
-  watch(request: IncomingMessage, response: ServerResponse, refuse: RefuseAgain): void {
+  watch(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const known = this.#watched.get(socket);
     if (known !== undefined) {
@@ -67,11 +71,11 @@ export class RefusalLane {
     const watched: Watched = { isInStep: false, refused: undefined };
     this.#watched.set(socket, watched);
     response.once("close", () => {
-      if (!socket.destroyed) this.#listen(socket, watched, refuse);
+      if (!socket.destroyed) this.#listen(socket, watched);
     });
   }
 
-  #listen(socket: Socket, watched: Watched, refuse: RefuseAgain): void {
+  #listen(socket: Socket, watched: Watched): void {
     const listeners = socket.listeners("data") as ((chunk: Buffer) => void)[];
     const serve = (chunk: Buffer) => {
       for (const listener of listeners) listener.call(socket, chunk);
@@ -88,18 +92,18 @@ export class RefusalLane {
         socket.off("data", take);
         for (const listener of listeners) socket.on("data", listener);
         serve(chunk);
-      } else if (!this.#answer(socket, request, refuse)) serve(chunk);
+      } else if (!this.#answer(socket, request)) serve(chunk);
     };
     socket.on("data", take);
     for (const listener of listeners) socket.off("data", listener);
   }
 
-  #answer(socket: Socket, request: WholeRequest, refuse: RefuseAgain): boolean {
-    const { isClosing, settings } = this.#parts;
+  #answer(socket: Socket, request: WholeRequest): boolean {
+    const { isClosing, settings, refuse } = this.#parts;
     if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return false;
     // The server closes the connection after its last request.
     if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return false;
-    const refusal = refuse(request);
+    const refusal = refuse(request, socket);
     if (refusal === undefined) return false;
     countRequest(socket);
     socket.write(this.#write(refusal), "latin1");

@@ -1,0 +1,87 @@
+import net from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { callText } from "../../../test/slow/edge/sockets.ts";
+import { DEFAULT_API_SETTINGS } from "../../../test/support/api-settings.ts";
+import { type Edge, startEdge } from "../../../test/support/edge.ts";
+import { ALICE, BOB, TOKEN } from "../../../test/support/fake-trades.ts";
+import type { ApiSettings } from "../settings.ts";
+
+let nowMs = 0;
+let edge: Edge | undefined;
+let client: net.Socket | undefined;
+afterEach(async () => {
+  client?.destroy();
+  await edge?.close();
+  edge = undefined;
+});
+
+const buy = (key = ALICE.key) =>
+  callText({
+    path: "/v1/tx/buy",
+    body: { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01, priority: "fast" },
+    key,
+  });
+
+/** Asks one request after another on one connection. */
+async function connect(changes: Partial<ApiSettings>) {
+  edge = await startEdge(changes, () => nowMs);
+  const socket = net.connect(edge.port, "127.0.0.1");
+  client = socket;
+  return (text: string) =>
+    new Promise<string>((resolve) => {
+      let answer = "";
+      const read = (chunk: Buffer) => {
+        answer += chunk.toString("latin1");
+        const end = answer.indexOf("\r\n\r\n");
+        const length = Number(/\r\ncontent-length: (\d+)/i.exec(answer)?.[1]);
+        if (end === -1 || answer.length < end + 4 + length) return;
+        socket.off("data", read);
+        resolve(answer);
+      };
+      socket.on("data", read);
+      socket.write(text);
+    });
+}
+
+const statusOf = (answer: string) => Number(answer.slice(9, 12));
+/** What all refusals of a kind have in common. */
+const alike = (answer: string) =>
+  answer
+    .replace(/req_test_\w+/g, "id")
+    .replace(/^(date|content-length|server-timing): .*$/gim, "$1")
+    .split("\r\n")
+    .map((line, i) => (i === 0 ? line : line.replace(/^[\w-]+:/, (name) => name.toLowerCase())))
+    .sort();
+
+const limits = { ...DEFAULT_API_SETTINGS.limits, build: 2, burstSeconds: 1, addressBuild: 8 };
+
+it("refuses again for the limit of the key, in the words of the first refusal, and counts each call for its address", async () => {
+  const ask = await connect({ limits });
+  const answers: string[] = [];
+  for (let i = 0; i < 9; i++) answers.push(await ask(buy()));
+  expect(answers.map(statusOf)).toEqual([200, 200, ...Array(7).fill(429)]);
+  for (const again of answers.slice(3, 8)) expect(alike(again)).toEqual(alike(answers[2]!));
+  expect(answers[7]).toMatch(/RateLimit: "build";r=0;t=1\r\n/);
+  expect(answers[8]).toMatch(/RateLimit: "address-build";r=0;t=1\r\n/);
+});
+
+it("serves other keys and other calls on such a connection, and the key again when its limit allows", async () => {
+  const ask = await connect({ limits });
+  for (let i = 0; i < 5; i++) await ask(buy());
+  expect(statusOf(await ask(buy(BOB.key)))).toBe(200);
+  expect(statusOf(await ask(buy(`${ALICE.key}x`)))).toBe(401);
+  expect(statusOf(await ask(callText({ path: "/v1/tx/submit", body: {}, key: ALICE.key })))).toBe(400);
+  nowMs += 500;
+  expect(statusOf(await ask(buy()))).toBe(200);
+  expect(statusOf(await ask(buy()))).toBe(429);
+});
+
+it("refuses builds again under overload", async () => {
+  const ask = await connect({ admission: { ...DEFAULT_API_SETTINGS.admission, buildsAtOnce: 0 } });
+  const answers: string[] = [];
+  for (let i = 0; i < 5; i++) answers.push(await ask(buy()));
+  expect(answers.map(statusOf)).toEqual([503, 503, 503, 503, 503]);
+  for (const again of answers.slice(1)) expect(alike(again)).toEqual(alike(answers[0]!));
+  expect(edge!.load().shed).toBe(5);
+  expect(statusOf(await ask(callText({ path: "/v1/tx/submit", body: {}, key: ALICE.key })))).toBe(400);
+});

@@ -69,6 +69,14 @@ export interface Quote<Fill = unknown> {
   readonly fill: Fill;
 }
 
+/** A trade as its signed instruction asks for it. */
+export interface SignedAsk {
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  /** exactIn: the least output. exactOut: the most input. Absent: the threshold that the swap was made with. */
+  readonly bound?: bigint;
+}
+
 /** The wallet that trades, its token accounts, and how far the price may move. */
 export interface SwapTerms {
   readonly wallet: Address;
@@ -136,6 +144,16 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * markets have nothing in common that prices depend on. Absent: no two markets have.
    */
   after?(state: State, quote: Quote<Fill>, other: State): State;
+  /**
+   * The market's own state once the trade of `quote` has been made on it, good for the amounts of further quotes at the same clock
+   * and for nothing else. Undefined, or absent: what the trade leaves is not known.
+   */
+  traded?(state: State, quote: Quote<Fill>, clock: ChainClock): State | undefined;
+  /**
+   * What the signed swap of `quote` asks of the program, if that is not the exact side of the quote: another amount, or another mode
+   * with a bound of its own in place of the threshold. Absent: the exact side, bounded by the threshold.
+   */
+  signedAsk?(quote: Quote<Fill>): SignedAsk;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
   swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
   /**

@@ -30,6 +30,8 @@ export interface TradeOutcome {
   readonly transactionBytes: number;
   /** Code the program's refusal of a bound one unit too tight maps to; undefined if not tried. */
   readonly guard: string | undefined;
+  /** How the state that the venue says the trade leaves differs from the one on the chain; undefined if it does not. */
+  readonly left?: string | undefined;
 }
 
 export interface TradePlan {
@@ -174,8 +176,18 @@ function runTrade({
   const isNew = new Set(accountsOf(leg.instructions).filter((address) => svm.get(address) === null));
   const done = svm.send(wallet, instructions);
   const after = balances(svm, market, wallet, inMint, outMint, leg.creates);
+  const left = done.ok
+    ? leftDifference(
+        venue,
+        venue.traded?.(state, quote, svm.clock()),
+        readMarket(svm, venue, address, pair).state,
+        quote,
+        svm,
+      )
+    : undefined;
   return {
     ...base,
+    left,
     refused: undefined,
     quoted: { inAmount: quote.inAmount, outAmount: quote.outAmount },
     executed: done.ok
@@ -201,6 +213,28 @@ function runTrade({
     transactionBytes: svm.wire(wallet, instructions).length,
     guard,
   };
+}
+
+/** Compares what a venue says a trade leaves with what it left: quotes of about its size, either way. */
+function leftDifference(venue: Venue, said: unknown, found: unknown, made: Quote, svm: Svm): string | undefined {
+  if (said === undefined) return undefined;
+  const clock = svm.clock();
+  const sizes = [made.inAmount, made.inAmount / 3n + 1n];
+  const back = [made.outAmount, made.outAmount / 7n + 1n];
+  const asks: Ask[] = [
+    ...sizes.map((amount) => ({ mode: "exactIn" as const, inMint: made.inMint, outMint: made.outMint, amount, clock })),
+    ...back.map((amount) => ({ mode: "exactIn" as const, inMint: made.outMint, outMint: made.inMint, amount, clock })),
+  ];
+  if (venue.supports.exactOut)
+    asks.push({ mode: "exactOut", inMint: made.inMint, outMint: made.outMint, amount: back[1]!, clock });
+  for (const ask of asks) {
+    const [expected, actual] = [said, found].map((state) => {
+      const answer = quoteOrRefusal(venue, state, ask);
+      return typeof answer === "string" ? answer : show(answer);
+    });
+    if (expected !== actual) return `${ask.mode} ${ask.amount} of ${ask.inMint}: said ${expected}, found ${actual}`;
+  }
+  return undefined;
 }
 
 /** The quote, or the venue's refusal in words. */
@@ -303,6 +337,7 @@ export function judge(outcomes: readonly TradeOutcome[]): {
       worstUnitRatio = Math.max(worstUnitRatio, outcome.computeUnitBound / outcome.computeUnits);
       maxBytes = Math.max(maxBytes, outcome.transactionBytes);
     }
+    if (outcome.left !== undefined) faults.push(`${what}: leaves another state: ${outcome.left}`);
     if (outcome.guard !== undefined && outcome.guard !== "SLIPPAGE_EXCEEDED")
       faults.push(`${what}: a bound one unit too tight gave ${outcome.guard}`);
   }

@@ -11,7 +11,7 @@ import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shar
 import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
-import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { pumpFunErrors } from "./errors.ts";
 import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpFunSwap } from "./instruction.ts";
 import {
@@ -33,6 +33,8 @@ export interface PumpFunState {
   /** The coin, and the quote token where it is not SOL. */
   readonly mints: readonly Mint[];
   readonly side: PumpSide;
+  /** The fees of the same coin with other reserves; undefined if no schedule applies. */
+  readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
   readonly accounts: PumpAccounts;
   /** Without the searches for derived addresses, and without creations. */
   readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
@@ -87,6 +89,8 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
 
   read: readState,
   quote,
+  traded,
+  signedAsk,
   swap,
 
   errors: pumpFunErrors,
@@ -112,25 +116,23 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
     throw degraded("pump_fun", "the settings account names no fee recipients");
   }
   const supply = curve.mayhem ? curve.tokenTotalSupply : base.supply;
-  const marketCap = curve.virtualTokens === 0n ? 0n : (curve.virtualQuote * supply) / curve.virtualTokens;
-  const fees = pumpFeesFor(config, quoteMint, marketCap);
+  const ownRate = global.creatorFeeConfigurable && curve.creatorFeeBps !== 0n;
+  const feesAt: PumpFunState["feesAt"] = (tokens, reserve) => {
+    const fees = pumpFeesFor(config, quoteMint, tokens === 0n ? 0n : (reserve * supply) / tokens);
+    if (fees === undefined) return undefined;
+    const creator = curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator;
+    return { lp: 0n, protocol: fees.protocol, creator };
+  };
+  const fees = feesAt(curve.virtualTokens, curve.virtualQuote);
   if (fees === undefined) {
     throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
   }
-  const ownRate = global.creatorFeeConfigurable && curve.creatorFeeBps !== 0n;
   return {
     market,
     curve,
     mints: quoteToken === undefined ? [base] : [base, quoteToken],
-    side: {
-      tokens: curve.virtualTokens,
-      quote: curve.virtualQuote,
-      fees: {
-        lp: 0n,
-        protocol: fees.protocol,
-        creator: curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator,
-      },
-    },
+    side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
+    feesAt,
     computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
     quoteAccountSize: associatedAccountSize(quoteProgram),
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
@@ -203,6 +205,33 @@ function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpF
     priceImpact: priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
     fill: { instruction: "sell", amount: trade.tokens, askedOut: amount },
   };
+}
+
+/** The curve with what it holds moved; the market capitalisation may have reached another fee tier. */
+function traded(state: PumpFunState, { mode, fill, outAmount }: Quote<PumpFunFill>): PumpFunState | undefined {
+  const { curve, side } = state;
+  const buying = fill.instruction !== "sell";
+  const trade = !buying
+    ? sellTokens(fill.amount, side)
+    : mode === "exactIn"
+      ? buyWithBudget(fill.amount, side)
+      : buyTokens(outAmount, side);
+  const [sold, raised] = buying ? [trade.tokens, trade.net] : [-trade.tokens, -trade.net];
+  const tokens = side.tokens - sold;
+  const quote = side.quote + raised;
+  const fees = state.feesAt(tokens, quote);
+  if (fees === undefined) return undefined;
+  const realTokens = curve.realTokens - sold;
+  const complete = curve.complete || realTokens === 0n;
+  const held = { virtualTokens: tokens, virtualQuote: quote, realTokens, realQuote: curve.realQuote + raised };
+  return { ...state, curve: { ...curve, ...held, complete }, side: { tokens, quote, fees } };
+}
+
+/** A sale for an exact output is a sale of the quoted tokens for no less than what was asked. */
+function signedAsk({ mode, fill }: Quote<PumpFunFill>): SignedAsk {
+  if (mode === "exactOut" && fill.instruction === "sell")
+    return { mode: "exactIn", amount: fill.amount, bound: fill.askedOut };
+  return { mode, amount: fill.amount };
 }
 
 function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: SwapTerms): SwapLeg {

@@ -18,3 +18,8 @@ export function buyFromPool(tokens: bigint, side: PumpSide): PumpTrade | undefin
 export function paidByVault({ net }: PumpTrade, { fees }: PumpSide): bigint {
   return net - pumpFee(net, fees.lp);
 }
+
+/** Quote that a buy adds to the pool's vault: what moves the curve, and the fee that stays with the liquidity. */
+export function heldByVault({ net }: PumpTrade, { fees }: PumpSide): bigint {
+  return net + pumpFee(net, fees.lp);
+}

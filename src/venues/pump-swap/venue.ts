@@ -14,7 +14,7 @@ import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesF
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { requireReserves } from "../shared/reserves.ts";
-import type { Ask, Quote, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { pumpSwapErrors } from "./errors.ts";
 import {
   extendPool,
@@ -40,7 +40,7 @@ import {
   pumpSwapCreatorVaultOf,
   QUOTE_MINT_OFFSET,
 } from "./layout.ts";
-import { buyFromPool, paidByVault } from "./math.ts";
+import { buyFromPool, heldByVault, paidByVault } from "./math.ts";
 
 export interface PumpSwapState {
   readonly market: PumpSwapMarket;
@@ -49,6 +49,8 @@ export interface PumpSwapState {
   /** Base, then quote. */
   readonly mints: readonly [Mint, Mint];
   readonly side: PumpSide;
+  /** The fees of the same pool with other reserves; undefined if no schedule applies. */
+  readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
   /** The part of the quote vault that can be paid out. */
   readonly payable: bigint;
   readonly accounts: PumpSwapAccounts;
@@ -113,6 +115,8 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
 
   read: readState,
   quote,
+  traded,
+  signedAsk,
   swap,
 
   errors: pumpSwapErrors,
@@ -138,13 +142,19 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
     throw degraded("pump_swap", "the settings account names no fee recipients");
   }
   const supply = pool.mayhem ? MAYHEM_SUPPLY : mints[0].supply;
-  const marketCap = tokens === 0n || effective <= 0n ? 0n : (effective * supply) / tokens;
   const canonical = market.creator === poolAuthorityOf(baseMint).address;
-  const fees = canonical ? pumpFeesFor(config, quoteMint, marketCap) : config.flat;
+  const ownRate = global.creatorFeeConfigurable && pool.creatorFeeBps !== 0n;
+  const feesAt: PumpSwapState["feesAt"] = (base, reserve) => {
+    const marketCap = base === 0n || reserve <= 0n ? 0n : (reserve * supply) / base;
+    const found = canonical ? pumpFeesFor(config, quoteMint, marketCap) : config.flat;
+    if (found === undefined) return undefined;
+    const creator = pool.coinCreator === SYSTEM_PROGRAM ? 0n : ownRate ? pool.creatorFeeBps : found.creator;
+    return { lp: found.lp, protocol: found.protocol, creator };
+  };
+  const fees = feesAt(tokens, effective);
   if (fees === undefined) {
     throw degraded("pump_swap", `no fee schedule for coins priced in ${quoteMint}`);
   }
-  const ownRate = global.creatorFeeConfigurable && pool.creatorFeeBps !== 0n;
   const accounts = pumpSwapAccounts({
     market,
     tokenPrograms: [mints[0].program, mints[1].program],
@@ -159,15 +169,8 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
     pool,
     global,
     mints,
-    side: {
-      tokens,
-      quote: effective,
-      fees: {
-        lp: fees.lp,
-        protocol: fees.protocol,
-        creator: pool.coinCreator === SYSTEM_PROGRAM ? 0n : ownRate ? pool.creatorFeeBps : fees.creator,
-      },
-    },
+    side: { tokens, quote: effective, fees },
+    feesAt,
     payable: vault - pool.owedFees,
     accounts,
     computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps),
@@ -219,6 +222,31 @@ function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount }: Ask)
     priceImpact: priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
     fill: { instruction: "sell", amount: trade.tokens, askedOut: amount },
   };
+}
+
+/** The pool with its reserves moved; the market capitalisation may have reached another fee tier. */
+function traded(state: PumpSwapState, { mode, fill, outAmount }: Quote<PumpSwapFill>): PumpSwapState | undefined {
+  const { side } = state;
+  const buying = fill.instruction !== "sell";
+  const trade = !buying
+    ? sellTokens(fill.amount, side)
+    : mode === "exactIn"
+      ? buyWithBudget(fill.amount, side)
+      : buyFromPool(outAmount, side);
+  if (trade === undefined) return undefined;
+  const tokens = buying ? side.tokens - trade.tokens : side.tokens + trade.tokens;
+  const raised = buying ? heldByVault(trade, side) : -paidByVault(trade, side);
+  const quote = side.quote + raised;
+  const fees = state.feesAt(tokens, quote);
+  if (fees === undefined) return undefined;
+  return { ...state, side: { tokens, quote, fees }, payable: state.payable + raised };
+}
+
+/** A sale for an exact output is a sale of the quoted tokens for no less than what was asked. */
+function signedAsk({ mode, fill }: Quote<PumpSwapFill>): SignedAsk {
+  if (mode === "exactOut" && fill.instruction === "sell")
+    return { mode: "exactIn", amount: fill.amount, bound: fill.askedOut };
+  return { mode, amount: fill.amount };
 }
 
 function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: SwapTerms): SwapLeg {

@@ -71,6 +71,7 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
 
   read: readState,
   quote,
+  traded,
 
   swap({ market }, { mode, inAmount, outAmount }, terms) {
     const exactIn = mode === "exactIn";
@@ -132,4 +133,13 @@ function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV
     priceImpact: priceImpact(fill.netIn, fill.output, side.reserveOut, side.reserveIn),
     fill: null,
   };
+}
+
+/** The pool with its reserves moved: fees stay in it until its owner collects them. */
+function traded(state: AmmV4State, { inMint, inAmount, outAmount }: Quote<AmmV4QuoteFill>): AmmV4State {
+  const from = inMint === state.market.mints[0] ? 0 : 1;
+  const side = state.sides[from];
+  const there = { ...side, reserveIn: side.reserveIn + inAmount, reserveOut: side.reserveOut - outAmount };
+  const back = { ...there, reserveIn: there.reserveOut, reserveOut: there.reserveIn };
+  return { ...state, sides: from === 0 ? [there, back] : [back, there] };
 }

@@ -42,9 +42,12 @@ export interface CpmmPool {
 }
 
 /** Rates in millionths. */
-interface CpmmConfig {
+export interface CpmmConfig {
   readonly tradeFeeRate: bigint;
   readonly creatorFeeRate: bigint;
+  /** Parts of the trade fee that leave the curve. */
+  readonly protocolShare: bigint;
+  readonly fundShare: bigint;
 }
 
 /** Decodes a pool account; undefined if it is none. */
@@ -83,7 +86,12 @@ export function decodeCpmmConfig({ owner, data }: Account): CpmmConfig | undefin
   if (owner !== CPMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
     return undefined;
   }
-  return { tradeFeeRate: readU64(data, 12), creatorFeeRate: readU64(data, 108) };
+  return {
+    tradeFeeRate: readU64(data, 12),
+    creatorFeeRate: readU64(data, 108),
+    protocolShare: readU64(data, 20),
+    fundShare: readU64(data, 28),
+  };
 }
 
 /** Address of the fee configuration of an index: the one seed of the program that is big-endian. */

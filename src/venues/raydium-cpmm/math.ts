@@ -59,3 +59,23 @@ export function cpmmExactOut(output: bigint, side: CpmmDirection): CpmmFill | un
 export function cpmmRoundsToNothing(grossOut: bigint, { reserveIn, reserveOut }: CpmmDirection): boolean {
   return 2n * reserveIn * grossOut < reserveOut - grossOut;
 }
+
+const MILLION = 1_000_000n;
+
+/**
+ * The part of an input that joins the curve: all but the parts of its fees that are owed to the protocol, the fund and the
+ * creator, each rounded down.
+ *
+ * @see raydium-cp-swap `curve/calculator.rs`, split_creator_fee, and `curve/fees.rs`
+ */
+export function cpmmLeftInCurve(
+  { input, netIn }: CpmmFill,
+  { tradeFeeRate, creatorFeeRate, creatorFeeOnInput }: CpmmDirection,
+  { protocolShare, fundShare }: { readonly protocolShare: bigint; readonly fundShare: bigint },
+): bigint {
+  const fees = input - netIn;
+  const both = tradeFeeRate + creatorFeeRate;
+  const creatorFee = creatorFeeOnInput && both > 0n ? (fees * creatorFeeRate) / both : 0n;
+  const tradeFee = fees - creatorFee;
+  return input - creatorFee - (tradeFee * protocolShare) / MILLION - (tradeFee * fundShare) / MILLION;
+}

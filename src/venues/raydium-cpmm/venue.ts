@@ -1,5 +1,5 @@
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -17,6 +17,7 @@ import {
   CPMM_MINT_1_OFFSET,
   CPMM_POOL_SIZE,
   CPMM_PROGRAM,
+  type CpmmConfig,
   type CpmmMarket,
   type CpmmPool,
   cpmmPoolAddresses,
@@ -24,12 +25,20 @@ import {
   decodeCpmmMarket,
   decodeCpmmPool,
 } from "./layout.ts";
-import { type CpmmDirection, type CpmmFill, cpmmExactIn, cpmmExactOut, cpmmRoundsToNothing } from "./math.ts";
+import {
+  type CpmmDirection,
+  type CpmmFill,
+  cpmmExactIn,
+  cpmmExactOut,
+  cpmmLeftInCurve,
+  cpmmRoundsToNothing,
+} from "./math.ts";
 
 /** A pool with its reserves and fee rates, ready to be priced in either direction. */
 interface CpmmState {
   readonly market: CpmmMarket;
   readonly pool: CpmmPool;
+  readonly config: CpmmConfig;
   readonly mints: readonly [Mint, Mint];
   /** The pool for mint 0 in, and for mint 1 in. */
   readonly sides: readonly [CpmmDirection, CpmmDirection];
@@ -73,6 +82,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
 
   read: readState,
   quote,
+  traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -113,6 +123,7 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
   return {
     market,
     pool,
+    config,
     mints,
     sides: [side(0), side(1)],
     computeUnits: SWAP_UNITS + mintUnits(mints[0]) + mintUnits(mints[1]),
@@ -161,6 +172,26 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
     priceImpact: priceImpact(fill.netIn, fill.grossOut, side.reserveOut, side.reserveIn),
     fill: { zeroForOne },
   };
+}
+
+/** The pool with its reserves moved: fees that are owed to others lie in the vaults, outside the curve. */
+function traded(state: CpmmState, made: Quote<CpmmQuoteFill>, { epoch }: ChainClock): CpmmState | undefined {
+  const { mints, sides, config } = state;
+  const from = made.fill.zeroForOne ? 0 : 1;
+  const to = made.fill.zeroForOne ? 1 : 0;
+  const side = sides[from];
+  const feeOut = transferFeeOf(mints[to], epoch);
+  const leaving = made.mode === "exactIn" ? undefined : sending(made.outAmount, feeOut);
+  const fill =
+    leaving === undefined
+      ? cpmmExactIn(arriving(made.inAmount, transferFeeOf(mints[from], epoch)), side)
+      : cpmmExactOut(leaving, side);
+  if (fill === undefined) return undefined;
+  const reserveIn = side.reserveIn + cpmmLeftInCurve(fill, side, config);
+  const reserveOut = side.reserveOut - fill.grossOut;
+  const there = { ...side, reserveIn, reserveOut };
+  const back = { ...sides[to], reserveIn: reserveOut, reserveOut: reserveIn };
+  return { ...state, sides: from === 0 ? [there, back] : [back, there] };
 }
 
 /** Compute units, measured on builds of 2024 and 2025: the swap itself, then what each mint's transfer adds. */

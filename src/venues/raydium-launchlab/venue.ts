@@ -1,7 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -92,6 +92,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
 
   read: readState,
   quote,
+  traded,
 
   swap({ market, tokenPrograms, mints, creates }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -171,6 +172,30 @@ function quote({ market, status, curve, mints, reserves }: LaunchlabState, ask: 
       ? priceImpact(fill.netIn, fill.grossOut, denominator, numerator)
       : priceImpact(fill.netIn, fill.grossOut, numerator, denominator),
     fill: { buying },
+  };
+}
+
+/** The pool with what it has sold and raised moved; one that is sold out waits for its migration. */
+function traded(
+  state: LaunchlabState,
+  { mode, inAmount, outAmount, fill: { buying } }: Quote<LaunchlabQuoteFill>,
+  { epoch }: ChainClock,
+): LaunchlabState | undefined {
+  const { curve, mints, reserves } = state;
+  const exactIn = mode === "exactIn";
+  const amount = exactIn
+    ? arriving(inAmount, transferFeeOf(mints[buying ? 1 : 0], epoch))
+    : sending(outAmount, transferFeeOf(mints[buying ? 0 : 1], epoch));
+  const fill = amount === undefined ? undefined : price(amount, curve, buying, exactIn);
+  if (fill === undefined) return undefined;
+  const sold = buying ? fill.output : -fill.input;
+  const raised = buying ? fill.netIn : -fill.grossOut;
+  const realBase = curve.realBase + sold;
+  return {
+    ...state,
+    status: realBase === curve.totalBaseSell ? 1 : state.status,
+    curve: { ...curve, realBase, realQuote: curve.realQuote + raised },
+    reserves: [reserves[0] - sold, reserves[1] + raised],
   };
 }
 

@@ -51,6 +51,9 @@ type BuyRequest struct {
 
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
+
+	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
 // Priority: How fast a transaction should land. A higher level pays a higher priority fee.
@@ -128,6 +131,9 @@ type Estimates struct {
 
 	// The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
 	Remainders []Remainder `json:"remainders"`
+
+	// The worst that the signed bytes allow; only if the request has `worstCase`.
+	WorstCase WorstCase `json:"worstCase"`
 }
 
 // Remainder: What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.
@@ -138,6 +144,58 @@ type Remainder struct {
 	// The amount in base units.
 	AmountRaw string `json:"amountRaw"`
 }
+
+// WorstCase: The worst that the signed bytes of a trade allow, and what an attacker could take of it.
+type WorstCase struct {
+	// Least output for exactIn, most input for exactOut, in base units.
+	AmountRaw string `json:"amountRaw"`
+
+	// How much worse than estimated that is, in base units.
+	LossRaw string `json:"lossRaw"`
+
+	// What trading around each market of the route could take, in the order of execution.
+	Markets []MarketWorstCase `json:"markets"`
+}
+
+// MarketWorstCase: What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted.
+type MarketWorstCase struct {
+	// Name of the venue.
+	Venue string `json:"venue"`
+
+	// Address of the market.
+	Market string `json:"market"`
+
+	// Mint that the trade puts into the market.
+	InputMint string `json:"inputMint"`
+
+	// Mint that it takes out.
+	OutputMint string `json:"outputMint"`
+
+	// Which side of this market's swap is exact in the signed bytes.
+	SwapMode SwapMode `json:"swapMode"`
+
+	// The bound that the venue's program enforces, in base units: least output for exactIn, most input for exactOut.
+	BoundRaw string `json:"boundRaw"`
+
+	// `profitable`, `unprofitable` (no size gains anything), `impossible` (such trades cannot be made, see `reason`), or `unknown` (not computed for this venue, see `reason`). There may be more in the future.
+	Attack string `json:"attack"`
+
+	// What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+	FrontRunRaw *string `json:"frontRunRaw"`
+
+	// What it has gained after selling again, in base units of the input mint.
+	TakenRaw *string `json:"takenRaw"`
+
+	// Why the attack is impossible or unknown.
+	Reason *string `json:"reason"`
+}
+
+// SwapMode: Which side of a swap is exact.
+type SwapMode string
+
+const SwapModeExactIn SwapMode = "exactIn"
+
+const SwapModeExactOut SwapMode = "exactOut"
 
 // Costs: The costs of a transaction on top of the trade, in lamports.
 type Costs struct {
@@ -248,6 +306,9 @@ type SellRequest struct {
 
 	// True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
+
+	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
 // SellResponse: An unsigned sell. `outputMint` is the SOL mint.
@@ -341,14 +402,10 @@ type SwapRequest struct {
 
 	// True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
+
+	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	WorstCase *bool `json:"worstCase,omitempty"`
 }
-
-// SwapMode: Which side of a swap is exact.
-type SwapMode string
-
-const SwapModeExactIn SwapMode = "exactIn"
-
-const SwapModeExactOut SwapMode = "exactOut"
 
 // SwapResponse: An unsigned swap.
 type SwapResponse struct {
@@ -543,6 +600,9 @@ type QuoteRequest struct {
 
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
+
+	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
 // QuoteResponse: A price, with the alternatives considered.
@@ -579,6 +639,9 @@ type QuoteResponse struct {
 
 	// What splitting gains over the best single path, as a fraction of its value; 0 if the route has one path.
 	SplitGain float64 `json:"splitGain"`
+
+	// How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does not observe.
+	PriceMovement PriceMovement `json:"priceMovement"`
 }
 
 // QuoteAlternative: A route that is worse than the chosen one.
@@ -621,6 +684,24 @@ type QuoteFault struct {
 
 	// What is wrong, for people.
 	Reason string `json:"reason"`
+}
+
+// PriceMovement: How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+type PriceMovement struct {
+	// Moments from which a whole life of a blockhash has been observed. They overlap.
+	Samples int64 `json:"samples"`
+
+	// Time from the first of them to the last. Seconds.
+	WindowSeconds float64 `json:"windowSeconds"`
+
+	// The life of a blockhash at the measured pace of slots. Seconds.
+	SpanSeconds float64 `json:"spanSeconds"`
+
+	// The share of samples that `movement` covers.
+	Quantile float64 `json:"quantile"`
+
+	// What the price lost at most within the span after each of these samples, as a fraction; gains count as 0. Absent if there are too few samples to say.
+	Movement *float64 `json:"movement"`
 }
 
 // GetTradeResponse: A submitted trade.
@@ -1005,7 +1086,7 @@ func (c *Client) WatchTrade(ctx context.Context, signature string) iter.Seq2[*Wa
 }
 
 // WatchQuote: Streams a price: at once, then whenever it changes, at most twice a second. Takes what Quote takes; each price counts against the same limit as a call of Quote.
-// Fields of the query: inputMint, outputMint, amount, swapMode, slippage, priority, maxPriceImpact, maxPriorityCost, requireChecked, amountRaw, maxPaths, maxLegs, directOnly, venues, excludeVenues, maxTransactionVersion.
+// Fields of the query: inputMint, outputMint, amount, swapMode, slippage, priority, maxPriceImpact, maxPriorityCost, requireChecked, amountRaw, maxPaths, maxLegs, directOnly, venues, excludeVenues, maxTransactionVersion, worstCase.
 func (c *Client) WatchQuote(ctx context.Context, query url.Values) iter.Seq2[*QuoteResponse, error] {
 	return stream[QuoteResponse](ctx, c, "GET", "/v1/quotes/stream", query)
 }

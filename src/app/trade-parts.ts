@@ -1,4 +1,5 @@
 import { randomFillSync, randomInt } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { StoredMarketIndex } from "../accounts/market-index.ts";
 import { createSubmissions } from "../accounts/submissions.ts";
 import { networkOf } from "../api/http/network-of.ts";
@@ -10,7 +11,7 @@ import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
 import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../chain/state/state-source.ts";
 import { createMarkets } from "../market/markets.ts";
-import type { SearchBudget } from "../market/search/search-turns.ts";
+import { type SearchBudget, SearchTurns } from "../market/search/search-turns.ts";
 import { Address } from "../primitives/address.ts";
 import type { Config } from "../process/config/settings.ts";
 import { createTokenSealer } from "../trade/build/token/submission-token.ts";
@@ -84,6 +85,12 @@ function searchBudgetOf(config: Config): SearchBudget {
   };
 }
 
+/** Worst cases take turns within a budget of their own, of the size of that of cold searches. */
+function worstCaseTurns({ config, steadyMs }: AppContext): SearchTurns {
+  const budget = searchBudgetOf(config);
+  return new SearchTurns({ budget, now: steadyMs, networkOf, subject: "worst cases" });
+}
+
 /** The Yellowstone client is loaded only if there is a server for it. */
 async function openStateSource(
   { config, steadyMs: now, random, warn }: AppContext,
@@ -118,6 +125,7 @@ export async function openTrades(
   const baseFee = closers.keep(await createBaseFee({ pool, head, warn }));
   if (config.transactionV1 === "on" && !head.hasTransactionV1())
     warn("TRANSACTION_V1 is on, but the cluster has not activated it; version 1 is offered once it has.");
+  const turns = closers.keep(worstCaseTurns(context));
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
   const trades = createTrades(
     {
@@ -128,6 +136,10 @@ export async function openTrades(
       senders: senderPlan,
       sealer,
       now,
+      worstCases: {
+        turn: async (caller) => (await turns.next(caller, new Promise(() => {})))!,
+        pause: () => setImmediate(),
+      },
       lookupTables: () => lookupTables.tables(),
       baseFee: () => baseFee.lamports(),
       settings: {

@@ -44,6 +44,8 @@ export interface TradeRequest {
   readonly venues?: readonly string[] | undefined;
   /** Ids of venues to leave out. */
   readonly excludeVenues?: readonly string[] | undefined;
+  /** True: the estimates also say what the signed bytes allow at worst, and what trading around them could take. */
+  readonly worstCase?: boolean | undefined;
   /** Whose budget cold searches are taken from; absent: nobody's. */
   readonly caller?: SearchCaller | undefined;
   /** Receives the end of each stage. */
@@ -113,6 +115,34 @@ export interface TradeSides {
   readonly outDecimals: number;
 }
 
+/** What trading before and after one market of a route could take. Amounts in base units. */
+export interface MarketWorstCase {
+  readonly venue: string;
+  readonly market: Address;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  readonly mode: SwapMode;
+  /** What the signed bytes have the program enforce. exactIn: the least output. exactOut: the most input. */
+  readonly bound: bigint;
+  /** Whether such trades gain anything, or cannot be made; `unknown` if what a trade leaves of the market is not computed. */
+  readonly attack: "profitable" | "unprofitable" | "impossible" | "unknown";
+  /** What goes in before the trade, and what selling again after it gives beyond that. Of the input mint, after venue fees. */
+  readonly frontRun?: bigint;
+  readonly taken?: bigint;
+  /** Why the attack is impossible or unknown. */
+  readonly reason?: string;
+}
+
+/** The worst that the signed bytes of a trade allow. */
+export interface WorstCase {
+  /** exactIn: the least output. exactOut: the most input. */
+  readonly amount: bigint;
+  /** How much worse than estimated that is. */
+  readonly loss: bigint;
+  /** In the order of execution. */
+  readonly markets: readonly MarketWorstCase[];
+}
+
 /** A built transaction. */
 export interface BuiltTrade extends TradeSides {
   readonly submissionToken: string;
@@ -125,6 +155,8 @@ export interface BuiltTrade extends TradeSides {
     readonly priceImpact: number;
     /** exactIn: least output. exactOut: most input. */
     readonly threshold: bigint;
+    /** If it was asked for. */
+    readonly worstCase?: WorstCase;
   };
   readonly costs: Costs;
   readonly route: readonly RouteLeg[];

@@ -30,6 +30,7 @@ const QUOTING = {
   senders: { choose: () => ({ senders: [], tips: [] }) },
   lookupTables: () => [],
   baseFee: () => 5_000n,
+  worstCases: { turn: async () => () => undefined, pause: async () => undefined },
   settings: { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20, expiryMarginMs: 0, transactionV1: false },
 };
 

@@ -65,6 +65,7 @@ export function memoryPorts(options: {
     now: () => 1_795_000_000_000,
     lookupTables: () => [],
     baseFee: () => 5_000n,
+    worstCases: { turn: async () => () => undefined, pause: async () => undefined },
     nextNonce: () => nonce++ & 0x3fff,
     nextSeed: createRandomTexts(randomFillSync),
     settings: {

@@ -38,6 +38,8 @@ class BuyRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
+    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    worstCase: NotRequired[bool]
 
 
 Priority = Literal["economy", "fast", "faster", "fastest"]
@@ -92,6 +94,8 @@ class Estimates(TypedDict):
     remainder: Optional[Remainder]
     # The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
     remainders: list[Remainder]
+    # The worst that the signed bytes allow; only if the request has `worstCase`.
+    worstCase: WorstCase
 
 
 class Remainder(TypedDict):
@@ -101,6 +105,46 @@ class Remainder(TypedDict):
     mint: str
     # The amount in base units.
     amountRaw: str
+
+
+class WorstCase(TypedDict):
+    """The worst that the signed bytes of a trade allow, and what an attacker could take of it."""
+
+    # Least output for exactIn, most input for exactOut, in base units.
+    amountRaw: str
+    # How much worse than estimated that is, in base units.
+    lossRaw: str
+    # What trading around each market of the route could take, in the order of execution.
+    markets: list[MarketWorstCase]
+
+
+class MarketWorstCase(TypedDict):
+    """What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted."""
+
+    # Name of the venue.
+    venue: str
+    # Address of the market.
+    market: str
+    # Mint that the trade puts into the market.
+    inputMint: str
+    # Mint that it takes out.
+    outputMint: str
+    # Which side of this market's swap is exact in the signed bytes.
+    swapMode: SwapMode
+    # The bound that the venue's program enforces, in base units: least output for exactIn, most input for exactOut.
+    boundRaw: str
+    # `profitable`, `unprofitable` (no size gains anything), `impossible` (such trades cannot be made, see `reason`), or `unknown` (not computed for this venue, see `reason`). There may be more in the future.
+    attack: str
+    # What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+    frontRunRaw: Optional[str]
+    # What it has gained after selling again, in base units of the input mint.
+    takenRaw: Optional[str]
+    # Why the attack is impossible or unknown.
+    reason: Optional[str]
+
+
+SwapMode = Literal["exactIn", "exactOut"]
+"""Which side of a swap is exact."""
 
 
 class Costs(TypedDict):
@@ -187,6 +231,8 @@ class SellRequest(TypedDict):
     maxTransactionVersion: NotRequired[int]
     # True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
     totalGuard: NotRequired[bool]
+    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    worstCase: NotRequired[bool]
 
 
 class SellResponse(TypedDict):
@@ -255,10 +301,8 @@ class SwapRequest(TypedDict):
     maxTransactionVersion: NotRequired[int]
     # True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
     totalGuard: NotRequired[bool]
-
-
-SwapMode = Literal["exactIn", "exactOut"]
-"""Which side of a swap is exact."""
+    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    worstCase: NotRequired[bool]
 
 
 class SwapResponse(TypedDict):
@@ -401,6 +445,8 @@ class QuoteRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
+    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    worstCase: NotRequired[bool]
 
 
 class QuoteResponse(TypedDict):
@@ -428,6 +474,8 @@ class QuoteResponse(TypedDict):
     valueRaw: str
     # What splitting gains over the best single path, as a fraction of its value; 0 if the route has one path.
     splitGain: float
+    # How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does not observe.
+    priceMovement: PriceMovement
 
 
 class QuoteAlternative(TypedDict):
@@ -462,6 +510,21 @@ class QuoteFault(TypedDict):
     market: Optional[str]
     # What is wrong, for people.
     reason: str
+
+
+class PriceMovement(TypedDict):
+    """How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at the size of that quote, for half an hour at most; observation ends ten minutes after the last quote."""
+
+    # Moments from which a whole life of a blockhash has been observed. They overlap.
+    samples: int
+    # Time from the first of them to the last. Seconds.
+    windowSeconds: float
+    # The life of a blockhash at the measured pace of slots. Seconds.
+    spanSeconds: float
+    # The share of samples that `movement` covers.
+    quantile: float
+    # What the price lost at most within the span after each of these samples, as a fraction; gains count as 0. Absent if there are too few samples to say.
+    movement: Optional[float]
 
 
 class GetTradeResponse(TypedDict):
@@ -775,9 +838,9 @@ class Calls(Transport):
         """Streams a trade submitted by this account: its current state at once, then every change until it is final."""
         return self.stream("GET", f"/v1/tx/{self._part(signature)}/events")
 
-    def watch_quote(self, *, input_mint: Optional[str] = None, output_mint: Optional[str] = None, amount: Optional[float] = None, swap_mode: Optional[SwapMode] = None, slippage: Optional[float] = None, priority: Optional[Priority] = None, max_price_impact: Optional[float] = None, max_priority_cost: Optional[float] = None, require_checked: Optional[bool] = None, amount_raw: Optional[str] = None, max_paths: Optional[int] = None, max_legs: Optional[int] = None, direct_only: Optional[bool] = None, venues: Optional[list[str]] = None, exclude_venues: Optional[list[str]] = None, max_transaction_version: Optional[int] = None) -> Iterator[QuoteResponse]:
+    def watch_quote(self, *, input_mint: Optional[str] = None, output_mint: Optional[str] = None, amount: Optional[float] = None, swap_mode: Optional[SwapMode] = None, slippage: Optional[float] = None, priority: Optional[Priority] = None, max_price_impact: Optional[float] = None, max_priority_cost: Optional[float] = None, require_checked: Optional[bool] = None, amount_raw: Optional[str] = None, max_paths: Optional[int] = None, max_legs: Optional[int] = None, direct_only: Optional[bool] = None, venues: Optional[list[str]] = None, exclude_venues: Optional[list[str]] = None, max_transaction_version: Optional[int] = None, worst_case: Optional[bool] = None) -> Iterator[QuoteResponse]:
         """Streams a price: at once, then whenever it changes, at most twice a second. Takes what Quote takes; each price counts against the same limit as a call of Quote."""
-        return self.stream("GET", "/v1/quotes/stream", query={"inputMint": input_mint, "outputMint": output_mint, "amount": amount, "swapMode": swap_mode, "slippage": slippage, "priority": priority, "maxPriceImpact": max_price_impact, "maxPriorityCost": max_priority_cost, "requireChecked": require_checked, "amountRaw": amount_raw, "maxPaths": max_paths, "maxLegs": max_legs, "directOnly": direct_only, "venues": venues, "excludeVenues": exclude_venues, "maxTransactionVersion": max_transaction_version})
+        return self.stream("GET", "/v1/quotes/stream", query={"inputMint": input_mint, "outputMint": output_mint, "amount": amount, "swapMode": swap_mode, "slippage": slippage, "priority": priority, "maxPriceImpact": max_price_impact, "maxPriorityCost": max_priority_cost, "requireChecked": require_checked, "amountRaw": amount_raw, "maxPaths": max_paths, "maxLegs": max_legs, "directOnly": direct_only, "venues": venues, "excludeVenues": exclude_venues, "maxTransactionVersion": max_transaction_version, "worstCase": worst_case})
 
     def get_priority(self) -> GetPriorityResponse:
         """Returns the current price of each priority level."""

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tradewire/v1/types.proto.
  */
 export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
-  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSKAAgoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKcmVtYWluZGVycxgUIAMoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXIiLQoJUmVtYWluZGVyEgwKBG1pbnQYASABKAkSEgoKYW1vdW50X3JhdxgCIAEoCSLIAQoLVHJhZGVSZXN1bHQSFAoMaW5wdXRfYW1vdW50GAEgASgBEhUKDW91dHB1dF9hbW91bnQYAiABKAESGAoQaW5wdXRfYW1vdW50X3JhdxgDIAEoCRIZChFvdXRwdXRfYW1vdW50X3JhdxgEIAEoCRIqCglyZW1haW5kZXIYBSABKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyEisKCnJlbWFpbmRlcnMYFCADKAsyFy50cmFkZXdpcmUudjEuUmVtYWluZGVyImYKBUNvc3RzEhAKCGJhc2VfZmVlGAEgASgJEhQKDHByaW9yaXR5X2ZlZRgCIAEoCRILCgN0aXAYAyABKAkSEQoJcmVudF9wYWlkGAQgASgJEhUKDXJlbnRfcmV0dXJuZWQYBSABKAkiWgoJRGlhZ25vc2lzEg0KBWNhdXNlGAEgASgJEgwKBHN1cmUYAiABKAgSEAoIZXZpZGVuY2UYAyABKAkSDgoGcmVtZWR5GAQgASgJEg4KBm90aGVycxgFIAMoCSJuCgVQcm9vZhIZCgxwcm9ncmFtX3Nsb3QYASABKARIAIgBARIYCgtzaGFkb3dfc2xvdBgCIAEoBEgBiAEBEg8KB2NoZWNrZWQYAyABKAhCDwoNX3Byb2dyYW1fc2xvdEIOCgxfc2hhZG93X3Nsb3QiuwEKCFJvdXRlTGVnEg0KBXZlbnVlGAEgASgJEg4KBm1hcmtldBgCIAEoCRISCgppbnB1dF9taW50GAMgASgJEhMKC291dHB1dF9taW50GAQgASgJEhgKEGlucHV0X2Ftb3VudF9yYXcYBSABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBiABKAkSDAoEcGF0aBgUIAEoDRINCgVzaGFyZRgVIAEoARIVCg1hcnJheV9udW1iZXJzGBYgAygRKngKCFByaW9yaXR5EhgKFFBSSU9SSVRZX1VOU1BFQ0lGSUVEEAASFAoQUFJJT1JJVFlfRUNPTk9NWRABEhEKDVBSSU9SSVRZX0ZBU1QQAhITCg9QUklPUklUWV9GQVNURVIQAxIUChBQUklPUklUWV9GQVNURVNUEAQqVgoIU3dhcE1vZGUSGQoVU1dBUF9NT0RFX1VOU1BFQ0lGSUVEEAASFgoSU1dBUF9NT0RFX0VYQUNUX0lOEAESFwoTU1dBUF9NT0RFX0VYQUNUX09VVBACKswBCgtUcmFkZVN0YXR1cxIcChhUUkFERV9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRUUkFERV9TVEFUVVNfUEVORElORxABEhoKFlRSQURFX1NUQVRVU19QUk9DRVNTRUQQAhIaChZUUkFERV9TVEFUVVNfQ09ORklSTUVEEAMSGgoWVFJBREVfU1RBVFVTX0ZJTkFMSVpFRBAEEhcKE1RSQURFX1NUQVRVU19GQUlMRUQQBRIYChRUUkFERV9TVEFUVVNfRVhQSVJFRBAGQjBaLnRyYWRld2lyZS5leGFtcGxlL2FwaS90cmFkZXdpcmUvdjE7dHJhZGV3aXJldjFiBnByb3RvMw");
+  fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSKtAgoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKcmVtYWluZGVycxgUIAMoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKd29yc3RfY2FzZRgVIAEoCzIXLnRyYWRld2lyZS52MS5Xb3JzdENhc2UiYQoJV29yc3RDYXNlEhIKCmFtb3VudF9yYXcYASABKAkSEAoIbG9zc19yYXcYAiABKAkSLgoHbWFya2V0cxgDIAMoCzIdLnRyYWRld2lyZS52MS5NYXJrZXRXb3JzdENhc2UimwIKD01hcmtldFdvcnN0Q2FzZRINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIpCglzd2FwX21vZGUYBSABKA4yFi50cmFkZXdpcmUudjEuU3dhcE1vZGUSEQoJYm91bmRfcmF3GAYgASgJEg4KBmF0dGFjaxgHIAEoCRIaCg1mcm9udF9ydW5fcmF3GAggASgJSACIAQESFgoJdGFrZW5fcmF3GAkgASgJSAGIAQESEwoGcmVhc29uGAogASgJSAKIAQFCEAoOX2Zyb250X3J1bl9yYXdCDAoKX3Rha2VuX3Jhd0IJCgdfcmVhc29uIi0KCVJlbWFpbmRlchIMCgRtaW50GAEgASgJEhIKCmFtb3VudF9yYXcYAiABKAkiyAEKC1RyYWRlUmVzdWx0EhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhgKEGlucHV0X2Ftb3VudF9yYXcYAyABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBCABKAkSKgoJcmVtYWluZGVyGAUgASgLMhcudHJhZGV3aXJlLnYxLlJlbWFpbmRlchIrCgpyZW1haW5kZXJzGBQgAygLMhcudHJhZGV3aXJlLnYxLlJlbWFpbmRlciJmCgVDb3N0cxIQCghiYXNlX2ZlZRgBIAEoCRIUCgxwcmlvcml0eV9mZWUYAiABKAkSCwoDdGlwGAMgASgJEhEKCXJlbnRfcGFpZBgEIAEoCRIVCg1yZW50X3JldHVybmVkGAUgASgJIloKCURpYWdub3NpcxINCgVjYXVzZRgBIAEoCRIMCgRzdXJlGAIgASgIEhAKCGV2aWRlbmNlGAMgASgJEg4KBnJlbWVkeRgEIAEoCRIOCgZvdGhlcnMYBSADKAkibgoFUHJvb2YSGQoMcHJvZ3JhbV9zbG90GAEgASgESACIAQESGAoLc2hhZG93X3Nsb3QYAiABKARIAYgBARIPCgdjaGVja2VkGAMgASgIQg8KDV9wcm9ncmFtX3Nsb3RCDgoMX3NoYWRvd19zbG90IrsBCghSb3V0ZUxlZxINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEgwKBHBhdGgYFCABKA0SDQoFc2hhcmUYFSABKAESFQoNYXJyYXlfbnVtYmVycxgWIAMoESp4CghQcmlvcml0eRIYChRQUklPUklUWV9VTlNQRUNJRklFRBAAEhQKEFBSSU9SSVRZX0VDT05PTVkQARIRCg1QUklPUklUWV9GQVNUEAISEwoPUFJJT1JJVFlfRkFTVEVSEAMSFAoQUFJJT1JJVFlfRkFTVEVTVBAEKlYKCFN3YXBNb2RlEhkKFVNXQVBfTU9ERV9VTlNQRUNJRklFRBAAEhYKElNXQVBfTU9ERV9FWEFDVF9JThABEhcKE1NXQVBfTU9ERV9FWEFDVF9PVVQQAirMAQoLVHJhZGVTdGF0dXMSHAoYVFJBREVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUVFJBREVfU1RBVFVTX1BFTkRJTkcQARIaChZUUkFERV9TVEFUVVNfUFJPQ0VTU0VEEAISGgoWVFJBREVfU1RBVFVTX0NPTkZJUk1FRBADEhoKFlRSQURFX1NUQVRVU19GSU5BTElaRUQQBBIXChNUUkFERV9TVEFUVVNfRkFJTEVEEAUSGAoUVFJBREVfU1RBVFVTX0VYUElSRUQQBkIwWi50cmFkZXdpcmUuZXhhbXBsZS9hcGkvdHJhZGV3aXJlL3YxO3RyYWRld2lyZXYxYgZwcm90bzM");
 
 /**
  * The expected amounts of a trade, computed from the chain's state at build time.
@@ -75,6 +75,13 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
    * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
    */
   remainders: Remainder[];
+
+  /**
+   * The worst that the signed bytes allow; only if the request has `worstCase`.
+   *
+   * @generated from field: tradewire.v1.WorstCase worst_case = 21;
+   */
+  worstCase?: WorstCase | undefined;
 };
 
 /**
@@ -138,6 +145,13 @@ export type EstimatesJson = {
    * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
    */
   remainders?: RemainderJson[];
+
+  /**
+   * The worst that the signed bytes allow; only if the request has `worstCase`.
+   *
+   * @generated from field: tradewire.v1.WorstCase worst_case = 21;
+   */
+  worstCase?: WorstCaseJson;
 };
 
 /**
@@ -146,6 +160,234 @@ export type EstimatesJson = {
  */
 export const EstimatesSchema: GenMessage<Estimates, {jsonType: EstimatesJson}> = /*@__PURE__*/
   messageDesc(file_tradewire_v1_types, 0);
+
+/**
+ * The worst that the signed bytes of a trade allow, and what an attacker could take of it.
+ *
+ * @generated from message tradewire.v1.WorstCase
+ */
+export type WorstCase = Message<"tradewire.v1.WorstCase"> & {
+  /**
+   * Least output for exactIn, most input for exactOut, in base units.
+   *
+   * @generated from field: string amount_raw = 1;
+   */
+  amountRaw: string;
+
+  /**
+   * How much worse than estimated that is, in base units.
+   *
+   * @generated from field: string loss_raw = 2;
+   */
+  lossRaw: string;
+
+  /**
+   * What trading around each market of the route could take, in the order of execution.
+   *
+   * @generated from field: repeated tradewire.v1.MarketWorstCase markets = 3;
+   */
+  markets: MarketWorstCase[];
+};
+
+/**
+ * The worst that the signed bytes of a trade allow, and what an attacker could take of it.
+ *
+ * @generated from message tradewire.v1.WorstCase
+ */
+export type WorstCaseJson = {
+  /**
+   * Least output for exactIn, most input for exactOut, in base units.
+   *
+   * @generated from field: string amount_raw = 1;
+   */
+  amountRaw?: string;
+
+  /**
+   * How much worse than estimated that is, in base units.
+   *
+   * @generated from field: string loss_raw = 2;
+   */
+  lossRaw?: string;
+
+  /**
+   * What trading around each market of the route could take, in the order of execution.
+   *
+   * @generated from field: repeated tradewire.v1.MarketWorstCase markets = 3;
+   */
+  markets?: MarketWorstCaseJson[];
+};
+
+/**
+ * Describes the message tradewire.v1.WorstCase.
+ * Use `create(WorstCaseSchema)` to create a new message.
+ */
+export const WorstCaseSchema: GenMessage<WorstCase, {jsonType: WorstCaseJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_types, 1);
+
+/**
+ * What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the
+ * service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted.
+ *
+ * @generated from message tradewire.v1.MarketWorstCase
+ */
+export type MarketWorstCase = Message<"tradewire.v1.MarketWorstCase"> & {
+  /**
+   * Name of the venue.
+   *
+   * @generated from field: string venue = 1;
+   */
+  venue: string;
+
+  /**
+   * Address of the market.
+   *
+   * @generated from field: string market = 2;
+   */
+  market: string;
+
+  /**
+   * Mint that the trade puts into the market.
+   *
+   * @generated from field: string input_mint = 3;
+   */
+  inputMint: string;
+
+  /**
+   * Mint that it takes out.
+   *
+   * @generated from field: string output_mint = 4;
+   */
+  outputMint: string;
+
+  /**
+   * Which side of this market's swap is exact in the signed bytes.
+   *
+   * @generated from field: tradewire.v1.SwapMode swap_mode = 5;
+   */
+  swapMode: SwapMode;
+
+  /**
+   * The bound that the venue's program enforces, in base units: least output for exactIn, most input for exactOut.
+   *
+   * @generated from field: string bound_raw = 6;
+   */
+  boundRaw: string;
+
+  /**
+   * `profitable`, `unprofitable` (no size gains anything), `impossible` (such trades cannot be made, see `reason`), or `unknown`
+   * (not computed for this venue, see `reason`). There may be more in the future.
+   *
+   * @generated from field: string attack = 7;
+   */
+  attack: string;
+
+  /**
+   * What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+   *
+   * @generated from field: optional string front_run_raw = 8;
+   */
+  frontRunRaw?: string | undefined;
+
+  /**
+   * What it has gained after selling again, in base units of the input mint.
+   *
+   * @generated from field: optional string taken_raw = 9;
+   */
+  takenRaw?: string | undefined;
+
+  /**
+   * Why the attack is impossible or unknown.
+   *
+   * @generated from field: optional string reason = 10;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the
+ * service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted.
+ *
+ * @generated from message tradewire.v1.MarketWorstCase
+ */
+export type MarketWorstCaseJson = {
+  /**
+   * Name of the venue.
+   *
+   * @generated from field: string venue = 1;
+   */
+  venue?: string;
+
+  /**
+   * Address of the market.
+   *
+   * @generated from field: string market = 2;
+   */
+  market?: string;
+
+  /**
+   * Mint that the trade puts into the market.
+   *
+   * @generated from field: string input_mint = 3;
+   */
+  inputMint?: string;
+
+  /**
+   * Mint that it takes out.
+   *
+   * @generated from field: string output_mint = 4;
+   */
+  outputMint?: string;
+
+  /**
+   * Which side of this market's swap is exact in the signed bytes.
+   *
+   * @generated from field: tradewire.v1.SwapMode swap_mode = 5;
+   */
+  swapMode?: SwapModeJson;
+
+  /**
+   * The bound that the venue's program enforces, in base units: least output for exactIn, most input for exactOut.
+   *
+   * @generated from field: string bound_raw = 6;
+   */
+  boundRaw?: string;
+
+  /**
+   * `profitable`, `unprofitable` (no size gains anything), `impossible` (such trades cannot be made, see `reason`), or `unknown`
+   * (not computed for this venue, see `reason`). There may be more in the future.
+   *
+   * @generated from field: string attack = 7;
+   */
+  attack?: string;
+
+  /**
+   * What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+   *
+   * @generated from field: optional string front_run_raw = 8;
+   */
+  frontRunRaw?: string;
+
+  /**
+   * What it has gained after selling again, in base units of the input mint.
+   *
+   * @generated from field: optional string taken_raw = 9;
+   */
+  takenRaw?: string;
+
+  /**
+   * Why the attack is impossible or unknown.
+   *
+   * @generated from field: optional string reason = 10;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message tradewire.v1.MarketWorstCase.
+ * Use `create(MarketWorstCaseSchema)` to create a new message.
+ */
+export const MarketWorstCaseSchema: GenMessage<MarketWorstCase, {jsonType: MarketWorstCaseJson}> = /*@__PURE__*/
+  messageDesc(file_tradewire_v1_types, 2);
 
 /**
  * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
@@ -198,7 +440,7 @@ export type RemainderJson = {
  * Use `create(RemainderSchema)` to create a new message.
  */
 export const RemainderSchema: GenMessage<Remainder, {jsonType: RemainderJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 1);
+  messageDesc(file_tradewire_v1_types, 3);
 
 /**
  * The actual amounts of a trade, measured from the chain's record.
@@ -303,7 +545,7 @@ export type TradeResultJson = {
  * Use `create(TradeResultSchema)` to create a new message.
  */
 export const TradeResultSchema: GenMessage<TradeResult, {jsonType: TradeResultJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 2);
+  messageDesc(file_tradewire_v1_types, 4);
 
 /**
  * The costs of a transaction on top of the trade, in lamports.
@@ -394,7 +636,7 @@ export type CostsJson = {
  * Use `create(CostsSchema)` to create a new message.
  */
 export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 3);
+  messageDesc(file_tradewire_v1_types, 5);
 
 /**
  * Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time.
@@ -489,7 +731,7 @@ export type DiagnosisJson = {
  * Use `create(DiagnosisSchema)` to create a new message.
  */
 export const DiagnosisSchema: GenMessage<Diagnosis, {jsonType: DiagnosisJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 4);
+  messageDesc(file_tradewire_v1_types, 6);
 
 /**
  * How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
@@ -552,7 +794,7 @@ export type ProofJson = {
  * Use `create(ProofSchema)` to create a new message.
  */
 export const ProofSchema: GenMessage<Proof, {jsonType: ProofJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 5);
+  messageDesc(file_tradewire_v1_types, 7);
 
 /**
  * One market on the route of a trade.
@@ -703,7 +945,7 @@ export type RouteLegJson = {
  * Use `create(RouteLegSchema)` to create a new message.
  */
 export const RouteLegSchema: GenMessage<RouteLeg, {jsonType: RouteLegJson}> = /*@__PURE__*/
-  messageDesc(file_tradewire_v1_types, 6);
+  messageDesc(file_tradewire_v1_types, 8);
 
 /**
  * How fast a transaction should land. A higher level pays a higher priority fee.

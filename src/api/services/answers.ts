@@ -33,6 +33,7 @@ import type {
   WatchedTrade,
 } from "../../trade/trade.ts";
 import { priorityOf } from "./priority-levels.ts";
+import { fromWorstCase } from "./worst-case-answer.ts";
 
 /** The response of Buy, Sell and Swap. */
 export function fromBuilt(built: BuiltTrade) {
@@ -165,6 +166,7 @@ function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: Built
     outputAmountRaw: estimates.outAmount.toString(),
     otherAmountThresholdRaw: estimates.threshold.toString(),
     ...fromRemainders(estimates.remainders),
+    ...(estimates.worstCase === undefined ? {} : { worstCase: fromWorstCase(estimates.worstCase) }),
   } satisfies MessageInitShape<typeof EstimatesSchema>;
 }
 

@@ -152,6 +152,7 @@ function termsOf(request: Omit<BuyRequest, "$typeName" | "mint" | "solAmount" | 
     directOnly: request.directOnly,
     venues: request.venues,
     excludeVenues: request.excludeVenues,
+    worstCase: request.worstCase,
   };
 }
 

@@ -42,7 +42,11 @@ interface SearchTurnsOptions {
   readonly now: Now;
   /** The network of an address, which shares its budget. */
   readonly networkOf: (address: string) => string;
+  /** What is asked for too often, as refusals word it. */
+  readonly subject?: string;
 }
+
+const DEFAULT_SUBJECT = "tokens that are not in memory yet";
 
 /** Callers that wait in all; more are refused as overload. */
 const MAX_WAITING = 1_000;
@@ -56,6 +60,7 @@ export class SearchTurns {
   readonly #budget: SearchBudget;
   readonly #now: Now;
   readonly #networkOf: (address: string) => string;
+  readonly #subject: string;
   readonly #queue = new FairQueue<Ticket>();
   readonly #keys: Paces;
   readonly #addresses: Paces;
@@ -65,11 +70,12 @@ export class SearchTurns {
   #wake: NodeJS.Timeout | undefined;
   #refused = 0;
 
-  constructor({ budget, now, networkOf }: SearchTurnsOptions) {
+  constructor({ budget, now, networkOf, subject = DEFAULT_SUBJECT }: SearchTurnsOptions) {
     const { perKey, perAddress, perSecond, burstSeconds } = budget;
     this.#budget = budget;
     this.#now = now;
     this.#networkOf = networkOf;
+    this.#subject = subject;
     this.#keys = new Paces(perKey, burstSeconds);
     this.#addresses = new Paces(perAddress, burstSeconds);
     this.#all = new Paces(perSecond, burstSeconds);
@@ -130,7 +136,7 @@ export class SearchTurns {
     if (retryAfterMs <= mostMs) return undefined;
     return new TradewireError(
       "RATE_LIMIT_EXCEEDED",
-      `Too many tokens that are not in memory yet were asked for with this ${ofKey >= ofAddress ? "API key" : "address"}. Retry after the time in Retry-After.`,
+      `Too many ${this.#subject} were asked for with this ${ofKey >= ofAddress ? "API key" : "address"}. Retry after the time in Retry-After.`,
       { retryAfterMs },
     );
   }
@@ -212,7 +218,7 @@ export class SearchTurns {
   #overloaded(): TradewireError {
     return new TradewireError(
       "OVERLOADED",
-      "Too many tokens that are not in memory yet are being asked for. Retry after the time in Retry-After.",
+      `Too many ${this.#subject} are being asked for. Retry after the time in Retry-After.`,
       { retryAfterMs: 1_000 },
     );
   }

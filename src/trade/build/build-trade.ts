@@ -6,6 +6,7 @@ import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
 import { estimatesOf, legsOf, type Route } from "../quote/route.ts";
 import { proofOf } from "../quote/route-proof.ts";
+import { inTurn, type WorstCasePorts, worstCaseOf } from "../quote/worst-case/worst-case.ts";
 import type { BuiltTrade, RouteLeg, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
@@ -13,6 +14,7 @@ import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
 import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
 import type { MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import { loosened } from "./parts/total-guard.ts";
 import type { SealedTrade } from "./token/sealed-trade.ts";
 import type { TokenSealer } from "./token/submission-token.ts";
 import { balanceAddresses } from "./wallet-accounts.ts";
@@ -23,6 +25,7 @@ export interface BuildPorts extends DraftPorts {
   readonly head: ChainHead;
   readonly sealer: TokenSealer;
   readonly now: Now;
+  readonly worstCases: WorstCasePorts;
   /**
    * A number below 2^14 that differs from build to build: asking for the same trade twice gives two messages, and both can
    * land.
@@ -46,6 +49,11 @@ interface BuildSettings extends MessageSettings {
  * INSUFFICIENT_SOL, INSUFFICIENT_TOKEN_BALANCE, PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH, STATE_STALE, UPSTREAM_ERROR
  */
 export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
+  if (request.worstCase === true) return inTurn(ports.worstCases, request.caller, () => buildNow(ports, request));
+  return buildNow(ports, request);
+}
+
+function buildNow(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
   const loaded = recallTrade(ports.markets, request);
   return loaded === undefined ? buildCold(ports, request) : buildLoaded(ports, loaded);
 }
@@ -94,8 +102,29 @@ function checkDraft({ markets, head }: BuildPorts, draft: TradeDraft): Shortfall
   return shortfallOf({ intent, route, accounts, assembly, costs, markets, rentExemption: head.rentExemption(0) });
 }
 
+/** Seals the draft. A worst case that was asked for is computed first, so that the expiry counts from after it. */
+function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
+  return draft.loaded.request.worstCase === true ? sealWithWorstCase(ports, draft) : seal(ports, draft);
+}
+
+async function sealWithWorstCase(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
+  const { intent } = draft.loaded;
+  const clock = ports.head.clock();
+  const route = signedRoute(draft);
+  const worstCase = await worstCaseOf(ports.worstCases, route, intent.mode, clock);
+  const built = seal(ports, draft);
+  return { ...built, estimates: { ...built.estimates, worstCase } };
+}
+
+/** The route with the bounds that the bytes have its markets enforce: under the guard of the total they are wider. */
+function signedRoute({ composed: { route, assembly } }: TradeDraft): Route {
+  if (!assembly.isGuarded) return route;
+  const guard = { amount: route.threshold, allowance: route.outAmount - route.threshold };
+  return { ...route, steps: route.steps.map((step) => loosened(step, guard)) };
+}
+
 /** Sets the expiry, seals the submission token and writes the answer. */
-function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
+function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
   const { loaded, composed, lifetime } = draft;
   const { request, accounts } = loaded;
   const { inMint, outMint } = loaded.intent;

@@ -1,5 +1,6 @@
 import type { ChainHead } from "../../chain/port.ts";
 import type { MarketFault, Markets } from "../../market/port.ts";
+import type { ChainClock } from "../../solana/account.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
@@ -8,6 +9,7 @@ import { estimatesOf, legsOf, orderRoutes, pathCount, type Route } from "./route
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { Splits } from "./split/split-routes.ts";
+import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
 
 /** For which wallets the transaction of a route fits: every one, those that have its accounts open already, or none. */
 export type RouteFit =
@@ -26,6 +28,7 @@ export interface QuotePorts {
     routes: readonly Route[],
     maxTransactionVersion: number | undefined,
   ) => readonly RouteFit[];
+  readonly worstCases: WorstCasePorts;
   readonly settings: { readonly transactionV1: boolean };
 }
 
@@ -38,6 +41,11 @@ type QuoteRequest = Parameters<Trades["quote"]>[0];
  * @throws TradewireError as `buildTrade`, without what concerns the wallet
  */
 export function quoteTrade(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promise<QuotedTrade> {
+  if (request.worstCase === true) return inTurn(ports.worstCases, request.caller, () => quoteNow(ports, request));
+  return quoteNow(ports, request);
+}
+
+function quoteNow(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promise<QuotedTrade> {
   const { markets } = ports;
   const { caller } = request;
   const inMint = markets.mint(canonicalMint(request.inMint), caller);
@@ -62,7 +70,12 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
   return answer(ports, request, intent, takeSnapshot(markets, inAddress, outAddress, caller) ?? awaited);
 }
 
-function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapshot: Snapshot): QuotedTrade {
+function answer(
+  ports: QuotePorts,
+  request: QuoteRequest,
+  intent: Intent,
+  snapshot: Snapshot,
+): QuotedTrade | Promise<QuotedTrade> {
   const clock = ports.head.clock();
   const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
   const routes =
@@ -70,7 +83,7 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
   const { offered, unfit } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
-  return {
+  const quoted: QuotedTrade = {
     inMint: intent.inMint.address,
     outMint: intent.outMint.address,
     inDecimals: intent.inMint.decimals,
@@ -93,6 +106,18 @@ function answer(ports: QuotePorts, request: QuoteRequest, intent: Intent, snapsh
     })),
     faults: [...faults, ...unfit],
   };
+  return request.worstCase === true ? withWorstCase(ports, request, quoted, best!.route, clock) : quoted;
+}
+
+async function withWorstCase(
+  { worstCases }: QuotePorts,
+  { mode }: QuoteRequest,
+  quoted: QuotedTrade,
+  route: Route,
+  clock: ChainClock,
+): Promise<QuotedTrade> {
+  const worstCase = await worstCaseOf(worstCases, route, mode, clock);
+  return { ...quoted, estimates: { ...quoted.estimates, worstCase } };
 }
 
 /** The best divisions over fewer paths than the widest route has. */

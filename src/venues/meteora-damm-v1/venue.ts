@@ -100,6 +100,9 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   read: readState,
   quote,
   after,
+  /** There is no instruction for an exact output: what was quoted goes in, for no less than was asked. */
+  signedAsk: ({ mode, inAmount, outAmount }) =>
+    mode === "exactIn" ? { mode, amount: inAmount } : { mode: "exactIn", amount: inAmount, bound: outAmount },
 
   swap({ accounts }, { mode, inAmount, outAmount, fill }, terms) {
     const exactIn = mode === "exactIn";

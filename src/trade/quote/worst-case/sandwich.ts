@@ -1,0 +1,180 @@
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { HotMarket } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { minOf, U64_MAX } from "../../../primitives/integer.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import type { Ask, Quote, SignedAsk, SwapMode } from "../../../venues/venue.ts";
+
+/** The signed swap of one market, as somebody finds it who trades around it. */
+export interface Victim {
+  readonly hot: HotMarket;
+  /** The market's state before anybody trades. */
+  readonly state: unknown;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  /** What the signed bytes ask, with the bound that the program enforces. */
+  readonly ask: SignedAsk & { readonly bound: bigint };
+  readonly clock: ChainClock;
+}
+
+/**
+ * What trading before and after a swap on its market gives. Amounts are base units of the swap's input mint, after all fees of
+ * the venue and of token transfers; network fees, tips and rent are left out.
+ */
+export type Sandwich =
+  /** `frontRun` goes in before the swap; `taken` is what selling again after it gives beyond that. */
+  | { readonly kind: "profitable"; readonly frontRun: bigint; readonly taken: bigint }
+  /** No size gains anything. */
+  | { readonly kind: "unprofitable" }
+  /** The swap cannot be traded around; `reason` says why. */
+  | { readonly kind: "impossible"; readonly reason: string };
+
+/** Steps of the search between two pauses are single probes: see `findSandwich`. */
+type Search<T> = Generator<undefined, T>;
+
+/** Sizes tried as shares of the largest, besides its halves. */
+const SHARES = 16n;
+const HALVES = 16;
+/** Steps between the neighbours of the best of these. */
+const REFINEMENTS = 40;
+/** The golden section in parts of a million. */
+const GOLDEN = 618_034n;
+const MILLION = 1_000_000n;
+
+/** Quotes of one search at most: growing and bisecting take two per step, each size tried three. */
+export const MOST_QUOTES = 2 * (64 + 64) + 3 * (Number(SHARES) + HALVES + REFINEMENTS + 3);
+
+/**
+ * Searches for the trade before and after a swap that gains the most: a purchase of what the swap buys, as large as the swap's own
+ * bound lets it be at most, and the sale of all of it afterwards. Every step is an exact quote on the state that the one before it
+ * leaves. Yields after each probe, so that a caller can pause; at most `MOST_QUOTES` quotes.
+ *
+ * The gain grows with the size until fees outweigh it, so it is followed from the best of 32 sizes to the peak next to it. Where a
+ * venue's fees fall in steps, a second peak may lie elsewhere.
+ *
+ * @returns undefined if it is not known what trades leave of this market
+ */
+export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
+  if (victim.hot.venue.traded === undefined) return undefined;
+  if (attempt(victim, 0n) === undefined) return undefined;
+  const largest = yield* largestFrontRun(victim);
+  if (largest === 0n) return { kind: "unprofitable" };
+  const tried = new Map<bigint, bigint>();
+  let refusal: string | undefined;
+  const gain = (size: bigint): bigint => {
+    const known = tried.get(size);
+    if (known !== undefined) return known;
+    const result = attempt(victim, size)?.gain ?? NOTHING;
+    if (typeof result === "string") refusal ??= result;
+    const value = typeof result === "string" ? NOTHING : result;
+    tried.set(size, value);
+    return value;
+  };
+  const sizes = new Set<bigint>();
+  for (let share = 1n; share <= SHARES; share++) sizes.add((largest * share) / SHARES);
+  for (let half = 1; half <= HALVES; half++) sizes.add(largest >> BigInt(half));
+  sizes.delete(0n);
+  const ordered = [...sizes].sort((a, b) => (a < b ? -1 : 1));
+  let best = 0;
+  for (let at = 0; at < ordered.length; at++) {
+    if (gain(ordered[at]!) > gain(ordered[best]!)) best = at;
+    yield;
+  }
+  if (gain(ordered[best]!) === NOTHING && refusal !== undefined) return { kind: "impossible", reason: refusal };
+  yield* climb(gain, best === 0 ? 1n : ordered[best - 1]!, ordered[best + 1] ?? largest);
+  let [frontRun, taken] = [0n, 0n];
+  for (const [size, gained] of tried) if (gained > taken) [frontRun, taken] = [size, gained];
+  return taken > 0n ? { kind: "profitable", frontRun, taken } : { kind: "unprofitable" };
+}
+
+/** Below every gain. */
+const NOTHING = -(1n << 70n);
+
+/** Golden-section search for the peak between two sizes. */
+function* climb(gain: (size: bigint) => bigint, from: bigint, to: bigint): Search<void> {
+  let [low, high] = [from, to];
+  for (let step = 0; step < REFINEMENTS / 2 && high - low > 2n; step++) {
+    const span = ((high - low) * GOLDEN) / MILLION;
+    const [left, right] = [high - span, low + span];
+    if (gain(left) < gain(right)) low = left;
+    else high = right;
+    yield;
+  }
+}
+
+/** The largest purchase before the swap after which the swap still keeps its bound; 0 if none does. */
+function* largestFrontRun(victim: Victim): Search<bigint> {
+  const keeps = (size: bigint): boolean => attempt(victim, size)?.keeps === true;
+  let fits = 0n;
+  let breaks = 1n;
+  while (keeps(breaks)) {
+    fits = breaks;
+    if (breaks === U64_MAX) return U64_MAX;
+    breaks = minOf(breaks * 2n, U64_MAX);
+    yield;
+  }
+  while (breaks - fits > 1n) {
+    const middle = (fits + breaks) / 2n;
+    if (keeps(middle)) fits = middle;
+    else breaks = middle;
+    yield;
+  }
+  return fits;
+}
+
+interface Attempt {
+  /** True if the swap keeps its bound. */
+  readonly keeps: boolean;
+  /** What selling again gives beyond what went in; if it cannot be sold again, why. */
+  readonly gain: bigint | string;
+}
+
+/** Buys for `size`, lets the swap pass, sells again. Undefined if it is not known what a trade leaves. */
+function attempt({ hot, state, inMint, outMint, ask, clock }: Victim, size: bigint): Attempt | undefined {
+  const { venue } = hot;
+  const quote = (on: unknown, wanted: Ask) => quoteOrRefusal(hot, on, wanted);
+  const exactIn = (from: Address, to: Address, amount: bigint): Ask => ({
+    mode: "exactIn",
+    inMint: from,
+    outMint: to,
+    amount,
+    clock,
+  });
+  let before: unknown = state;
+  let bought: Quote | undefined;
+  if (size > 0n) {
+    const answer = quote(state, exactIn(inMint, outMint, size));
+    // A purchase too small to be one moves nothing; one that is too large cannot be made.
+    if (answer instanceof TradewireError)
+      return { keeps: answer.code === "VALIDATION_ERROR", gain: answer.code === "VALIDATION_ERROR" ? 0n : NOTHING };
+    bought = answer;
+    before = venue.traded!(state, bought, clock);
+    if (before === undefined) return undefined;
+  }
+  const passed = quote(before, { mode: ask.mode, inMint, outMint, amount: ask.amount, clock });
+  if (passed instanceof TradewireError || !keepsBound(ask.mode, passed, ask.bound))
+    return { keeps: false, gain: NOTHING };
+  if (bought === undefined) return venue.traded!(before, passed, clock) === undefined ? undefined : KEPT;
+  const after = venue.traded!(before, passed, clock);
+  if (after === undefined) return undefined;
+  const sold = quote(after, exactIn(outMint, inMint, bought.outAmount));
+  if (sold instanceof TradewireError) return { keeps: true, gain: sold.message };
+  return { keeps: true, gain: sold.outAmount - bought.inAmount };
+}
+
+const KEPT: Attempt = { keeps: true, gain: 0n };
+
+function keepsBound(mode: SwapMode, { inAmount, outAmount }: Quote, bound: bigint): boolean {
+  return mode === "exactIn" ? outAmount >= bound : inAmount <= bound;
+}
+
+/** The quote, or why there is none. Code that fails on a state refuses, too: nobody is to be harmed by a question. */
+function quoteOrRefusal({ venue, failed }: HotMarket, state: unknown, ask: Ask): Quote | TradewireError {
+  try {
+    return venue.quote(state, ask);
+  } catch (error) {
+    if (error instanceof TradewireError) return error;
+    failed?.(error);
+    return new TradewireError("NO_ROUTE", "This market cannot be priced after such a trade.");
+  }
+}

@@ -16,7 +16,8 @@ export interface HeldAccount {
 
 interface Entry {
   account: Account | null | undefined;
-  readonly holders: Set<AccountHolder>;
+  /** One by itself, as most accounts have, or a set of several. */
+  holders: AccountHolder | Set<AccountHolder> | undefined;
   /** Resolves after the first read of the account. */
   reading: Promise<void> | undefined;
 }
@@ -57,10 +58,10 @@ export class LiveAccounts implements AccountView {
     for (const address of addresses) {
       let entry = this.#entries.get(address);
       if (entry === undefined) {
-        entry = { account: undefined, holders: new Set(), reading: undefined };
+        entry = { account: undefined, holders: undefined, reading: undefined };
         this.#entries.set(address, entry);
       }
-      entry.holders.add(holder);
+      addHolder(entry, holder);
       if (entry.account !== undefined) continue;
       if (entry.reading === undefined) fresh.push(address);
       else waits.add(entry.reading);
@@ -73,7 +74,7 @@ export class LiveAccounts implements AccountView {
     const unheld: Address[] = [];
     for (const address of addresses) {
       const entry = this.#entries.get(address);
-      if (entry === undefined || !entry.holders.delete(holder) || entry.holders.size > 0) continue;
+      if (entry === undefined || !removeHolder(entry, holder) || entry.holders !== undefined) continue;
       this.#entries.delete(address);
       unheld.push(address);
     }
@@ -123,6 +124,27 @@ export class LiveAccounts implements AccountView {
     if (entry === undefined) return;
     if (entry.account !== undefined && account !== undefined && hasSameContent(entry.account, account)) return;
     entry.account = account;
-    for (const holder of entry.holders) holder.onChange(address);
+    if (entry.holders instanceof Set) for (const holder of entry.holders) holder.onChange(address);
+    else entry.holders?.onChange(address);
   }
+}
+
+function addHolder(entry: Entry, holder: AccountHolder): void {
+  const { holders } = entry;
+  if (holders instanceof Set) holders.add(holder);
+  else if (holders === undefined) entry.holders = holder;
+  else if (holders !== holder) entry.holders = new Set([holders, holder]);
+}
+
+/** @returns false if it was none of the holders */
+function removeHolder(entry: Entry, holder: AccountHolder): boolean {
+  const { holders } = entry;
+  if (holders instanceof Set) {
+    const isRemoved = holders.delete(holder);
+    if (holders.size === 0) entry.holders = undefined;
+    return isRemoved;
+  }
+  if (holders !== holder) return false;
+  entry.holders = undefined;
+  return true;
 }

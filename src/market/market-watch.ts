@@ -73,7 +73,7 @@ interface MarketWatchOptions {
  * One market kept live: its accounts held, its state decoded once per change. The account it was found by serves until it is
  * live itself, so that the accounts the market needs can be read together with it.
  */
-export class MarketWatch implements JudgedMarket {
+export class MarketWatch implements JudgedMarket, AccountHolder {
   readonly venue: Venue;
   readonly address: Address;
   /** Only what this market holds: an account held for another alone could change, or go, without notice. */
@@ -86,7 +86,6 @@ export class MarketWatch implements JudgedMarket {
   readonly #live: LiveAccounts;
   readonly #held = new Map<Address, HeldAccount | undefined>();
   readonly #found: FoundMarket;
-  readonly #holder: AccountHolder;
   #market: Market | undefined;
   #decodedFrom: Account;
   #wasLive = false;
@@ -103,12 +102,16 @@ export class MarketWatch implements JudgedMarket {
     this.#judge = judge;
     this.#onChange = onChange;
     this.#warn = warn;
-    this.#holder = { onChange: () => this.judged() };
   }
 
   get pair(): MintPair {
     const [a, b] = this.#found.market.mints;
     return { a, b };
+  }
+
+  /** An account behind it has changed. */
+  onChange(): void {
+    this.judged();
   }
 
   /** What the next `read` says is no longer what the last one said. */
@@ -126,14 +129,14 @@ export class MarketWatch implements JudgedMarket {
   /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
   async hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     this.#reading = undefined;
-    const holding = this.#live.hold(this.#holder, addresses, known);
+    const holding = this.#live.hold(this, addresses, known);
     for (const one of addresses) this.#held.set(one, this.#live.entryOf(one));
     await holding;
   }
 
   release(): void {
     this.#judge.end(this);
-    this.#live.release(this.#holder, this.#held.keys());
+    this.#live.release(this, this.#held.keys());
     this.#held.clear();
   }
 

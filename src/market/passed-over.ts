@@ -1,27 +1,32 @@
 import type { Address } from "../primitives/address.ts";
 import type { MarketFault } from "./port.ts";
 
+const NONE: readonly MarketFault[] = [];
+
 /** Markets of a pair that are not among the best and so are not kept live. */
 export class PassedOver {
-  readonly #markets = new Map<Address, { readonly venue: string; readonly atMs: number }>();
+  /** Undefined while there are none, as of most pairs. */
+  #markets: Map<Address, { readonly venue: string; readonly atMs: number }> | undefined;
 
   /** @param atMs when the market was compared with the others, epoch milliseconds */
   add(market: Address, venue: string, atMs: number): void {
+    this.#markets ??= new Map();
     this.#markets.set(market, { venue, atMs });
   }
 
   delete(market: Address): void {
-    this.#markets.delete(market);
+    this.#markets?.delete(market);
   }
 
   /** True if the market was passed over after `sinceMs` (epoch milliseconds). */
   has(market: Address, sinceMs: number): boolean {
-    const entry = this.#markets.get(market);
+    const entry = this.#markets?.get(market);
     return entry !== undefined && entry.atMs > sinceMs;
   }
 
   /** How many markets of each venue are left out, for callers. */
   faults(): readonly MarketFault[] {
+    if (this.#markets === undefined) return NONE;
     const counts = new Map<string, number>();
     for (const { venue } of this.#markets.values()) counts.set(venue, (counts.get(venue) ?? 0) + 1);
     return [...counts].map(([venue, count]) => ({

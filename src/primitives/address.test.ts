@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { Address, compareAddresses } from "./address.ts";
 
@@ -39,4 +40,13 @@ test("addresses sort by their bytes", () => {
   expect(compareAddresses(low, high)).toBeLessThan(0);
   expect(compareAddresses(high, low)).toBeGreaterThan(0);
   expect(compareAddresses(low, low)).toBe(0);
+});
+
+test("an address copies its bytes from a Buffer too, and keeps none of the rest in memory", () => {
+  const source = randomBytes(64);
+  const address = Address.from(source, 8);
+  const expected = Uint8Array.from(source.subarray(8, 40));
+  source.fill(0);
+  expect(Uint8Array.from(address.bytes)).toEqual(expected);
+  expect(address.bytes.buffer.byteLength).toBe(32);
 });

@@ -6,13 +6,10 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { AccountReader } from "../../src/chain/port.ts";
-import type { AccountFeed, FeedListener } from "../../src/chain/state/account-feed.ts";
 import { createStateSource } from "../../src/chain/state/state-source.ts";
 import { decodeSubscribeUpdate } from "../../src/chain/yellowstone/yellowstone-wire.ts";
 import { createMarkets } from "../../src/market/markets.ts";
-import { Address, compareAddresses } from "../../src/primitives/address.ts";
-import { createWorld } from "../../src/sandbox/world/world.ts";
+import { Address } from "../../src/primitives/address.ts";
 import type { Account } from "../../src/solana/account.ts";
 import { associatedTokenAccount } from "../../src/solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
@@ -22,6 +19,7 @@ import { raydiumCpmm } from "../../src/venues/raydium-cpmm/venue.ts";
 import type { MintPair, Venue } from "../../src/venues/venue.ts";
 import { memoryPorts } from "../support/memory-ports.ts";
 import { WORLD_CLOCK } from "../support/world.ts";
+import { LiveChain } from "./live/live-chain.ts";
 
 const MARKETS = 10_000;
 const UPDATES_PER_SECOND = 5_000;
@@ -29,38 +27,11 @@ const SLOT_MS = 200;
 const MEASURE_MS = 5_000;
 const ROUNDS = 3;
 
-/** Everything there is, as a node would answer. */
-const chain = new Map<Address, Account>();
-let slot = WORLD_CLOCK.slot;
-let writeVersion = 0;
-const put = (address: Address, owner: Address, data: Uint8Array, lamports = 1_000_000n): void => {
-  chain.set(address, { address, owner, lamports, data, executable: false, slot });
-};
-
-const { pools, updated } = seedMarkets();
+const chain = new LiveChain(MARKETS);
+const { pools, reader, feed } = chain;
 const wallet = Address.from(randomBytes(32));
-put(wallet, SYSTEM_PROGRAM, new Uint8Array(0), 1n << 50n);
-
-const reader: AccountReader = {
-  fetchAccounts: async (addresses) => ({ slot, accounts: addresses.map(readAccount) }),
-  fetchProgramAccounts: async () => "refused",
-};
-let listener!: FeedListener;
-let liveAtMs = Date.now();
-const feed: AccountFeed = {
-  listen(given) {
-    listener = given;
-  },
-  follow: (addresses) => listener.onCovered(addresses, slot),
-  unfollow: () => {},
-  liveAtMs: () => liveAtMs,
-  reportsEveryChange: false,
-  liveTimes: () => () => liveAtMs,
-  leastLiveAtMs: () => liveAtMs,
-  readStamp: () => ({ epoch: -1, order: 0 }),
-  doubt: () => true,
-  close: () => {},
-};
+chain.put(wallet, SYSTEM_PROGRAM, new Uint8Array(0), 1n << 50n);
+let writeVersion = 0;
 const source = createStateSource({
   reader,
   feed,
@@ -78,13 +49,13 @@ const venue: Venue = {
 };
 const tokens = [...pools.keys()];
 const ports = memoryPorts({ mint: tokens[0]!, clock: WORLD_CLOCK, wallet, markets: [] });
-const head = { slotAgeMs: () => Date.now() - liveAtMs, clock: ports.head.clock };
+const head = { slotAgeMs: () => Date.now() - chain.liveAtMs, clock: ports.head.clock };
 const markets = createMarkets({ reader, source, head, venues: [venue], now: Date.now, warn: console.warn });
 const buildPorts = { ...ports, markets };
 
 const before = memoryBytes();
-beginSlot();
-const slots = setInterval(beginSlot, SLOT_MS);
+chain.beginSlot();
+const slots = setInterval(() => chain.beginSlot(), SLOT_MS);
 await warmEverything();
 await sleep(1_000);
 const perMarket = (memoryBytes() - before) / MARKETS;
@@ -126,60 +97,6 @@ markets.close();
 source.close();
 const isMet = ratio >= 0.5 && typical.applied >= 0.95 * UPDATES_PER_SECOND && source.counts().auditDifferences === 0;
 process.exitCode = isMet ? 0 : 1;
-
-/** Ten thousand pools after the model of one of the embedded chain's: its own mint, vaults and address each. */
-function seedMarkets(): { readonly pools: Map<Address, Address>; readonly updated: readonly Address[] } {
-  const world = createWorld({ seed: 1, slot: WORLD_CLOCK.slot, unixTimestamp: WORLD_CLOCK.unixTimestamp });
-  const byAddress = new Map(world.accounts.map((account) => [account.address, account]));
-  const model = world.tokens.find((one) => one.venue === "raydium_cpmm" && one.quoteMint === SOL_MINT)!;
-  const pool = byAddress.get(model.market)!;
-  const keyAt = (index: number) => Address.from(pool.data, 8 + 32 * index);
-  const [config, vault0, vault1, mint0] = [keyAt(0), keyAt(2), keyAt(3), keyAt(5)];
-  const isSolFirst = mint0 === SOL_MINT;
-  const [solVault, tokenVault] = isSolFirst ? [vault0, vault1] : [vault1, vault0];
-  for (const address of [config, SOL_MINT]) {
-    const account = byAddress.get(address);
-    if (account !== undefined) put(address, account.owner, account.data);
-  }
-  if (!chain.has(SOL_MINT)) put(SOL_MINT, TOKEN_PROGRAM, solMintData());
-  const made = new Map<Address, Address>();
-  const changing: Address[] = [];
-  while (made.size < MARKETS) {
-    const [token, own, ownSolVault, ownTokenVault] = [0, 0, 0, 0].map(() => Address.from(randomBytes(32))) as [
-      Address,
-      Address,
-      Address,
-      Address,
-    ];
-    if (compareAddresses(SOL_MINT, token) < 0 !== isSolFirst) continue;
-    const mint = byAddress.get(model.mint)!;
-    put(token, mint.owner, mint.data.slice());
-    const data = pool.data.slice();
-    data.set(ownSolVault.bytes, 8 + 32 * (isSolFirst ? 2 : 3));
-    data.set(ownTokenVault.bytes, 8 + 32 * (isSolFirst ? 3 : 2));
-    data.set(token.bytes, 8 + 32 * (isSolFirst ? 6 : 5));
-    put(own, pool.owner, data);
-    put(ownSolVault, TOKEN_PROGRAM, byAddress.get(solVault)!.data.slice());
-    const held = byAddress.get(tokenVault)!.data.slice();
-    held.set(token.bytes, 0);
-    put(ownTokenVault, TOKEN_PROGRAM, held);
-    made.set(token, own);
-    changing.push(own, ownSolVault, ownTokenVault);
-  }
-  return { pools: made, updated: changing };
-}
-
-function readAccount(address: Address): Account | null {
-  const account = chain.get(address);
-  return account === undefined ? null : { ...account, slot };
-}
-
-function solMintData(): Uint8Array {
-  const data = new Uint8Array(82);
-  data[44] = 9;
-  data[45] = 1;
-  return data;
-}
 
 /** Builds on every token once, as its first caller does, and follows a second wallet's account of each. */
 async function warmEverything(): Promise<void> {
@@ -240,23 +157,17 @@ function startUpdates(): () => void {
 
 /** One account changes on the chain, and the stream reports it. */
 function update(): void {
-  const address = updated[Math.floor(Math.random() * updated.length)]!;
-  const known = chain.get(address)!;
+  const { changing, accounts, slot, listener } = chain;
+  const address = changing[Math.floor(Math.random() * changing.length)]!;
+  const known = accounts.get(address)!;
   const account: Account = { ...known, lamports: known.lamports + 1n, slot };
-  chain.set(address, account);
+  accounts.set(address, account);
   const info = new BinaryWriter();
   info.tag(1, 2).bytes(address.bytes).tag(2, 0).uint64(account.lamports).tag(3, 2).bytes(account.owner.bytes);
   info.tag(6, 2).bytes(account.data).tag(7, 0).uint64(++writeVersion);
   const body = new BinaryWriter().tag(1, 2).bytes(info.finish()).tag(2, 0).uint64(slot).finish();
   const update = decodeSubscribeUpdate(new BinaryWriter().tag(1, 2).string("1").tag(2, 2).bytes(body).finish());
   if (update.kind === "account") listener.onAccount({ ...update, epoch: 1, order: update.writeVersion });
-}
-
-function beginSlot(): void {
-  slot += 1n;
-  liveAtMs = Date.now();
-  listener.onSlot(slot, slot - 1n);
-  listener.onRoot(slot - 32n);
 }
 
 function memoryBytes(): number {

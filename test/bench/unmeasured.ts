@@ -1,10 +1,6 @@
 /** What the bench does not measure, and why or where else it is. */
 export const UNMEASURED: readonly (readonly [string, string])[] = [
   ["decoding a stream's notices", "npm run bench:state; the updates here are accounts already decoded"],
-  [
-    "the first use of a token or wallet",
-    "it waits for nodes: calls are counted in src/market/search, time is the node's",
-  ],
   ["a database on another machine", "builds do not touch it"],
   ["the network, and TLS", "callers and service share a machine, in plain text"],
   ["checks on the deployed programs", "they run in a process of their own"],

@@ -7,8 +7,12 @@ import { SubmitRig } from "./submit-rig.ts";
 /** What a node takes to answer. Milliseconds. */
 const LATENCY_MS = 20;
 const MISSING = 40;
+const OTHER_TRADER = 1;
 
-/** The first buy of tokens that nobody asked for yet, and buys of mints that do not exist, by nodes that take their time. */
+/**
+ * The first buy of tokens that nobody asked for yet, then by another wallet that has traded before, and buys of mints that do not
+ * exist, by nodes that take their time.
+ */
 export async function coldRows(root: string): Promise<readonly BenchRow[]> {
   const rig = await SubmitRig.start(root, 1, {
     COLD_SEARCHES_PER_KEY: "1000",
@@ -17,22 +21,33 @@ export async function coldRows(root: string): Promise<readonly BenchRow[]> {
   });
   await rig.node({ latencyMs: LATENCY_MS });
   const missing = Array.from({ length: MISSING }, () => Address.from(randomBytes(32)).toString());
+  const { mints } = rig.ready;
+  const first = await rowOf(rig, "first buy of a token", mints, "≤ 80 ms, ≤ 12 calls, ≤ 3 ms");
+  await rig.buy(mints[0]!, OTHER_TRADER);
+  const known = "first buy of a known token by a known wallet";
   const rows = [
-    await rowOf(rig, "first buy of a token", rig.ready.mints, "≤ 80 ms, ≤ 12 calls, ≤ 3 ms"),
+    first,
+    await rowOf(rig, known, mints.slice(1), "≤ 1 call", OTHER_TRADER),
     await rowOf(rig, "buy of a mint that does not exist", missing, "≤ 1 call, ≤ 0.3 ms"),
   ];
   rig.close();
   return rows;
 }
 
-async function rowOf(rig: SubmitRig, what: string, mints: readonly string[], promise: string): Promise<BenchRow> {
+async function rowOf(
+  rig: SubmitRig,
+  what: string,
+  mints: readonly string[],
+  promise: string,
+  trader = 0,
+): Promise<BenchRow> {
   const restPerMs = await rig.restingCpu();
   const [times, cpu, calls]: [number[], number[], number[]] = [[], [], []];
   const kinds: Record<string, number> = {};
   for (const mint of mints) {
     await rig.node({ reset: true });
     const [before, startMs] = [await rig.cpu(), performance.now()];
-    await rig.buy(mint);
+    await rig.buy(mint, trader);
     const tookMs = performance.now() - startMs;
     cpu.push(((await rig.cpu()) - before - restPerMs * tookMs) / 1_000);
     times.push(tookMs);

@@ -105,9 +105,9 @@ export class SubmitRig implements RigService {
     return this.#traders.map((trader) => buyOf(trader, this.ready.mints[0]!));
   }
 
-  /** A buy, whatever comes of it. */
-  async buy(mint: string): Promise<void> {
-    const { path, headers, body } = buyOf(this.#traders[0]!, mint);
+  /** A buy of one of the wallets, whatever comes of it. */
+  async buy(mint: string, trader = 0): Promise<void> {
+    const { path, headers, body } = buyOf(this.#traders[trader]!, mint);
     const answer = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method: "POST",
       headers,

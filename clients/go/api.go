@@ -134,6 +134,9 @@ type Estimates struct {
 
 	// The worst that the signed bytes allow; only if the request has `worstCase`.
 	WorstCase WorstCase `json:"worstCase"`
+
+	// What the trade loses because its best route fits into no transaction that you can sign: how much better that route is than this one before costs, as a fraction. Absent if nothing is lost.
+	FitLoss *float64 `json:"fitLoss"`
 }
 
 // Remainder: What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.

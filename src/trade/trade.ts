@@ -157,6 +157,8 @@ export interface BuiltTrade extends TradeSides {
     readonly threshold: bigint;
     /** If it was asked for. */
     readonly worstCase?: WorstCase;
+    /** How much better the best route is that fits into no transaction. Fraction; absent if none is. */
+    readonly fitLoss?: number | undefined;
   };
   readonly costs: Costs;
   readonly route: readonly RouteLeg[];

@@ -96,6 +96,8 @@ class Estimates(TypedDict):
     remainders: list[Remainder]
     # The worst that the signed bytes allow; only if the request has `worstCase`.
     worstCase: WorstCase
+    # What the trade loses because its best route fits into no transaction that you can sign: how much better that route is than this one before costs, as a fraction. Absent if nothing is lost.
+    fitLoss: Optional[float]
 
 
 class Remainder(TypedDict):

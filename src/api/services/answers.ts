@@ -167,6 +167,7 @@ function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: Built
     otherAmountThresholdRaw: estimates.threshold.toString(),
     ...fromRemainders(estimates.remainders),
     ...(estimates.worstCase === undefined ? {} : { worstCase: fromWorstCase(estimates.worstCase) }),
+    ...(estimates.fitLoss === undefined ? {} : { fitLoss: estimates.fitLoss }),
   } satisfies MessageInitShape<typeof EstimatesSchema>;
 }
 

@@ -163,7 +163,7 @@ function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     unsignedTransaction: unsignedTransaction(message),
     expiresAtMs,
     platform: route.platform,
-    estimates: estimatesOf(route),
+    estimates: estimatesOf(route, draft.fitLoss),
     costs,
     route: legs,
     proof: proofOf(route),

@@ -4,7 +4,7 @@ import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import type { Intent } from "../intent.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
-import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
+import { fitLossOf, orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
 import type { Splits } from "../quote/split/split-routes.ts";
 import type { LoadedTrade } from "./load-trade.ts";
@@ -32,6 +32,8 @@ export interface TradeDraft {
   readonly lifetime: Lifetime;
   /** The senders whose tips are in the message. */
   readonly senders: readonly string[];
+  /** See `fitLossOf`. */
+  readonly fitLoss: number;
 }
 
 /**
@@ -57,6 +59,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   let left = routes;
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
+  let unfit: Route | undefined;
   for (;;) {
     if (left.length === 0 && !hasOthers) {
       // Routes over further markets may fit; they are priced only now.
@@ -71,8 +74,11 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
       const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(route);
       const cheaper = () => cheaperThan(composed, others, splits, intent, clock);
       const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper(), clock);
-      return { loaded, composed: best, lifetime, senders: choice.senders };
+      const fitLoss = unfit === undefined ? (splits?.fitLoss ?? 0) : fitLossOf(intent, unfit, composed.route);
+      if (unfit !== undefined) splits?.loses(fitLoss);
+      return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss };
     }
+    if (composed.fault === undefined) unfit ??= composed.route;
     misfits.push(misfitOf(composed));
     left = others;
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;

@@ -5,7 +5,7 @@ import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
 import { type Misfit, noneFits } from "./no-route.ts";
-import { estimatesOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
+import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { Splits } from "./split/split-routes.ts";
@@ -80,7 +80,7 @@ function answer(
   const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
   const routes =
     splits === undefined ? widest : orderRoutes(intent, [...allNarrower(widest, splits), ...widest], clock);
-  const { offered, unfit } = offersOf(ports, request, intent, snapshot, routes);
+  const { offered, unfit, lost } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
   const quoted: QuotedTrade = {
@@ -89,7 +89,7 @@ function answer(
     inDecimals: intent.inMint.decimals,
     outDecimals: intent.outMint.decimals,
     platform: best!.route.platform,
-    estimates: estimatesOf(best!.route),
+    estimates: estimatesOf(best!.route, fitLossOf(intent, lost, best!.route)),
     route: legsOf(best!.route),
     proof: proofOf(best!.route),
     needsOpenAccounts: best!.needsOpenAccounts,
@@ -146,6 +146,13 @@ interface OfferedRoute {
   readonly needsOpenAccounts: boolean;
 }
 
+interface Offers {
+  readonly offered: readonly OfferedRoute[];
+  readonly unfit: readonly MarketFault[];
+  /** The best route, if it does not fit. */
+  readonly lost: Route | undefined;
+}
+
 /** Separates the routes that fit into a transaction from those that do not. @throws TradewireError as `noneFits` */
 function offersOf(
   ports: QuotePorts,
@@ -153,10 +160,11 @@ function offersOf(
   intent: Intent,
   snapshot: Snapshot,
   routes: readonly Route[],
-): { readonly offered: readonly OfferedRoute[]; readonly unfit: readonly MarketFault[] } {
+): Offers {
   const offered: OfferedRoute[] = [];
   const unfit: MarketFault[] = [];
   const misfits: Misfit[] = [];
+  let lost: Route | undefined;
   for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes, request.maxTransactionVersion).entries()) {
     const route = routes[index]!;
     if (fit.kind !== "never") {
@@ -169,6 +177,7 @@ function offersOf(
       if (!unfit.some((fault) => fault.market === market)) unfit.push(fit.fault);
       continue;
     }
+    if (offered.length === 0) lost ??= route;
     const market = route.steps.map(({ hot }) => hot.market.address).join("+");
     const reason = fit.overUnits
       ? "may take more compute units than a transaction has"
@@ -176,5 +185,5 @@ function offersOf(
     unfit.push({ venue: route.platform, market, reason });
   }
   if (offered.length === 0) throw noneFits(misfits, ports.settings, request);
-  return { offered, unfit };
+  return { offered, unfit, lost };
 }

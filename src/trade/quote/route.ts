@@ -137,10 +137,29 @@ export function pathCount({ legs }: Pick<Route, "legs">): number {
   return (legs?.at(-1)?.path ?? 0) + 1;
 }
 
-/** What a route is expected to move. */
-export function estimatesOf(route: Route): BuiltTrade["estimates"] {
+/** What a route is expected to move. @param fitLoss see `fitLossOf` */
+export function estimatesOf(route: Route, fitLoss: number): BuiltTrade["estimates"] {
   const { inAmount, outAmount, remainders, priceImpact, threshold } = route;
-  return { inAmount, outAmount, remainders, priceImpact, threshold };
+  return { inAmount, outAmount, remainders, priceImpact, threshold, fitLoss: fitLoss > 0 ? fitLoss : undefined };
+}
+
+/** Losses are rounded to nine decimals. */
+const LOSS_PARTS = 1e9;
+
+/**
+ * How much better, before costs, the best route is than the one that is taken because it fits into a transaction. Fraction of
+ * what the latter is worth; 0 if it is no better.
+ *
+ * @param best undefined if every route fits
+ */
+export function fitLossOf(
+  { mode }: Pick<Intent, "mode">,
+  best: Pick<Route, "value"> | undefined,
+  taken: Route,
+): number {
+  if (best === undefined || taken.value <= 0n) return 0;
+  const lost = mode === "exactIn" ? best.value - taken.value : taken.value - best.value;
+  return lost <= 0n ? 0 : Math.round((Number(lost) / Number(taken.value)) * LOSS_PARTS) / LOSS_PARTS;
 }
 
 function isTaxed({ inMint, outMint }: Intent): boolean {

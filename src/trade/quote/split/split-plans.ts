@@ -29,7 +29,7 @@ export interface PlanTerms {
 export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #small: SmallTrades;
-  readonly #widest = new Map<string, number>();
+  readonly #widest = new Map<string, { readonly paths: number; readonly loss: number }>();
   readonly #budget = { left: QUOTE_BUDGET };
   #network: CurveNetwork | undefined;
   #shapes: DirectedSearch | undefined;
@@ -66,14 +66,26 @@ export class SplitPlan {
 
   /** The most paths that may fit into a transaction, as far as known. */
   widest(capacity: string | undefined): number {
-    return (capacity === undefined ? undefined : this.#widest.get(capacity)) ?? Number.POSITIVE_INFINITY;
+    return (capacity === undefined ? undefined : this.#widest.get(capacity)?.paths) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** What trades of this size lose because wider routes fit into no transaction, as far as known. Fraction. */
+  fitLoss(capacity: string | undefined): number {
+    return (capacity === undefined ? undefined : this.#widest.get(capacity)?.loss) ?? 0;
   }
 
   /** Notes that so many paths fit into no transaction. */
   neverFits(capacity: string | undefined, paths: number): void {
     if (capacity === undefined) return;
+    const loss = this.fitLoss(capacity);
     if (this.#widest.size >= MOST_KEPT) this.#widest.clear();
-    this.#widest.set(capacity, Math.min(this.widest(capacity), paths - 1));
+    this.#widest.set(capacity, { paths: Math.min(this.widest(capacity), paths - 1), loss });
+  }
+
+  /** Notes what a trade lost whose widest route fits into no transaction. Fraction. */
+  loses(capacity: string | undefined, loss: number): void {
+    const known = capacity === undefined ? undefined : this.#widest.get(capacity);
+    if (known !== undefined) this.#widest.set(capacity!, { paths: known.paths, loss });
   }
 
   #search(closed: Uint8Array): DirectedSearch {

@@ -27,7 +27,14 @@ const LEAST_GAIN = 1e-7;
 /** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
 const LEAST_ERROR = 5e-4;
 
-const NO_SPLITS: Splits = { chain: undefined, best: undefined, narrower: () => undefined, neverFits: () => undefined };
+const NO_SPLITS: Splits = {
+  chain: undefined,
+  best: undefined,
+  narrower: () => undefined,
+  neverFits: () => undefined,
+  fitLoss: 0,
+  loses: () => undefined,
+};
 
 /** What a split is searched for. */
 export interface SplitTerms {
@@ -50,6 +57,10 @@ export interface Splits {
   readonly narrower: (maxPaths: number) => Route | undefined;
   /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
   readonly neverFits: (paths: number) => void;
+  /** What `best` loses because wider divisions were found to fit into no wallet's transaction. Fraction. */
+  readonly fitLoss: number;
+  /** Notes what was lost to a division that fits into no wallet's transaction. Fraction. */
+  readonly loses: (loss: number) => void;
 }
 
 /**
@@ -89,6 +100,8 @@ export function splitRoutes(
     best: search.best(Math.min(terms.maxPaths, plan.widest(terms.capacity))),
     narrower: (maxPaths) => search.best(maxPaths),
     neverFits: (paths) => plan.neverFits(terms.capacity, paths),
+    fitLoss: plan.fitLoss(terms.capacity),
+    loses: (loss) => plan.loses(terms.capacity, loss),
   };
 }
 

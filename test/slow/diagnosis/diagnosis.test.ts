@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createTestWallet } from "../../support/wallet.ts";
 import { drawHeldOutPlan } from "./held-out-plans.ts";
 import { drawPlan, type Plan } from "./plans.ts";
+import { drawUnseenPlan } from "./unseen-plans.ts";
 import { runPlan } from "./virtual-trade.ts";
 import { drawWildPlan } from "./wild-plans.ts";
 import { isBad, trueCauses, worldWith } from "./world.ts";
@@ -10,7 +11,7 @@ import { isBad, trueCauses, worldWith } from "./world.ts";
 const CASES = Number(process.env.CASES ?? 200);
 const SEED = Number(process.env.SEED ?? 1);
 /** Cases shown that were not answered truly. */
-const SHOWN = 8;
+const SHOWN = Number(process.env.SHOWN ?? 8);
 /** Share of the cases that must be answered truly. */
 const PROMISED = 0.95;
 
@@ -39,6 +40,7 @@ test("names the true cause, or says that it is unknown", async () => {
     ["two faults", (seed) => drawPlan(seed, 2)],
     ["wild", drawWildPlan],
     ["held out", drawHeldOutPlan],
+    ["unseen", drawUnseenPlan],
   ];
   let [cases, truly, surelyWrong] = [0, 0, 0];
   for (const [index, [name, draw]] of kinds.entries()) {

@@ -93,24 +93,26 @@ export function chancesIn(scale: SlotScale, begin: number, end: number, obstacle
   let chances = 0;
   for (let slot = from; slot < end; slot++) {
     const isEnough = scale.isEnough(slot);
-    const isOpen = !obstacles.prices || (isEnough ?? isEnoughBefore(scale, slot));
-    if (isOpen) chances += isEnough === undefined && obstacles.skips ? 1 - scale.skippedShare : 1;
+    const open = !obstacles.prices ? 1 : isEnough === undefined ? openShareNear(scale, slot) : Number(isEnough);
+    chances += isEnough === undefined && obstacles.skips ? open * (1 - scale.skippedShare) : open;
   }
   return Math.round(chances);
 }
 
-/** Slots whose prices stand for those of a skipped one after them. */
-const NEAR_SLOTS = 24;
+/** Slots before and after one without a price whose prices stand for it. */
+const NEAR_SLOTS = 12;
 
 /**
- * What is assumed of a slot without a price: as much as before it if most such slots had no block, else that nobody paid in
- * it.
+ * The chance that the bid was enough for a slot without a price: as often as near it if most such slots had no block, else it
+ * is assumed that nobody paid in it.
  */
-function isEnoughBefore(scale: SlotScale, slot: number): boolean {
-  if (scale.skippedShare < 0.5) return true;
-  for (let before = slot - 1; before >= slot - NEAR_SLOTS; before--) {
-    const isEnough = scale.isEnough(before);
-    if (isEnough !== undefined) return isEnough;
+function openShareNear(scale: SlotScale, slot: number): number {
+  if (scale.skippedShare < 0.5) return 1;
+  let [listed, enough] = [0, 0];
+  for (let near = slot - NEAR_SLOTS; near <= slot + NEAR_SLOTS; near++) {
+    const isEnough = scale.isEnough(near);
+    if (isEnough !== undefined) listed += 1;
+    if (isEnough) enough += 1;
   }
-  return true;
+  return listed === 0 ? 1 : enough / listed;
 }

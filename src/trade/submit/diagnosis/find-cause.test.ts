@@ -79,6 +79,18 @@ describe("expired", () => {
     expect(findCause(seen(old))).toMatchObject({ cause: "blockhash_old", sure: false });
   });
 
+  test("a delay that left time enough is not the cause of what stood in the way afterwards", () => {
+    // Signed 100 slots late, with 40 blocks left; nobody paid more until shortly before.
+    const late = { started: at(5_100n), accepted: at(5_100n) };
+    const bySlot = new Map([...pricesIn(-100, 70, 20n, 50n)!.bySlot, ...pricesIn(71, 145, 900n, 900n)!.bySlot]);
+    const dear = findCause(seen({ ...late, prices: { bid: 100n, nodes: 2, bySlot } }));
+    expect(dear).toMatchObject({ cause: "priority_low", sure: false, others: ["submitted_late"] });
+    // Without it there is only the delay to blame, unless the blockhash was old.
+    const over = { started: at(5_150n), accepted: undefined, events: [], ended: at(5_150n) };
+    expect(findCause(seen(over)).cause).toBe("submitted_late");
+    expect(findCause(seen({ ...over, blocksLeftAtBuild: 60 })).cause).toBe("blockhash_old");
+  });
+
   test("a bid below all that landed on its accounts: sure by two nodes, likely by one, unknown by none", () => {
     expect(findCause(seen({ prices: pricesIn(-10, 145, 50n, 900n) }))).toMatchObject({
       cause: "contention",
@@ -118,6 +130,10 @@ describe("expired", () => {
       others: ["dropped_block"],
     });
     expect(findCause(seen({ events: events(4_900n) }))).toMatchObject({ cause: "unknown", others: [] });
+    // Late already for no known reason, and for a moment more by the drop.
+    const landed = { landedSlot: 5_108n, ended: at(5_110n) };
+    expect(findCause(seen({ ...landed, events: events(5_100n) })).cause).toBe("unknown");
+    expect(findCause(seen({ ...landed, landedSlot: 5_120n, events: events(5_100n) })).cause).toBe("dropped_block");
   });
 });
 

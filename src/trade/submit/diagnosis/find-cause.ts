@@ -17,12 +17,16 @@ const HEIGHT_ERROR = 3;
 
 const NO_OBSTACLES: Obstacles = { senders: false, prices: false, skips: false };
 
-/** A cause, how many slots it took, and how many chances to land in time there are without it, and with it alone. */
+/**
+ * A cause, how many slots it took, and how many chances to land in time there are without it, with it alone, and with it and
+ * the signer's delay alone.
+ */
 interface Suspect {
   readonly cause: DiagnosisCause;
   readonly took: number;
   readonly without: number;
   readonly alone: number;
+  readonly delayed: number;
 }
 
 /** True if a trade that landed took so long that its caller should know why. */
@@ -44,7 +48,9 @@ export function findCause(seen: Observations): Diagnosis {
   if (dropped <= LATE_SLOTS) return diagnosis(seen, scale, "dropped_block", false, []);
   const landedSlot = seen.started!.slot + BigInt(dropped);
   const late = causeAmong(sent({ ...scale, end: dropped }), { ...seen, landedSlot });
-  if (late.cause === "unknown") return diagnosis(seen, scale, "dropped_block", false, late.others);
+  // It was late already: the drop explains the end only if it alone took too long.
+  const kept = (seen.landedSlot === undefined ? scale.end : Number(seen.landedSlot - seen.started!.slot)) - dropped;
+  if (late.cause === "unknown" && kept > LATE_SLOTS) return diagnosis(seen, scale, "dropped_block", false, late.others);
   return { ...late, sure: false, others: [...late.others, "dropped_block"] };
 }
 
@@ -53,7 +59,12 @@ function causeAmong(scale: SlotScale, seen: Observations): Diagnosis {
   const suspects = suspectsOf(scale, seen);
   const mending = suspects.filter(({ without }) => without > MISSED_CHANCES);
   const sufficient = suspects.filter(({ alone }) => alone <= MISSED_CHANCES);
-  const main = largest(mending) ?? largest(leastOpen(sufficient));
+  const delayed = afterDelay(suspects);
+  const main =
+    largest(delayed.filter((suspect) => mending.includes(suspect))) ??
+    largest(delayed) ??
+    largest(mending) ??
+    largest(leastOpen(sufficient));
   if (main === undefined)
     return diagnosis(
       seen,
@@ -66,6 +77,13 @@ function causeAmong(scale: SlotScale, seen: Observations): Diagnosis {
     cause === main.cause ? [] : [cause],
   );
   return diagnosis(seen, scale, main.cause, isSure(main, others, scale, seen), others);
+}
+
+/** What kept a trade from landing after a delay of its signer that alone would have done no harm. */
+function afterDelay(suspects: readonly Suspect[]): readonly Suspect[] {
+  const delay = suspects.find(({ cause }) => cause === "submitted_late");
+  if (delay === undefined || delay.alone <= MISSED_CHANCES) return [];
+  return suspects.filter((suspect) => suspect !== delay && suspect.delayed <= MISSED_CHANCES);
 }
 
 /** Nothing is sent once the life is over: that no sender accepted it says nothing about them. */
@@ -89,6 +107,7 @@ function suspectsOf(scale: SlotScale, seen: Observations): readonly Suspect[] {
     took,
     without: inTime(0, end, { ...ALL_OBSTACLES, [obstacle]: false }),
     alone: inTime(-signed, end + aged, { ...NO_OBSTACLES, [obstacle]: true }),
+    delayed: inTime(0, end + aged, { ...NO_OBSTACLES, [obstacle]: true }),
   });
   const suspects: Suspect[] = [];
   if (signed > 0)
@@ -96,7 +115,8 @@ function suspectsOf(scale: SlotScale, seen: Observations): readonly Suspect[] {
       cause: "submitted_late",
       took: signed,
       without: inTime(-signed, end),
-      alone: inTime(0, end + aged, NO_OBSTACLES),
+      alone: inTime(0, end + scale.aged, NO_OBSTACLES),
+      delayed: Number.POSITIVE_INFINITY,
     });
   if (hasExpired && scale.aged >= USUAL_AGE)
     suspects.push({
@@ -104,6 +124,7 @@ function suspectsOf(scale: SlotScale, seen: Observations): readonly Suspect[] {
       took: scale.aged,
       without: inTime(0, end + aged),
       alone: inTime(-signed, end, NO_OBSTACLES),
+      delayed: inTime(0, end, NO_OBSTACLES),
     });
   suspects.push(...senderSuspects(scale, seen, among));
   const outbid = outbidSlots(scale).length;

@@ -5,7 +5,9 @@ import type { TestWallet } from "../../support/wallet.ts";
 export interface WalletConduct {
   readonly chains?: readonly string[];
   /** The owner presses "reject" on this. */
-  readonly rejects?: "connect" | "sign";
+  readonly rejects?: "connect" | "sign" | "transaction";
+  /** Signs a transaction only once the page's `testWalletRelease()` has been called. */
+  readonly holds?: boolean;
   /** A hardware wallet: signs transactions, never texts. */
   readonly hardware?: boolean;
 }
@@ -17,7 +19,12 @@ export interface WalletConduct {
 export async function injectWallet(page: Page, wallet: TestWallet, conduct: WalletConduct = {}): Promise<void> {
   await page.exposeFunction("testWalletSign", (bytes: number[]) => [...wallet.sign(Uint8Array.from(bytes))]);
   await page.addInitScript(
-    ({ address, publicKey, chains, rejects, hardware }) => {
+    ({ address, publicKey, chains, rejects, hardware, holds }) => {
+      const shared = window as unknown as Record<string, unknown>;
+      const listeners: ((change: object) => void)[] = [];
+      const released = new Promise<void>((resolve) => {
+        shared.testWalletRelease = resolve;
+      });
       const sign = async (bytes: Uint8Array): Promise<Uint8Array> =>
         Uint8Array.from(
           await (window as unknown as { testWalletSign(b: number[]): Promise<number[]> }).testWalletSign([...bytes]),
@@ -42,7 +49,8 @@ export async function injectWallet(page: Page, wallet: TestWallet, conduct: Wall
         version: "1.0.0",
         supportedTransactionVersions: ["legacy", 0],
         async signTransaction(...inputs: { transaction: Uint8Array }[]) {
-          if (rejects === "sign") throw refuse();
+          if (rejects === "sign" || rejects === "transaction") throw refuse();
+          if (holds) await released;
           return Promise.all(
             inputs.map(async ({ transaction }) => {
               const signedTransaction = Uint8Array.from(transaction);
@@ -66,6 +74,10 @@ export async function injectWallet(page: Page, wallet: TestWallet, conduct: Wall
               return { accounts: [account] };
             },
           },
+          "standard:events": {
+            version: "1.0.0",
+            on: (_event: string, listener: (change: object) => void) => listeners.push(listener),
+          },
           "solana:signTransaction": signTransaction,
           ...(hardware ? {} : { "solana:signMessage": signMessage }),
         },
@@ -75,7 +87,10 @@ export async function injectWallet(page: Page, wallet: TestWallet, conduct: Wall
         announce((event as CustomEvent<Parameters<typeof announce>[0]>).detail),
       );
       window.dispatchEvent(new CustomEvent("wallet-standard:register-wallet", { detail: announce }));
-      (window as unknown as { testWallet: unknown }).testWallet = wallet;
+      shared.testWallet = wallet;
+      shared.testWalletChange = (change: object) => {
+        for (const listener of listeners) listener(change);
+      };
     },
     {
       address: wallet.address.toString(),
@@ -83,6 +98,7 @@ export async function injectWallet(page: Page, wallet: TestWallet, conduct: Wall
       chains: [...(conduct.chains ?? ["solana:mainnet", "solana:devnet"])],
       rejects: conduct.rejects,
       hardware: conduct.hardware ?? false,
+      holds: conduct.holds ?? false,
     },
   );
 }

@@ -3,7 +3,10 @@
 /** Longer than any submit takes. */
 const RESPONSE_MS = 35_000;
 const STATUS_MS = 5_000;
+/** A stream without a byte for this long is cut: the service sends a line every 15 seconds. */
+const SILENCE_MS = 40_000;
 
+const LATE = "The service did not respond in time. Try again.";
 const UNREACHABLE = "The service cannot be reached. Check the connection and try again.";
 
 /** Sends a request and returns its status and text. @throws Error with a message for the user if there is no response */
@@ -23,12 +26,28 @@ export async function send(method, path, { body, apiKey, timeoutMs = RESPONSE_MS
       },
       ...(body === undefined ? {} : { body }),
     });
+    learnTime(response);
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    if (error.name === "TimeoutError") throw new Error("The service did not respond in time. Try again.");
+    if (error.name === "TimeoutError") throw new Error(LATE);
     throw new Error(UNREACHABLE);
   }
 }
+
+let clockErrorMs = 0;
+
+/** Takes the service's time from an answer, to the second. */
+function learnTime(response) {
+  const ms = Date.parse(response.headers.get("date") ?? "");
+  // The header has whole seconds: it is half a second old on average.
+  if (!Number.isNaN(ms)) clockErrorMs = ms + 500 - Date.now();
+}
+
+/** The service's time, whatever this machine's clock says. Epoch milliseconds, to about a second. */
+export const serviceTimeMs = () => Date.now() + clockErrorMs;
+
+/** Resolves after so many milliseconds. */
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Parses JSON; undefined if it is not JSON, such as the error page of a proxy. */
 export function parseJson(text) {
@@ -47,8 +66,14 @@ export async function call(method, path, { body, apiKey } = {}) {
   });
   const answer = parseJson(text);
   if (answer?.success === true) return answer.data;
-  const message = answer?.error?.message ?? `The service returned status ${status}. Try again shortly.`;
-  throw Object.assign(new Error(message), { code: answer?.error?.code, details: answer?.error?.details });
+  throw refusalOf(answer?.error, status);
+}
+
+/** @param error that of the envelope; undefined if there is none, as from a proxy */
+function refusalOf(error, status) {
+  const message = error?.message ?? `The service returned status ${status}. Try again shortly.`;
+  const { code, retryable, safeToRebuild, details } = error ?? {};
+  return Object.assign(new Error(message), { code, retryable, safeToRebuild, details });
 }
 
 /**
@@ -56,22 +81,20 @@ export async function call(method, path, { body, apiKey } = {}) {
  * @throws Error with the message and code of the service if it refuses the stream
  */
 export async function* readEvents(path, apiKey, signal) {
-  const response = await fetch(path, {
-    cache: "no-store",
-    headers: { authorization: `Bearer ${apiKey}` },
-    ...(signal === undefined ? {} : { signal }),
-  });
-  if (response.status !== 200) {
-    const error = parseJson(await response.text())?.error;
-    const message = error?.message ?? `The service returned status ${response.status}. Try again shortly.`;
-    throw Object.assign(new Error(message), { code: error?.code, retryable: error?.retryable });
-  }
-  let text = "";
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const silence = new Silence();
+  const signals = signal === undefined ? [silence.signal] : [silence.signal, signal];
+  let reader;
   try {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const response = await fetch(path, { cache: "no-store", headers, signal: AbortSignal.any(signals) });
+    learnTime(response);
+    if (response.status !== 200) throw refusalOf(parseJson(await response.text())?.error, response.status);
+    reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      silence.end();
       text += value;
       const parts = text.split("\n\n");
       text = parts.pop();
@@ -80,8 +103,36 @@ export async function* readEvents(path, apiKey, signal) {
         if (event !== null) yield { event: event[1], data: JSON.parse(event[2]) };
       }
     }
+  } catch (error) {
+    if (silence.signal.aborted) throw new Error(LATE);
+    throw error instanceof TypeError ? new Error(UNREACHABLE) : error;
   } finally {
-    reader.cancel().catch(() => {});
+    silence.close();
+    reader?.cancel().catch(() => {});
+  }
+}
+
+/** Aborts its signal once nothing has come for too long. */
+class Silence {
+  #stop = new AbortController();
+  #timer = this.#arm();
+
+  get signal() {
+    return this.#stop.signal;
+  }
+
+  #arm() {
+    return setTimeout(() => this.#stop.abort(), SILENCE_MS);
+  }
+
+  /** Something came. */
+  end() {
+    this.close();
+    this.#timer = this.#arm();
+  }
+
+  close() {
+    clearTimeout(this.#timer);
   }
 }
 

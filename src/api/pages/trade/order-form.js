@@ -97,12 +97,14 @@ export class OrderForm {
     await followQuotes(order, this.#apiKey, stop.signal, {
       quoted: (data) => {
         this.#quote = { order, data };
+        byId("quote").classList.remove("stale");
         say("order-notice", "");
         this.#showQuote();
       },
       failed: (words) => {
         byId("review").disabled = true;
-        say("order-notice", words, "bad");
+        byId("quote").classList.add("stale");
+        say("order-notice", this.#quote === undefined ? words : `This price is not followed any more. ${words}`, "bad");
       },
     });
   }

@@ -1,6 +1,6 @@
 // The price of an order, as the service streams it.
 
-import { readEvents } from "../shared/page.js";
+import { pause, readEvents } from "../shared/page.js";
 
 /** Pause before a stream of prices that broke off is opened again. */
 const RETRY_MS = 1500;
@@ -23,6 +23,6 @@ export async function followQuotes(order, apiKey, signal, { quoted, failed }) {
       failed(error.message);
       if (error.retryable === false) return;
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await pause(RETRY_MS);
   }
 }

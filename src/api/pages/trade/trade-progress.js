@@ -1,67 +1,67 @@
 // A submitted trade: its events as they come, and what it moved beside what was estimated.
 
 import { sol, toWords } from "../shared/amounts.js";
-import { byId, call, element, readEvents } from "../shared/page.js";
-import { base58 } from "../shared/wallets.js";
+import { byId, call, element, pause, readEvents } from "../shared/page.js";
 import { say } from "./notices.js";
+import { forgetTrade } from "./pending-trade.js";
+import { Timeline } from "./timeline.js";
 
 const LOOK_AGAIN_MS = 300;
-const WORDS = {
-  sent: ({ lane }) => `Sent to ${lane}`,
-  refused: ({ lane, reason }) => `${lane} did not accept it (${reason}); the others go on`,
-  processed: ({ slot }) => `Seen in slot ${slot}`,
-  confirmed: () => "Confirmed",
-  finalized: () => "Final",
-};
+/** Pause before a submit without an answer is sent again. */
+const RETRY_MS = 1500;
+
 /** What to do, where the message of the service does not say it. */
 const REMEDIES = {
   SLIPPAGE_EXCEEDED: "Allow more slippage, or trade a smaller amount, and build again.",
   TX_EXPIRED: "Nothing was traded.",
   INSUFFICIENT_SOL: "Add SOL to the wallet and build again.",
+  INSUFFICIENT_TOKEN_BALANCE: "The wallet held less of the token by then: choose a smaller amount and build again.",
+  INSUFFICIENT_LIQUIDITY: "Choose a smaller amount and build again.",
+  NO_ROUTE: "No market takes this trade any more: choose another token, or try again later.",
   PROGRAM_ERROR: "Build again: the market has changed.",
+  OUTCOME_UNKNOWN: "Look at your balances or at an explorer before you trade again.",
 };
 
-/** What `cause` of a diagnosis means. */
-const CAUSES = {
-  submitted_late: "it was signed and submitted too late",
-  blockhash_old: "its blockhash was old when it was built",
-  senders_refused: "no sender accepted it",
-  senders_late: "the senders accepted it late",
-  priority_low: "its priority fee was too low for the chain",
-  contention: "its priority fee was too low for its accounts",
-  dropped_block: "the chain dropped a block that had it",
-  slots_skipped: "leaders skipped their slots",
-  unknown: "The cause is not known",
-};
-
-/** Submits a signed trade and shows it until it is final. */
-export async function followTrade({ session, build, signed, tokens, status }) {
-  const signature = base58(signed.slice(1, 65));
-  const timeline = new Timeline(build.startedMs);
-  timeline.add("Built", build.builtMs);
-  timeline.add("Verified and signed");
+/**
+ * Submits a signed trade and shows it until it is decided for good.
+ *
+ * @param trade what `keepTrade` keeps: `signature`, `body`, `order`, `built`, `startedMs`, `builtMs`
+ * @param isAgain true if an earlier page may have submitted it
+ */
+export async function followTrade(trade, { apiKey, tokens, status, isAgain = false }) {
+  const { signature, startedMs, builtMs, order, built } = trade;
+  const { estimates } = built;
+  tokens.learn(order.inputMint, estimates.inputAmount, estimates.inputAmountRaw);
+  tokens.learn(order.outputMint, estimates.outputAmount, estimates.outputAmountRaw);
+  const timeline = new Timeline(startedMs);
+  timeline.add("Built", builtMs);
+  timeline.add(isAgain ? "Found again: submitted by this tab before" : "Verified and signed");
   showSignature(signature, status.network);
   byId("compare").hidden = true;
   say("outcome", "");
-  const body = { submissionToken: build.built.submissionToken, signedTransaction: base64(signed) };
-  const submitting = call("POST", "/v1/tx/submit", { apiKey: session.apiKey, body });
-  timeline.add("Submitted");
+  const ended = new AbortController();
+  const submitting = submit(trade, apiKey);
+  timeline.add(isAgain ? "Submitted again, which is safe: the chain executes it once at most" : "Submitted");
   timeline.wait("Waiting for the chain");
-  // A stream that fails or is cut leaves the answer of the submit.
-  const following = follow(signature, session.apiKey, timeline, (trade) => showAmounts(trade, build, tokens)).catch(
-    () => {},
+  const following = follow(signature, { apiKey, signal: ended.signal }, timeline, (now) =>
+    showAmounts(now, trade, tokens),
   );
   try {
-    const trade = await submitting;
-    showAmounts(trade, build, tokens);
-    if (trade.status === "pending") say("outcome", "Not decided yet: this page follows it on.");
+    const answer = await submitting;
+    showAmounts(answer, trade, tokens);
+    if (answer.status === "pending") say("outcome", "Not decided yet: this page follows it on.");
     await following;
-    const final = await call("GET", `/v1/tx/${signature}`, { apiKey: session.apiKey });
-    showAmounts(final, build, tokens);
+    const final = await untilAnswered(() => call("GET", `/v1/tx/${signature}`, { apiKey }));
+    showAmounts(final, trade, tokens);
     timeline.end();
     if (final.diagnosis !== null) timeline.addWhy(final.diagnosis);
-    if (final.status !== "pending") say("outcome", "The trade landed.", "good");
+    if (final.status !== "pending") {
+      forgetTrade();
+      say("outcome", "The trade landed.", "good");
+    } else say("outcome", "Not decided yet. The history shows how it ends.");
   } catch (error) {
+    ended.abort();
+    forgetTrade();
     timeline.fail(error.code ?? "Failed");
     const remedy = REMEDIES[error.code];
     say("outcome", [error.message, remedy].filter((words) => words !== undefined).join(" "), "bad");
@@ -70,59 +70,42 @@ export async function followTrade({ session, build, signed, tokens, status }) {
   }
 }
 
-async function follow(signature, apiKey, timeline, show) {
+/** Submits until there is an answer: bytes that have been sent may land whatever became of the answer. */
+const submit = ({ body }, apiKey) => untilAnswered(() => call("POST", "/v1/tx/submit", { apiKey, body }));
+
+/** Asks until the service answers or refuses for good. @throws Error with its message and code */
+async function untilAnswered(ask) {
   for (;;) {
     try {
-      for await (const { event, data } of readEvents(`/v1/tx/${signature}/events`, apiKey)) {
-        if (event === "end" || event === "error") return;
-        for (const one of data.events) timeline.add(WORDS[one.kind](one));
-        show(data);
-      }
-      return;
+      const answer = await ask();
+      say("outcome", "");
+      return answer;
     } catch (error) {
-      // The submit has not arrived yet.
-      if (error.code !== "TRADE_NOT_FOUND") throw error;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      const isOpen = error.code === undefined || (error.retryable === true && error.safeToRebuild !== true);
+      if (!isOpen) throw error;
+      say("outcome", `Not decided: ${error.message} The trade may land all the same; this page asks again.`, "bad");
+      await pause(RETRY_MS);
     }
   }
 }
 
-class Timeline {
-  #list = byId("timeline");
-  #startedMs;
-  #waiting;
-
-  constructor(startedMs) {
-    this.#startedMs = startedMs;
-    this.#list.replaceChildren();
-  }
-
-  add(words, atMs = performance.now()) {
-    const item = element("li", {}, element("time", {}, `${Math.round(atMs - this.#startedMs)} ms`), words);
-    if (this.#waiting === undefined) this.#list.append(item);
-    else this.#waiting.before(item);
-  }
-
-  wait(words) {
-    this.#waiting = element("li", { class: "waiting" }, words);
-    this.#list.append(this.#waiting);
-  }
-
-  end() {
-    this.#waiting?.remove();
-    this.#waiting = undefined;
-  }
-
-  /** Why it landed late or not at all. */
-  addWhy({ cause, sure, evidence, remedy }) {
-    const likely = cause === "unknown" ? "" : sure ? "Why: " : "Probably why: ";
-    const words = `${likely}${CAUSES[cause] ?? cause.replaceAll("_", " ")}. ${evidence} ${remedy}`;
-    this.#list.append(element("li", { class: "why" }, words));
-  }
-
-  fail(words) {
-    this.end();
-    this.#list.append(element("li", { class: "bad" }, words));
+/** Shows the events of a trade until it is final, has failed, or `signal` aborts; a stream that is cut is opened again. */
+async function follow(signature, { apiKey, signal }, timeline, show) {
+  while (!signal.aborted) {
+    try {
+      for await (const { event, data } of readEvents(`/v1/tx/${signature}/events`, apiKey, signal)) {
+        // The submit's answer has what it failed with; a process that stops says so in the stream.
+        if (event === "error" && data.error.retryable === true) throw data.error;
+        if (event === "end" || event === "error") return;
+        for (const one of data.events) timeline.receive(one);
+        show(data);
+      }
+    } catch (error) {
+      // The submit has not arrived yet, or the service cannot be reached.
+      const mayCome = error.code === undefined || error.code === "TRADE_NOT_FOUND" || error.retryable === true;
+      if (!mayCome) return;
+    }
+    await pause(LOOK_AGAIN_MS);
   }
 }
 
@@ -162,5 +145,3 @@ function showSignature(signature, network) {
   const more = network === "localnet" ? "No public explorer shows this test chain." : link;
   byId("signature").replaceChildren("Signature ", element("code", {}, signature), " ", more);
 }
-
-const base64 = (bytes) => btoa(String.fromCharCode(...bytes));

@@ -62,6 +62,7 @@ export class WalletCard {
     // Whatever comes of it: the next visit tries again.
     retireKeys(apiKey, KEY_LABEL).catch(() => {});
     this.session = { ...chosen, apiKey, keyId };
+    this.#watch(this.session);
     byId("wallet-name").textContent = wallet.name;
     byId("address").textContent = account.address;
     byId("fund").hidden = !faucet;
@@ -70,6 +71,18 @@ export class WalletCard {
     byId("connected").hidden = false;
     say("wallet-notice", "");
     await this.#events.opened(this.session);
+  }
+
+  /** A wallet that shares the account no more, or another one, ends the session. @see the events of the Wallet Standard */
+  #watch(session) {
+    const { wallet, account } = session;
+    wallet.features["standard:events"]?.on("change", ({ accounts }) => {
+      if (this.session !== session || accounts === undefined) return;
+      if (accounts.some(({ address }) => address === account.address)) return;
+      this.leave();
+      const words = accounts.length === 0 ? "has disconnected" : "has switched to another account: connect it to go on";
+      say("wallet-notice", `${wallet.name} ${words}.`, "bad");
+    });
   }
 
   /** Ends the session, and its key as soon as no trade is followed with it. */

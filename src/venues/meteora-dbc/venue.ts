@@ -193,14 +193,16 @@ function unitsOf(
 ): number {
   const work = baseFeeWork(config.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
   const limited = config.baseFee.kind === "rateLimiter" && !selling;
+  const completes = !selling && pool.quoteReserve + fill.netIn >= config.migrationThreshold;
   return (
     OLDER_BUILD_UNITS +
-    (selling ? sellUnits(exactIn, fill) : (exactIn ? 37_500 : 38_400) + 4_000 * fill.crossed) +
+    (selling ? sellUnits(exactIn, fill) : buyUnits(exactIn, fill)) +
+    (completes ? COMPLETION_UNITS : 0) +
     30 * config.segments.length +
     (config.eagerFirstSwap ? (pool.hasSwapped ? 500 : 3_500) : 0) +
     (config.volatility === undefined ? 0 : 3_300) +
     (work.powers ? 2_600 : 0) +
-    (limited ? 2_950 : 0) +
+    (limited ? (exactIn ? 2_950 : 3_450) : 0) +
     (work.counts && limited ? (exactIn ? 2_050 : 3_900) : 0) +
     (work.roots ? 20_600 : 0) +
     mintUnits(mints[0], extensions[0]) +
@@ -209,10 +211,18 @@ function unitsOf(
 }
 
 /** What builds before March 2026 use beyond it: their swap2 goes through the program's older entry. */
-const OLDER_BUILD_UNITS = 4_400;
+const OLDER_BUILD_UNITS = 5_600;
+
+/** The buy that completes the curve marks the pool and reports it in an event. */
+const COMPLETION_UNITS = 8_000;
+
+/** A stretch costs more the more bits its liquidity and its prices have. */
+function buyUnits(exactIn: boolean, { crossed }: DbcFill): number {
+  return exactIn ? 37_500 + 4_900 * crossed : 38_400 + 5_100 * crossed;
+}
 
 function sellUnits(exactIn: boolean, { crossed, endsLow }: DbcFill): number {
-  return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 2_950 * crossed;
+  return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 3_900 * crossed;
 }
 
 /** Addition for the transfer of a token. The program creates its coins with two extensions. */

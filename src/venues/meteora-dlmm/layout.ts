@@ -63,6 +63,8 @@ export interface DlmmPair {
   readonly feesInY: boolean;
   /** True if limit orders in its bins are filled too. */
   readonly limitOrders: boolean;
+  /** Rewards for providers, 0 to 2: a swap shares them out. */
+  readonly rewards: number;
 }
 
 /** Decodes a pair account; undefined if it is none. @see @meteora-ag/dlmm 1.9.14 IDL, account LbPair */
@@ -91,6 +93,7 @@ export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
   const collectFeeMode = data[36]!;
   if (functionType > 2 || collectFeeMode > 1) return undefined;
   const binStep = view.getUint16(80, true);
+  const rewards = rewardsOf(data);
   return {
     enabled: data[82] === 0,
     activationPoint: ACTIVATED_PAIR_TYPES.includes(data[75]!) ? readU64(data, 816) : 0n,
@@ -107,14 +110,14 @@ export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
     indexReference: view.getInt32(48, true),
     lastUpdate: view.getBigInt64(56, true),
     feesInY: collectFeeMode === 1,
-    limitOrders: functionType === 2 || (functionType === 0 && !hasRewards(data)),
+    limitOrders: functionType === 2 || (functionType === 0 && rewards === 0),
+    rewards,
   };
 }
 
-/** True if either of the two rewards has a mint. */
-function hasRewards(data: Uint8Array): boolean {
-  for (const start of [264, 408]) for (let at = start; at < start + 32; at++) if (data[at] !== 0) return true;
-  return false;
+/** How many of the two rewards have a mint. */
+function rewardsOf(data: Uint8Array): number {
+  return [264, 408].filter((start) => data.subarray(start, start + 32).some((byte) => byte !== 0)).length;
 }
 
 /** Seventy neighbouring bins, decoded lazily. */

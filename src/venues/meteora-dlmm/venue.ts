@@ -259,6 +259,7 @@ function unitsOf(
     (exactIn ? 40_900 : 43_600) +
     (pair.limitOrders ? 900 : 0) +
     (extended ? 1_300 : 0) +
+    rewardUnits(pair.rewards, fill.bins + fill.empty) +
     (fill.bins - 1) * ((exactIn ? 5_850 : 7_150) + (xToY ? 0 : 300)) +
     fill.empty * 270 +
     fill.mixed * 2_000 +
@@ -266,6 +267,16 @@ function unitsOf(
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );
+}
+
+/** Bins, from the active one on, among which a swap shares the rewards since the last one. */
+const REWARDED_BINS = 15;
+
+/** Addition for rewards of providers. */
+function rewardUnits(rewards: number, bins: number): number {
+  if (rewards === 0) return 0;
+  const further = Math.min(bins, REWARDED_BINS) - 1;
+  return rewards === 1 ? 2_750 + 1_050 * further : 3_850 + 1_490 * further;
 }
 
 /** Addition for the transfer of a token; an exact-out trade computes its fee twice. */

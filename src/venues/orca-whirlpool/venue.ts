@@ -6,6 +6,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK, midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -187,8 +188,8 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
       SWAP_UNITS +
       pool.rewards * REWARD_UNITS +
       (market.adaptive ? VOLATILITY_UNITS + ABOVE_BIT_UNITS * (pool.tick > 0 ? tickBits(pool.tick) : 0) : 0) +
-      mintUnits(mints[0]) +
-      mintUnits(mints[1]),
+      mintUnits(mints[0], extensionCount(have, market.mints[0])) +
+      mintUnits(mints[1], extensionCount(have, market.mints[1])),
     routes: [route(slots, pool.tick, tickSpacing, true), route(slots, pool.tick, tickSpacing, false)],
   };
 }
@@ -308,9 +309,14 @@ const ABOVE_BIT_UNITS = 300;
 const BELOW_BIT_UNITS = 80;
 const TOKEN_2022_UNITS = 6_300;
 const TRANSFER_FEE_UNITS = 9_650;
+const EXTENDED_UNITS = 1_600;
+const EXTENSION_UNITS = 310;
 /** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
 const MAX_SWAP_UNITS = 1_250_000;
 
-function mintUnits({ program, transferFees }: Mint): number {
-  return (program === TOKEN_PROGRAM ? 0 : TOKEN_2022_UNITS) + (transferFees === undefined ? 0 : TRANSFER_FEE_UNITS);
+/** Addition for a token; programs scan all of a mint's extensions. */
+function mintUnits({ program, transferFees }: Mint, extensions: number): number {
+  if (program === TOKEN_PROGRAM) return 0;
+  if (transferFees !== undefined) return TOKEN_2022_UNITS + TRANSFER_FEE_UNITS + EXTENSION_UNITS * (extensions - 1);
+  return TOKEN_2022_UNITS + (extensions === 0 ? 0 : EXTENDED_UNITS) + EXTENSION_UNITS * extensions;
 }

@@ -5,6 +5,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK, midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -197,8 +198,8 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
       SWAP_UNITS +
       (256 - market.extension.bump) * DERIVATION_UNITS +
       pool.rewards * REWARD_UNITS +
-      mintUnits(mints[0]) +
-      mintUnits(mints[1]),
+      mintUnits(mints[0], extensionCount(have, market.mints[0])) +
+      mintUnits(mints[1], extensionCount(have, market.mints[1])),
   };
 }
 
@@ -272,7 +273,7 @@ function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: bo
     const beyond = ahead === undefined || isBeyondBitmap(ahead, tickSpacing) || isBeyondBitmap(own, tickSpacing);
     if (beyond) {
       trail.push(extension);
-      units += EXTENSION_UNITS;
+      units += BITMAP_EXTENSION_UNITS;
     }
   }
   if (neighbours && behind !== undefined) trail.push(behind);
@@ -311,10 +312,13 @@ const ORDERS_UNITS = 12_000;
 const ARRAY_UNITS = 3_980;
 const FIRST_ARRAY_UNITS = 1_080;
 const BITMAP_UNITS = 2_370;
-const EXTENSION_UNITS = 860;
+const BITMAP_EXTENSION_UNITS = 860;
 const DERIVATION_UNITS = 1_665;
 const REWARD_UNITS = 6_300;
 const TOKEN_2022_UNITS = 4_200;
+const EXTENDED_UNITS = 1_200;
+const MINT_EXTENSION_UNITS = 300;
+const FEE_EXTENSION_UNITS = 400;
 const TRANSFER_FEE_IN_UNITS = 4_950;
 const TRANSFER_FEE_OUT_UNITS = 2_800;
 const TRANSFER_FEE_IN_EXACT_OUT_UNITS = 2_150;
@@ -338,6 +342,9 @@ function tradeUnits(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exact
   return units;
 }
 
-function mintUnits({ program }: Mint): number {
-  return program === TOKEN_PROGRAM ? 0 : TOKEN_2022_UNITS;
+/** Addition for a token; programs scan all of a mint's extensions. What a transfer fee adds depends on the side. */
+function mintUnits({ program, transferFees }: Mint, extensions: number): number {
+  if (program === TOKEN_PROGRAM) return 0;
+  if (transferFees !== undefined) return TOKEN_2022_UNITS + FEE_EXTENSION_UNITS * (extensions - 1);
+  return TOKEN_2022_UNITS + (extensions === 0 ? 0 : EXTENDED_UNITS) + MINT_EXTENSION_UNITS * extensions;
 }

@@ -3,6 +3,7 @@ import type { AccountView, ChainClock } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -126,7 +127,10 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
     config,
     mints,
     sides: [side(0), side(1)],
-    computeUnits: SWAP_UNITS + mintUnits(mints[0]) + mintUnits(mints[1]),
+    computeUnits:
+      SWAP_UNITS +
+      mintUnits(mints[0], extensionCount(have, market.mints[0])) +
+      mintUnits(mints[1], extensionCount(have, market.mints[1])),
   };
 }
 
@@ -197,7 +201,10 @@ function traded(state: CpmmState, made: Quote<CpmmQuoteFill>, { epoch }: ChainCl
 /** Compute units, measured on builds of 2024 and 2025: the swap itself, then what each mint's transfer adds. */
 const SWAP_UNITS = 36_700;
 
-function mintUnits(mint: Mint): number {
+/** For each of a mint's extensions: programs scan them all. */
+const EXTENSION_UNITS = 220;
+
+function mintUnits(mint: Mint, extensions: number): number {
   if (mint.program === TOKEN_PROGRAM) return 0;
-  return mint.transferFees === undefined ? 3_400 : 6_200;
+  return (mint.transferFees === undefined ? 3_400 : 6_200) + EXTENSION_UNITS * extensions;
 }

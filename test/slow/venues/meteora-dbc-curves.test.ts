@@ -1,0 +1,175 @@
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { writeU64 } from "../../../src/primitives/bytes.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
+import { associatedTokenAddress } from "../../../src/solana/pda.ts";
+import { TOKEN_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
+import { createTokenAccount } from "../../../src/solana/token/token-instructions.ts";
+import { DBC_PROGRAM } from "../../../src/venues/meteora-dbc/layout.ts";
+import { meteoraDbc } from "../../../src/venues/meteora-dbc/venue.ts";
+import type { SwapMode } from "../../../src/venues/venue.ts";
+import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { Svm } from "../../support/svm.ts";
+import { buildsOf } from "./support/builds.ts";
+import { createDbcPool, METAPLEX_PROGRAM, type NewDbcPool } from "./support/meteora-dbc.ts";
+import { randomDbcPool } from "./support/random-curves.ts";
+
+/**
+ * Curves of any shape, on every build: what a trade uses follows the bits of prices and liquidity, the stretches that it crosses, and
+ * whether it completes the curve. `SEED=9 CURVES=200` draws others.
+ */
+const METAPLEX = ".venues/metaplex_token_metadata.so";
+const present = existsSync(METAPLEX);
+const SEED = Number(process.env.SEED ?? 1);
+const CURVES = Number(process.env.CURVES ?? 40);
+const TRADES = 20;
+/** Units of the instruction that sets the limit. */
+const BUDGET_UNITS = 150;
+const PLENTY = 10n ** 18n;
+/** Builds before this let the last trade run a unit past the migration price, in the buyer's favour. */
+const CAPPED_SINCE = 20260101;
+const DUST_AT_THE_END = /exactIn .*quoted \d+ → \d+, executed \d+ → \d+$/;
+
+describe.skipIf(!present).each(buildsOf("meteora_dbc"))("meteora_dbc on curves of any shape ($path)", ({ path }) => {
+  it("is exact and within its limit", () => {
+    const built = Number(/(\d{8})-/.exec(path)?.[1] ?? CAPPED_SINCE);
+    const svm = new Svm();
+    svm.addProgram(METAPLEX_PROGRAM, METAPLEX);
+    svm.addProgram(DBC_PROGRAM, path);
+    svm.newMint({ address: USDC_MINT, decimals: 6, supply: PLENTY });
+    const outcomes: TradeOutcome[] = [];
+    const faults: string[] = [];
+    const shares: number[] = [];
+    for (let index = 0; index < CURVES; index++) {
+      const seed = SEED * 10_000 + index;
+      const random = createRandom(seed);
+      const curve = openCurve(svm, randomDbcPool(random));
+      if (curve === undefined) continue;
+      const made = tradeOn(svm, curve, random);
+      outcomes.push(...made);
+      const ends = (["exactIn", "exactOut"] as const).map((mode) => complete(svm, curve, mode));
+      shares.push(...ends.flatMap(({ ratio }) => ratio ?? []));
+      const found = [...judge(made).faults, ...ends.flatMap(({ fault }) => fault ?? [])];
+      faults.push(...found.map((fault) => `seed ${seed}: ${fault}`));
+    }
+    const { trades, worstUnitRatio } = judge(outcomes);
+    console.log(
+      `meteora_dbc | ${path} | ${trades} trades, bound/used at most ${worstUnitRatio}; ${shares.length} completions, ${Math.min(...shares)} at least`,
+    );
+    expect(faults.filter((fault) => !(built < CAPPED_SINCE && DUST_AT_THE_END.test(fault)))).toEqual([]);
+    expect(trades).toBeGreaterThan(CURVES);
+    expect(shares.length).toBeGreaterThan(CURVES / 2);
+  });
+});
+
+interface OpenCurve {
+  readonly shape: NewDbcPool;
+  readonly wallet: Address;
+  readonly market: Address;
+  readonly baseMint: Address;
+  readonly coins: Address;
+}
+
+/** Undefined for a shape that the program does not accept. */
+function openCurve(svm: Svm, shape: NewDbcPool): OpenCurve | undefined {
+  const wallet = svm.newWallet(10n ** 15n);
+  try {
+    const { address: market, baseMint } = createDbcPool(svm, wallet, shape);
+    const program = svm.get(baseMint)!.owner;
+    const coins = associatedTokenAddress(wallet, baseMint, program);
+    svm.send(wallet, [createTokenAccount(coins, wallet, baseMint, program)]);
+    return { shape, wallet, market, baseMint, coins };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Trades of any size on a curve; a complete one begins anew. */
+function tradeOn(svm: Svm, curve: OpenCurve, random: Random): TradeOutcome[] {
+  const { wallet, market, baseMint } = curve;
+  const pair = pairOf(curve);
+  const { vaults } = readMarket(svm, meteoraDbc, market, pair).market;
+  const fresh = [market, ...vaults].map((address) => svm.get(address)!);
+  let { slot, epoch, unixTimestamp } = svm.clock();
+  const left = (): bigint => {
+    const { pool, config } = readMarket(svm, meteoraDbc, market, pair).state;
+    return config.migrationThreshold - pool.quoteReserve;
+  };
+  const beginAnew = () => {
+    if (left() <= 0n) for (const account of fresh) svm.setAccount({ ...account });
+  };
+  const outcomes = runTrades({
+    svm,
+    venue: meteoraDbc,
+    market,
+    pair,
+    wallet,
+    random,
+    count: TRADES,
+    limit: (mint, mode) => {
+      if (mint === baseMint) return mode === "exactIn" ? 10n ** 12n : 10n ** 17n;
+      return left() + left() / 2n + 1n;
+    },
+    before: () => {
+      const seconds = BigInt(random.pick([0, 1, 5, 60, 300]));
+      unixTimestamp += seconds;
+      slot += seconds * 4n;
+      svm.setClock({ slot, epoch, unixTimestamp });
+      beginAnew();
+      fund(svm, curve);
+    },
+    guards: false,
+    shadow: false,
+  });
+  beginAnew();
+  return outcomes;
+}
+
+/** Buys all that is left of a curve, without keeping the result. @returns a fault if there is one, else bound/used */
+function complete(svm: Svm, curve: OpenCurve, mode: SwapMode): { readonly fault?: string; readonly ratio?: number } {
+  const { wallet, market, baseMint, coins, shape } = curve;
+  fund(svm, curve);
+  const { state } = readMarket(svm, meteoraDbc, market, pairOf(curve));
+  const ask = { mode: "exactIn", inMint: shape.quoteMint, outMint: baseMint, clock: svm.clock() } as const;
+  const most = mostIn(() => meteoraDbc.quote(state, { ...ask, amount: PLENTY }));
+  if (most === undefined) return {};
+  const whole = meteoraDbc.quote(state, { ...ask, amount: most });
+  const quote = mode === "exactIn" ? whole : meteoraDbc.quote(state, { ...ask, mode, amount: whole.outAmount });
+  const leg = meteoraDbc.swap(state, quote, {
+    wallet,
+    source: associatedTokenAddress(wallet, shape.quoteMint, TOKEN_PROGRAM),
+    destination: coins,
+    threshold: mode === "exactIn" ? 1n : PLENTY / 100n,
+    salt: 0,
+    exists: (address) => svm.get(address) !== null,
+  });
+  const done = svm.simulate(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
+  if (!done.ok) return { fault: `completing ${mode} of ${most}: ${done.error.slice(0, 300)}` };
+  const used = done.computeUnits - BUDGET_UNITS;
+  if (used > leg.computeUnits)
+    return { fault: `completing ${mode} of ${most}: used ${used}, bound ${leg.computeUnits}` };
+  return { ratio: leg.computeUnits / used };
+}
+
+/** The most that a curve takes, as its refusal of more says. */
+function mostIn(quoteTooMuch: () => unknown): bigint | undefined {
+  try {
+    quoteTooMuch();
+  } catch (error) {
+    const most = error instanceof TradewireError ? error.facts.details?.mostIn : undefined;
+    return most === undefined || most === "0" ? undefined : BigInt(String(most));
+  }
+  return undefined;
+}
+
+const pairOf = ({ shape, baseMint }: OpenCurve) => ({ a: shape.quoteMint, b: baseMint });
+
+function fund(svm: Svm, { shape, wallet, coins }: OpenCurve): void {
+  const account = svm.get(coins)!;
+  writeU64(account.data, 64, PLENTY);
+  svm.setAccount(account);
+  svm.setTokens(wallet, shape.quoteMint, PLENTY / 100n);
+}

@@ -30,6 +30,7 @@ const pair: DlmmPair = {
   lastUpdate: 1_000n,
   feesInY: false,
   limitOrders: false,
+  rewards: 0,
 };
 
 interface Held {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
-import { judge, runTrades } from "../../conformance/trades.ts";
+import { runTrades } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf } from "./support/builds.ts";
 import { asAssociated, EXTENSION_COUNTS, extendMint } from "./support/extended-mint.ts";

@@ -18,6 +18,8 @@ interface ReadPlanOptions {
 
 /** How long an account counts as in use after a trade was built on it. Milliseconds. */
 const IN_USE_MS = 4_000;
+/** Accounts of one call: once one is due, those due soon come along. */
+const ACCOUNTS_PER_CALL = 100;
 /** Upper bound of accounts in use re-read per poll; the rest take turns. */
 const VERIFIED_PER_POLL = 400;
 /** Upper bound of accounts in use that a poll looks at, and of others that it reads: either takes about a millisecond. */
@@ -61,18 +63,26 @@ export class ReadPlan {
     const { followed, feed, stream, pollMs, refreshMs, quietMs } = this.#options;
     const isLate = stream.isBehind();
     const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
-    // Spread over the whole refresh time, however many were first read together.
-    let toHeal = Math.ceil((followed.size * pollMs) / refreshMs) + 1;
+    // Spread over the whole refresh time, however many were first read together, but in whole calls: nodes count those.
+    const most = Math.max(ACCOUNTS_PER_CALL, Math.ceil((followed.size * pollMs) / refreshMs) + 1);
+    const dueBeforeMs = this.#isAnyOld(atMs) ? atMs - refreshMs / 2 : atMs - refreshMs;
+    let toHeal = most;
     // Those read longest ago come first, so what this poll leaves is first in the next.
     let toScan = MAX_PER_POLL;
     for (const entry of followed.values()) {
       if (--toScan < 0) return;
-      const isOld = entry.readAtMs <= atMs - refreshMs && toHeal > 0;
+      const isOld = entry.readAtMs <= dueBeforeMs && toHeal > 0;
       if (!isOld && !isSomeQuiet) return;
       if (!entry.streamed) continue;
       if (isOld) toHeal -= 1;
       if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.add(entry);
     }
+  }
+
+  /** True if the account read longest ago is due again. */
+  #isAnyOld(atMs: number): boolean {
+    const [first] = this.#options.followed.values();
+    return first !== undefined && first.readAtMs <= atMs - this.#options.refreshMs;
   }
 
   #addInUse(due: Set<FollowedAccount>, atMs: number): void {

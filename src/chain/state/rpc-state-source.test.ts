@@ -347,12 +347,38 @@ test("a slot far ahead of everything known is discarded without effect", async (
   expect(source.counts()).toMatchObject({ streamed: 1, gaps: 0, disbelieved: 1 });
 });
 
-test("many accounts are read in chunks, and their refresh is spread over time", async () => {
-  const many = Array.from({ length: 2_000 }, (_, i) => {
+/** So many addresses, the first numbered `from`. */
+const numbered = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32).fill(1);
-    new DataView(bytes.buffer).setUint32(0, i);
+    new DataView(bytes.buffer).setUint32(0, from + i);
     return Address.from(bytes);
   });
+
+test("accounts that were first read at different times are soon refreshed in one call every ten seconds", async () => {
+  const pass = async (seconds: number) => {
+    for (let polls = seconds * 2.5; polls > 0; polls--) {
+      nodeSlot += 1n;
+      subscriptions.slot(nodeSlot);
+      await vi.advanceTimersByTimeAsync(400);
+    }
+  };
+  subscriptions.slot(nodeSlot);
+  for (let pair = 0; pair < 8; pair++) {
+    await source.follow(numbered(10, 10 * pair));
+    subscriptions.activate();
+    await pass(3);
+  }
+  await pass(20);
+  const [calls, accounts] = [reads, source.counts().reads];
+  await pass(100);
+  expect(source.counts()).toMatchObject({ accounts: 80, streamed: 80 });
+  expect(reads - calls).toBeLessThanOrEqual(12);
+  expect(source.counts().reads - accounts).toBeGreaterThanOrEqual(8 * 80);
+});
+
+test("many accounts are read in chunks, and their refresh is spread over time", async () => {
+  const many = numbered(2_000);
   await source.follow(many);
   expect(reads).toBe(20);
   subscriptions.slot(10n);

@@ -7,6 +7,8 @@ const PERIOD_MS = 100;
 export interface ChainPace {
   /** Milliseconds per block between two times, by the heights seen there; Infinity if none passed. */
   between(fromMs: number, toMs: number): number;
+  /** The longest time in which no block was seen. Milliseconds. */
+  longestMs(): number;
   stop(): Promise<void>;
 }
 
@@ -27,6 +29,14 @@ export function followPace(ledger: JudgeLedger): ChainPace {
       const [first, last] = [within[0], within.at(-1)];
       if (first === undefined || last === undefined || last.height === first.height) return Infinity;
       return (last.atMs - first.atMs) / (last.height - first.height);
+    },
+    longestMs() {
+      let [longestMs, sinceMs] = [0, seen[0]?.atMs ?? 0];
+      seen.forEach(({ height, atMs }, i) => {
+        longestMs = Math.max(longestMs, atMs - sinceMs);
+        if (i > 0 && height > seen[i - 1]!.height) sinceMs = atMs;
+      });
+      return longestMs;
     },
     stop() {
       isStopped = true;

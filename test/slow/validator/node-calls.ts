@@ -34,6 +34,8 @@ export class NodeCalls {
   readonly results: CheckResult[] = [];
   protected readonly node: NodeUrls;
   #lastId = 0;
+  /** Newest slot in which something is known to have landed. */
+  #landedSlot = 0;
 
   constructor(node: NodeUrls) {
     this.node = node;
@@ -62,6 +64,7 @@ export class NodeCalls {
         throw new Error("not confirmed");
       status = found;
     });
+    this.#landedSlot = Math.max(this.#landedSlot, Number(status!.slot));
     return status!;
   }
 
@@ -73,8 +76,11 @@ export class NodeCalls {
     });
   }
 
+  /** Lamports at `confirmed`, not before what has landed: a status may say "confirmed" a moment before reads show the slot. */
   protected async balance(address: PublicKey): Promise<number> {
-    return Number(asContext(await this.result("getBalance", [address.toBase58(), { commitment: "confirmed" }])).value);
+    const config = { commitment: "confirmed", minContextSlot: this.#landedSlot };
+    const read = () => this.result("getBalance", [address.toBase58(), config]);
+    return Number(asContext(await eventually(read)).value);
   }
 
   /** Sends lamports, without waiting for them to arrive. @returns the signature */

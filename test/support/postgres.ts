@@ -9,6 +9,8 @@ import pg from "pg";
 
 const DEBIAN_SERVERS = "/usr/lib/postgresql";
 const START_MS = 30_000;
+/** Nothing here outlives its machine: a commit is as durable as its server's process, which some tests kill. */
+const FOR_TESTS = ["fsync=off", "full_page_writes=off", "autovacuum=off", "listen_addresses=127.0.0.1"];
 
 /** Runs a command until its pipe closes, at the latest with the test's process; then removes its folder. */
 const UNTIL_LEFT = `"$@" 3<&- & server=$!
@@ -55,7 +57,7 @@ async function startServer(programs: string): Promise<TestPostgres> {
     stdio: "ignore",
   });
   const port = await freePort();
-  const command = ["-D", data, "-p", `${port}`, "-k", home, "-c", "listen_addresses=127.0.0.1"];
+  const command = ["-D", data, "-p", `${port}`, "-k", home, ...FOR_TESTS.flatMap((setting) => ["-c", setting])];
   const server = spawn("sh", ["-c", UNTIL_LEFT, home, join(programs, "postgres"), ...command], {
     ...options,
     stdio: ["ignore", "ignore", "ignore", "pipe"],

@@ -6,8 +6,7 @@ import {
   type PostgresQueryResult,
 } from "kysely";
 import pg from "pg";
-
-const CONNECT_TIMEOUT_MS = 2_000;
+import type { PostgresLimits } from "./postgres-limits.ts";
 
 const POSTGRES_INT8 = 20;
 
@@ -15,18 +14,11 @@ const POSTGRES_INT8 = 20;
 export const READ_ONLY_SERVER = "25006";
 
 /** Kysely's PostgreSQL over a connection pool that discards dead connections. */
-export function createPostgresDialect(
-  databaseUrl: string,
-  limits: {
-    readonly connections: number;
-    /** Statement timeout in milliseconds. */
-    readonly statementMs: number;
-  },
-): PostgresDialect {
+export function createPostgresDialect(databaseUrl: string, limits: PostgresLimits): PostgresDialect {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: limits.connections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: limits.connectMs,
     statement_timeout: limits.statementMs,
     query_timeout: limits.statementMs,
     keepAlive: true,

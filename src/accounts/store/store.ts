@@ -5,14 +5,15 @@ import pg from "pg";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { currentSchema, migrate } from "./migrations.ts";
 import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
+import type { PostgresLimits } from "./postgres-limits.ts";
 import type { Database, Schema } from "./schema.ts";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
 import { SqliteFailure } from "./sqlite-thread.ts";
 
 const EMBEDDED_FILE = "tradewire.sqlite";
 
-const LIMITS = { connections: 10, statementMs: 5_000 };
-const MIGRATION_LIMITS = { connections: 1, statementMs: 3_600_000 };
+const LIMITS: PostgresLimits = { connections: 10, connectMs: 2_000, statementMs: 5_000 };
+const MIGRATION_LIMITS: PostgresLimits = { connections: 1, connectMs: 2_000, statementMs: 3_600_000 };
 
 /** The database of accounts, keys, challenges and submissions. What a call has written when it resolves survives a crash. */
 export interface Store {
@@ -31,13 +32,13 @@ export interface Store {
  *
  * @throws Error if the database cannot be reached or used; its cause says why
  */
-export async function openStore(place: {
-  readonly dataDir: string;
-  readonly databaseUrl?: string | undefined;
-}): Promise<Store> {
+export async function openStore(
+  place: { readonly dataDir: string; readonly databaseUrl?: string | undefined },
+  limits: PostgresLimits = LIMITS,
+): Promise<Store> {
   const { dataDir, databaseUrl } = place;
   try {
-    const db = databaseUrl === undefined ? await openEmbedded(dataDir) : await openPostgres(databaseUrl);
+    const db = databaseUrl === undefined ? await openEmbedded(dataDir) : await openPostgres(databaseUrl, limits);
     return {
       isEmbedded: databaseUrl === undefined,
       run: (work) => reporting(() => work(db)),
@@ -62,14 +63,15 @@ async function openEmbedded(dataDir: string): Promise<Database> {
 }
 
 /** Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
-async function openPostgres(databaseUrl: string): Promise<Database> {
-  const migrating = connect(createPostgresDialect(databaseUrl, MIGRATION_LIMITS));
+async function openPostgres(databaseUrl: string, limits: PostgresLimits): Promise<Database> {
+  const { connectMs } = limits;
+  const migrating = connect(createPostgresDialect(databaseUrl, { ...MIGRATION_LIMITS, connectMs }));
   try {
     await migrate(migrating, await currentSchema(migrating));
   } finally {
     await migrating.destroy();
   }
-  return connect(createPostgresDialect(databaseUrl, LIMITS));
+  return connect(createPostgresDialect(databaseUrl, limits));
 }
 
 const connect = (dialect: Dialect): Database => new Kysely<Schema>({ dialect });

@@ -15,6 +15,8 @@ import { type SearchBudget, SearchTurns } from "../market/search/search-turns.ts
 import { Address } from "../primitives/address.ts";
 import type { Config } from "../process/config/settings.ts";
 import { createTokenSealer } from "../trade/build/token/submission-token.ts";
+import { PriceMovements } from "../trade/quote/movement/price-movements.ts";
+import { PRICE_EVERY_MS } from "../trade/quote/movement/price-series.ts";
 import { createTrades } from "../trade/trades.ts";
 import { venues } from "../venues/registry.ts";
 import type { AccountParts } from "./account-parts.ts";
@@ -85,6 +87,17 @@ function searchBudgetOf(config: Config): SearchBudget {
   };
 }
 
+/** Observes the prices of the pairs that are quoted, until the context closes. */
+function observePrices(
+  { steadyMs, closers }: AppContext,
+  { markets, head }: Pick<ChainParts & MarketParts, "markets" | "head">,
+): PriceMovements {
+  const movements = new PriceMovements({ markets, head, now: steadyMs, pause: () => setImmediate() });
+  const timer = setInterval(() => void movements.observe(), PRICE_EVERY_MS);
+  closers.keep({ close: () => clearInterval(timer) });
+  return movements;
+}
+
 /** Worst cases take turns within a budget of their own, of the size of that of cold searches. */
 function worstCaseTurns({ config, steadyMs }: AppContext): SearchTurns {
   const budget = searchBudgetOf(config);
@@ -126,6 +139,7 @@ export async function openTrades(
   if (config.transactionV1 === "on" && !head.hasTransactionV1())
     warn("TRANSACTION_V1 is on, but the cluster has not activated it; version 1 is offered once it has.");
   const turns = closers.keep(worstCaseTurns(context));
+  const movements = observePrices(context, parts);
   const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
   const trades = createTrades(
     {
@@ -136,6 +150,7 @@ export async function openTrades(
       senders: senderPlan,
       sealer,
       now,
+      movements,
       worstCases: {
         turn: async (caller) => (await turns.next(caller, new Promise(() => {})))!,
         pause: () => setImmediate(),

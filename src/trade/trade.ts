@@ -4,6 +4,7 @@ import type { ErrorCode } from "../errors/error-codes.ts";
 import type { SearchCaller } from "../market/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { SwapMode } from "../venues/venue.ts";
+import type { PriceMovement } from "./quote/movement/price-series.ts";
 import type { Diagnosis } from "./submit/diagnosis/diagnosis.ts";
 
 /**
@@ -180,6 +181,8 @@ export interface QuotedTrade extends TradeSides {
   readonly value?: bigint;
   /** What splitting gains over the best single path. Fraction of its value. */
   readonly splitGain?: number;
+  /** How the pair's price has moved lately; absent if it is not observed. */
+  readonly priceMovement?: PriceMovement | undefined;
   readonly alternatives: readonly {
     readonly platform: string;
     readonly inAmount: bigint;

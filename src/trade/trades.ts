@@ -24,7 +24,8 @@ const NONCES = 16_384;
  * @param fillRandom fills bytes from a cryptographic source
  */
 export function createTrades(
-  ports: Omit<BuildPorts, "nextNonce" | "nextSeed"> & { readonly reader: AccountReader },
+  ports: Omit<BuildPorts, "nextNonce" | "nextSeed"> &
+    Pick<QuotePorts, "movements"> & { readonly reader: AccountReader },
   submitPorts: SubmitPorts,
   randomInt: (below: number) => number,
   fillRandom: (bytes: Uint8Array) => void,

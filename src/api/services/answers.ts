@@ -33,7 +33,7 @@ import type {
   WatchedTrade,
 } from "../../trade/trade.ts";
 import { priorityOf } from "./priority-levels.ts";
-import { fromWorstCase } from "./worst-case-answer.ts";
+import { fromPriceMovement, fromWorstCase } from "./worst-case-answer.ts";
 
 /** The response of Buy, Sell and Swap. */
 export function fromBuilt(built: BuiltTrade) {
@@ -124,6 +124,7 @@ export function fromQuoted(quoted: QuotedTrade) {
     needsOpenAccounts: quoted.needsOpenAccounts,
     valueRaw: (quoted.value ?? 0n).toString(),
     splitGain: quoted.splitGain ?? 0,
+    ...(quoted.priceMovement === undefined ? {} : { priceMovement: fromPriceMovement(quoted.priceMovement) }),
     alternatives: quoted.alternatives.map((alternative) => ({
       platform: alternative.platform,
       inputAmount: toWholeUnits(alternative.inAmount, quoted.inDecimals),

@@ -4,6 +4,7 @@ import type { ChainClock } from "../../solana/account.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
+import type { PriceMovements } from "./movement/price-movements.ts";
 import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
@@ -29,6 +30,8 @@ export interface QuotePorts {
     maxTransactionVersion: number | undefined,
   ) => readonly RouteFit[];
   readonly worstCases: WorstCasePorts;
+  /** Observes the prices of quoted pairs; absent: they are not observed. */
+  readonly movements?: Pick<PriceMovements, "note"> | undefined;
   readonly settings: { readonly transactionV1: boolean };
 }
 
@@ -95,6 +98,7 @@ function answer(
     needsOpenAccounts: best!.needsOpenAccounts,
     value: best!.route.value,
     splitGain: splitGainOf(request, best!.route, alternatives),
+    priceMovement: ports.movements?.note(intent, best!.route),
     alternatives: alternatives.map(({ route, needsOpenAccounts }) => ({
       platform: route.platform,
       inAmount: route.inAmount,

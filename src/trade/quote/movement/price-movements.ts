@@ -1,0 +1,107 @@
+import type { ChainHead } from "../../../chain/port.ts";
+import type { Markets } from "../../../market/port.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { Intent } from "../../intent.ts";
+import { priceRoutes } from "../route.ts";
+import { takeSnapshot } from "../snapshot.ts";
+import { type PriceMovement, PriceSeries } from "./price-series.ts";
+
+interface PriceMovementsOptions {
+  readonly markets: Markets;
+  readonly head: Pick<ChainHead, "clock" | "slotMs">;
+  /** A clock that is never set. */
+  readonly now: Now;
+  /** Lets other work run. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Pairs observed at most, each direction by itself; with more, the one quoted longest ago is dropped. */
+export const MOST_OBSERVED = 64;
+/** A pair that nobody quotes for this long is observed no more. Milliseconds. */
+const OBSERVED_MS = 10 * 60_000;
+/** Slots that a blockhash lives. */
+const BLOCKHASH_SLOTS = 150;
+/** An output below this shows no movement of a ten-thousandth reliably: a larger trade of the pair takes its place. Base units. */
+const FINE_OUTPUT = 1_000_000n;
+
+interface Observed {
+  /** The trade that is priced again and again. */
+  readonly intent: Intent;
+  readonly isFine: boolean;
+  readonly series: PriceSeries;
+  quotedAtMs: number;
+}
+
+/**
+ * Observes the prices of pairs that are being quoted, from memory: what the first quoted trade of a pair would give on its best
+ * single path. Bounded in pairs, prices and work; a build never comes here.
+ */
+export class PriceMovements {
+  readonly #options: PriceMovementsOptions;
+  /** In the order of the last quote. */
+  readonly #observed = new Map<string, Observed>();
+  #isObserving = false;
+
+  constructor(options: PriceMovementsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#observed.size;
+  }
+
+  /** Notes a quote and says how the price has moved so far. */
+  note(
+    intent: Intent,
+    { inAmount, outAmount }: { readonly inAmount: bigint; readonly outAmount: bigint },
+  ): PriceMovement {
+    const { head, now } = this.#options;
+    const key = `${intent.inMint.address} ${intent.outMint.address}`;
+    const known = this.#observed.get(key);
+    const isFine = outAmount >= FINE_OUTPUT;
+    const quotedAtMs = now();
+    const entry: Observed =
+      known === undefined || (isFine && !known.isFine)
+        ? { intent: unbounded(intent, inAmount), isFine, series: new PriceSeries(), quotedAtMs }
+        : known;
+    entry.quotedAtMs = quotedAtMs;
+    this.#observed.delete(key);
+    this.#observed.set(key, entry);
+    if (this.#observed.size > MOST_OBSERVED) this.#observed.delete(this.#observed.keys().next().value!);
+    return entry.series.movementOver(BLOCKHASH_SLOTS * head.slotMs());
+  }
+
+  /** Prices every observed pair once. A call while one runs does nothing. */
+  async observe(): Promise<void> {
+    if (this.#isObserving) return;
+    this.#isObserving = true;
+    try {
+      for (const [key, entry] of [...this.#observed]) {
+        if (entry.quotedAtMs + OBSERVED_MS < this.#options.now()) this.#observed.delete(key);
+        else if (entry.isFine) this.#price(entry);
+        await this.#options.pause();
+      }
+    } finally {
+      this.#isObserving = false;
+    }
+  }
+
+  #price({ intent, series }: Observed): void {
+    const { markets, head, now } = this.#options;
+    try {
+      const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address);
+      if (snapshot === undefined) return;
+      let best = 0n;
+      for (const { outAmount } of priceRoutes(intent, snapshot.direct, snapshot.hubs, head.clock(), 1).routes)
+        if (outAmount > best) best = outAmount;
+      series.add(now(), Number(best));
+    } catch {
+      // Without a fresh state there is no price; the gap shows in the samples.
+    }
+  }
+}
+
+/** The trade as it is observed: exact input, at the prices themselves. */
+function unbounded({ inMint, outMint }: Intent, amount: bigint): Intent {
+  return { inMint, outMint, mode: "exactIn", amount, slippagePpb: 0n, emptied: undefined };
+}

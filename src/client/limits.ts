@@ -36,6 +36,8 @@ export interface TradeLimits extends RouteLimits {
   readonly tipAccounts?: readonly string[] | "any" | undefined;
   /** Decimals of the two mints. The service's word for them is never taken; those of SOL and USDC are known. */
   readonly decimals?: { readonly input?: number | undefined; readonly output?: number | undefined } | undefined;
+  /** Maximum slippage as a fraction; for `slippage: "auto"` 0.03 unless given. */
+  readonly maxSlippage?: number | undefined;
   /** Mints that a route may pass through between two markets. Default: `MIDDLE_MINTS`. */
   readonly middleMints?: readonly string[] | undefined;
 }
@@ -61,6 +63,7 @@ export const LIMIT_KEYS = {
   tipAccounts: true,
   decimals: true,
   middleMints: true,
+  maxSlippage: true,
 } as const satisfies Record<keyof TradeLimits, true>;
 
 /** The mints that a route may pass through unless the caller lists others: SOL and USDC. */

@@ -14,8 +14,11 @@ export type PriorityName = keyof typeof PRIORITIES;
 export type SwapModeName = keyof typeof SWAP_MODES;
 
 interface OrderTerms {
-  /** Decimal fraction, 0 ≤ slippage < 1: 0.05 is 5 %. */
-  readonly slippage: number;
+  /**
+   * Decimal fraction, 0 ≤ slippage < 1: 0.05 is 5 %. "auto": the least that covers how the price has moved lately within the life of
+   * a blockhash, by the service's word, and `maxSlippage` at most.
+   */
+  readonly slippage: number | "auto";
   readonly priority: PriorityName;
 }
 
@@ -47,22 +50,33 @@ export interface SwapOrder extends OrderTerms {
   readonly swapMode: SwapModeName;
 }
 
+/** An order whose slippage is a number. */
+export type SettledOrder<O extends { readonly slippage: number | "auto" }> = Omit<O, "slippage"> & {
+  readonly slippage: number;
+};
+
 /** The buy as an order for the verifier. @throws TypeError unless it has exactly one of the two amounts */
-export function buyAsTrade({ mint, solAmount, solAmountRaw, slippage }: BuyOrder): TradeOrder {
+export function buyAsTrade({ mint, solAmount, solAmountRaw, slippage }: SettledOrder<BuyOrder>): TradeOrder {
   checkAmounts("A buy", { solAmount, solAmountRaw });
   const amounts = { amount: solAmount, amountRaw: solAmountRaw };
   return { inputMint: "SOL", outputMint: mint, swapMode: "exactIn", ...amounts, slippage };
 }
 
 /** The sale as an order for the verifier. @throws TypeError unless it has exactly one of the three amounts */
-export function saleAsTrade({ mint, tokenAmount, tokenAmountRaw, sellPercent, slippage }: SellOrder): TradeOrder {
+export function saleAsTrade({
+  mint,
+  tokenAmount,
+  tokenAmountRaw,
+  sellPercent,
+  slippage,
+}: SettledOrder<SellOrder>): TradeOrder {
   checkAmounts("A sale", { tokenAmount, tokenAmountRaw, sellPercent });
   const amounts = { amount: tokenAmount, amountRaw: tokenAmountRaw, sellPercent };
   return { inputMint: mint, outputMint: "SOL", swapMode: "exactIn", ...amounts, slippage };
 }
 
 /** The swap as an order for the verifier. @throws TypeError unless it has exactly one of the two amounts */
-export function swapAsTrade(order: Omit<SwapOrder, "priority">): TradeOrder {
+export function swapAsTrade(order: Omit<SettledOrder<SwapOrder>, "priority">): TradeOrder {
   const { inputMint, outputMint, amount, amountRaw, swapMode, slippage } = order;
   checkAmounts("A swap", { amount, amountRaw });
   return { inputMint, outputMint, amount, amountRaw, swapMode, slippage };

@@ -15,12 +15,13 @@ import {
   TRADE_KEYS,
   type TradeOptions,
 } from "./options.ts";
-import type { BuyOrder, SellOrder, SwapOrder } from "./order.ts";
+import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "./order.ts";
 import type { TradeReview } from "./proof/review.ts";
 import { witnessesOf } from "./proof/witnesses.ts";
 import { checkChallenge } from "./registration.ts";
 import { signatureBytes } from "./signature/wire-layout.ts";
 import { checkTrade, type Trade, type TradeUpdate } from "./trade.ts";
+import { type SlippageAsk, settleSlippage } from "./trading/auto-slippage.ts";
 import {
   buyRequest,
   listRequest,
@@ -135,24 +136,42 @@ export class Tradewire {
 
   /** Builds a buy; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
   async buildBuy(order: BuyOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
-    const { trade, request } = buyRequest(order, options);
-    return this.#build(trade, options, () => this.#calls.unary(TradeService.method.buy, request, options));
+    const { mint, solAmount, solAmountRaw } = order;
+    const pair = { inputMint: "SOL", outputMint: mint, swapMode: "exactIn" } as const;
+    const ask = { ...pair, amount: solAmount, amountRaw: solAmountRaw };
+    const { settled, basis } = await this.#settle(order, ask, options);
+    const { trade, request } = buyRequest(settled, options);
+    return this.#build({ ...trade, slippageBasis: basis }, options, () =>
+      this.#calls.unary(TradeService.method.buy, request, options),
+    );
   }
 
   /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its three amounts */
   async buildSell(order: SellOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
-    const { trade, request } = saleRequest(order, options);
-    return this.#build(trade, options, () => this.#calls.unary(TradeService.method.sell, request, options));
+    const { mint, tokenAmount, tokenAmountRaw } = order;
+    const pair = { inputMint: mint, outputMint: "SOL", swapMode: "exactIn" } as const;
+    const ask = { ...pair, amount: tokenAmount, amountRaw: tokenAmountRaw };
+    const { settled, basis } = await this.#settle(order, ask, options);
+    const { trade, request } = saleRequest(settled, options);
+    return this.#build({ ...trade, slippageBasis: basis }, options, () =>
+      this.#calls.unary(TradeService.method.sell, request, options),
+    );
   }
 
   /** Builds a swap; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
   async buildSwap(order: SwapOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
-    const { trade, request } = swapRequest(order, options);
-    return this.#build(trade, options, () => this.#calls.unary(TradeService.method.swap, request, options));
+    const { settled, basis } = await this.#settle(order, order, options);
+    const { trade, request } = swapRequest(settled, options);
+    return this.#build({ ...trade, slippageBasis: basis }, options, () =>
+      this.#calls.unary(TradeService.method.swap, request, options),
+    );
   }
 
   /** Prices a swap without building it, within the bounds of the route that are given. @throws TradeError */
-  async quote(order: Omit<SwapOrder, "priority">, options: RouteLimits & CallControl = {}): Promise<PriceQuote> {
+  async quote(
+    order: Omit<SettledOrder<SwapOrder>, "priority">,
+    options: RouteLimits & CallControl & { readonly worstCase?: boolean | undefined } = {},
+  ): Promise<PriceQuote> {
     return this.#calls.unary(TradeService.method.quote, quoteRequest(order, options), options);
   }
 
@@ -234,6 +253,10 @@ export class Tradewire {
   /** Stops keep-alive pings and aborts pending calls. Submitted transactions may still land. */
   close(): void {
     this.#calls.close();
+  }
+
+  #settle<O extends BuyOrder | SellOrder | SwapOrder>(order: O, ask: SlippageAsk, options: TradeLimits & CallControl) {
+    return settleSlippage(order, ask, options, (terms, bounds) => this.quote(terms, bounds));
   }
 
   async #build(

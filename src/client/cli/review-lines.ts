@@ -20,6 +20,7 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
   priceImpact: "--node",
   balance: "--node",
   transferFee: "--node",
+  slippage: "--slippage with a number",
   transaction: "verification",
 };
 const FACTS: Readonly<Record<Unproven, string>> = {
@@ -27,6 +28,7 @@ const FACTS: Readonly<Record<Unproven, string>> = {
   priceImpact: "the price impact",
   balance: "the balance",
   transferFee: "that the token takes no fee when it arrives",
+  slippage: "the slippage",
   transaction: "the transaction",
 };
 

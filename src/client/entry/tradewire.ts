@@ -16,6 +16,7 @@ export type { Plain, TradeEventName, TradeStatusName } from "../plain-answer.ts"
 export type { Unproven } from "../proof/prove-trade.ts";
 export type { PriceAsk, PriceReference, ReferenceOptions } from "../proof/reference.ts";
 export type { TradeReview } from "../proof/review.ts";
+export type { SlippageBasis } from "../proof/slippage-basis.ts";
 export type { NodeFindings, TradeNode } from "../proof/trade-node.ts";
 export type { Trade, TradeCosts, TradeLeg, TradeResult, TradeUpdate, WatchedEvent } from "../trade.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";

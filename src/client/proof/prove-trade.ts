@@ -2,14 +2,15 @@ import type { TradeLimits } from "../limits.ts";
 import { TradeError } from "../trade-error.ts";
 import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
 import { checkReference, DEFAULT_TOLERANCE, type PriceReference } from "./reference.ts";
+import type { SlippageBasis } from "./slippage-basis.ts";
 import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
 import { isBoundGross } from "./transfer-fee.ts";
 
 /**
  * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of, and
- * on venues whose bounds leave it out, that a Token-2022 token takes no fee when it arrives. "transaction" stands for everything, with verification off.
+ * a slippage that was chosen by the price's past movement, and on venues whose bounds leave it out, that a Token-2022 token takes no fee when it arrives. "transaction" stands for everything, with verification off.
  */
-export type Unproven = "price" | "priceImpact" | "balance" | "transferFee" | "transaction";
+export type Unproven = "price" | "priceImpact" | "balance" | "transferFee" | "slippage" | "transaction";
 
 /** What a client has besides the transaction to prove a trade with. */
 export interface TradeWitnesses {
@@ -24,6 +25,8 @@ export interface TradeProof {
   readonly unproven: readonly Unproven[];
   /** What the caller's node found; undefined without a node. */
   readonly findings: NodeFindings | undefined;
+  /** What an automatic slippage was chosen by; undefined if the caller typed it. */
+  readonly slippage?: SlippageBasis | undefined;
 }
 
 /** A trade to prove, and what the service said of it. */
@@ -40,6 +43,7 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
   priceImpact: "give a node",
   balance: "give a node, or the exact amount",
   transferFee: "give a node",
+  slippage: "give slippage as a number",
   transaction: 'leave verify "on"',
 };
 
@@ -91,7 +95,7 @@ export async function proveTrade(
   const isMeasured = findings?.priceImpact !== undefined;
   const unproven = unprovenOf(trade, node !== undefined, isMeasured, reference !== undefined);
   if (requireProof) refuseUnproven(unproven);
-  return { unproven, findings };
+  return { unproven, findings, slippage: trade.order.slippageBasis };
 }
 
 function unprovenOf(
@@ -109,6 +113,7 @@ function unprovenOf(
   if (!isMeasured && (!isPriced || limits.maxPriceImpact !== undefined)) unproven.push("priceImpact");
   if (!hasNode && isShare(order)) unproven.push("balance");
   if (!hasNode && isBoundGross(transaction, expected)) unproven.push("transferFee");
+  if (order.slippageBasis !== undefined) unproven.push("slippage");
   return unproven;
 }
 

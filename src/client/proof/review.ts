@@ -1,6 +1,6 @@
 import type { BuiltResponse } from "../answers.ts";
 import { isShare, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
-import type { TradeProof } from "./prove-trade.ts";
+import type { TradeProof, Unproven } from "./prove-trade.ts";
 
 /** A verified trade, before it is signed: what the bytes allow, and what was proven of it. */
 export interface TradeReview extends TradeProof {
@@ -41,14 +41,17 @@ function isRentNoMore({ built: { costs: next } }: TradeReview, { built: { costs:
 /** What a client with verification off knows of a trade: what the service says. */
 export function unverified(built: BuiltResponse, order: TradeOrder | undefined): TradeReview {
   const { inputAmountRaw = "0", outputAmountRaw = "0" } = built.estimates ?? {};
-  const unproven = ["transaction", "price", "priceImpact"] as const;
+  const unproven: Unproven[] = ["transaction", "price", "priceImpact"];
+  if (order === undefined || isShare(order)) unproven.push("balance");
+  if (order?.slippageBasis !== undefined) unproven.push("slippage");
   return {
     built,
     mostInputRaw: inputAmountRaw,
     leastOutputRaw: outputAmountRaw,
     inputDecimals: undefined,
     outputDecimals: undefined,
-    unproven: order === undefined || isShare(order) ? [...unproven, "balance"] : unproven,
+    unproven,
     findings: undefined,
+    slippage: order?.slippageBasis,
   };
 }

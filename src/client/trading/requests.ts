@@ -9,6 +9,7 @@ import {
   PRIORITIES,
   SELL_KEYS,
   type SellOrder,
+  type SettledOrder,
   SWAP_KEYS,
   SWAP_MODES,
   type SwapOrder,
@@ -18,7 +19,7 @@ import {
 import type { TradeStatusName } from "../plain-answer.ts";
 
 /** A buy as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
-export function buyRequest(order: BuyOrder, limits: TradeLimits) {
+export function buyRequest(order: SettledOrder<BuyOrder>, limits: TradeLimits) {
   refuseUnknownKeys(order, BUY_KEYS, "the order");
   const { mint, slippage, solAmount, solAmountRaw, priority } = order;
   const terms = { mint, slippage, ...given({ solAmount, solAmountRaw }), priority: PRIORITIES[priority] };
@@ -26,7 +27,7 @@ export function buyRequest(order: BuyOrder, limits: TradeLimits) {
 }
 
 /** A sale as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
-export function saleRequest(order: SellOrder, limits: TradeLimits) {
+export function saleRequest(order: SettledOrder<SellOrder>, limits: TradeLimits) {
   refuseUnknownKeys(order, SELL_KEYS, "the order");
   const { mint, slippage, tokenAmount, tokenAmountRaw, sellPercent, priority } = order;
   const amounts = given({ tokenAmount, tokenAmountRaw, sellPercent });
@@ -35,18 +36,22 @@ export function saleRequest(order: SellOrder, limits: TradeLimits) {
 }
 
 /** A swap as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
-export function swapRequest(order: SwapOrder, limits: TradeLimits) {
+export function swapRequest(order: SettledOrder<SwapOrder>, limits: TradeLimits) {
   refuseUnknownKeys(order, SWAP_KEYS, "the order");
   const terms = { ...swapTerms(order), priority: PRIORITIES[order.priority] };
   return { trade: swapAsTrade(order), request: { ...terms, ...serverLimits(limits), totalGuard: true } };
 }
 
 /** A swap to be priced. @throws TypeError for an unknown key, or unless it has one amount */
-export function quoteRequest(order: Omit<SwapOrder, "priority">, options: RouteLimits & CallControl) {
+export function quoteRequest(
+  order: Omit<SettledOrder<SwapOrder>, "priority">,
+  options: RouteLimits & CallControl & { readonly worstCase?: boolean | undefined },
+) {
   refuseUnknownKeys(order, SWAP_KEYS, "the order");
-  refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS }, "the options of quote");
+  refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS, worstCase: true }, "the options of quote");
   swapAsTrade(order);
-  return { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
+  const terms = { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
+  return options.worstCase === true ? { ...terms, worstCase: true } : terms;
 }
 
 /** Which of the account's trades to list. Times are ISO 8601 with a time zone. */
@@ -90,7 +95,14 @@ export function listRequest(filter: TradeFilter) {
 /** This library reads and signs both versions. */
 const NEWEST_VERSION = 1;
 
-function swapTerms({ inputMint, outputMint, slippage, amount, amountRaw, swapMode }: Omit<SwapOrder, "priority">) {
+function swapTerms({
+  inputMint,
+  outputMint,
+  slippage,
+  amount,
+  amountRaw,
+  swapMode,
+}: Omit<SettledOrder<SwapOrder>, "priority">) {
   return { inputMint, outputMint, slippage, ...given({ amount, amountRaw }), swapMode: SWAP_MODES[swapMode] };
 }
 

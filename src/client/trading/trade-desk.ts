@@ -12,6 +12,7 @@ import { signatureBytes } from "../signature/wire-layout.ts";
 import type { Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
+import { slippageCap } from "./auto-slippage.ts";
 import { awaitExpiry, checkPriceMove } from "./rebuild.ts";
 import { afterSigning } from "./submission.ts";
 
@@ -75,6 +76,11 @@ export class TradeDesk {
     }
     const { witnesses } = this.#verifier;
     const { requireProof = witnesses.requireProof, ...limits } = { ...known.limits, ...given };
+    const { slippage } = known.order;
+    if (limits.maxSlippage !== undefined && !(slippage <= slippageCap(limits.maxSlippage))) {
+      const facts = `The slippage of the order is ${slippage}, more than ${limits.maxSlippage}. Nothing was signed.`;
+      throw new TradeError("LIMIT_EXCEEDED", facts);
+    }
     const verifier = { ...this.#verifier, witnesses: { ...witnesses, requireProof } };
     return verifyBuild(verifier, known.order, built, wire, limits, signal);
   }
@@ -105,7 +111,8 @@ export class TradeDesk {
       options.onProgress?.({ step: "waiting", signature });
       try {
         const trade = await course.submit(review.built.submissionToken, signed);
-        return { ...trade, unproven: review.unproven, findings: review.findings };
+        const { unproven, findings, slippage } = review;
+        return { ...trade, unproven, findings, slippage };
       } catch (error) {
         const expired = error instanceof TradeError && error.code === "TX_EXPIRED" && error.safeToRebuild === true;
         const { rebuild } = options;

@@ -6,6 +6,7 @@ import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { refuseUnknownKeys } from "../known-keys.ts";
 import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeLimits } from "../limits.ts";
+import type { SlippageBasis } from "../proof/slippage-basis.ts";
 import { TradeError } from "../trade-error.ts";
 import {
   addressOf,
@@ -64,6 +65,8 @@ export interface TradeOrder {
   /** Base units, as a decimal string. Needs no decimals. */
   readonly amountRaw?: string | undefined;
   readonly slippage: number;
+  /** What the slippage was chosen by, if the library chose it. */
+  readonly slippageBasis?: SlippageBasis | undefined;
   /** Share of the balance to sell: percent, 0 < p ≤ 100. */
   readonly sellPercent?: number | undefined;
 }
@@ -142,6 +145,7 @@ const ORDER_KEYS = {
   amountRaw: true,
   slippage: true,
   sellPercent: true,
+  slippageBasis: true,
 } as const satisfies Record<keyof TradeOrder, true>;
 
 /** @throws TypeError for an unknown key, or unless the order has a mode and one amount */

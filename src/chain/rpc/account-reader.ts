@@ -3,6 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../port.ts";
+import { GatheredReads } from "./gathered-reads.ts";
 import { isRefusal, isUnusable } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "./rpc-pool.ts";
@@ -20,6 +21,8 @@ interface AccountReaderOptions {
 }
 
 const MAX_PER_CALL = 100;
+/** Reads of fewer accounts share calls with others. */
+const MAX_GATHERED = 64;
 /** Upper bound of concurrent calls of one read, which leaves room for the node's other callers. */
 const MAX_CONCURRENT_CALLS = 16;
 /** Upper bound of concurrent searches, over all reads: a cold token takes a few dozen, and many may be asked for at once. */
@@ -38,6 +41,7 @@ class RpcAccountReader implements AccountReader {
   readonly #commitment: "processed" | "confirmed";
   readonly #readOptions: Pick<ReadOptions, "isWrong" | "only">;
   readonly #searches = new WorkQueue(MAX_CONCURRENT_SEARCHES);
+  readonly #gathered = new GatheredReads(MAX_PER_CALL, (addresses) => this.#fetchChunk(addresses, undefined));
   /** Calls so far: each begins at another node, so that no node alone says what everything is. */
   #calls = 0;
 
@@ -48,6 +52,8 @@ class RpcAccountReader implements AccountReader {
   }
 
   async fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot> {
+    if (minContextSlot === undefined && addresses.length > 0 && addresses.length < MAX_GATHERED)
+      return this.#gathered.read(addresses);
     const answers: AccountsAtSlot[] = [];
     let next = 0;
     const fetchChunks = async () => {

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import type { AccountsAtSlot } from "../port.ts";
+import { GatheredReads } from "./gathered-reads.ts";
+
+const at = (number: number) => Address.from(Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? number : 7)));
+const some = (from: number, count: number) => Array.from({ length: count }, (_, i) => at(from + i));
+const accountAt = (address: Address) => ({ address }) as Account;
+
+/** Reads with the calls they make. Accounts with an odd last byte do not exist. */
+function reads(perCall: number) {
+  const calls: (readonly Address[])[] = [];
+  const gathered = new GatheredReads(perCall, async (addresses): Promise<AccountsAtSlot> => {
+    calls.push(addresses);
+    return { slot: 5n, accounts: addresses.map((one) => (one.bytes[31]! % 2 === 0 ? accountAt(one) : null)) };
+  });
+  return { gathered, calls };
+}
+
+test("reads of one turn share a call, and an account that two ask for is read once", async () => {
+  const { gathered, calls } = reads(100);
+  const [first, second] = await Promise.all([gathered.read(some(0, 3)), gathered.read([at(2), at(9), at(0)])]);
+  expect(calls).toEqual([[...some(0, 3), at(9)]]);
+  expect(first).toEqual({ slot: 5n, accounts: [accountAt(at(0)), null, accountAt(at(2))] });
+  expect(second.accounts).toEqual([accountAt(at(2)), null, accountAt(at(0))]);
+});
+
+test("no call carries more than it may, and no read is divided", async () => {
+  const { gathered, calls } = reads(10);
+  const answers = await Promise.all([0, 20, 40, 60].map((from) => gathered.read(some(from, 6))));
+  expect(calls.map(({ length }) => length)).toEqual([6, 6, 6, 6]);
+  expect(answers.map(({ accounts }) => accounts.length)).toEqual([6, 6, 6, 6]);
+  await Promise.all([gathered.read(some(0, 4)), gathered.read(some(4, 6)), gathered.read(some(0, 10))]);
+  expect(calls.slice(4)).toEqual([some(0, 10)]);
+});
+
+test("a read of the next turn does not wait for the call of this one", async () => {
+  const held = Promise.withResolvers<AccountsAtSlot>();
+  let calls = 0;
+  const gathered = new GatheredReads(10, () =>
+    calls++ === 0 ? held.promise : Promise.resolve({ slot: 1n, accounts: [] }),
+  );
+  const first = gathered.read([at(0)]);
+  await new Promise(setImmediate);
+  expect((await gathered.read([at(0)])).accounts).toEqual([null]);
+  held.resolve({ slot: 0n, accounts: [accountAt(at(0))] });
+  expect((await first).accounts).toEqual([accountAt(at(0))]);
+});
+
+test("a read that no node answers fails by itself, not those that shared its call", async () => {
+  const calls: number[] = [];
+  const gathered = new GatheredReads(100, async (addresses) => {
+    calls.push(addresses.length);
+    if (addresses.includes(at(8))) throw new Error("too large");
+    return { slot: 1n, accounts: addresses.map(accountAt) };
+  });
+  const ends = await Promise.allSettled([
+    gathered.read(some(0, 2)),
+    gathered.read([at(8), at(0)]),
+    gathered.read([at(1)]),
+  ]);
+  expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(calls).toEqual([3, 2, 2, 1]);
+});

@@ -1,0 +1,72 @@
+import type { Address } from "../../primitives/address.ts";
+import type { AccountsAtSlot } from "../port.ts";
+
+interface Waiting {
+  readonly addresses: readonly Address[];
+  readonly answer: PromiseWithResolvers<AccountsAtSlot>;
+}
+
+/** Reads a number of accounts by one call. */
+type ReadChunk = (addresses: readonly Address[]) => Promise<AccountsAtSlot>;
+
+/**
+ * Shares calls among reads of a few accounts that are asked for in one turn of the event loop: those of a cold token come from
+ * several places at once, each with its own handful. An account that several ask for is read once. If a shared call fails, each
+ * read makes one of its own.
+ */
+export class GatheredReads {
+  readonly #perCall: number;
+  readonly #readChunk: ReadChunk;
+  #waiting: Waiting[] = [];
+  #next: NodeJS.Immediate | undefined;
+
+  constructor(perCall: number, readChunk: ReadChunk) {
+    this.#perCall = perCall;
+    this.#readChunk = readChunk;
+  }
+
+  /** Reads the accounts, of which there are no more than a call can carry. @throws TradewireError UPSTREAM_ERROR */
+  read(addresses: readonly Address[]): Promise<AccountsAtSlot> {
+    const answer = Promise.withResolvers<AccountsAtSlot>();
+    this.#waiting.push({ addresses, answer });
+    this.#next ??= setImmediate(() => this.#send());
+    return answer.promise;
+  }
+
+  /** Fills calls in the order of the reads: none is divided between two calls. */
+  #send(): void {
+    this.#next = undefined;
+    let some: Waiting[] = [];
+    let places = new Map<Address, number>();
+    for (const one of this.#waiting.splice(0)) {
+      let added = 0;
+      for (const address of one.addresses) if (!places.has(address)) added += 1;
+      if (places.size + added > this.#perCall) {
+        void this.#answer(some, places);
+        some = [];
+        places = new Map();
+      }
+      some.push(one);
+      for (const address of one.addresses) if (!places.has(address)) places.set(address, places.size);
+    }
+    void this.#answer(some, places);
+  }
+
+  async #answer(reads: readonly Waiting[], places: ReadonlyMap<Address, number>): Promise<void> {
+    if (reads.length === 0) return;
+    try {
+      const { slot, accounts } = await this.#readChunk([...places.keys()]);
+      for (const { addresses, answer } of reads)
+        answer.resolve({ slot, accounts: addresses.map((address) => accounts[places.get(address)!] ?? null) });
+    } catch (error) {
+      const [first, ...others] = reads;
+      if (others.length === 0) first!.answer.reject(error);
+      // One that asks for an account too large to be answered must not fail the others.
+      else for (const one of reads) void this.#answerAlone(one);
+    }
+  }
+
+  #answerAlone(one: Waiting): Promise<void> {
+    return this.#answer([one], new Map([...new Set(one.addresses)].map((address, place) => [address, place])));
+  }
+}

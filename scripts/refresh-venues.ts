@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { createAccountReader } from "../src/chain/rpc/account-reader.ts";
+import { createAccountReader } from "../src/chain/rpc/accounts/account-reader.ts";
 import { createRpcEndpoint } from "../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../src/chain/rpc/rpc-pool.ts";
 import { readVenueFolders } from "./venue-folders.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readVenueFolders } from "../../scripts/venue-folders.ts";
 import { updateList, type VenueList, venueLists } from "../../scripts/venue-lists.ts";
 import type { ProgramFilter } from "../../src/chain/port.ts";
-import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
+import { createAccountReader } from "../../src/chain/rpc/accounts/account-reader.ts";
 import { createRpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../src/chain/rpc/rpc-pool.ts";
 import { Address } from "../../src/primitives/address.ts";

@@ -2,7 +2,7 @@ import { createChainHead, type LiveChainHead } from "../../src/chain/head/chain-
 import { createLanding, type LiveLanding } from "../../src/chain/landing/landing.ts";
 import { createNodeSender } from "../../src/chain/landing/sender.ts";
 import type { AccountReader } from "../../src/chain/port.ts";
-import { createAccountReader } from "../../src/chain/rpc/account-reader.ts";
+import { createAccountReader } from "../../src/chain/rpc/accounts/account-reader.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool, type RpcPool } from "../../src/chain/rpc/rpc-pool.ts";
 import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";

@@ -8,7 +8,7 @@ import { createNodeSender, createRelaySender } from "../../chain/landing/sender.
 import { createSenderPlan } from "../../chain/landing/sender-plan.ts";
 import { createTipFloor } from "../../chain/landing/tip-floor.ts";
 import type { LandingOrder, LandingOutcome } from "../../chain/port.ts";
-import { createAccountReader } from "../../chain/rpc/account-reader.ts";
+import { createAccountReader } from "../../chain/rpc/accounts/account-reader.ts";
 import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
 import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";

@@ -1,4 +1,4 @@
-import { createAccountReader } from "../../chain/rpc/account-reader.ts";
+import { createAccountReader } from "../../chain/rpc/accounts/account-reader.ts";
 import type { RpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../chain/rpc/rpc-pool.ts";
 import type { StateWitness } from "../../chain/state/compare/witness-nodes.ts";

@@ -1,5 +1,5 @@
-import type { Address } from "../../primitives/address.ts";
-import type { AccountsAtSlot } from "../port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { AccountsAtSlot } from "../../port.ts";
 
 interface Waiting {
   readonly addresses: readonly Address[];

@@ -1,13 +1,13 @@
 import bs58 from "bs58";
-import type { Address } from "../../primitives/address.ts";
-import { minOf } from "../../primitives/integer.ts";
-import type { Account } from "../../solana/account.ts";
-import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { minOf } from "../../../primitives/integer.ts";
+import type { Account } from "../../../solana/account.ts";
+import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../../port.ts";
+import { isRefusal, isUnusable } from "../node-error.ts";
+import type { RpcEndpoint } from "../rpc-endpoint.ts";
+import type { ReadOptions, RpcPool } from "../rpc-pool.ts";
+import { asAccount, asAddress, asContext, asList, asRecord } from "../rpc-values.ts";
 import { GatheredReads } from "./gathered-reads.ts";
-import { isRefusal, isUnusable } from "./node-error.ts";
-import type { RpcEndpoint } from "./rpc-endpoint.ts";
-import type { ReadOptions, RpcPool } from "./rpc-pool.ts";
-import { asAccount, asAddress, asContext, asList, asRecord } from "./rpc-values.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 interface AccountReaderOptions {

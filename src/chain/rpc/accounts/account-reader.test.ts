@@ -1,11 +1,11 @@
 import bs58 from "bs58";
 import { expect, test, vi } from "vitest";
-import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
-import { Address } from "../../primitives/address.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { fakeEndpoint } from "../../../../test/support/fake-chain.ts";
+import { Address } from "../../../primitives/address.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import { NodeError } from "../node-error.ts";
+import { createRpcPool } from "../rpc-pool.ts";
 import { createAccountReader } from "./account-reader.ts";
-import { NodeError } from "./node-error.ts";
-import { createRpcPool } from "./rpc-pool.ts";
 
 const addresses = Array.from({ length: 250 }, (_, i) => Address.from(Uint8Array.from({ length: 32 }, () => i + 1)));
 const value = { lamports: 5, owner: SYSTEM_PROGRAM.toString(), data: ["AQI=", "base64"], executable: false };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Address } from "../../primitives/address.ts";
-import type { Account } from "../../solana/account.ts";
-import type { AccountsAtSlot } from "../port.ts";
+import { Address } from "../../../primitives/address.ts";
+import type { Account } from "../../../solana/account.ts";
+import type { AccountsAtSlot } from "../../port.ts";
 import { GatheredReads } from "./gathered-reads.ts";
 
 const at = (number: number) => Address.from(Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? number : 7)));

@@ -112,12 +112,12 @@ function splitRows(reference: number): BenchRow[] {
       return [what, micros(time), (time / reference).toFixed(1), promise];
     };
     let turn = 0;
+    let states: readonly HotMarket[] = hot;
+    const line = {};
     const moving = () => {
       const place = turn++ % count;
-      return withMarkets(
-        still,
-        hot.map((one, index) => (index === place ? { ...one } : one)),
-      );
+      states = states.map((one, index) => (index === place ? { ...one } : one));
+      return withMarkets(still, states, line);
     };
     return [
       row("single path", () => still, { maxPaths: 1 }),
@@ -131,11 +131,11 @@ function portsOf(hot: readonly HotMarket[]): BuildPorts {
   return memoryPorts({ mint, clock, wallet, markets: hot });
 }
 
-/** The same ports with other markets. */
-function withMarkets(ports: BuildPorts, hot: readonly HotMarket[]): BuildPorts {
+/** The same ports with other markets, states of one pair as the watch of a pair gives them. */
+function withMarkets(ports: BuildPorts, hot: readonly HotMarket[], line: object): BuildPorts {
   const pairOf: typeof ports.markets.knownMarkets = (pair) => {
     const known = ports.markets.knownMarkets(pair);
-    return known === undefined || known.markets.length === 0 ? known : { ...known, markets: hot };
+    return known === undefined || known.markets.length === 0 ? known : { ...known, markets: hot, line };
   };
   return { ...ports, markets: { ...ports.markets, marketsOf: (pair) => pairOf(pair)!, knownMarkets: pairOf } };
 }

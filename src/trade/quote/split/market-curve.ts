@@ -45,9 +45,13 @@ export class MarketCurve {
     this.#quotes = quotes;
   }
 
-  /** A curve of its own that starts with what this one knows. */
-  copy(): MarketCurve {
-    const copy = new MarketCurve(this.hot, this.inMint, this.outMint, this.#quotes);
+  /**
+   * A curve of its own that starts with what this one knows.
+   *
+   * @param hot the market as it is now, if it has changed since, with its quotes
+   */
+  copy(hot = this.hot, quotes = this.#quotes): MarketCurve {
+    const copy = new MarketCurve(hot, this.inMint, this.outMint, quotes);
     copy.most = this.most;
     copy.refused = this.refused;
     for (let place = 0; place < this.#sizes.length; place++) {

@@ -94,6 +94,32 @@ export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock,
   return curve.learned > learned;
 }
 
+/**
+ * The curve of a market that has changed, as it was but for the market. Undefined if it does not hold any more: the market refuses
+ * one of three sizes, or gives more or less for it than the curve by more than the tolerance.
+ *
+ * @param tolerance fraction
+ * @param mayFall true if the market may give any less
+ */
+export function heldCurve(
+  curve: MarketCurve,
+  hot: HotMarket,
+  { tolerance, mayFall, ...ask }: Pick<CurveAsk, "roundSize" | "clock"> & { tolerance: number; mayFall: boolean },
+  budget: QuoteBudget,
+): MarketCurve | undefined {
+  const { inMint, outMint, most } = curve;
+  const { roundSize, clock } = ask;
+  const quotes = quotesOf(hot, { ...ask, inMint, outMint });
+  const now = new MarketCurve(hot, inMint, outMint, quotes);
+  for (const size of [smallSizeOf(roundSize), Math.floor(roundSize / MIDDLE_PARTS[1]), roundSize]) {
+    const held = Math.min(size, most);
+    if (!now.sample(held, clock, budget)) return undefined;
+    const change = now.out(held) / curve.out(held) - 1;
+    if (change > tolerance || (change < -tolerance && !mayFall)) return undefined;
+  }
+  return curve.copy(hot, quotes);
+}
+
 /** Rungs per octave. */
 const RUNGS = 2;
 /** Halvings of the sizes around an input if prices bend there. */

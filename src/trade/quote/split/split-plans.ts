@@ -4,6 +4,7 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
 import { bestSmallRate } from "./best-small-rate.ts";
+import { type ChangedMarkets, changedMarkets, heldMarkets } from "./changed-markets.ts";
 import { DirectedSearch } from "./directed-search.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
 
@@ -29,15 +30,35 @@ export interface PlanTerms {
 export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #small: SmallTrades;
-  readonly #widest = new Map<string, { readonly paths: number; readonly loss: number }>();
+  #widest = new Map<string, { readonly paths: number; readonly loss: number }>();
   readonly #budget = { left: QUOTE_BUDGET };
   #network: CurveNetwork | undefined;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
 
-  constructor(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms) {
+  private constructor(terms: PlanTerms, small: SmallTrades) {
     this.#terms = terms;
-    this.#small = sampleSmall(intent, crossings, { ...terms, budget: this.#budget });
+    this.#small = small;
+  }
+
+  /** A plan for these markets. */
+  static make(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
+    const budget = { left: QUOTE_BUDGET };
+    const plan = new SplitPlan(terms, sampleSmall(intent, crossings, { ...terms, budget }));
+    plan.#budget.left = budget.left;
+    return plan;
+  }
+
+  /** This plan for markets that have hardly changed: it divides between the same ones. Undefined if they have. */
+  renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
+    const known = heldMarkets({ network: this.network, small: this.#small }, changed, clock, { left: QUOTE_BUDGET });
+    if (known === undefined) return undefined;
+    const plan = new SplitPlan(this.#terms, known.small);
+    plan.#network = known.network;
+    plan.#pays = this.pays;
+    plan.#shapes = this.#shapes;
+    plan.#widest = this.#widest;
+    return plan;
   }
 
   /** False if dividing gains next to nothing. */
@@ -95,26 +116,62 @@ export class SplitPlan {
 
 /** What is found for a trade's markets: kept by size while none of them changes, and for some slots. */
 class KeptFindings<T> {
-  readonly #byPair = new WeakMap<PairMarkets, Map<number, Finding<T>>>();
+  readonly #byPair = new WeakMap<object, Map<number, Finding<T>>>();
+  /** The last ones of a pair in whatever state. */
+  readonly #byLine = new WeakMap<object, Map<number, Finding<T>>>();
+  readonly #renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined;
+
+  /** @param renew what was found, after some markets have changed; undefined if it must be found anew */
+  constructor(renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined) {
+    this.#renew = renew;
+  }
 
   /** @param size what goes in, as trades of about that size share it. Base units. */
   recall(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms, size: number, find: () => T): T {
     const { slot } = terms.clock;
-    const first = crossings[0]!.pair;
-    let findings = this.#byPair.get(first);
-    if (findings === undefined) {
-      findings = new Map();
-      this.#byPair.set(first, findings);
-    }
+    const { pair } = crossings[0]!;
     const key = keyOf(intent, size, terms.maxLegs);
+    const findings = findingsOf(this.#byPair, pair);
     const kept = findings.get(key);
     if (kept !== undefined && slot - kept.slot <= LIFE_SLOTS && isOf(kept.pairs, crossings)) return kept.found;
-    const found = find();
-    findings.delete(key);
-    if (findings.size >= MOST_KEPT) findings.delete(findings.keys().next().value!);
-    findings.set(key, { found, pairs: crossings.map(({ pair }) => pair), slot });
-    return found;
+    const last = pair.line === undefined ? undefined : findingsOf(this.#byLine, pair.line);
+    const finding = this.#renewed(kept ?? last?.get(key), crossings, terms.clock) ?? {
+      found: find(),
+      pairs: crossings.map((crossing) => crossing.pair),
+      slot,
+    };
+    keep(findings, key, finding);
+    if (last !== undefined) keep(last, key, finding);
+    return finding.found;
   }
+
+  /** An earlier finding for the markets as they are now, as old as it was. */
+  #renewed(
+    earlier: Finding<T> | undefined,
+    crossings: readonly MintCrossing[],
+    clock: ChainClock,
+  ): Finding<T> | undefined {
+    if (earlier === undefined || clock.slot - earlier.slot > LIFE_SLOTS) return undefined;
+    const changed = changedMarkets(earlier.pairs, crossings);
+    const found = changed === undefined ? undefined : this.#renew(earlier.found, changed, clock);
+    if (found === undefined) return undefined;
+    return { found, pairs: crossings.map(({ pair }) => pair), slot: earlier.slot };
+  }
+}
+
+function findingsOf<T>(all: WeakMap<object, Map<number, Finding<T>>>, owner: object): Map<number, Finding<T>> {
+  let findings = all.get(owner);
+  if (findings === undefined) {
+    findings = new Map();
+    all.set(owner, findings);
+  }
+  return findings;
+}
+
+function keep<T>(findings: Map<number, Finding<T>>, key: number, finding: Finding<T>): void {
+  findings.delete(key);
+  if (findings.size >= MOST_KEPT) findings.delete(findings.keys().next().value!);
+  findings.set(key, finding);
 }
 
 interface Finding<T> {
@@ -132,18 +189,14 @@ function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number)
   return ((size * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
 }
 
-const plans = new KeptFindings<SplitPlan>();
-const rates = new KeptFindings<number>();
+const plans = new KeptFindings<SplitPlan>((plan, changed, clock) => plan.renewed(changed, clock));
+const rates = new KeptFindings<number>(() => undefined);
 
-/** The plan of a trade: kept while none of its markets changes. */
+/** The plan of a trade: kept while its markets hardly change. */
 export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
   const inAmount = sharedSize(terms.inAmount);
-  return plans.recall(
-    intent,
-    crossings,
-    terms,
-    inAmount,
-    () => new SplitPlan(intent, crossings, { ...terms, inAmount }),
+  return plans.recall(intent, crossings, terms, inAmount, () =>
+    SplitPlan.make(intent, crossings, { ...terms, inAmount }),
   );
 }
 

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { readSampleMarkets } from "../../../../test/support/sample-markets.ts";
+import type { HotMarket, PairMarkets } from "../../../market/port.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import type { Quote, Venue } from "../../../venues/venue.ts";
+import type { Intent } from "../../intent.ts";
+import type { Route } from "../route.ts";
+import { routesOf } from "../snapshot.ts";
+
+const { mint, clock, markets } = readSampleMarkets();
+const deep = markets.filter(({ name, venue }) => venue.id !== "meteora_damm_v1" && Number(name.split(" ").at(-1)) < 6);
+const MARKETS = 12;
+const AMOUNT = 1_000_000_000_000n;
+const PARTS = 1_000_000n;
+
+/** A sample market whose output is changed by millionths, which are its state. */
+interface Scaled {
+  readonly inner: unknown;
+  readonly change: bigint;
+}
+
+function scaledMarkets() {
+  const quotes = { made: 0 };
+  const hot = Array.from({ length: MARKETS }, (_, index): HotMarket => {
+    const { venue, hot: sample } = deep[index % deep.length]!;
+    const { after: _after, ...described } = venue;
+    const quote: Venue["quote"] = (state, ask) => {
+      quotes.made++;
+      const { inner, change } = state as Scaled;
+      const made: Quote = venue.quote(inner, ask);
+      return { ...made, outAmount: made.outAmount + (made.outAmount * change) / PARTS };
+    };
+    return { ...sample, venue: { ...described, quote }, state: { inner: sample.state, change: 0n } satisfies Scaled };
+  });
+  return { hot, quotes };
+}
+
+const moved = (hot: readonly HotMarket[], at: number, change: bigint): readonly HotMarket[] =>
+  hot.map((one, index) => (index === at ? { ...one, state: { ...(one.state as Scaled), change } } : one));
+
+function best(direct: PairMarkets, amount: bigint, maxPaths = 4): Route {
+  const side = (address: typeof mint) => ({ address, program: TOKEN_PROGRAM, decimals: 9, supply: 10n ** 18n });
+  const intent = {
+    inMint: side(SOL_MINT),
+    outMint: side(mint),
+    mode: "exactIn",
+    amount,
+    slippagePpb: 0n,
+    emptied: undefined,
+    bounds: { maxPaths, maxLegs: 3, allows: undefined, key: "" },
+  } as unknown as Intent;
+  return routesOf({ searchSoon: () => undefined }, intent, { direct, hubs: [], between: [] }, clock).routes[0]!;
+}
+
+const pairOf = (hot: readonly HotMarket[], line?: object): PairMarkets => ({
+  markets: hot,
+  faults: [],
+  searched: [],
+  ...(line === undefined ? {} : { line }),
+});
+
+test("a division on markets of which one was written again, unchanged, takes few quotes and gives the same", () => {
+  const { hot, quotes } = scaledMarkets();
+  const line = {};
+  const first = best(pairOf(hot, line), AMOUNT);
+  for (let at = 0; at < MARKETS; at++) {
+    quotes.made = 0;
+    const again = best(pairOf(moved(hot, at, 0n), line), AMOUNT);
+    expect(quotes.made).toBeLessThan(60);
+    expect(again.outAmount).toBe(first.outAmount);
+  }
+});
+
+test("after a market moved by a little, the division loses at most that; by more, it is searched anew", () => {
+  const random = createRandom(88);
+  const { hot } = scaledMarkets();
+  let [gain, lost] = [0, 0];
+  for (let round = 0; round < 60; round++) {
+    const amount = AMOUNT / random.between(1n, 16n);
+    const line = {};
+    best(pairOf(hot, line), amount);
+    const change = random.between(0n, 400n) - 200n;
+    const now = moved(hot, Number(random.between(0n, BigInt(MARKETS - 1))), change);
+    const [kept, fresh] = [best(pairOf(now, line), amount), best(pairOf(now), amount)];
+    expect(kept.inAmount).toBe(amount);
+    expect(Number(kept.outAmount) / Number(fresh.outAmount)).toBeGreaterThan(1 - 2e-4);
+    gain += Number(fresh.outAmount) / Number(best(pairOf(now), amount, 1).outAmount) - 1;
+    lost += 1 - Number(kept.outAmount) / Number(fresh.outAmount);
+    // Far more: nothing of the old plan is used.
+    const far = moved(hot, round % MARKETS, 20_000n);
+    expect(best(pairOf(far, line), amount).outAmount).toBe(best(pairOf(far), amount).outAmount);
+  }
+  console.log(`taken over: ${((lost / gain) * 100).toFixed(3)} % of the gain lost`);
+  expect(lost).toBeLessThan(gain * 0.005);
+});
+
+test("a market that comes, goes or grows far better is noticed", () => {
+  const { hot } = scaledMarkets();
+  const line = {};
+  const amount = AMOUNT / 3n;
+  best(pairOf(hot, line), amount);
+  for (const others of [
+    hot.slice(1),
+    [...hot.slice(3), ...hot.slice(0, 3)],
+    moved(hot, 11, 100_000n),
+    moved(hot, 0, -900_000n),
+  ]) {
+    expect(best(pairOf(others, line), amount).outAmount).toBe(best(pairOf(others), amount).outAmount);
+    best(pairOf(hot, line), amount);
+  }
+});

@@ -1,0 +1,77 @@
+import type { HotMarket, PairMarkets } from "../../../market/port.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import { roundSizeOf } from "../bounds/market-rate.ts";
+import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
+import type { CurveNetwork, MintCrossing, SmallTrades } from "./network.ts";
+import { heldCurve } from "./sampled-curves.ts";
+
+/** Markets that may have changed for a plan to be taken over; after more, it is made anew. */
+const MOST_CHANGED = 16;
+/**
+ * A market may give this much more or less than when the plan was made. Twice this part of what one market carries is the most that
+ * is lost because another would be better now. Fraction.
+ */
+const MOST_MOVED = 2e-4;
+
+/** The markets that changed, as they are now, by what they were. */
+export type ChangedMarkets = ReadonlyMap<HotMarket, HotMarket>;
+
+/** Which of a trade's markets changed; undefined if some came or went, or too many changed. */
+export function changedMarkets(
+  before: readonly PairMarkets[],
+  crossings: readonly MintCrossing[],
+): ChangedMarkets | undefined {
+  if (before.length !== crossings.length) return undefined;
+  const changed = new Map<HotMarket, HotMarket>();
+  for (const [index, { pair }] of crossings.entries()) {
+    const { markets } = before[index]!;
+    if (pair === before[index]) continue;
+    if (markets.length !== pair.markets.length) return undefined;
+    for (let place = 0; place < markets.length; place++) {
+      const [old, hot] = [markets[place]!, pair.markets[place]!];
+      if (old === hot) continue;
+      if (old.market.address !== hot.market.address || old.venue !== hot.venue) return undefined;
+      changed.set(old, hot);
+      if (changed.size > MOST_CHANGED) return undefined;
+    }
+  }
+  return changed;
+}
+
+/** What is known of a trade's markets. */
+interface KnownMarkets {
+  readonly network: CurveNetwork;
+  readonly small: SmallTrades;
+}
+
+/**
+ * The same with the markets that changed in the places of what they were. Their curves stay: a curve that is a little off steers a
+ * division well enough, and learns from its exact quotes. Undefined if one moved by more, or if nothing was known of it.
+ */
+export function heldMarkets(
+  { network, small }: KnownMarkets,
+  changed: ChangedMarkets,
+  clock: ChainClock,
+  budget: QuoteBudget,
+): KnownMarkets | undefined {
+  const parts = new Set(network.edges.map(({ curve }) => curve));
+  const held = new Map<MarketCurve, MarketCurve>();
+  for (const { amount, curves } of small.crossings) {
+    for (const { curve } of curves) {
+      const now = changed.get(curve.hot);
+      if (now === undefined) continue;
+      const mayFall = !parts.has(curve);
+      const terms = { roundSize: roundSizeOf(amount), clock, tolerance: MOST_MOVED, mayFall };
+      const same = heldCurve(curve, now, terms, budget);
+      if (same === undefined) return undefined;
+      held.set(curve, same);
+    }
+  }
+  if (held.size < changed.size) return undefined;
+  const withHeld = <T extends { readonly curve: MarketCurve }>(one: T): T => {
+    const curve = held.get(one.curve);
+    return curve === undefined ? one : { ...one, curve };
+  };
+  const crossings = small.crossings.map((crossing) => ({ ...crossing, curves: crossing.curves.map(withHeld) }));
+  return { network: { ...network, edges: network.edges.map(withHeld) }, small: { ...small, crossings } };
+}

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ANSWERS_FILE } from "../../src/api/openapi/read.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
+import { differences, recordAnswers } from "../support/recorded-answers.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 // The reference's samples, made by the modules that the page loads, are run as a reader would run them.
@@ -201,6 +203,24 @@ it("has every field of the typed request in grpcurl, by the names that gRPC expe
     if (code === undefined) expect.soft(response.status, `${id}: ${answer}`).toBe(200);
     else expect.soft(answer, id).toContain(code);
   });
+});
+
+it("shows answers that have the fields of real ones", async () => {
+  const recorded = JSON.parse(readFileSync(ANSWERS_FILE, "utf8"));
+  const real = JSON.parse(JSON.stringify(await recordAnswers(service)));
+  // `npm run generate` records them anew.
+  expect(differences(recorded, real)).toEqual([]);
+  const text = JSON.stringify(recorded);
+  expect(text).not.toMatch(/api_[0-9A-Za-z]{38}/);
+  for (const [path, verbs] of Object.entries(document.paths)) {
+    for (const { operationId, responses } of Object.values(verbs)) {
+      const example = Object.values(responses["200"].content ?? {}).map(
+        (one) => (one as { example?: unknown }).example,
+      )[0];
+      if (typeof example !== "string") expect(example, path).toEqual(recorded[operationId]);
+      else expect(example.match(/^event: \w+$/gm)).toHaveLength(recorded[operationId].length);
+    }
+  }
 });
 
 it("quotes what a shell or a program would read otherwise", () => {

@@ -43,3 +43,20 @@ it("says that streams may be refused under load, and by a process that stops", (
     expect(paths[path]!.get.responses[503]!.description).toContain("OVERLOADED");
   }
 });
+
+it("has a name for every operation, and an example of its answer", () => {
+  const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs) as unknown as Named[]);
+  expect(operations.length).toBeGreaterThan(15);
+  for (const { operationId, summary, responses } of operations) {
+    expect(summary, operationId).toMatch(/^[A-Z][a-z]+ [a-zA-Z ]{2,30}$/);
+    const content = Object.values(responses[200]?.content ?? {})[0];
+    if (operationId !== "ping") expect(content?.example, operationId).toBeDefined();
+  }
+  expect(new Set(operations.map(({ summary }) => summary)).size).toBe(operations.length);
+});
+
+interface Named {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { example?: unknown }>> }>>;
+}

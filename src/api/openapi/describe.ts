@@ -5,22 +5,34 @@ import { type RestBinding, restBindingOf } from "../rest/rest-binding.ts";
 import type { Comments } from "./comments.ts";
 import { failuresOf, HEADERS, headersOf } from "./responses.ts";
 import { described, fieldSchema, isRequired, messageSchema } from "./schemas.ts";
+import { SUMMARIES } from "./summaries.ts";
 
 type Json = Record<string, unknown>;
 
-/** Describes REST as an OpenAPI 3.1 document, from the annotations, rules and comments of the definition. */
-export function describeRest(services: readonly DescService[], comments: Comments): Json {
+/** Answers by operation: an envelope, or the events of a stream. */
+type Answers = Readonly<Record<string, unknown>>;
+
+/**
+ * Describes REST as an OpenAPI 3.1 document, from the annotations, rules and comments of the definition.
+ *
+ * @param answers an example of each operation
+ */
+export function describeRest(services: readonly DescService[], comments: Comments, answers: Answers): Json {
   const schemas: Json = { Error: ERROR_SCHEMA };
   const paths: Record<string, Json> = {};
   for (const method of services.flatMap((service) => service.methods)) {
     const binding = restBindingOf(method);
     if (binding === undefined) continue;
     const path = binding.path.replace(/\{(\w+)\}/g, (_, name: string) => `{${jsonNameOf(method.input, name)}}`);
-    paths[path] = { ...paths[path], [binding.verb.toLowerCase()]: operationOf(method, binding, schemas, comments) };
+    paths[path] = {
+      ...paths[path],
+      [binding.verb.toLowerCase()]: operationOf(method, binding, schemas, comments, answers),
+    };
   }
   paths["/v1/ping"] = {
     get: {
       operationId: "ping",
+      summary: SUMMARIES.ping,
       description: "Keeps the connection alive.",
       security: [],
       responses: { "200": { description: "An empty body." } },
@@ -43,9 +55,17 @@ export function describeRest(services: readonly DescService[], comments: Comment
   };
 }
 
-function operationOf(method: DescMethod, binding: RestBinding, schemas: Json, comments: Comments): Json {
+function operationOf(
+  method: DescMethod,
+  binding: RestBinding,
+  schemas: Json,
+  comments: Comments,
+  answers: Answers,
+): Json {
+  const example = answers[method.localName];
   return {
     operationId: method.localName,
+    summary: SUMMARIES[method.localName],
     tags: [method.parent.name],
     ...described(comments, `${method.parent.typeName}.${method.name}`),
     security: accessOf(method).needsKey ? [{ apiKey: [] }] : [],
@@ -59,7 +79,7 @@ function operationOf(method: DescMethod, binding: RestBinding, schemas: Json, co
         }
       : {}),
     responses: {
-      "200": (method.methodKind === "unary" ? successOf : eventsOf)(method, schemas, comments),
+      "200": (method.methodKind === "unary" ? successOf : eventsOf)(method, schemas, comments, example),
       ...failuresOf(method, binding.hasBody),
       default: {
         description: "Any other error.",
@@ -87,7 +107,7 @@ function parametersOf(
   return parameters.length === 0 ? {} : { parameters };
 }
 
-function successOf(method: DescMethod, schemas: Json, comments: Comments): Json {
+function successOf(method: DescMethod, schemas: Json, comments: Comments, example: unknown): Json {
   const data = messageSchema(method.output, "response", schemas, comments);
   const schema = {
     type: "object",
@@ -97,17 +117,29 @@ function successOf(method: DescMethod, schemas: Json, comments: Comments): Json 
   return {
     description: comments.get(method.output.typeName) ?? "",
     headers: headersOf(method, 200),
-    content: { "application/json": { schema } },
+    content: { "application/json": { schema, example } },
   };
 }
 
+interface StreamEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+const toText = ({ event, data }: StreamEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
 /** Server-sent events: the data of each is one message. */
-function eventsOf(method: DescMethod, schemas: Json, comments: Comments): Json {
+function eventsOf(method: DescMethod, schemas: Json, comments: Comments, example: unknown): Json {
   return {
     description:
       "Server-sent events. The data of each is one message; `end` follows the last, `error` holds a failure.",
     headers: headersOf(method, 200),
-    content: { "text/event-stream": { schema: messageSchema(method.output, "response", schemas, comments) } },
+    content: {
+      "text/event-stream": {
+        schema: messageSchema(method.output, "response", schemas, comments),
+        example: (example as readonly StreamEvent[]).map(toText).join(""),
+      },
+    },
   };
 }
 

@@ -12,12 +12,16 @@ byId("api-key").value = takeKey();
 
 const choice = new Choice("curl");
 
+/** What the groups of operations are about. */
+const GROUPS = { TradeService: "Trading", AccountService: "Accounts" };
+
 function start(document_, status) {
   const resolve = resolver(document_);
   const groups = new Map();
   for (const [path, verbs] of Object.entries(document_.paths)) {
     for (const [verb, operation] of Object.entries(verbs)) {
-      const group = operation.tags?.[0] ?? "Connection";
+      const tag = operation.tags?.[0] ?? "Connection";
+      const group = GROUPS[tag] ?? tag;
       groups.set(group, [...(groups.get(group) ?? []), { path, verb: verb.toUpperCase(), operation }]);
     }
   }
@@ -26,7 +30,7 @@ function start(document_, status) {
   byId("contents").replaceChildren(
     ...[...groups].flatMap(([group, entries]) => [
       element("strong", {}, group),
-      element("ul", {}, ...entries.map(({ operation }) => link(operation.operationId, operation.operationId))),
+      element("ul", {}, ...entries.map(({ operation }) => link(operation.operationId, operation.summary))),
     ]),
     element("strong", {}, "About"),
     element(
@@ -52,7 +56,7 @@ function start(document_, status) {
 
 function describe({ path, verb, operation }, context) {
   const { resolve } = context;
-  const { operationId, description, parameters = [], requestBody, responses, security } = operation;
+  const { operationId, summary, description, parameters = [], requestBody, responses, security } = operation;
   const needsKey = (security?.length ?? 0) > 0;
   const input = requestBody?.content["application/json"].schema;
   const content = responses["200"].content;
@@ -60,13 +64,18 @@ function describe({ path, verb, operation }, context) {
   const output = events ?? content?.["application/json"]?.schema.properties.data;
   return element(
     "article",
-    { class: "card operation", id: operationId, "aria-label": operationId },
+    { class: "card operation", id: operationId, "aria-label": summary },
     element(
       "h3",
       {},
+      summary,
+      element("span", { class: "tag" }, [needsKey ? "API key" : "no key", ...(events ? ["stream"] : [])].join(", ")),
+    ),
+    element(
+      "p",
+      { class: "path" },
       element("span", { class: `verb ${verb.toLowerCase()}` }, verb),
       element("code", {}, path),
-      element("span", { class: "tag" }, [needsKey ? "API key" : "no key", ...(events ? ["stream"] : [])].join(", ")),
     ),
     element("p", {}, ...prose(description ?? "")),
     ...tryIt({ path, verb, operation, needsKey, isStream: events !== undefined }, context),

@@ -10,7 +10,7 @@ const LONGEST_ANSWER = 20_000;
 
 /** The samples of an operation, and the form that they follow. @param choice the language that all operations show */
 export function tryIt({ path, verb, operation, needsKey, isStream }, { mint, resolve, choice }) {
-  const { operationId: id, parameters = [], requestBody } = operation;
+  const { operationId: id, parameters = [], requestBody, responses } = operation;
   const hasBody = requestBody !== undefined;
   const examples = exampleParameters(id, mint);
   const inputs = parameters.map(({ name }) => {
@@ -52,8 +52,22 @@ export function tryIt({ path, verb, operation, needsKey, isStream }, { mint, res
   showSample();
   const tabs = tabList(LANGUAGES, { choice, panel, label: `Language of the sample of ${id}` });
   const sample = element("div", { class: "sample" }, element("div", { class: "row" }, tabs, copy), panel);
-  return [sample, element("details", {}, element("summary", {}, "Try it"), form)];
+  const sides = element("div", { class: "sides" }, sample, ...sampleAnswer(id, responses));
+  return [sides, element("details", {}, element("summary", {}, "Try it"), form)];
 }
+
+/** What an operation answered when the reference was made; nothing for an empty body. */
+function sampleAnswer(id, { 200: { content = {} } }) {
+  const [example] = Object.values(content).map((one) => one.example);
+  if (example === undefined) return [];
+  const text = typeof example === "string" ? example.replace(/^data: (.*)$/gm, indentedData) : indentedJson(example);
+  const label = element("span", { class: "tag", id: `${id}-answer` }, "Answer on a test chain, long texts cut");
+  const panel = element("pre", { tabindex: "0", "aria-labelledby": label.id }, element("code", {}, text.trim()));
+  return [element("div", { class: "sample answered" }, element("div", { class: "row" }, label), panel)];
+}
+
+const indentedJson = (value) => JSON.stringify(value, null, 2);
+const indentedData = (_, json) => `data: ${indentedJson(JSON.parse(json))}`;
 
 const labelled = (name, input) => element("div", { class: "field" }, element("label", { for: input.id }, name), input);
 

@@ -1,0 +1,20 @@
+/** What each operation is called in the reference, by its id: a verb and its object. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+  ping: "Keep a connection alive",
+  buy: "Build a buy",
+  sell: "Build a sell",
+  swap: "Build a swap",
+  quote: "Quote a trade",
+  watchQuote: "Follow a price",
+  submit: "Submit a signed trade",
+  getTrade: "Look up a trade",
+  listTrades: "List trades",
+  watchTrade: "Follow a trade",
+  getPriority: "List priority levels",
+  createChallenge: "Create a challenge",
+  register: "Register a wallet",
+  getProfile: "Look up the account",
+  getBalances: "Look up balances",
+  listKeys: "List API keys",
+  revokeKey: "Revoke an API key",
+};

@@ -133,7 +133,7 @@ type Estimates struct {
 	Remainders []Remainder `json:"remainders"`
 
 	// The worst that the signed bytes allow; only if the request has `worstCase`.
-	WorstCase WorstCase `json:"worstCase"`
+	WorstCase *WorstCase `json:"worstCase"`
 
 	// What the trade loses because its best route fits into no transaction that you can sign: how much better that route is than this one before costs, as a fraction. Absent if nothing is lost.
 	FitLoss *float64 `json:"fitLoss"`
@@ -644,7 +644,7 @@ type QuoteResponse struct {
 	SplitGain float64 `json:"splitGain"`
 
 	// How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does not observe.
-	PriceMovement PriceMovement `json:"priceMovement"`
+	PriceMovement *PriceMovement `json:"priceMovement"`
 }
 
 // QuoteAlternative: A route that is worse than the chosen one.

@@ -95,7 +95,7 @@ class Estimates(TypedDict):
     # The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
     remainders: list[Remainder]
     # The worst that the signed bytes allow; only if the request has `worstCase`.
-    worstCase: WorstCase
+    worstCase: Optional[WorstCase]
     # What the trade loses because its best route fits into no transaction that you can sign: how much better that route is than this one before costs, as a fraction. Absent if nothing is lost.
     fitLoss: Optional[float]
 
@@ -477,7 +477,7 @@ class QuoteResponse(TypedDict):
     # What splitting gains over the best single path, as a fraction of its value; 0 if the route has one path.
     splitGain: float
     # How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does not observe.
-    priceMovement: PriceMovement
+    priceMovement: Optional[PriceMovement]
 
 
 class QuoteAlternative(TypedDict):

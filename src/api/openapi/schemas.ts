@@ -89,6 +89,8 @@ export function fieldSchema(
 const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set([
   "trade_result",
   "remainder",
+  "worst_case",
+  "price_movement",
   "quoted",
   "failure",
   "diagnosis",

@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../account.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
+import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
 import { decodeTransferFees, type TransferFees } from "./transfer-fee.ts";
 
 const MINT_SIZE = 82;
@@ -32,9 +33,27 @@ export interface Mint {
   readonly supply: bigint;
   /** Absent: transfers of this token are free. */
   readonly transferFees: TransferFees | undefined;
+  /** Data bytes of an associated token account. */
+  readonly accountSize: number;
+  /** How many Token-2022 extensions it carries. */
+  readonly extensions: number;
   /** Why this token cannot be traded, in words; undefined if it can. */
   readonly unsupported: string | undefined;
 }
+
+/**
+ * Bytes that an extension of a mint adds to each of its accounts: a header of four, and withheld fees or a mark.
+ *
+ * @see spl-token-2022 `ExtensionType::get_required_init_account_extensions`
+ */
+const BYTES_IN_ACCOUNT: Readonly<Record<number, number>> = {
+  [EXTENSION.transferFeeConfig]: 4 + 8,
+  [EXTENSION.nonTransferable]: 4,
+  [EXTENSION.transferHook]: 4 + 1,
+  [EXTENSION.pausable]: 4,
+};
+/** An associated account of Token-2022 has a type, and an extension of its own that says that its owner is immutable. */
+const IMMUTABLE_OWNER_SIZE = TOKEN_ACCOUNT_SIZE + 1 + 4;
 
 /** True if the account belongs to one of the two token programs and is an initialised mint. */
 export function isMint(account: Account): boolean {
@@ -53,7 +72,11 @@ export function decodeMint(account: Account): Mint {
   const { data } = account;
   let transferFees: TransferFees | undefined;
   let unsupported: string | undefined;
+  let accountSize = account.owner === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : IMMUTABLE_OWNER_SIZE;
+  let extensions = 0;
   for (const { type, start, length } of extensionsOf(data)) {
+    extensions++;
+    accountSize += BYTES_IN_ACCOUNT[type] ?? 0;
     switch (type) {
       case EXTENSION.transferFeeConfig:
         transferFees = decodeTransferFees(data.subarray(start, start + length));
@@ -81,6 +104,8 @@ export function decodeMint(account: Account): Mint {
     decimals: data[44]!,
     supply: readU64(data, 36),
     transferFees,
+    accountSize,
+    extensions,
     unsupported,
   };
 }

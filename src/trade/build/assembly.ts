@@ -10,7 +10,7 @@ import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/toke
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { nativeSha256 } from "./native-sha256.ts";
-import { UNITS } from "./parts/compute-units.ts";
+import { createAccountUnits, UNITS } from "./parts/compute-units.ts";
 import { loosened, type TotalGuard, totalGuardOf } from "./parts/total-guard.ts";
 import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
@@ -143,14 +143,11 @@ class AssemblyParts {
   /** Creates the wallet's token account unless it is known to exist. */
   needTokenAccount(mint: Mint, { address, bump }: DerivedAddress): void {
     if (this.#exists(address)) return;
-    const units = UNITS.createTokenAccount;
     this.#instructions.push(createTokenAccount(address, this.#wallet, mint.address, mint.program));
     this.#computeUnits +=
-      (mint.program === TOKEN_2022_PROGRAM ? units.token2022 : units.base) +
-      (this.#context.markets.account(address) == null ? 0 : units.funded) +
-      units.perBump * (255 - bump);
-    const space = tokenAccountSpace(mint);
-    this.#create(address, space);
+      createAccountUnits(mint, bump) +
+      (this.#context.markets.account(address) == null ? 0 : UNITS.createTokenAccount.funded);
+    this.#create(address, mint.accountSize);
   }
 
   /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds what the next swaps need. */
@@ -256,9 +253,3 @@ class AssemblyParts {
 
 const TOKEN_ACCOUNT_BYTES = 165;
 const SOL_DECIMALS = 9;
-
-/** Data bytes of an associated token account of the mint. Token-2022 adds an immutable owner and, for taxed mints, withheld fees. */
-function tokenAccountSpace(mint: Mint): number {
-  if (mint.program !== TOKEN_2022_PROGRAM) return TOKEN_ACCOUNT_BYTES;
-  return TOKEN_ACCOUNT_BYTES + 1 + 4 + (mint.transferFees === undefined ? 0 : 12);
-}

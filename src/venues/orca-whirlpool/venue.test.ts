@@ -12,6 +12,8 @@ const mint = (n: number, unsupported?: string): Mint => ({
   decimals: 6,
   supply: 0n,
   transferFees: undefined,
+  accountSize: 165,
+  extensions: 0,
   unsupported,
 });
 const slot = (n: number, start: number) => ({ address: key(n), bump: 255, start, exists: true });

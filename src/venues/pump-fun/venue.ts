@@ -4,11 +4,12 @@ import type { AccountView } from "../../solana/account.ts";
 import { decodeOnce } from "../../solana/decode-once.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
-import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
+import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
@@ -134,7 +135,7 @@ function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
     side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
     feesAt,
     computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
-    quoteAccountSize: associatedAccountSize(quoteProgram),
+    quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
     accounts: pumpAccounts({
       curve: market.address,

@@ -10,7 +10,7 @@ import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curve
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
-import { associatedAccountSize, decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
+import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { requireReserves } from "../shared/reserves.ts";
@@ -174,7 +174,7 @@ function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
     payable: vault - pool.owedFees,
     accounts,
     computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps),
-    quoteAccountSize: associatedAccountSize(mints[1].program),
+    quoteAccountSize: mints[1].accountSize,
     quoteCreationUnits: quoteCreationUnitsOf(mints[1], extensions[1]),
   };
 }

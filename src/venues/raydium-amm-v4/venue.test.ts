@@ -15,6 +15,8 @@ const mint = (address: Address): Mint => ({
   decimals: 6,
   supply: 0n,
   transferFees: undefined,
+  accountSize: 165,
+  extensions: 0,
   unsupported: undefined,
 });
 

@@ -12,6 +12,8 @@ const mint = (n: number): Mint => ({
   decimals: 6,
   supply: 0n,
   transferFees: undefined,
+  accountSize: 165,
+  extensions: 0,
   unsupported: undefined,
 });
 const EXTENSION = key(50);

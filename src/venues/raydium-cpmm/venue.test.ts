@@ -16,7 +16,16 @@ const clock = { slot: 1n, epoch: 5n, unixTimestamp: 100n };
 function mint(address: Address, bps = 0n): Mint {
   const fee = { epoch: 0n, maximumFee: U64_MAX, bps };
   const transferFees = bps === 0n ? undefined : { older: fee, newer: fee };
-  return { address, program: TOKEN_PROGRAM, decimals: 6, supply: 1n, transferFees, unsupported: undefined };
+  return {
+    address,
+    program: TOKEN_PROGRAM,
+    decimals: 6,
+    supply: 1n,
+    transferFees,
+    accountSize: 165,
+    extensions: 0,
+    unsupported: undefined,
+  };
 }
 
 function pool(reserveIn: bigint, reserveOut: bigint, inBps = 0n): State {

@@ -2,8 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
 import { ceilDiv } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
-import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
-import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
+import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
 
 /** The program that holds the fee schedules of the Pump curve and of PumpSwap. */
 export const PUMP_FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
@@ -111,9 +110,4 @@ function tierFees(tiers: readonly FeeTier[], marketCap: bigint): PumpFees | unde
 /** A fee on a quote amount, rounded up. */
 export function pumpFee(amount: bigint, bps: bigint): bigint {
   return ceilDiv(amount * bps, BPS);
-}
-
-/** Bytes of an associated token account whose mint has no extensions; under Token-2022 the account always has one of its own. */
-export function associatedAccountSize(tokenProgram: Address): number {
-  return tokenProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : TOKEN_ACCOUNT_SIZE + 1 + 4;
 }

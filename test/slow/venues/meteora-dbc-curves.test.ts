@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { writeU64 } from "../../../src/primitives/bytes.ts";
@@ -32,6 +32,9 @@ const PLENTY = 10n ** 18n;
 /** Builds before this let the last trade run a unit past the migration price, in the buyer's favour. */
 const CAPPED_SINCE = 20260101;
 const DUST_AT_THE_END = /exactIn .*quoted \d+ → \d+, executed \d+ → \d+$/;
+
+beforeEach(() => void vi.stubEnv("VENUE_RUNS", undefined));
+afterEach(() => void vi.unstubAllEnvs());
 
 describe.skipIf(!present).each(buildsOf("meteora_dbc"))("meteora_dbc on curves of any shape ($path)", ({ path }) => {
   it("is exact and within its limit", () => {

@@ -1,7 +1,10 @@
+import { TOKEN_2022_PROGRAM } from "../../../solana/programs.ts";
+import type { Mint } from "../../../solana/token/mint.ts";
+
 /**
  * Compute units of each fixed piece, measured on the programs that run on mainnet since p-token.
  * The associated-token program searches for the bump: one step per value below 255; an address that holds lamports already
- * takes two calls more.
+ * takes two calls more, and Token-2022 scans the mint's extensions.
  */
 export const UNITS = {
   computeBudget: 150,
@@ -11,5 +14,11 @@ export const UNITS = {
   fillWrappedSol: 150 + 210,
   guardTotal: 170,
   closeEmptied: { base: 130, token2022: 1_750 },
-  createTokenAccount: { base: 13_600, token2022: 19_000, perBump: 1_500, funded: 3_200 },
+  createTokenAccount: { base: 13_600, token2022: 17_500, perExtension: 430, perBump: 1_500, funded: 3_200 },
 } as const;
+
+/** Compute units of opening an associated token account whose address has this bump. */
+export function createAccountUnits({ program, extensions }: Mint, bump: number): number {
+  const { base, token2022, perExtension, perBump } = UNITS.createTokenAccount;
+  return (program === TOKEN_2022_PROGRAM ? token2022 + perExtension * extensions : base) + perBump * (255 - bump);
+}

@@ -38,7 +38,8 @@ export async function submitUntilDecided(
     let undecided: Trade | TradeError;
     let askedMs = 0;
     try {
-      const trade = await send(Math.max(1, Math.min(timeoutMs, until - performance.now())));
+      // Time-outs are whole milliseconds on the wire.
+      const trade = await send(Math.max(1, Math.ceil(Math.min(timeoutMs, until - performance.now()))));
       undecided = checkTrade(trade, signature, expected);
       // A processed block may still be dropped, so it decides nothing.
       if (trade.status !== "pending" && trade.status !== "processed") return undecided;

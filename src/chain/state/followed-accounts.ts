@@ -165,9 +165,11 @@ export class FollowedAccounts {
     this.#unstreamed.delete(entry);
   }
 
-  /** The stream suffices for no account until then (epoch milliseconds). */
+  /** The stream suffices for no account until then, or longer if that was said before (epoch milliseconds). */
   distrustUntil(untilMs: number): void {
-    this.#distrustUntilMs = untilMs;
+    const isDistrusted = this.#now() < this.#distrustUntilMs;
+    this.#distrustUntilMs = Math.max(this.#distrustUntilMs, untilMs);
+    if (isDistrusted) return;
     this.upset((standing) => {
       standing.streamed = false;
     });

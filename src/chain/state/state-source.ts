@@ -134,7 +134,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
       tickMs,
-      ...{ doubted: this.#doubted, isComplete: feed.reportsEveryChange },
+      ...{ doubted: this.#doubted, isComplete: feed.reportsEveryChange, isSuspended: () => suspension.isOn },
     });
     // Compared between the nodes, an account in use is verified better than by one more read.
     const isCompared = this.#comparison.isOn;

@@ -9,9 +9,11 @@ interface StreamSuspensionOptions {
   readonly warn: (message: string) => void;
 }
 
-/** How long the first suspension lasts; each that follows soon lasts twice as long as the one before. Milliseconds. */
+/** How long the first suspension lasts; each that follows lasts twice as long as the one before. Milliseconds. */
 const FIRST_MS = 10_000;
-const LONGEST_MS = 300_000;
+const LONGEST_MS = 3_600_000;
+/** A stream that was right for so long after a suspension starts anew. Milliseconds. */
+const FORGIVEN_MS = 3_600_000;
 
 /**
  * A stream that most nodes contradict, with no other to switch to: for a while what it reports of accounts is discarded, and
@@ -32,13 +34,17 @@ export class StreamSuspension {
     return this.#isOn;
   }
 
-  /** The stream was found wrong. */
+  /** The stream was found wrong. If it is suspended already, its time starts again: it has to be right for all of it. */
   begin(): void {
     const { followed, now, warn } = this.#options;
-    if (this.#isOn) return;
     const atMs = now();
-    const isSoon = atMs < this.#untilMs + this.#lastMs;
-    this.#lastMs = isSoon ? Math.min(2 * this.#lastMs, LONGEST_MS) : FIRST_MS;
+    if (this.#isOn) {
+      this.#untilMs = atMs + this.#lastMs;
+      followed.distrustUntil(this.#untilMs);
+      return;
+    }
+    const isAgain = atMs < this.#untilMs + FORGIVEN_MS;
+    this.#lastMs = isAgain ? Math.min(2 * this.#lastMs, LONGEST_MS) : FIRST_MS;
     this.#untilMs = atMs + this.#lastMs;
     this.#isOn = true;
     followed.distrustUntil(this.#untilMs);

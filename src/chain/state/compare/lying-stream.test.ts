@@ -82,6 +82,24 @@ test.each([1n, 2n])("a lie in one of three slots is found out by nodes that are 
   }
 });
 
+test("a stream that lies again and again, and is right for a minute in between, is believed less and less", async () => {
+  const world = await startWorld(2, { isOnlyStream: true });
+  world.moveEverySlot = true;
+  await world.pass(1_000);
+  const believed: number[] = [];
+  for (let lie = 0; lie < 15; lie++) {
+    world.streamLies = (balance) => balance * 2;
+    world.onSample = () => {
+      if (world.known()! > world.balance() && believed.at(-1) !== lie) believed.push(lie);
+    };
+    await world.pass(5_000);
+    world.streamLies = undefined;
+    await world.pass(60_000);
+  }
+  expect(believed.length).toBeLessThanOrEqual(5);
+  world.source.close();
+});
+
 test.each([true, false])(
   "what was read is not replaced by what the nodes agreed on before (WebSocket: %s)",
   async (isWebSocket) => {

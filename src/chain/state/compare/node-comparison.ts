@@ -23,6 +23,8 @@ interface NodeComparisonOptions {
   readonly doubted: DoubtedAccounts;
   /** True if the stream reports every change, not only the state at the end of a slot. */
   readonly isComplete: boolean;
+  /** True while what the stream reports counts for no account: it was found wrong. */
+  readonly isSuspended: () => boolean;
   readonly tree: SlotTree;
   readonly stream: StreamProgress;
   readonly counters: StateCounters;

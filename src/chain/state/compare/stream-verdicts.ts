@@ -13,6 +13,8 @@ interface StreamVerdictsOptions {
   readonly warn: (message: string) => void;
   /** True if the stream reports every change, not only the state at the end of a slot. */
   readonly isComplete: boolean;
+  /** True while what the stream reports counts for no account: it was found wrong. */
+  readonly isSuspended: () => boolean;
   /** The nodes agree on states that the stream has not reported. */
   readonly onWrongStream: () => void;
 }
@@ -40,11 +42,13 @@ export class StreamVerdicts {
 
   /** Most nodes agree on a state of the account. @returns true if the stream is wrong, not only about this account */
   check({ entry, streamRecord }: AccountObservations, agreed: Statement): boolean {
-    const { stream, isComplete, now } = this.#options;
+    const { stream, isComplete, isSuspended, now } = this.#options;
     if (!streamRecord.agree(agreed)) this.#withinSlotsAtMs = now();
     const isAnyWrong = streamRecord.check(stream.slot, now());
     if (isAnyWrong && streamRecord.wrong >= DOUBTED_SLOTS) this.doubt(entry);
-    const isWrong = (isComplete && streamRecord.wrong >= WRONG_SLOTS) || this.#isDoubtedWidely();
+    // A stream that was found wrong is believed again once every slot that is checked is right.
+    const isWrongAgain = isComplete && isAnyWrong && isSuspended();
+    const isWrong = isWrongAgain || (isComplete && streamRecord.wrong >= WRONG_SLOTS) || this.#isDoubtedWidely();
     if (isWrong) streamRecord.forget();
     return isWrong;
   }

@@ -49,6 +49,20 @@ test("as many batches are in flight as may be, and the same key is in none of th
   expect(sent).toHaveLength(2);
 });
 
+test("a hundred thousand items of one key cost what they are, and hold up no other", async () => {
+  const done: string[] = [];
+  const run = async (items: readonly string[]) => {
+    done.push(...items);
+    return items;
+  };
+  const batches = new Batches<string, string>({ run, most: 100, inFlight: 1 });
+  const all = Array.from({ length: 100_000 }, (_, i) => batches.add("a", `a${i}`));
+  all.push(batches.add("b", "b"));
+  await Promise.all(all);
+  expect(done.slice(0, 4)).toEqual(["a0", "b", "a1", "a2"]);
+  expect(done).toHaveLength(100_001);
+});
+
 test("a faulty item fails alone, an outage fails the batch once, and work goes on", async () => {
   const { sent, add } = held();
   const faulty = [add("a"), add("b")].map((one) => one.catch((error: Error) => error.message));

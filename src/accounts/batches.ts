@@ -2,9 +2,16 @@ import { TradewireError } from "../errors/tradewire-error.ts";
 
 /** What is asked of a batch for one of its items. */
 interface Waiting<T, R> {
-  readonly key: string;
   readonly item: T;
   readonly result: PromiseWithResolvers<R>;
+  /** The next one of the same key. */
+  next: Waiting<T, R> | undefined;
+}
+
+/** Items of one key, oldest first. */
+interface Line<T, R> {
+  first: Waiting<T, R>;
+  last: Waiting<T, R>;
 }
 
 interface BatchesOptions<T, R> {
@@ -22,7 +29,8 @@ interface BatchesOptions<T, R> {
  */
 export class Batches<T, R> {
   readonly #options: BatchesOptions<T, R>;
-  #waiting: Waiting<T, R>[] = [];
+  /** By key, the one whose turn comes first ahead: what a batch costs follows its size, not how many wait. */
+  readonly #lines = new Map<string, Line<T, R>>();
   #inFlight = 0;
   #isDue = false;
 
@@ -33,7 +41,13 @@ export class Batches<T, R> {
   /** Adds an item; one whose key is among those gathered already is left for a later batch. */
   add(key: string, item: T): Promise<R> {
     const result = Promise.withResolvers<R>();
-    this.#waiting.push({ key, item, result });
+    const one: Waiting<T, R> = { item, result, next: undefined };
+    const line = this.#lines.get(key);
+    if (line === undefined) this.#lines.set(key, { first: one, last: one });
+    else {
+      line.last.next = one;
+      line.last = one;
+    }
     if (!this.#isDue && this.#inFlight < this.#options.inFlight) {
       this.#isDue = true;
       // Items of the same turn go together.
@@ -46,16 +60,19 @@ export class Batches<T, R> {
   }
 
   #sendNext(): void {
-    if (this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlight) return;
-    const batch = new Map<string, Waiting<T, R>>();
-    const left: Waiting<T, R>[] = [];
-    for (const one of this.#waiting) {
-      if (batch.size < this.#options.most && !batch.has(one.key)) batch.set(one.key, one);
-      else left.push(one);
+    if (this.#lines.size === 0 || this.#inFlight >= this.#options.inFlight) return;
+    const batch: Waiting<T, R>[] = [];
+    const goOn: (readonly [string, Line<T, R>])[] = [];
+    for (const [key, line] of this.#lines) {
+      if (batch.length >= this.#options.most) break;
+      batch.push(line.first);
+      this.#lines.delete(key);
+      if (line.first.next !== undefined) goOn.push([key, { first: line.first.next, last: line.last }]);
     }
-    this.#waiting = left;
+    // Behind all others: one key does not hold up the rest.
+    for (const [key, line] of goOn) this.#lines.set(key, line);
     this.#inFlight++;
-    void this.#run([...batch.values()]).finally(() => {
+    void this.#run(batch).finally(() => {
       this.#inFlight--;
       this.#sendNext();
     });

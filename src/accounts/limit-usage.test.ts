@@ -24,7 +24,12 @@ afterEach(async () => {
 
 /** A process that shares limits, whose clock is ahead of the others' by so much. */
 async function begin(owner: string, aheadMs = 0) {
-  const usage = createLimitUsage(store, owner, () => clock.nowMs + aheadMs);
+  const usage = createLimitUsage(
+    store,
+    owner,
+    () => clock.nowMs + aheadMs,
+    () => clock.nowMs,
+  );
   await usage.exchange(SILENCE);
   return usage;
 }
@@ -82,6 +87,35 @@ it("receives from processes whose clocks are minutes behind, and counts none of 
   expect(received).toBe(50);
 });
 
+it("takes nothing of others for old when a clock jumps ahead: all they wrote is read, and none of it twice", async () => {
+  let aheadMs = 0;
+  const now = () => clock.nowMs;
+  const jumping = createLimitUsage(store, "jumping", () => clock.nowMs + aheadMs, now);
+  const [one, two] = [await begin("one"), await begin("two")];
+  await jumping.exchange(SILENCE);
+  let [received, jumped] = [0, 0];
+  for (let round = 0; round < 6; round++) {
+    clock.nowMs += 1_000;
+    if (round === 2) aheadMs = 3_600_000;
+    await one.exchange(new Map([["build key", 10]]));
+    jumped += (await jumping.exchange(new Map([["build other", 1]]))).get("build key") ?? 0;
+    received += (await two.exchange(SILENCE)).get("build key") ?? 0;
+  }
+  expect([received, jumped]).toEqual([60, 60]);
+});
+
+it("deletes what a process left that writes no more", async () => {
+  const [one] = [await begin("one"), await begin("two")];
+  const ended = await begin("ended", 300_000);
+  await ended.exchange(new Map([["build key", 10]]));
+  for (let second = 0; second < 122; second++) {
+    await one.exchange(SILENCE);
+    clock.nowMs += 1_000;
+  }
+  await one.exchange(SILENCE);
+  expect(await rows()).toBe(0);
+});
+
 it("reads of another process only what it wrote since the last exchange", async () => {
   const [one, two] = [await begin("one"), await begin("two", -5_000)];
   const names = Array.from({ length: 50 }, (_, i) => `build key${i}`);
@@ -95,7 +129,12 @@ it("reads of another process only what it wrote since the last exchange", async 
       return rows;
     },
   };
-  const three = createLimitUsage(counting, "three", () => clock.nowMs);
+  const three = createLimitUsage(
+    counting,
+    "three",
+    () => clock.nowMs,
+    () => clock.nowMs,
+  );
   await three.exchange(SILENCE);
   await two.exchange(new Map([["build key0", 1]]));
   clock.nowMs -= 2_000;

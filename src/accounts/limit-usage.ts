@@ -22,13 +22,27 @@ export interface LimitUsage {
 /** A count that only grows, until it is forgotten and restarts. */
 interface Count {
   readonly calls: number;
-  /** When it last grew, or was last seen. */
+  /** When it last grew, or was last seen, by the monotonic clock of this process. Milliseconds. */
   readonly atMs: number;
 }
 
-/** Shares counts through the store. @param owner names this process among those that share it */
-export function createLimitUsage(store: Store, owner: string, now: Now): LimitUsage {
-  return new StoredLimitUsage(store, owner, now);
+/**
+ * Shares counts through the store.
+ *
+ * @param owner names this process among those that share it
+ * @param now a wall clock, by which this process dates what it writes
+ * @param elapsedMs a monotonic clock: no step of the wall clock makes what others wrote old
+ */
+export function createLimitUsage(store: Store, owner: string, now: Now, elapsedMs: () => number): LimitUsage {
+  return new StoredLimitUsage(store, owner, now, elapsedMs);
+}
+
+/** What was read of another process. */
+interface Other {
+  /** Its newest row, by its own clock (epoch milliseconds). */
+  readonly untilMs: number;
+  /** When a newer row was last read, by the monotonic clock of this process. */
+  readonly seenAtMs: number;
 }
 
 class StoredLimitUsage implements LimitUsage {
@@ -37,38 +51,55 @@ class StoredLimitUsage implements LimitUsage {
   readonly #now: Now;
   readonly #published = new Map<string, Count>();
   readonly #received = new Map<string, Count>();
-  /** The newest row read of each other process, by that process's clock. */
-  readonly #readUntilMs = new Map<string, number>();
+  readonly #elapsedMs: () => number;
+  /** By owner. */
+  readonly #others = new Map<string, Other>();
   #publishedAtMs = 0;
   #isFirst = true;
 
-  constructor(store: Store, owner: string, now: Now) {
+  constructor(store: Store, owner: string, now: Now, elapsedMs: () => number) {
     this.#store = store;
     this.#owner = owner;
     this.#now = now;
+    this.#elapsedMs = elapsedMs;
   }
 
   async exchange(used: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-    const atMs = this.#now();
-    await this.#publish(used, atMs);
-    // Read the others' rows before deleting old ones: their clocks may be behind.
+    const elapsedMs = this.#elapsedMs();
+    await this.#publish(used, elapsedMs);
     const others = await this.#readOthers();
-    await this.#store.run((db) =>
-      db
-        .deleteFrom("limit_usage")
-        .where("at_ms", "<", atMs - FORGET_MS)
-        .execute(),
-    );
-    const fresh = receive(others, this.#received, atMs);
-    forgetBefore(this.#received, atMs - FORGET_RECEIVED_MS);
-    for (const { owner, atMs: writtenMs } of others) {
-      this.#readUntilMs.set(owner, Math.max(writtenMs, this.#readUntilMs.get(owner) ?? 0));
+    const fresh = receive(others, this.#received, elapsedMs);
+    forgetBefore(this.#received, elapsedMs - FORGET_RECEIVED_MS);
+    for (const { owner, atMs } of others) {
+      this.#others.set(owner, { untilMs: Math.max(atMs, this.#others.get(owner)?.untilMs ?? 0), seenAtMs: elapsedMs });
     }
-    for (const [owner, ms] of this.#readUntilMs) if (ms < atMs - FORGET_RECEIVED_MS) this.#readUntilMs.delete(owner);
+    await this.#deleteOld(elapsedMs);
     if (!this.#isFirst) return fresh;
     // Usage from before this process started does not count against its buckets.
     this.#isFirst = false;
     return new Map();
+  }
+
+  /**
+   * Each process deletes its own old rows, by the clock that dated them, and all of a process that has written nothing for a while. A
+   * clock that is ahead would take for old what the others have yet to read.
+   */
+  async #deleteOld(elapsedMs: number): Promise<void> {
+    const silent = [...this.#others].filter(([, { seenAtMs }]) => seenAtMs < elapsedMs - FORGET_RECEIVED_MS);
+    await this.#store.run((db) =>
+      db
+        .deleteFrom("limit_usage")
+        .where((where) =>
+          where.or([
+            where.and([where("owner", "=", this.#owner), where("at_ms", "<", this.#now() - FORGET_MS)]),
+            ...silent.map(([owner, { untilMs }]) =>
+              where.and([where("owner", "=", owner), where("at_ms", "<=", untilMs)]),
+            ),
+          ]),
+        )
+        .execute(),
+    );
+    for (const [owner] of silent) this.#others.delete(owner);
   }
 
   /** Rows written since the last exchange: what it costs follows the traffic of now, not of the last minute. */
@@ -80,8 +111,8 @@ class StoredLimitUsage implements LimitUsage {
         .where("owner", "!=", this.#owner)
         .where((where) =>
           where.and(
-            [...this.#readUntilMs].map(([owner, ms]) =>
-              where.or([where("owner", "!=", owner), where("at_ms", ">", ms)]),
+            [...this.#others].map(([owner, { untilMs }]) =>
+              where.or([where("owner", "!=", owner), where("at_ms", ">", untilMs)]),
             ),
           ),
         )
@@ -90,11 +121,12 @@ class StoredLimitUsage implements LimitUsage {
   }
 
   /** Writes this process's totals of the names just used. */
-  async #publish(used: ReadonlyMap<string, number>, nowMs: number): Promise<void> {
-    forgetBefore(this.#published, nowMs - FORGET_MS);
+  async #publish(used: ReadonlyMap<string, number>, elapsedMs: number): Promise<void> {
+    const nowMs = this.#now();
+    forgetBefore(this.#published, elapsedMs - FORGET_MS);
     const totals = [...used].map(([name, added]) => {
       const calls = (this.#published.get(name)?.calls ?? 0) + added;
-      this.#published.set(name, { calls, atMs: nowMs });
+      this.#published.set(name, { calls, atMs: elapsedMs });
       return { owner: this.#owner, name, calls };
     });
     const statements = Math.ceil(totals.length / NAMES_PER_WRITE);

@@ -1,5 +1,6 @@
 import { Rent } from "litesvm";
 import { expect, test } from "vitest";
+import { scaledTrade } from "../../src/client/node/scaled-trade.ts";
 import { describeProblem } from "../../src/client/verify/problem.ts";
 import { readTransaction } from "../../src/client/verify/read-transaction.ts";
 import { expectTrade } from "../../src/client/verify/trade-expectation.ts";
@@ -111,6 +112,16 @@ test("the client refuses every mutation of a guard, by the check that is meant t
       const wire = wireOf({ payer: sale.world.wallet, instructions, blockhash: new Uint8Array(32) });
       const found = problemsOf(sale, wire).join("; ");
       expect(found, name).toMatch(stopped);
+    }
+  }
+});
+
+test("a client with a node simulates a part of a guarded trade, as of any other", () => {
+  for (const { world, guarded, plain } of sales) {
+    for (const built of [guarded, plain]) {
+      const wire = built.unsignedTransaction;
+      const scaled = scaledTrade(wire, readTransaction(wire), 1_000n).wire;
+      expect(tryOut(world, instructionsOf({ ...built, unsignedTransaction: scaled }, world)).error).toBe("");
     }
   }
 });

@@ -4,7 +4,13 @@ import { findSwapTable, swapBounds } from "../verify/match-swap.ts";
 import type { MessageInstruction, ReadTransaction } from "../verify/read-transaction.ts";
 import type { Moved } from "./wallet-changes.ts";
 
+/**
+ * In the place of closing an account, which fails while it holds tokens, as it does if less is sold. Revoking an absent delegate takes
+ * the same accounts and changes nothing.
+ */
 const TOKEN_REVOKE = 5;
+/** Where the guard of the total has its amount. */
+const GUARD_AMOUNT = 1;
 
 /** A transaction for a part of the amount, and its instructions. */
 interface ScaledTrade {
@@ -28,7 +34,11 @@ export function scaledTrade(wire: Uint8Array, { instructions }: ReadTransaction,
       const exactAt = isExactIn ? table.inAt : table.outAt;
       writeU64(scaled, start + exactAt, readU64(data, exactAt) / divisor);
       if (isExactIn) writeU64(scaled, start + table.outAt, 1n);
-    } else if (closesBalance(instruction)) scaled[start] = TOKEN_REVOKE;
+      continue;
+    }
+    const kind = readBaseInstruction(instruction)?.kind;
+    if (kind === "closeTokenAccount") scaled[start] = TOKEN_REVOKE;
+    if (kind === "requireBalance") writeU64(scaled, start + GUARD_AMOUNT, 0n);
   }
   return {
     wire: scaled,
@@ -61,12 +71,4 @@ export function priceOf(
   const taken = yielded - rest;
   if (!isKnown || yielded <= 0n || taken <= 0n) return undefined;
   return (Number(yielded) / Number(inAmount)) * (Number(outAmount) / Number(taken));
-}
-
-/**
- * True for closing an account that still holds tokens if less is sold. Wrapped-SOL accounts close with any balance. Revoking an
- * absent delegate takes the same accounts and changes nothing.
- */
-function closesBalance(instruction: MessageInstruction): boolean {
-  return readBaseInstruction(instruction)?.kind === "closeTokenAccount";
 }

@@ -133,8 +133,8 @@ export class Gate {
     const { kind, needsKey } = this.#accessOf(call.method);
     const apiKey = BEARER.exec(call.headerOf("authorization") ?? "")?.[1];
     if (kind === undefined || !needsKey || apiKey === undefined) return undefined;
-    const { keys, limits } = this.#parts;
-    const known = keys.recall(apiKey);
+    const { limits } = this.#parts;
+    const known = this.#recall(apiKey);
     if (known === undefined || known instanceof Promise || !limits.isKeyExhausted(kind, known.keyId)) return undefined;
     const { state } = call;
     try {
@@ -144,6 +144,15 @@ export class Gate {
     } catch (error) {
       this.leave(call, error);
       return failureOf(error);
+    }
+  }
+
+  /** The owner of a key in memory. A key that is refused is left to `enter`. */
+  #recall(apiKey: string): Principal | Promise<Principal> | undefined {
+    try {
+      return this.#parts.keys.recall(apiKey);
+    } catch {
+      return undefined;
     }
   }
 

@@ -76,6 +76,15 @@ it("serves other keys and other calls on such a connection, and the key again wh
   expect(statusOf(await ask(buy()))).toBe(429);
 });
 
+it("refuses unknown keys on connections that were refused under overload", async () => {
+  const admission = { ...DEFAULT_API_SETTINGS.admission, buildsAtOnce: 0 };
+  const ask = await connect({ admission });
+  for (let i = 0; i < 3; i++) expect(statusOf(await ask(buy()))).toBe(503);
+  const submit = callText({ path: "/v1/tx/submit", body: {}, key: `${ALICE.key}x` });
+  for (let i = 0; i < 3; i++) expect(statusOf(await ask(submit))).toBe(401);
+  expect(statusOf(await ask(buy()))).toBe(503);
+});
+
 it("refuses builds again under overload", async () => {
   const ask = await connect({ admission: { ...DEFAULT_API_SETTINGS.admission, buildsAtOnce: 0 } });
   const answers: string[] = [];

@@ -7,6 +7,7 @@ import type { ApiSettings } from "../settings.ts";
 import { BuildShedder } from "./build-shedder.ts";
 import type { EverydayRoutes } from "./everyday-requests.ts";
 import { RefusedAgain } from "./refused-again.ts";
+import { ServedAgain } from "./served-again.ts";
 
 interface EarlyRefusalParts {
   readonly settings: ApiSettings;
@@ -21,7 +22,7 @@ interface EarlyRefusalParts {
   readonly isClosing: () => boolean;
 }
 
-/** What refuses requests before they are read: builds by their headers, and again by their bytes. */
+/** What refuses requests before they are read: builds by their headers, and again by their bytes. By these it serves them, too. */
 export function createEarlyRefusals(parts: EarlyRefusalParts): {
   readonly shedder: BuildShedder;
   readonly lane: RefusalLane;
@@ -36,11 +37,13 @@ export function createEarlyRefusals(parts: EarlyRefusalParts): {
   });
   const knowsPeers = settings.trustedProxies === 0;
   const again = new RefusedAgain({ routes, shedder, gate, startCall, knowsPeers });
+  const served = new ServedAgain({ routes, settings });
   const lane = new RefusalLane({
     settings,
     isClosing,
     wallMs: Date.now,
-    refuse: (request, socket) => again.refuse(request, socket),
+    refuse: (request, socket) =>
+      again.refuse(request, socket) ?? (shedder.isFull ? undefined : served.serve(request, socket)),
   });
   return { shedder, lane };
 }

@@ -160,3 +160,16 @@ it("answers requests sent at once, in pieces or after another one in order, each
   const tokens = [...(await all).matchAll(/token_(\d+)/g)].map(([, number]) => Number(number));
   expect(tokens).toEqual([3, 4, 5, 6, 7]);
 });
+
+it.each([0, 1, 2, 3])(
+  "answers hundreds of requests sent at once after %d others, each once and in order",
+  async (before) => {
+    const { ask, until } = await connect();
+    for (let i = 0; i < before; i++) await ask(buy());
+    const all = until((got) => (got.match(/"success":true/g) ?? []).length === 400 && got.endsWith("}"));
+    client.write(buy().repeat(400));
+    const tokens = [...(await all).matchAll(/token_(\d+)/g)].map(([, number]) => Number(number));
+    expect(tokens).toEqual(Array.from({ length: 400 }, (_, index) => before + index));
+    expect(await ask(buy())).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  },
+);

@@ -78,7 +78,10 @@ export class RefusalLane {
     const watched: Watched = { isInStep: false, begun: undefined };
     this.#watched.set(socket, watched);
     response.once("close", () => {
-      if (!socket.destroyed) this.#listen(socket, watched);
+      if (socket.destroyed) return;
+      // While requests wait behind this one, what is read is held back; who reads must not change then.
+      if (isAnswered(socket)) this.#listen(socket, watched);
+      else this.#watched.delete(socket);
     });
   }
 

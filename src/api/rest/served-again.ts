@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Refusal } from "../http/flow/refusal-lane.ts";
-import { headersOf, type WholeRequest } from "../http/flow/whole-request.ts";
+import { plainHeadersOf, type WholeRequest } from "../http/flow/whole-request.ts";
 import type { ApiSettings } from "../settings.ts";
 import type { EverydayRoutes } from "./everyday-requests.ts";
 
@@ -24,7 +24,7 @@ export class ServedAgain {
     if (known?.isBuild !== true || settings.trustedProxies > 0) return undefined;
     if (request.body.length > settings.bodyLimitBytes || request.lines.length > settings.headerLimitBytes / 2)
       return undefined;
-    const headers = headersOf(request);
+    const headers = plainHeadersOf(request);
     if (headers === undefined) return undefined;
     return known.route.answer({ url: request.path, headers, body: request.body, socket });
   }

@@ -45,7 +45,7 @@ export function readWholeRequest(bytes: Buffer, maxBytes: number): WholeRequest 
  *
  * @returns undefined if a name comes twice: which value counts depends on the name
  */
-export function headersOf({ lines }: WholeRequest): IncomingHttpHeaders | undefined {
+export function plainHeadersOf({ lines }: WholeRequest): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
   for (let at = 2; at < lines.length; ) {
     const colon = lines.indexOf(":", at);

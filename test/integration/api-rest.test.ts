@@ -49,6 +49,8 @@ describe("REST", () => {
           otherAmountThresholdRaw: "100000000",
           remainder: null,
           remainders: [],
+          fitLoss: null,
+          worstCase: null,
         },
         priorityCost: 0.00002,
         costs: { baseFee: "5000", priorityFee: "20000", tip: "0", rentPaid: "2039280", rentReturned: "0" },

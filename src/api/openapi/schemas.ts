@@ -94,6 +94,7 @@ const OPTIONAL_MESSAGES: ReadonlySet<string> = new Set([
   "quoted",
   "failure",
   "diagnosis",
+  "worst_case",
   "TradeRecord.costs",
 ]);
 

@@ -85,7 +85,11 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
   requestAirdrop: ({ chain }, params) => {
     const lamports = params.parseInteger(1, "lamports");
     const result = chain.airdrop({ to: params.parseAddressParam(0), lamports: BigInt(lamports) });
-    if (result.landed !== undefined && result.landed.execution.error === null) return result.landed.signature;
+    if (result.landed !== undefined && result.landed.execution.error === null) {
+      // Whoever has the answer may trade: no read shows the lamports before their slot is sealed.
+      chain.advanceSlot();
+      return result.landed.signature;
+    }
     const error = result.landed === undefined ? result.error : result.landed.execution.error!;
     throw new RpcError(RPC_ERROR.internal, `airdrop request failed: ${describeTransactionError(error)}`);
   },

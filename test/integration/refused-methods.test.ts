@@ -160,7 +160,10 @@ test.concurrent.for(REFUSED_BESIDE_ANOTHER.map((methods) => ({ methods, names: m
     // Each broadcast of a transaction tries every node: it may serve the method by now.
     const broadcasts = TRADES - 1 + (await rebroadcasts());
     for (const [i, method] of methods.entries()) {
-      expect(asked()[i]! - atFirst[i]!, method).toBeLessThanOrEqual(method === "sendTransaction" ? broadcasts : 0);
+      // A trade that a subscription confirms asks for no status: a later one may be the first to be refused.
+      const refusals = atFirst[i] === 0 ? 1 : 0;
+      const most = method === "sendTransaction" ? broadcasts : refusals;
+      expect(asked()[i]! - atFirst[i]!, method).toBeLessThanOrEqual(most);
     }
   },
 );

@@ -3,11 +3,34 @@ import { CLUSTER_METHODS } from "./cluster-methods.ts";
 import { stringifyExact } from "./json.ts";
 import type { Method, Node } from "./method.ts";
 import { Params } from "./params.ts";
-import { RPC_ERROR, RpcError } from "./rpc-error.ts";
+import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 import { TRANSACTION_METHODS } from "./transaction-methods.ts";
 
 const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({ ...CLUSTER_METHODS, ...ACCOUNT_METHODS, ...TRANSACTION_METHODS }),
+);
+
+/** Methods by the most parameters that a node takes. */
+const METHODS_BY_MOST: readonly (readonly string[])[] = [
+  [
+    ...["getHealth", "getVersion", "getGenesisHash", "getIdentity", "getEpochSchedule"],
+    ...["getFirstAvailableBlock", "minimumLedgerSlot"],
+  ],
+  [
+    ...["getSlot", "getBlockHeight", "getEpochInfo", "getTransactionCount", "getBlockTime", "getLatestBlockhash"],
+    ...["getRecentPrioritizationFees", "getRecentPerformanceSamples", "getSupply"],
+  ],
+  [
+    ...["getAccountInfo", "getMultipleAccounts", "getBalance", "getProgramAccounts", "getTokenAccountBalance"],
+    ...["getTokenSupply", "getTokenLargestAccounts", "getMinimumBalanceForRentExemption", "getBlock"],
+    ...["isBlockhashValid", "sendTransaction", "simulateTransaction", "getFeeForMessage", "getSignatureStatuses"],
+    ...["getTransaction", "getSignaturesForAddress"],
+  ],
+  ["getTokenAccountsByOwner", "getTokenAccountsByDelegate", "getBlocks", "getBlocksWithLimit", "requestAirdrop"],
+];
+
+const MOST: ReadonlyMap<string, number> = new Map(
+  METHODS_BY_MOST.flatMap((methods, most) => methods.map((method) => [method, most] as const)),
 );
 
 /** One call taken out of its envelope. `id` is undefined for a notification, which is never answered. */
@@ -22,7 +45,9 @@ export function answerText(node: Node, text: string): string | undefined {
   return answerCalls(text, ({ method, params }) => {
     const perform = METHODS.get(method);
     if (perform === undefined) throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
-    return perform(node, new Params(params));
+    const parsed = new Params(params);
+    requireParamCount(method, parsed);
+    return perform(node, parsed);
   });
 }
 
@@ -63,4 +88,11 @@ function writeError(id: RpcRequest["id"] | null, error: unknown): string {
   const { code, message, data } =
     error instanceof RpcError ? error : new RpcError(RPC_ERROR.internal, `Internal error: ${error}`);
   return stringifyExact({ jsonrpc: "2.0", error: { code, message, ...(data === undefined ? {} : { data }) }, id });
+}
+
+/** Refuses parameters that the method does not have: what a node does not know, it does not ignore. @throws RpcError -32602 */
+function requireParamCount(method: string, params: Params): void {
+  const most = MOST.get(method);
+  if (most !== undefined && params.count > most)
+    throw invalidParams(`Invalid parameters: Expected at most ${most} parameters.`);
 }

@@ -19,6 +19,10 @@ export class Params {
     this.#values = values ?? [];
   }
 
+  get count(): number {
+    return this.#values.length;
+  }
+
   /** Equal for equal parameters. */
   get key(): string {
     return JSON.stringify(this.#values);

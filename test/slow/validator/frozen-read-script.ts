@@ -23,8 +23,8 @@ export class FrozenReadScript extends NodeCalls {
     try {
       const payer = Keypair.generate();
       await this.landed(String(await this.result("requestAirdrop", [payer.publicKey.toBase58(), 20 * SOL])));
-      await this.#checkBalances(new ScriptSocket(socket), payer);
-      await this.#checkStatuses(new ScriptSocket(socket), payer);
+      await this.#checkBalances(new ScriptSocket(socket, this.methods), payer);
+      await this.#checkStatuses(new ScriptSocket(socket, this.methods), payer);
     } finally {
       socket.close();
     }
@@ -55,12 +55,12 @@ export class FrozenReadScript extends NodeCalls {
     await this.holds("slots of reads at processed never go back", async () =>
       reads.every(({ slot }, i) => i === 0 || slot >= reads[i - 1]!.slot),
     );
-    await this.holds("reads and notices at processed agree on every slot", async () =>
-      reads.every(({ slot, lamports }) => {
-        const newest = notices.filter((notice) => notice.slot <= slot).at(-1);
-        return (newest?.lamports ?? 0) === lamports;
-      }),
-    );
+    await this.holds("reads and notices at processed agree on every slot", async () => {
+      const balanceAt = (slot: number) => notices.findLast((notice) => notice.slot <= slot)?.lamports ?? 0;
+      const wrong = reads.find(({ slot, lamports }) => balanceAt(slot) !== lamports);
+      if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)}, notices ${JSON.stringify(notices)}`);
+      return true;
+    });
   }
 
   async #checkStatuses(client: ScriptSocket, payer: Keypair): Promise<void> {

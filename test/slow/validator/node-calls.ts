@@ -32,6 +32,8 @@ export interface RpcAnswer {
 /** What every script is made of: calls to one node, and checks that are written down rather than thrown. */
 export class NodeCalls {
   readonly results: CheckResult[] = [];
+  /** Methods called so far, subscriptions included. */
+  readonly methods = new Set<string>();
   protected readonly node: NodeUrls;
   #lastId = 0;
   /** Newest slot in which something is known to have landed. */
@@ -100,6 +102,7 @@ export class NodeCalls {
   }
 
   protected async call(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
+    this.methods.add(method);
     return (await this.post({ jsonrpc: "2.0", id: ++this.#lastId, method, params })) as RpcAnswer;
   }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { FrozenReadScript } from "./frozen-read-script.ts";
 import type { CheckResult, NodeUrls } from "./node-calls.ts";
 import { ReadScript } from "./read-script.ts";
@@ -16,5 +17,16 @@ export async function runNodeScript(node: NodeUrls): Promise<readonly CheckResul
   await subscriptions.checkSubscriptions();
   const frozen = new FrozenReadScript(node);
   await frozen.checkFrozenReads();
-  return [reads, transactions, subscriptions, frozen].flatMap(({ results }) => results);
+  const scripts = [reads, transactions, subscriptions, frozen];
+  const called = new Set(scripts.flatMap(({ methods }) => [...methods]));
+  const left = documentedMethods().filter((method) => !called.has(method));
+  const whole = { name: "every method that the service uses is called", fault: left.join(", ") || undefined };
+  return [...scripts.flatMap(({ results }) => results), whole];
+}
+
+/** What docs/mainnet.md says a provider must offer. */
+function documentedMethods(): readonly string[] {
+  const page = readFileSync(new URL("../../../docs/mainnet.md", import.meta.url), "utf8");
+  const table = /## What a provider must offer\n\n((?:\|.*\n)+)/.exec(page)![1]!;
+  return [...table.matchAll(/`((?:get|send|is)[A-Z]\w+|\w+Subscribe)`/g)].map(([, method]) => method!);
 }

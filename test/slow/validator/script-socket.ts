@@ -7,9 +7,12 @@ export class ScriptSocket {
   readonly #socket: WebSocket;
   readonly #answers = new Map<number, (answer: RpcAnswer) => void>();
   readonly #notices: { readonly method: string; readonly id: unknown; readonly result: unknown }[] = [];
+  readonly #methods: Set<string>;
   #lastId = 0;
 
-  constructor(socket: WebSocket) {
+  /** @param methods takes the name of every method asked */
+  constructor(socket: WebSocket, methods: Set<string>) {
+    this.#methods = methods;
     this.#socket = socket;
     socket.on("message", (data) => {
       const message = JSON.parse(String(data));
@@ -21,6 +24,7 @@ export class ScriptSocket {
 
   ask(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
     const id = ++this.#lastId;
+    this.#methods.add(method);
     return new Promise((resolve) => {
       this.#answers.set(id, resolve);
       this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));

@@ -18,7 +18,7 @@ export class SubscriptionScript extends NodeCalls {
   async checkSubscriptions(): Promise<void> {
     const socket = new WebSocket(this.node.wsUrl);
     await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-    const client = new ScriptSocket(socket);
+    const client = new ScriptSocket(socket, this.methods);
     try {
       await this.#checkSlots(client);
       await this.#checkAccountNotices(client);

@@ -9,7 +9,7 @@ import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
-import { transferFeeOf } from "../shared/transfer-sides.ts";
+import { mayBeTaxed } from "../shared/transfer-sides.ts";
 import type { AccountFilter, Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
 import { meteoraDbcErrors } from "./errors.ts";
 import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
@@ -171,7 +171,7 @@ function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask, p
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);
   for (const mint of mints) {
-    if (market.hooked || (transferFeeOf(mint, ask.clock.epoch)?.bps ?? 0n) > 0n) {
+    if (market.hooked || mayBeTaxed(mint, ask.clock.epoch)) {
       throw new TradewireError(
         "UNSUPPORTED_TOKEN_EXTENSION",
         `token ${mint.address} has a transfer ${market.hooked ? "hook" : "fee"}, which meteora_dbc trades are not built for`,

@@ -7,6 +7,12 @@ export function transferFeeOf({ transferFees }: Mint, epoch: bigint): TransferFe
   return transferFees === undefined ? undefined : transferFeeAt(transferFees, epoch);
 }
 
+/** True if transfers of the mint cost something in `epoch` or in the next, which may begin before a trade lands. */
+export function mayBeTaxed({ transferFees }: Mint, epoch: bigint): boolean {
+  if (transferFees === undefined) return false;
+  return transferFeeAt(transferFees, epoch).bps > 0n || transferFeeAt(transferFees, epoch + 1n).bps > 0n;
+}
+
 /** The amount that arrives of a transfer of `sent`. Base units. */
 export function arriving(sent: bigint, fee: TransferFee | undefined): bigint {
   return sent - transferFeeOn(sent, fee);

@@ -3,9 +3,9 @@ import { DLMM_PROGRAM } from "./layout.ts";
 
 export const meteoraDlmmFacts: VenueFacts = {
   curve: "bins",
-  modelled: "bins, volatility fees with their clock, limit orders, fee sides, transfer fees",
+  modelled: "bins, volatility fees with their clock, limit orders, fee sides, rewards of providers, transfer fees",
   exactOut: "yes",
-  proof: "build of May 2026",
+  proof: "build of March 2026, the same in May",
   uncertain: "how many presets exist; newer rounding at the border of orders and bins",
   measured: { trades: 3_190, mismatches: 0, maxUnits: 665_814, worstUnitRatio: 1.17, maxBytes: 772 },
   lists: [

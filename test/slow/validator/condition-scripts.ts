@@ -151,7 +151,8 @@ class ConditionScript extends NodeCalls {
   }
 
   #send(bytes: Uint8Array) {
-    const config = { encoding: "base64", skipPreflight: true, maxRetries: 0 };
+    // The node sends it again by itself: on a busy machine, a leader may lose a packet.
+    const config = { encoding: "base64", skipPreflight: true };
     return this.call("sendTransaction", [Buffer.from(bytes).toString("base64"), config]);
   }
 }

@@ -9,6 +9,11 @@ export interface NodeUrls {
   /** A program and one of its accounts. */
   readonly program: string;
   readonly account: string;
+  /**
+   * True on Alpenglow: a node short of processor time reports neither some slots nor what changed in them alone. The next notice
+   * has the state.
+   */
+  readonly mayLeaveOutSlots?: boolean;
 }
 
 /** A check and how it went; undefined means that it holds. */

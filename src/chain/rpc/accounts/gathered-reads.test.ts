@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { Address } from "../../../primitives/address.ts";
 import type { Account } from "../../../solana/account.ts";
 import type { AccountsAtSlot } from "../../port.ts";
+import { NodeError } from "../node-error.ts";
 import { GatheredReads } from "./gathered-reads.ts";
 
 const at = (number: number) => Address.from(Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? number : 7)));
@@ -52,7 +53,7 @@ test("a read that no node answers fails by itself, not those that shared its cal
   const calls: number[] = [];
   const gathered = new GatheredReads(100, async (addresses) => {
     calls.push(addresses.length);
-    if (addresses.includes(at(8))) throw new Error("too large");
+    if (addresses.includes(at(8))) throw new NodeError("malformed", "too large");
     return { slot: 1n, accounts: addresses.map(accountAt) };
   });
   const ends = await Promise.allSettled([
@@ -62,4 +63,15 @@ test("a read that no node answers fails by itself, not those that shared its cal
   ]);
   expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(calls).toEqual([3, 2, 2, 1]);
+});
+
+test("an outage fails the reads that share a call, without calls of their own", async () => {
+  let calls = 0;
+  const gathered = new GatheredReads(100, async () => {
+    calls += 1;
+    throw new NodeError("unreachable", "no answer");
+  });
+  const ends = await Promise.allSettled([gathered.read([at(0)]), gathered.read([at(1)])]);
+  expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(calls).toBe(1);
 });

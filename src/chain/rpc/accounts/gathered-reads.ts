@@ -1,5 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { AccountsAtSlot } from "../../port.ts";
+import { isUnusable } from "../node-error.ts";
 
 interface Waiting {
   readonly addresses: readonly Address[];
@@ -11,8 +12,8 @@ type ReadChunk = (addresses: readonly Address[]) => Promise<AccountsAtSlot>;
 
 /**
  * Shares calls among reads of a few accounts that are asked for in one turn of the event loop: those of a cold token come from
- * several places at once, each with its own handful. An account that several ask for is read once. If a shared call fails, each
- * read makes one of its own.
+ * several places at once, each with its own handful. An account that several ask for is read once. If a node's answer cannot
+ * be used, each read makes a call of its own.
  */
 export class GatheredReads {
   readonly #perCall: number;
@@ -59,10 +60,9 @@ export class GatheredReads {
       for (const { addresses, answer } of reads)
         answer.resolve({ slot, accounts: addresses.map((address) => accounts[places.get(address)!] ?? null) });
     } catch (error) {
-      const [first, ...others] = reads;
-      if (others.length === 0) first!.answer.reject(error);
-      // One that asks for an account too large to be answered must not fail the others.
-      else for (const one of reads) void this.#answerAlone(one);
+      // One that asks for an account too large to be answered must not fail the others; an outage fails all of them alike.
+      if (reads.length > 1 && isUnusable(error)) for (const one of reads) void this.#answerAlone(one);
+      else for (const { answer } of reads) answer.reject(error);
     }
   }
 

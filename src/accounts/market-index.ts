@@ -35,11 +35,11 @@ const NETWORK_LENGTH = 12;
 const KEYS_PER_QUERY = 200;
 /** Rows written by one statement: PostgreSQL allows 65,535 parameters, SQLite 32,766. */
 const ROWS_PER_WRITE = 500;
-const DEFAULT_ANSWER_MS = 500;
+const DEFAULT_ANSWER_MS = 1_500;
 /** Writes that may wait. Beyond that what was found is not kept, and is searched for again. */
 const MAX_WRITES = 1_000;
 /** How long a database that did not answer is not asked again. Milliseconds. */
-const DOWN_MS = 2_000;
+const DOWN_MS = 5_000;
 /** Longest wait of `close` for pending writes; later ones are dropped. Milliseconds. */
 const CLOSE_MS = 1_000;
 /** How long an outage of the database is not logged again. Milliseconds. */

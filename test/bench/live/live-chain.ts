@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { AccountReader, ProgramFilter } from "../../../src/chain/port.ts";
+import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../../../src/chain/port.ts";
+import { GatheredReads } from "../../../src/chain/rpc/accounts/gathered-reads.ts";
 import type { AccountFeed, FeedListener } from "../../../src/chain/state/account-feed.ts";
 import { Address, compareAddresses } from "../../../src/primitives/address.ts";
 import { createWorld } from "../../../src/sandbox/world/world.ts";
@@ -7,6 +8,8 @@ import type { Account } from "../../../src/solana/account.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { WORLD_CLOCK } from "../../support/world.ts";
 
+/** Accounts of one call. */
+const PER_CALL = 100;
 /** Offset of the first of an account's addresses, and which of them are the pool's vaults and mints. */
 const FIRST_KEY = 8;
 const KEYS = { config: 0, vaults: [2, 3], mints: [5, 6] } as const;
@@ -31,10 +34,17 @@ export class LiveChain {
 
   constructor(markets: number) {
     this.#seed(markets);
+    const gathered = new GatheredReads(PER_CALL, async (addresses) => {
+      this.calls.accounts += 1;
+      return { slot: this.slot, accounts: addresses.map((address) => this.#read(address)) };
+    });
     this.reader = {
       fetchAccounts: async (addresses) => {
-        this.calls.accounts += 1;
-        return { slot: this.slot, accounts: addresses.map((address) => this.#read(address)) };
+        const parts: Promise<AccountsAtSlot>[] = [];
+        for (let at = 0; at < addresses.length; at += PER_CALL)
+          parts.push(gathered.read(addresses.slice(at, at + PER_CALL)));
+        const answers = await Promise.all(parts);
+        return { slot: this.slot, accounts: answers.flatMap(({ accounts }) => accounts) };
       },
       fetchProgramAccounts: async (filter) => {
         this.calls.programAccounts += 1;

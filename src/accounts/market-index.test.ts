@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startPostgres, type TestPostgres } from "../../test/support/postgres.ts";
 import { Address } from "../primitives/address.ts";
 import { StoredMarketIndex } from "./market-index.ts";
@@ -105,4 +105,19 @@ test("without the database nothing is known and nothing fails; one line says so"
   expect(await index.find(["mint"])).toBe(undefined);
   expect(warnings).toHaveLength(1);
   rmSync(folder, { recursive: true });
+});
+
+test("a database that a busy machine makes slow by a second is waited for: a search of the chain costs more", async () => {
+  vi.useFakeTimers();
+  try {
+    const answer = Promise.withResolvers<never>();
+    const slow = { isEmbedded: true, run: () => answer.promise } as unknown as Store;
+    const index = new StoredMarketIndex({ store: slow, network: "genesis", now: () => nowMs, warn: () => {} });
+    const finding = index.find(["mint"]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    answer.resolve([] as never);
+    expect(await finding).toEqual(new Map());
+  } finally {
+    vi.useRealTimers();
+  }
 });

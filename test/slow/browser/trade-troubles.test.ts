@@ -201,6 +201,16 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     expect(await page.locator("#order-notice").textContent()).toBe("");
   });
 
+  it("says that the price of an order is not followed while its build is looked at", async () => {
+    const page = await newPage();
+    await buildWithThrowaway(page);
+    const marked = () => page.locator("#quote").evaluate((quote) => getComputedStyle(quote, "::before").content);
+    expect(await marked()).toContain("not followed");
+    await page.getByRole("button", { name: "Back to the order" }).click();
+    await page.locator("#review:enabled").waitFor();
+    expect(await marked()).toBe("none");
+  });
+
   it("trades in two tabs at once with one wallet", async () => {
     const { page, wallet } = await pageWithExtension();
     const other = watched(await contexts.at(-1)!.newPage());

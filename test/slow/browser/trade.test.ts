@@ -35,7 +35,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     page.on("pageerror", (error) => troubles.push(error.message));
     page.on("console", (message) => {
       if (

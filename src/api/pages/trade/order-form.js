@@ -50,6 +50,7 @@ export class OrderForm {
   pause() {
     clearTimeout(this.#typing);
     this.#stopQuotes();
+    byId("quote").classList.add("stale");
   }
 
   get priority() {
@@ -104,7 +105,7 @@ export class OrderForm {
       failed: (words) => {
         byId("review").disabled = true;
         byId("quote").classList.add("stale");
-        say("order-notice", this.#quote === undefined ? words : `This price is not followed any more. ${words}`, "bad");
+        say("order-notice", words, "bad");
       },
     });
   }

@@ -24,6 +24,9 @@ afterAll(() => sandbox?.close());
 const addressAt = (byte: number): Address => Address.from(new Uint8Array(32).fill(byte));
 const tokenNamed = (symbol: string): WorldToken => sandbox.world.tokens.find((token) => token.symbol === symbol)!;
 
+/** Nothing here is about old state: a busy machine takes its time. */
+const PATIENCE_MS = 600_000;
+
 /** Inputs of a quote beside markets and clock; none matters here. */
 const QUOTING = {
   fees: { priceMicroLamportsPerCu: () => 0n, expectedSlots: () => 1 },
@@ -36,8 +39,8 @@ const QUOTING = {
 
 /** A quote for 0.1 SOL of the mint, from the node at `rpcUrl`. */
 async function askBuy(mint: Address, rpcUrl = sandbox.rpcUrl, again?: () => Promise<void>): Promise<QuotedTrade> {
-  const chain = await connectChain({ rpcUrls: [rpcUrl], wsUrls: [sandbox.wsUrl] });
-  const markets = createMarkets({ ...chain, venues, now: Date.now, warn: () => undefined });
+  const chain = await connectChain({ rpcUrls: [rpcUrl], wsUrls: [sandbox.wsUrl], maxAgeMs: PATIENCE_MS });
+  const markets = createMarkets({ ...chain, venues, now: Date.now, maxAgeMs: PATIENCE_MS, warn: () => undefined });
   const ports = { ...QUOTING, markets, head: chain.head };
   const ask = async () =>
     quoteTrade({ ...ports, measureRoutes: (...asked) => measureRoutes(ports, ...asked) }, {

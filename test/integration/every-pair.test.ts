@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { SOL_MINT, USDC_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -53,7 +54,9 @@ async function landAll(trades: readonly { readonly from: string; readonly to: st
         });
         got.set(to, tradeResult!.outputAmount);
       } catch (error) {
-        failures.push(`${symbols.get(from) ?? "SOL"} → ${symbols.get(to) ?? "SOL"}: ${(error as Error).message}`);
+        // On a busy machine the state of so many markets may be old for a moment; the answer says to try again.
+        if (error instanceof TradeError && error.code === "STATE_STALE") left.unshift(trade);
+        else failures.push(`${symbols.get(from) ?? "SOL"} → ${symbols.get(to) ?? "SOL"}: ${(error as Error).message}`);
       }
     }
   };

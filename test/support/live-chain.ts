@@ -29,10 +29,13 @@ export interface LiveChainOptions {
   readonly wsUrls: readonly string[];
   /** Default: the machine's. */
   readonly now?: Now;
+  /** Oldest blockhash and clock answered. Default: the chain head's own. */
+  readonly maxAgeMs?: number;
 }
 
 /** Everything that talks to nodes, composed as in the service. */
-export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChainOptions): Promise<LiveChain> {
+export async function connectChain(options: LiveChainOptions): Promise<LiveChain> {
+  const { rpcUrls, wsUrls, now = Date.now, ...ages } = options;
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   const calls: string[] = [];
@@ -53,7 +56,7 @@ export async function connectChain({ rpcUrls, wsUrls, now = Date.now }: LiveChai
   });
   const pool = createRpcPool({ endpoints, now, warn });
   const subscriptions = createSubscriptions({ urls: wsUrls, now, random: Math.random, warn });
-  const head = await createChainHead({ pool, subscriptions, now, monotonicMs: () => performance.now(), warn });
+  const head = await createChainHead({ pool, subscriptions, now, monotonicMs: () => performance.now(), warn, ...ages });
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
   const headSlot = () => head.slot();
   const source = createRpcStateSource({ reader, subscriptions, now, warn, headSlot, commitment: "processed" });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
+import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
+import { findProblems } from "../../../src/client/verify/verification.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
@@ -8,8 +10,10 @@ import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
 import { recordRun } from "../../conformance/run-record.ts";
+import { guardAt } from "../../support/guard-world.ts";
 import { executeWire, heldBy, portsOf, type WorldPool } from "../../support/split-world.ts";
 import { Svm } from "../../support/svm.ts";
+import { answerOf } from "../client/honest-builds.ts";
 import { fundPlenty, installPrograms, missingFor, PLAIN_MARKETS } from "./support/open-markets.ts";
 
 /**
@@ -98,13 +102,23 @@ function differenceOf(svm: Svm, wallet: Address, built: BuiltTrade): string | un
   return `${moved}` === `${said}` ? undefined : `said ${said}, moved ${moved}`;
 }
 
+/** What the client finds wrong with a build, in words. */
+function refusalOf({ mode, amountRaw, slippage }: TradeRequest, wallet: Address, built: BuiltTrade): string {
+  const [inputMint, outputMint] = [built.inMint.toString(), built.outMint.toString()];
+  const order = { inputMint, outputMint, swapMode: mode, slippage, amountRaw };
+  const limits = { decimals: { input: built.inDecimals, output: built.outDecimals }, maxPriorityCost: 1 };
+  const expected = expectTrade(wallet, order, answerOf(built), limits);
+  const problems = findProblems(readTransaction(built.unsignedTransaction), expected);
+  return problems.map(({ reason }) => reason).join("; ");
+}
+
 /** Lamports of priority that the SVM charges: version 1 messages are run without their price. */
 function paidOnSvm({ unsignedTransaction, costs }: BuiltTrade): bigint {
   return readTransaction(unsignedTransaction).config === undefined ? costs.priorityFee : 0n;
 }
 
 describe.skipIf(missing.length > 0)("trades over several markets, on the real programs of six venues", () => {
-  const seen = { trades: 0, splits: 0, threeLegs: 0, venues: new Set<string>() };
+  const seen = { trades: 0, splits: 0, guarded: 0, threeLegs: 0, venues: new Set<string>() };
 
   it.each(Array.from({ length: WORLDS }, (_, index) => index + 1))("move what was quoted: world %i", async (seed) => {
     const random = createRandom(seed);
@@ -118,6 +132,8 @@ describe.skipIf(missing.length > 0)("trades over several markets, on the real pr
       made++;
       const { route } = built;
       if (route.some(({ path = 0 }) => path > 0)) seen.splits++;
+      if (guardAt(built) >= 0) seen.guarded++;
+      expect(refusalOf(request, wallet, built)).toBe("");
       if (route.some(({ path = 0 }, at) => path === (route[at + 2]?.path ?? (at + 2 < route.length ? 0 : -1))))
         seen.threeLegs++;
       for (const { venue } of route) seen.venues.add(venue);
@@ -148,7 +164,10 @@ describe.skipIf(missing.length > 0)("trades over several markets, on the real pr
   });
 
   it("were divided, went over three markets, and traded on every one of the venues", () => {
-    console.log(`several markets | ${seen.trades} trades, ${seen.splits} splits, ${seen.threeLegs} over three markets`);
+    console.log(
+      `several markets | ${seen.trades} trades, ${seen.splits} splits, ${seen.guarded} under one guard, ${seen.threeLegs} over three markets`,
+    );
+    expect(seen.guarded).toBeGreaterThan(0);
     expect(seen.splits).toBeGreaterThan(WORLDS);
     expect(seen.threeLegs).toBeGreaterThan(0);
     expect([...seen.venues].sort()).toEqual(PLAIN_MARKETS.map(({ venue }) => venue.id).sort());

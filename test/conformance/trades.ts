@@ -232,6 +232,8 @@ function leftDifference(venue: Venue, said: unknown, found: unknown, made: Quote
       const answer = quoteOrRefusal(venue, state, ask);
       return typeof answer === "string" ? answer : show(answer);
     });
+    // Ticks beyond those that were read may end a quote on the state that is said.
+    if (venue.arrayNumbers !== undefined && expected?.startsWith("INSUFFICIENT_LIQUIDITY")) continue;
     if (expected !== actual) return `${ask.mode} ${ask.amount} of ${ask.inMint}: said ${expected}, found ${actual}`;
   }
   return undefined;

@@ -113,6 +113,25 @@ function curveIn(pool: DammV2Pool, aToB: boolean, output: bigint): bigint | unde
   return next === undefined || next > pool.maxSqrtPrice ? undefined : amountBIn(sqrtPrice, next, liquidity);
 }
 
+/**
+ * The square-root price that a trade leaves; undefined for pools whose fee or reserves follow their trades, where more than the
+ * price changes.
+ *
+ * @param exactIn whether the curve was moved by its input or by its output: the roundings differ
+ */
+export function dammV2PriceAfter(
+  { compounding, followsVolatility, sqrtPrice, liquidity }: DammV2Pool,
+  aToB: boolean,
+  exactIn: boolean,
+  { netIn, grossOut }: DammV2Fill,
+): bigint | undefined {
+  if (compounding || followsVolatility) return undefined;
+  if (exactIn) {
+    return aToB ? priceAfterAIn(sqrtPrice, liquidity, netIn) : priceAfterBIn(sqrtPrice, liquidity, netIn);
+  }
+  return aToB ? priceAfterBOut(sqrtPrice, liquidity, grossOut) : priceAfterAOut(sqrtPrice, liquidity, grossOut);
+}
+
 /** Base units of B per unit of A before the trade, as a fraction. */
 export function dammV2Price(pool: DammV2Pool): readonly [numerator: bigint, denominator: bigint] {
   return pool.compounding ? [pool.reserves[1], pool.reserves[0]] : [pool.sqrtPrice * pool.sqrtPrice, 1n << 128n];

@@ -1,4 +1,4 @@
-import type { AccountView } from "../../solana/account.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -23,7 +23,7 @@ import {
   decodeDammV2Market,
   decodeDammV2Pool,
 } from "./layout.ts";
-import { type DammV2Fill, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
+import { type DammV2Fill, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price, dammV2PriceAfter } from "./math.ts";
 
 /** A pool ready to be priced in either direction. */
 interface DammV2State {
@@ -75,6 +75,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
 
   read: readState,
   quote,
+  traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -162,6 +163,24 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
       : priceImpact(fill.netIn, fill.grossOut, denominator, numerator),
     fill: { watched, computeUnits: unitsOf(state, aToB, ask, fill, moment) },
   };
+}
+
+/** The pool at the price that the trade leaves; undefined where more than the price changes. */
+function traded(state: DammV2State, made: Quote<DammV2QuoteFill>, clock: ChainClock): DammV2State | undefined {
+  const { market, pool, mints, reserves } = state;
+  const point = pool.countsSeconds ? clock.unixTimestamp : clock.slot;
+  const aToB = made.inMint === market.mints[0];
+  const moment = dammV2Moment(pool, aToB, point);
+  const exactIn = made.mode === "exactIn";
+  const amount = exactIn
+    ? arriving(made.inAmount, transferFeeOf(mints[aToB ? 0 : 1], clock.epoch))
+    : sending(made.outAmount, transferFeeOf(mints[aToB ? 1 : 0], clock.epoch));
+  if (amount === undefined) return undefined;
+  const fill = exactIn ? dammV2ExactIn(pool, aToB, amount, moment) : dammV2ExactOut(pool, aToB, amount, moment);
+  const sqrtPrice = fill && dammV2PriceAfter(pool, aToB, exactIn, fill);
+  if (fill === undefined || sqrtPrice === undefined) return undefined;
+  const [a, b] = aToB ? [fill.input, -fill.output] : [-fill.output, fill.input];
+  return { ...state, pool: { ...pool, sqrtPrice }, reserves: [reserves[0] + a, reserves[1] + b] };
 }
 
 /**

@@ -113,6 +113,33 @@ export function swapClmm(
   return new ClmmSwap(curve, zeroForOne, exactIn, amount, unixTimestamp).run();
 }
 
+/**
+ * The curve that a trade leaves. Undefined if more than price, tick and liquidity may change: with a fee that follows volatility, or
+ * with limit orders; or if the known ticks do not reach far enough.
+ */
+export function clmmAfter(
+  curve: ClmmCurve,
+  zeroForOne: boolean,
+  exactIn: boolean,
+  amount: bigint,
+  unixTimestamp: bigint,
+): ClmmCurve | undefined {
+  if (curve.volatility !== undefined || curve.orders.some((order) => order > 0n)) return undefined;
+  const swap = new ClmmSwap(curve, zeroForOne, exactIn, amount, unixTimestamp);
+  return swap.run() === undefined ? undefined : swap.left();
+}
+
+/** The tick of a price within the ticks: the last one that is not above it. */
+function tickOf(sqrtPrice: bigint): number {
+  let [low, high] = [MIN_TICK, MAX_TICK];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (clmmSqrtPrice(middle) <= sqrtPrice) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 /** The state of one swap along the curve. */
 class ClmmSwap {
   readonly #curve: ClmmCurve;
@@ -159,6 +186,13 @@ class ClmmSwap {
       if (this.#crossed > MOST_STEPS || !this.#tradeTo(index)) return undefined;
     }
     return this.#remaining > 0n ? undefined : this.#fill();
+  }
+
+  /** The curve after `run`. */
+  left(): ClmmCurve {
+    const reached = this.#zeroForOne ? this.#searchedTo - 1 : this.#searchedTo;
+    const tick = this.#endsBetween ? tickOf(this.#sqrtPrice) : reached;
+    return { ...this.#curve, sqrtPrice: this.#sqrtPrice, liquidity: this.#liquidity, tick };
   }
 
   /** Trades up to an initialised tick, and across it if the amount suffices. @returns false if the swap cannot go on */

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK, midPrice } from "../curves/concentrated-liquidity.ts";
@@ -36,7 +36,7 @@ import {
   isBeyondBitmap,
   isClmmPool,
 } from "./layout.ts";
-import { type ClmmCurve, type ClmmFill, clmmSqrtPrice, swapClmm } from "./math.ts";
+import { type ClmmCurve, type ClmmFill, clmmAfter, clmmSqrtPrice, swapClmm } from "./math.ts";
 
 const ID = "raydium_clmm";
 /** Tick arrays read in each direction: the most that one swap can cross. */
@@ -122,6 +122,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
 
   read: readState,
   quote,
+  traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -256,6 +257,20 @@ function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
     priceImpact: priceImpact(fill.netIn, fill.grossOut, midNumerator, midDenominator),
     fill: planned,
   };
+}
+
+/** The pool at the price that the trade leaves, with the ticks that are known of it. */
+function traded(state: ClmmState, made: Quote<ClmmQuoteFill>, clock: ChainClock): ClmmState | undefined {
+  const { market, curve, mints, reserves } = state;
+  const zeroForOne = made.inMint === market.mints[0];
+  const exactIn = made.mode === "exactIn";
+  const amount = exactIn
+    ? arriving(made.inAmount, transferFeeOf(mints[zeroForOne ? 0 : 1], clock.epoch))
+    : sending(made.outAmount, transferFeeOf(mints[zeroForOne ? 1 : 0], clock.epoch));
+  const after = amount && clmmAfter(curve, zeroForOne, exactIn, amount, clock.unixTimestamp);
+  if (!after) return undefined;
+  const [zero, one] = zeroForOne ? [made.inAmount, -made.outAmount] : [-made.outAmount, made.inAmount];
+  return { ...state, curve: after, reserves: [reserves[0] + zero, reserves[1] + one] };
 }
 
 /** The accounts after the fixed ones, and the bound on compute units. */

@@ -58,6 +58,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   if (victim.hot.venue.traded === undefined) return undefined;
   if (attempt(victim, 0n) === undefined) return undefined;
   const largest = yield* largestFrontRun(victim);
+  if (largest === undefined) return undefined;
   if (largest === 0n) return { kind: "unprofitable" };
   const tried = new Map<bigint, bigint>();
   let refusal: string | undefined;
@@ -102,12 +103,13 @@ function* climb(gain: (size: bigint) => bigint, from: bigint, to: bigint): Searc
   }
 }
 
-/** The largest purchase before the swap after which the swap still keeps its bound; 0 if none does. */
-function* largestFrontRun(victim: Victim): Search<bigint> {
-  const keeps = (size: bigint): boolean => attempt(victim, size)?.keeps === true;
+/** The largest purchase before the swap after which the swap still keeps its bound; 0 if none does, undefined if that is not known. */
+function* largestFrontRun(victim: Victim): Search<bigint | undefined> {
+  const keeps = (size: bigint): boolean | undefined => attempt(victim, size)?.keeps;
   let fits = 0n;
   let breaks = 1n;
-  while (keeps(breaks)) {
+  for (let kept = keeps(breaks); kept !== false; kept = keeps(breaks)) {
+    if (kept === undefined) return undefined;
     fits = breaks;
     if (breaks === U64_MAX) return U64_MAX;
     breaks = minOf(breaks * 2n, U64_MAX);
@@ -115,7 +117,9 @@ function* largestFrontRun(victim: Victim): Search<bigint> {
   }
   while (breaks - fits > 1n) {
     const middle = (fits + breaks) / 2n;
-    if (keeps(middle)) fits = middle;
+    const kept = keeps(middle);
+    if (kept === undefined) return undefined;
+    if (kept) fits = middle;
     else breaks = middle;
     yield;
   }

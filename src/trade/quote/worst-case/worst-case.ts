@@ -111,7 +111,7 @@ function attackOf(
   if (found === undefined) {
     return {
       attack: "unknown",
-      reason: `What a trade leaves of a ${venue} market is not computed yet; the bound holds all the same.`,
+      reason: `What a trade leaves of this ${venue} market is not computed; the bound holds all the same.`,
     };
   }
   switch (found.kind) {

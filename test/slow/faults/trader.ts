@@ -37,6 +37,7 @@ export interface ErrorData {
   readonly code: string;
   readonly message: string;
   readonly safeToRebuild?: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** One build with what the caller signed. */

@@ -1,0 +1,53 @@
+import { onRig, type Scenario, submitUntilEnded, until } from "./scenario.ts";
+import type { BuildEntry, SubmitEntry } from "./trader.ts";
+
+/** Longest that a trade that never lands may take to be reported. Milliseconds. */
+const END_MS = 90_000;
+/** Longest that the chain may take to pass a message's life. Milliseconds. */
+const LIFE_MS = 90_000;
+const TRADES = 4;
+
+const causeOf = ({ error }: SubmitEntry) => error?.details?.diagnosis;
+const isSure = ({ error }: SubmitEntry) => error?.details?.sure === true;
+
+/** What the service says of trades that never landed, on real processes: the judge beside `npm run slow:diagnosis`. */
+export const DIAGNOSIS_SCENARIOS: readonly Scenario[] = [
+  {
+    row: 13,
+    promise: "a trade that expired names its cause",
+    target: "refused by all nodes, submitted too late: named, surely; taken and lost: nothing surely",
+    run: ({ seed, scale }) =>
+      onRig({ seed }, async (rig, expect) => {
+        const build = () =>
+          Promise.all(Array.from({ length: TRADES * scale }, (_, i) => rig.built(rig.traders[i % 2]!, rig.buy(i))));
+        const submit = (builds: readonly BuildEntry[]) =>
+          Promise.all(builds.map((built, i) => submitUntilEnded(rig, rig.traders[i % 2]!, built, END_MS)));
+        const setAll = (faults: Parameters<(typeof rig.proxies)[0]["set"]>[0]) =>
+          Promise.all(rig.proxies.map((proxy) => proxy.set(faults)));
+
+        const late = await build();
+        const last = Math.max(...late.map(({ lastValidBlockHeight }) => lastValidBlockHeight));
+        await setAll({ refusedMethods: ["sendTransaction"] });
+        const refused = await submit(await build());
+        await setAll({ refusedMethods: [], sends: "drop" });
+        const lost = await submit(await build());
+        await setAll({ sends: "forward" });
+        const isOver = async () =>
+          (await rig.rpc<number>("getBlockHeight", [{ commitment: "processed" }])) > last + TRADES;
+        await until(isOver, LIFE_MS);
+        const delayed = await submit(late);
+
+        const all = [...refused, ...lost, ...delayed];
+        const expired = all.filter(({ error }) => error?.code === "TX_EXPIRED").length;
+        const named = (entries: readonly SubmitEntry[], cause: string) =>
+          entries.filter((entry) => causeOf(entry) === cause && isSure(entry)).length;
+        const [byRefusal, byDelay] = [named(refused, "senders_refused"), named(delayed, "submitted_late")];
+        const wrong = lost.filter(isSure).length;
+        expect(expired === all.length, `${all.length - expired} not reported expired`);
+        expect(byRefusal === refused.length, `refused: ${refused.map(causeOf).join(", ")}`);
+        expect(byDelay === delayed.length, `submitted late: ${delayed.map(causeOf).join(", ")}`);
+        expect(wrong === 0, `${wrong} causes of lost trades stated as sure`);
+        return `${byRefusal} of ${refused.length} refused, ${byDelay} of ${delayed.length} late, lost: ${[...new Set(lost.map(causeOf))].join(", ")}`;
+      }),
+  },
+];

@@ -92,7 +92,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
 
     await page.getByRole("link", { name: "Try it in the reference" }).click();
     // The page fills it in once its modules have loaded.
-    await expect.poll(() => page.getByLabel("API key").inputValue()).toBe(key);
+    await expect.poll(() => page.getByLabel("API key", { exact: true }).inputValue()).toBe(key);
     expect(await page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0);
     const buy = page.locator("#buy");
     await buy.getByText("Try it").click();
@@ -312,7 +312,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.keyboard.press("Escape");
     expect(await page.locator("#listKeys").isVisible()).toBe(true);
     await page.locator("#getPriority").waitFor();
-    await page.getByLabel("API key").fill("api_wrong");
+    await page.getByLabel("API key", { exact: true }).fill("api_wrong");
     const profile = page.locator("#getProfile");
     await profile.getByText("Try it").click();
     await profile.getByRole("button", { name: "Send" }).click();
@@ -400,10 +400,10 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     const page = await open("/docs");
     const profile = page.locator("#getProfile");
     await profile.getByText("Try it").click();
-    await page.getByLabel("API key").fill("api_…");
+    await page.getByLabel("API key", { exact: true }).fill("api_…");
     await profile.getByRole("button", { name: "Send" }).click();
     await profile.getByText("This is not an API key").waitFor();
-    await page.getByLabel("API key").fill("api_wrong");
+    await page.getByLabel("API key", { exact: true }).fill("api_wrong");
     await page.route("**/v1/auth/profile", (route) => route.fulfill({ status: 502, body: "<h1>Bad Gateway</h1>" }));
     await profile.getByRole("button", { name: "Send" }).click();
     await profile.getByText(/^Status 502/).waitFor();

@@ -168,7 +168,6 @@ export class Api {
           calls: extra === undefined ? this.#everydayCalls : new Map(),
           settings,
           shedder,
-          onBuild: this.#onRefused,
         });
         this.#listener = new Listener(settings, handler, nowMs, requestIds);
         return this.#listener.http1;

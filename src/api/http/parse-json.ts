@@ -7,7 +7,7 @@ import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
  *
  * @throws TradewireError VALIDATION_ERROR
  */
-export function parseBody(body: Buffer, { headers }: Pick<IncomingMessage, "headers">, query: object): unknown {
+export function parseBody(body: Buffer, { headers }: IncomingMessage, query: object): unknown {
   const type = headers["content-type"];
   if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
     throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");

@@ -7,7 +7,6 @@ import type { ApiSettings } from "../settings.ts";
 import { BuildShedder } from "./build-shedder.ts";
 import type { EverydayRoutes } from "./everyday-requests.ts";
 import { RefusedAgain } from "./refused-again.ts";
-import { ServedAgain } from "./served-again.ts";
 
 interface EarlyRefusalParts {
   readonly settings: ApiSettings;
@@ -22,7 +21,7 @@ interface EarlyRefusalParts {
   readonly isClosing: () => boolean;
 }
 
-/** What refuses requests before they are read: builds by their headers, and again by their bytes. By these it serves them, too. */
+/** What refuses requests before they are read: builds by their headers, and again by their bytes. */
 export function createEarlyRefusals(parts: EarlyRefusalParts): {
   readonly shedder: BuildShedder;
   readonly lane: RefusalLane;
@@ -37,13 +36,11 @@ export function createEarlyRefusals(parts: EarlyRefusalParts): {
   });
   const knowsPeers = settings.trustedProxies === 0;
   const again = new RefusedAgain({ routes, shedder, gate, startCall, knowsPeers });
-  const served = new ServedAgain({ routes, settings });
   const lane = new RefusalLane({
     settings,
     isClosing,
     wallMs: Date.now,
-    refuse: (request, socket) =>
-      again.refuse(request, socket) ?? (shedder.isFull ? undefined : served.serve(request, socket)),
+    refuse: (request, socket) => again.refuse(request, socket),
   });
   return { shedder, lane };
 }

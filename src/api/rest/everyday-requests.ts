@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { accessOf } from "../call/access.ts";
-import type { OnRefused } from "../http/flow/refusal-lane.ts";
 import { MAX_HEADERS, refusalOfHead } from "../http/refusals.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
@@ -28,8 +27,6 @@ interface EverydayParts {
   readonly calls: ReadonlyMap<string, EverydayCalls>;
   readonly settings: ApiSettings;
   readonly shedder: BuildShedder;
-  /** Called for each build when it begins. */
-  readonly onBuild: OnRefused;
 }
 
 /**
@@ -38,7 +35,7 @@ interface EverydayParts {
  * router serves everything else, by the same routes.
  */
 export function serveEverydayRequests(router: RequestListener, parts: EverydayParts): RequestListener {
-  const { routes, settings, calls, shedder, onBuild } = parts;
+  const { routes, settings, calls, shedder } = parts;
   const mayBypass = settings.trustedProxies === 0;
   // Where pages of other origins may call, every response of the typed wires says so.
   const mayCall = mayBypass && settings.corsOrigins.length === 0;
@@ -61,15 +58,9 @@ export function serveEverydayRequests(router: RequestListener, parts: EverydayPa
       router(request, response);
       return;
     }
-    const { route } = known;
-    if (known.isBuild && route.isBegun(request)) {
-      serveDirectly(route, request, response);
-      return;
-    }
-    if (known.isBuild && mayBypass) onBuild(request, response);
     if (known.isBuild && shedder.refuses(request)) {
-      shedder.shed(route.method.name, request, response, () => serve(route, request, response));
-    } else serve(route, request, response);
+      shedder.shed(known.route.method.name, request, response, () => serve(known.route, request, response));
+    } else serve(known.route, request, response);
   };
 }
 

@@ -1,13 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type DescMethod, type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
-import type { Invoker, Output } from "../call/invoker.ts";
+import type { Invoker } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { OnRefused, Refusal } from "../http/flow/refusal-lane.ts";
+import type { OnRefused } from "../http/flow/refusal-lane.ts";
 import { isOpen } from "../http/open-response.ts";
 import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
@@ -16,8 +15,6 @@ import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
 import { createQueryReader } from "./query-fields.ts";
 import { type RestBinding, restBindingOf } from "./rest-binding.ts";
-
-const NO_QUERY: object = Object.freeze({});
 
 /** What REST routes need of the edge. */
 interface RestEdge {
@@ -39,23 +36,6 @@ export interface RestRequest {
   /** Fields of the query string, accepted for request fields of methods without a body. */
   readonly query: object;
 }
-
-/** A request read from its bytes. */
-interface ReadRequest {
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  readonly socket: Socket;
-}
-
-/** A call that has begun before the server read its request. */
-interface BegunCall {
-  readonly state: CallState;
-  readonly output: Promise<Output>;
-}
-
-/** By connection. */
-const begunCalls = new WeakMap<Socket, BegunCall>();
 
 /** A method as REST serves it. */
 export class RestRoute {
@@ -80,12 +60,6 @@ export class RestRoute {
   /** Serves a request to the end of its response, whatever the outcome. */
   serve(rest: RestRequest): void {
     const { method } = this;
-    const begun = begunCalls.get(rest.request.socket);
-    if (begun !== undefined) {
-      begunCalls.delete(rest.request.socket);
-      this.#finish(rest, begun);
-      return;
-    }
     const state = this.#edge.startCall(rest.peer);
     if (!this.binding.hasBody) {
       this.#run(rest, state, () => this.#decodePath(rest));
@@ -95,41 +69,6 @@ export class RestRoute {
       if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
       else this.#run(rest, state, () => this.#decodeJson(parseBody(body, rest.request, rest.query)));
     });
-  }
-
-  /** True if `answer` has begun the call of this request. */
-  isBegun({ socket }: IncomingMessage): boolean {
-    return begunCalls.has(socket);
-  }
-
-  /**
-   * Answers a request that was read from its bytes. Undefined if the call has to wait: then it has begun, and `serve` finishes it as soon
-   * as the server has read the same bytes.
-   */
-  answer({ url, headers, body, socket }: ReadRequest): Refusal | undefined {
-    const { method, binding } = this;
-    const state = this.#edge.startCall(socket.remoteAddress ?? "");
-    state.stages.mark("receive");
-    const decode = () => this.#decodeJson(parseBody(body, { headers }, NO_QUERY));
-    try {
-      const output = this.#invoke(new UnaryCall(method, state, { requestMethod: binding.verb, url, headers, decode }));
-      if (!(output instanceof Promise)) return { status: 200, ...answerOf(this.#encode(output), state) };
-      output.catch(() => {});
-      begunCalls.set(socket, { state, output });
-      return undefined;
-    } catch (error) {
-      const failure = failureOfCall({ method }, error);
-      return { status: httpStatusOf(failure), ...failureBody(failure, state), encoding: "utf8" };
-    }
-  }
-
-  /** Answers with the outcome of a call, once its request has been read to the end. */
-  #finish({ request, response }: RestRequest, { state, output }: BegunCall): void {
-    const { method } = this;
-    request.resume();
-    output
-      .then((waited) => writeAnswer(response, this.#encode(waited), state))
-      .catch((error) => writeFailure(response, failureOfCall({ method }, error), state));
   }
 
   #run({ request, response }: RestRequest, state: CallState, decode: () => Message): void {
@@ -164,31 +103,12 @@ export function createRestRoutes(edge: RestEdge, service: DescService): readonly
   });
 }
 
-/** Headers and body of a response. */
-interface Content {
-  readonly headers: string[];
-  readonly body: string;
-}
-
 /** @param data JSON in ASCII, so that its length in bytes is its length in characters */
-function answerOf(data: string, state: CallState): Content {
-  const body = `{"success":true,"data":${data}}`;
-  return {
-    headers: ["Content-Type", JSON_TYPE, "Content-Length", String(body.length), ...responseHeaders(state)],
-    body,
-  };
-}
-
-function failureBody(failure: TradewireError, state: CallState): Content {
-  const body = toEnvelope(failure, state.requestId);
-  const length = String(Buffer.byteLength(body));
-  return { headers: ["Content-Type", JSON_TYPE, "Content-Length", length, ...responseHeaders(state, failure)], body };
-}
-
 function writeAnswer(response: ServerResponse, data: string, state: CallState): void {
   if (!isOpen(response)) return;
-  const { headers, body } = answerOf(data, state);
-  response.writeHead(200, headers).end(body, "latin1");
+  const text = `{"success":true,"data":${data}}`;
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(text.length), ...responseHeaders(state)];
+  response.writeHead(200, headers).end(text, "latin1");
 }
 
 /** Writes the envelope of a failure; breaks a response off that has begun. */
@@ -197,8 +117,10 @@ export function writeFailure(response: ServerResponse, failure: TradewireError, 
     response.destroy();
     return;
   }
-  const { headers, body } = failureBody(failure, state);
-  response.writeHead(httpStatusOf(failure), headers).end(body);
+  const text = toEnvelope(failure, state.requestId);
+  const length = String(Buffer.byteLength(text));
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", length, ...responseHeaders(state, failure)];
+  response.writeHead(httpStatusOf(failure), headers).end(text);
 }
 
 /**

@@ -9,19 +9,15 @@ import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 /** Longest request read here: a head and a body as small as those of trades. */
 const MAX_BYTES = 8 * 1024;
 
-/** The response to a refused request. Headers are ASCII, and the body too, if it is not said to be more. */
+/** The response to a refused request. Headers and body are ASCII. */
 export interface Refusal {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body: string;
-  readonly encoding?: "utf8";
 }
 
-/**
- * Refuses another request of a connection; undefined, with nothing counted, if the server is to serve it. Or answers it, in the same
- * form; undefined if that has begun but takes a while: the server passes the request to who finishes it.
- */
+/** Refuses another request of a connection; undefined, with nothing counted, if it is to be served. */
 export type RefuseAgain = (request: WholeRequest, socket: Socket) => Refusal | undefined;
 
 /** Called once a request is refused and its response is ended. */
@@ -39,13 +35,13 @@ interface LaneParts {
 interface Watched {
   /** Whether its server is known to be between two requests whenever it has read all that came. */
   isInStep: boolean;
-  /** The last request that the server has begun. */
-  begun: IncomingMessage | undefined;
+  /** The last request that was refused by the server. */
+  refused: IncomingMessage | undefined;
 }
 
 /**
- * Refuses, and answers, requests from their bytes alone on HTTP/1.1 connections that have had a refusal or an everyday request before:
- * most of what a refusal costs, and a good part of an answer, is the HTTP server's parsing and its objects. Whatever is not exactly one complete request in plain form goes on to the server unread, and ends
+ * Refuses again on HTTP/1.1 connections that were refused before, from the bytes alone: most of what a refusal costs is the HTTP
+ * server's parsing and its objects. Whatever is not exactly one complete request in plain form goes on to the server unread, and ends
  * the watch: from then on only the server knows where a request begins. So does a request that is to be served, which ends nothing.
  */
 export class RefusalLane {
@@ -63,19 +59,16 @@ export class RefusalLane {
     this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
   }
 
-  /**
-   * Watches the connection of a request from its next request on. To be called in the turn in which the server has begun the
-   * request: what was read then shows whether both agree about where requests begin.
-   */
+  /** Watches the connection of a request that the server has just refused, from its next request on. */
   watch(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const known = this.#watched.get(socket);
     if (known !== undefined) {
-      if (!known.isInStep) known.begun = request;
+      if (!known.isInStep) known.refused = request;
       return;
     }
     if (request.httpVersionMajor !== 1) return;
-    const watched: Watched = { isInStep: false, begun: undefined };
+    const watched: Watched = { isInStep: false, refused: undefined };
     this.#watched.set(socket, watched);
     response.once("close", () => {
       if (socket.destroyed) return;
@@ -94,10 +87,10 @@ export class RefusalLane {
     const take = (chunk: Buffer): void => {
       const request = readWholeRequest(chunk, MAX_BYTES);
       if (!watched.isInStep) {
-        watched.begun = undefined;
+        watched.refused = undefined;
         serve(chunk);
-        watched.isInStep = request !== undefined && isSame(request, watched.begun);
-        watched.begun = undefined;
+        watched.isInStep = request !== undefined && isSame(request, watched.refused);
+        watched.refused = undefined;
       } else if (request === undefined) {
         socket.off("data", take);
         for (const listener of listeners) socket.on("data", listener);
@@ -116,7 +109,7 @@ export class RefusalLane {
     const refusal = refuse(request, socket);
     if (refusal === undefined) return false;
     countRequest(socket);
-    socket.write(this.#write(refusal), refusal.encoding ?? "latin1");
+    socket.write(this.#write(refusal), "latin1");
     return true;
   }
 
@@ -140,6 +133,6 @@ export class RefusalLane {
  * True if the server has just read these very bytes as this one request, from the first to the last: a request of the same length
  * cannot be a part of them, so it began and ended with them.
  */
-function isSame({ path, length }: WholeRequest, begun: IncomingMessage | undefined): boolean {
-  return begun?.complete === true && begun.url === path && begun.headers["content-length"] === length;
+function isSame({ path, length }: WholeRequest, refused: IncomingMessage | undefined): boolean {
+  return refused?.complete === true && refused.url === path && refused.headers["content-length"] === length;
 }

@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
-
 /** What is known of a request from its bytes alone. */
 export interface WholeRequest {
   readonly path: string;
@@ -7,8 +5,6 @@ export interface WholeRequest {
   readonly lines: string;
   /** The length of its body, as its header says. */
   readonly length: string;
-  /** Shares memory with the bytes it was read from. */
-  readonly body: Buffer;
 }
 
 /**
@@ -40,24 +36,5 @@ export function readWholeRequest(bytes: Buffer, maxBytes: number): WholeRequest 
   const length = LENGTH.exec(lines)?.[1];
   if (length === undefined || text.length !== end + 4 + Number(length)) return undefined;
   const isPlain = lines.match(ANY_LENGTH)?.length === 1 && lines.match(ANY_HOST)?.length === 1 && HOST.test(lines);
-  return isPlain ? { path, lines, length, body: bytes.subarray(end + 4) } : undefined;
-}
-
-/**
- * The headers of a request by lower-case name, as Node's server has them.
- *
- * @returns undefined if a name comes twice: which value counts depends on the name
- */
-export function plainHeadersOf({ lines }: WholeRequest): IncomingHttpHeaders | undefined {
-  const headers: IncomingHttpHeaders = {};
-  for (let at = 2; at < lines.length; ) {
-    const colon = lines.indexOf(":", at);
-    const next = lines.indexOf("\r\n", colon);
-    const end = next === -1 ? lines.length : next;
-    const name = lines.slice(at, colon).toLowerCase();
-    if (headers[name] !== undefined) return undefined;
-    headers[name] = lines.slice(colon + 1, end).trim();
-    at = end + 2;
-  }
-  return headers;
+  return isPlain ? { path, lines, length } : undefined;
 }

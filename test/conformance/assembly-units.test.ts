@@ -4,6 +4,7 @@ import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import { associatedTokenAccount } from "../../src/solana/derived-address.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { decodeMint } from "../../src/solana/token/mint.ts";
 import {
   closeTokenAccount,
   createTokenAccount,
@@ -11,7 +12,7 @@ import {
   transferLamports,
 } from "../../src/solana/token/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../src/solana/token/wrapped-sol.ts";
-import { UNITS } from "../../src/trade/build/parts/compute-units.ts";
+import { createAccountUnits, UNITS } from "../../src/trade/build/parts/compute-units.ts";
 import { newTradedMint } from "../slow/venues/support/metadata-mint.ts";
 import { newKey, newWallet } from "../slow/venues/support/random-keys.ts";
 import { Svm } from "../support/svm.ts";
@@ -50,10 +51,9 @@ describe("compute units of the instructions around a swap", () => {
       const { address, bump } = associatedTokenAccount(wallet, mint, program);
       const created = used(wallet, [createTokenAccount(address, wallet, mint, program)]);
       const closed = used(wallet, [closeTokenAccount(address, wallet, program)]);
-      const { base, token2022, perBump } = UNITS.createTokenAccount;
       const close = UNITS.closeEmptied;
       return {
-        creation: { used: created, bound: (program === TOKEN_PROGRAM ? base : token2022) + perBump * (255 - bump) },
+        creation: { used: created, bound: createAccountUnits(decodeMint(svm.get(mint)!), bump) },
         closing: { used: closed, bound: program === TOKEN_PROGRAM ? close.base : close.token2022 },
       };
     });
@@ -75,8 +75,7 @@ describe("compute units of the instructions around a swap", () => {
         data: new Uint8Array(0),
         lamports: svm.rent(round % 2 === 0 ? 0 : 400),
       });
-      const { base, token2022, perBump, funded } = UNITS.createTokenAccount;
-      const most = (program === TOKEN_PROGRAM ? base : token2022) + funded + perBump * (255 - bump);
+      const most = createAccountUnits(decodeMint(svm.get(mint)!), bump) + UNITS.createTokenAccount.funded;
       const units = used(wallet, [createTokenAccount(address, wallet, mint, program)]);
       expect(units).toBeLessThanOrEqual(most);
     }

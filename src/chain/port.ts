@@ -1,3 +1,4 @@
+import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, ChainClock } from "../solana/account.ts";
 
@@ -15,12 +16,17 @@ export interface ProgramFilter {
   readonly atOnce?: boolean;
 }
 
+/** True if a read failed because its answer is larger than one may be: fewer accounts, or all but one, can still be read. */
+export function isOversized(error: unknown): boolean {
+  return error instanceof TradewireError && "kind" in error && error.kind === "oversized";
+}
+
 /** Reads of account state across the network. */
 export interface AccountReader {
   /**
    * Any number of accounts; split into calls of at most 100. The slot is the oldest of those calls.
    * With `minContextSlot`, a node that has not reached that slot refuses instead of answering with older state.
-   * @throws TradewireError UPSTREAM_ERROR
+   * @throws TradewireError UPSTREAM_ERROR, which `isOversized` tells apart if the accounts are too large together
    */
   fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot>;
   /** Accounts of a program by filter, or "refused" if no node serves such a search. @throws TradewireError UPSTREAM_ERROR */

@@ -5,8 +5,9 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
  * - refused: the node does not serve this method
  * - answered: the node answered with an error
  * - malformed: the answer cannot be used
+ * - oversized: nor can this one, because it is larger than one may be
  */
-type NodeErrorKind = "unreachable" | "refused" | "answered" | "malformed";
+type NodeErrorKind = "unreachable" | "refused" | "answered" | "malformed" | "oversized";
 
 /** What callers learn about a failed node, by kind: no name, no address, nothing of its answer. */
 const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
@@ -14,6 +15,7 @@ const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
   refused: "No Solana node here serves what this call needs. Report the request id if it lasts.",
   answered: "A Solana node refused what this call needs. Try again shortly.",
   malformed: "A Solana node gave an answer that cannot be used. Try again shortly.",
+  oversized: "A Solana node gave an answer that cannot be used. Try again shortly.",
 };
 
 /**
@@ -51,7 +53,7 @@ export function isRefusal(error: unknown): boolean {
 
 /** True if the answer cannot be used, such as one that is too large. */
 export function isUnusable(error: unknown): boolean {
-  return error instanceof NodeError && error.kind === "malformed";
+  return error instanceof NodeError && (error.kind === "malformed" || error.kind === "oversized");
 }
 
 /** What is said of each error code that a connection can fail with. */

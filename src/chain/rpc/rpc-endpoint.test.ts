@@ -107,7 +107,7 @@ test("an answer larger than the limit is not read to the end", async () => {
     },
     { maxResponseBytes: 1_000_000 },
   );
-  expect(outcome).toMatchObject({ kind: "malformed" });
+  expect(outcome).toMatchObject({ kind: "oversized" });
 });
 
 test("an unreachable node is an UPSTREAM_ERROR", async () => {

@@ -92,7 +92,7 @@ class HttpEndpoint implements RpcEndpoint {
     const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
     const { status, text } = await this.#post(id, method, params, timeoutMs, maxBytes);
     if (text === undefined)
-      throw this.#malformed(`The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`);
+      throw this.#oversized(`The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`);
     if (status === 429 || status >= 500)
       throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`);
     const answer = this.#parse(method, status, text);
@@ -165,6 +165,11 @@ class HttpEndpoint implements RpcEndpoint {
   #malformed(message: string, cause?: unknown): NodeError {
     this.doubt();
     return new NodeError("malformed", message, { cause });
+  }
+
+  #oversized(message: string): NodeError {
+    this.doubt();
+    return new NodeError("oversized", message);
   }
 
   #outage(message: string, cause?: unknown): NodeError {

@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import { isOversized } from "../port.ts";
 import { isRefusal, NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 
@@ -170,7 +171,8 @@ class PoolRead {
     try {
       this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs));
     } catch (error) {
-      this.#failure = error;
+      // What one node cannot answer because of its size matters more than that another is away.
+      if (!isOversized(this.#failure)) this.#failure = error;
       if (isRefusal(error) && options.isProbe !== true) onRefusal(endpoint);
     }
     this.#inFlight -= 1;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { NodeError } from "../../chain/rpc/node-error.ts";
 import { Address } from "../../primitives/address.ts";
 import { writeU32 } from "../../primitives/bytes.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -20,17 +21,30 @@ let calls: number[];
 /** What the first call asked for. */
 let first: readonly Address[];
 let existing: Map<Address, Address>;
+/** The last call that asked for each. */
+let lastAsked: Map<Address, number>;
+/** Accounts that no answer can carry. */
+let tooLarge: ReadonlySet<Address>;
+let failure: NodeError | undefined;
 let nowMs: number;
 
 beforeEach(() => {
   calls = [];
   existing = new Map();
+  lastAsked = new Map();
+  tooLarge = new Set();
+  failure = undefined;
   nowMs = 1_000_000;
   proofs = new MintProofs({
     reader: {
       fetchAccounts: async (addresses) => {
         if (calls.length === 0) first = addresses;
         calls.push(addresses.length);
+        if (failure !== undefined) throw failure;
+        for (const address of addresses) lastAsked.set(address, calls.length);
+        // As many as may be made.
+        nowMs += 20;
+        if (addresses.some((address) => tooLarge.has(address))) throw new NodeError("oversized", "too large");
         const accounts = addresses.map((address) => {
           const owner = existing.get(address);
           if (owner === undefined) return null;
@@ -48,6 +62,8 @@ beforeEach(() => {
 afterEach(() => proofs.close());
 
 const caller = (keyId: string) => ({ peer: "192.0.2.1", principal: { keyId } });
+const isMintOf = async (mint: Address, peer: string) =>
+  (await proofs.prove(mint, { ...caller("one"), peer })).account !== null;
 const isMint = async (mint: Address, keyId = "one") => (await proofs.prove(mint, caller(keyId))).account !== null;
 
 test("mints asked for together are one call, and each is answered", async () => {
@@ -81,4 +97,35 @@ test("a flood of mints that do not exist takes a bounded number of calls, and an
   const answers = await Promise.all(flood);
   expect(answers.filter((answer) => answer === "refused").length).toBe(2_500);
   expect(calls.length).toBe(6);
+});
+
+test("accounts too large for an answer fail nobody else's mints, and are not read again for a while", async () => {
+  existing.set(addressAt(1), TOKEN_PROGRAM);
+  tooLarge = new Set(Array.from({ length: 99 }, (_, n) => addressAt(1_000 + n)));
+  const greedy = [...tooLarge].map((mint, n) => isMint(mint, `greedy ${n % 9}`));
+  expect(await isMintOf(addressAt(1), "192.0.2.2")).toBe(true);
+  expect(lastAsked.get(addressAt(1))).toBe(3);
+  expect(await Promise.all(greedy)).toEqual(Array(99).fill(false));
+  // A binary tree of which each leaf is one account.
+  expect(calls.length).toBeLessThanOrEqual(1 + 2 * 99);
+  const before = calls.length;
+  nowMs += 50_000;
+  expect([...tooLarge].every((mint) => proofs.isAbsent(mint))).toBe(true);
+  expect(calls.length).toBe(before);
+});
+
+test("one account too large among a hundred mints costs a few calls, however many ask", async () => {
+  for (let n = 0; n < 99; n++) existing.set(addressAt(n), TOKEN_PROGRAM);
+  tooLarge = new Set([addressAt(99)]);
+  const ask = (n: number) => isMintOf(addressAt(n), `192.0.2.${n}`);
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => ask(n)));
+  expect(answers).toEqual([...Array(99).fill(true), false]);
+  expect(calls.length).toBeLessThanOrEqual(15);
+});
+
+test("an outage fails the mints of a call without more calls", async () => {
+  failure = new NodeError("unreachable", "no answer");
+  const ends = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => isMint(addressAt(n))));
+  expect(ends.every(({ status }) => status === "rejected")).toBe(true);
+  expect(calls).toEqual([50]);
 });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AccountReader, KnownAccount } from "../../chain/port.ts";
+import { type AccountReader, isOversized, type KnownAccount } from "../../chain/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
@@ -7,6 +7,7 @@ import { isMint } from "../../solana/token/mint.ts";
 import type { SearchCaller } from "../port.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Paces } from "./paces.ts";
+import { halvesOf, isOfOneAddress, type OfCaller } from "./split-batch.ts";
 
 interface MintProofsOptions {
   readonly reader: AccountReader;
@@ -16,7 +17,7 @@ interface MintProofsOptions {
   readonly negativeMs: number;
 }
 
-interface Question {
+interface Question extends OfCaller {
   readonly mint: Address;
   readonly answer: PromiseWithResolvers<KnownAccount>;
 }
@@ -31,17 +32,29 @@ const MAX_WAITING_OF_KEY = 500;
 const MAX_WAITING = 5_000;
 /** Addresses without a mint that are remembered. */
 const MAX_ABSENT = 10_000;
+/** How long an account that no answer can carry counts as no mint. Milliseconds. */
+const OVERSIZED_MS = 60_000;
 const ALL = "all";
 
 /**
  * Proves that mints exist before anything else is done for them. Questions that come together share a call; callers take turns
  * for the places in it. A mint that does not exist costs a place in one call, and is neither followed nor searched for.
+ *
+ * An account too large for an answer fails the call that asks for it. The questions of that call are asked again in halves, those
+ * of different addresses apart first, until it is alone: it is no mint then, and not read again for a while.
  */
 export class MintProofs {
   readonly #options: MintProofsOptions;
   readonly #queue = new FairQueue<Question>();
   readonly #pending = new Map<Address, Question>();
-  /** When each was found absent (epoch milliseconds), oldest first. */
+  /** Parts of calls whose answers were too large: those of several addresses go before everything else. */
+  readonly #shared: (readonly Question[])[] = [];
+  /** Those of one address alternate with new questions. */
+  readonly #own: (readonly Question[])[] = [];
+  #isOwnNext = false;
+  /** Questions without an answer, by address and key. */
+  readonly #openOf = new Map<string, number>();
+  /** Until when each counts as absent (epoch milliseconds), in the order in which they were found so. */
   readonly #absent = new Map<Address, number>();
   readonly #pace = new Paces(CALLS_PER_SECOND, BURST_SECONDS);
   #calls = 0;
@@ -56,8 +69,8 @@ export class MintProofs {
 
   /** True if there was no mint a moment ago. */
   isAbsent(mint: Address): boolean {
-    const atMs = this.#absent.get(mint);
-    return atMs !== undefined && this.#options.now() < atMs + this.#options.negativeMs;
+    const untilMs = this.#absent.get(mint);
+    return untilMs !== undefined && this.#options.now() < untilMs;
   }
 
   /**
@@ -71,8 +84,9 @@ export class MintProofs {
     const address = caller === undefined ? "" : this.#options.networkOf(caller.peer);
     const refusal = this.#refusal(address, key);
     if (refusal !== undefined) return Promise.reject(refusal);
-    const question: Question = { mint, answer: Promise.withResolvers() };
+    const question: Question = { mint, address, key, answer: Promise.withResolvers() };
     this.#pending.set(mint, question);
+    this.#openOf.set(nameOf(question), (this.#openOf.get(nameOf(question)) ?? 0) + 1);
     this.#queue.push(address, key, question);
     // The other questions of this turn of the event loop come along.
     if (!this.#isAsking && this.#timer === undefined && this.#calls < CALLS_AT_ONCE) {
@@ -86,12 +100,14 @@ export class MintProofs {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#pending.clear();
-    for (const { answer } of this.#queue.clear()) answer.reject(overloaded());
+    this.#openOf.clear();
+    const waiting = [...this.#queue.clear(), ...this.#shared.splice(0).flat(), ...this.#own.splice(0).flat()];
+    for (const { answer } of waiting) answer.reject(overloaded());
   }
 
   #refusal(address: string, key: string): TradewireError | undefined {
-    if (this.#queue.size >= MAX_WAITING) return overloaded();
-    if (this.#queue.waitingOf(address, key) < MAX_WAITING_OF_KEY) return undefined;
+    if (this.#pending.size >= MAX_WAITING) return overloaded();
+    if ((this.#openOf.get(nameOf({ address, key })) ?? 0) < MAX_WAITING_OF_KEY) return undefined;
     return new TradewireError(
       "RATE_LIMIT_EXCEEDED",
       "Too many tokens that are not in memory yet were asked for with this API key. Retry after the time in Retry-After.",
@@ -104,7 +120,7 @@ export class MintProofs {
     this.#isAsking = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    while (!this.#isClosed && this.#queue.size > 0 && this.#calls < CALLS_AT_ONCE) {
+    while (!this.#isClosed && this.#isAnyWaiting && this.#calls < CALLS_AT_ONCE) {
       const atMs = this.#options.now();
       const waitMs = this.#pace.waitMs(ALL, atMs);
       if (waitMs > 0) {
@@ -112,41 +128,83 @@ export class MintProofs {
         return;
       }
       this.#pace.take(ALL, atMs);
-      const questions: Question[] = [];
-      while (questions.length < PER_CALL && this.#queue.size > 0) questions.push(this.#queue.take(() => true)!);
-      void this.#read(questions);
+      void this.#read(this.#next());
     }
   };
 
+  get #isAnyWaiting(): boolean {
+    return this.#queue.size + this.#shared.length + this.#own.length > 0;
+  }
+
+  /** The questions of the next call. */
+  #next(): readonly Question[] {
+    const shared = this.#shared.shift();
+    if (shared !== undefined) return shared;
+    this.#isOwnNext = !this.#isOwnNext;
+    const own = this.#isOwnNext || this.#queue.size === 0 ? this.#own.shift() : undefined;
+    if (own !== undefined) return own;
+    const questions: Question[] = [];
+    while (questions.length < PER_CALL && this.#queue.size > 0) questions.push(this.#queue.take(() => true)!);
+    return questions;
+  }
+
   async #read(questions: readonly Question[]): Promise<void> {
-    const { reader, now } = this.#options;
+    const { reader, now, negativeMs } = this.#options;
     this.#calls += 1;
     const readAtMs = now();
     try {
       const { slot, accounts } = await reader.fetchAccounts(questions.map(({ mint }) => mint));
-      questions.forEach(({ mint, answer }, i) => {
+      questions.forEach((question, i) => {
         const read = accounts[i] ?? null;
         // Any other account is as good as none.
         const account = read !== null && isMint(read) ? read : null;
-        if (account === null) this.#noteAbsent(mint, readAtMs);
-        else this.#absent.delete(mint);
-        answer.resolve({ account, slot: account?.slot ?? slot, readAtMs });
+        if (account === null) this.#noteAbsent(question.mint, readAtMs + negativeMs);
+        else this.#absent.delete(question.mint);
+        this.#end(question);
+        question.answer.resolve({ account, slot: account?.slot ?? slot, readAtMs });
       });
     } catch (error) {
-      for (const { answer } of questions) answer.reject(error);
+      if (isOversized(error) && !this.#isClosed) this.#divide(questions, readAtMs);
+      else for (const question of questions) this.#fail(question, error);
     } finally {
-      for (const { mint } of questions) this.#pending.delete(mint);
       this.#calls -= 1;
       this.#ask();
     }
   }
 
-  #noteAbsent(mint: Address, atMs: number): void {
+  #divide(questions: readonly Question[], readAtMs: number): void {
+    if (questions.length > 1) {
+      for (const half of halvesOf(questions)) (isOfOneAddress(half) ? this.#own : this.#shared).push(half);
+      return;
+    }
+    for (const question of questions) {
+      this.#noteAbsent(question.mint, readAtMs + OVERSIZED_MS);
+      this.#end(question);
+      question.answer.resolve({ account: null, slot: 0n, readAtMs });
+    }
+  }
+
+  #fail(question: Question, error: unknown): void {
+    this.#end(question);
+    question.answer.reject(error);
+  }
+
+  #end(question: Question): void {
+    this.#pending.delete(question.mint);
+    const name = nameOf(question);
+    const open = (this.#openOf.get(name) ?? 1) - 1;
+    if (open > 0) this.#openOf.set(name, open);
+    else this.#openOf.delete(name);
+  }
+
+  #noteAbsent(mint: Address, untilMs: number): void {
     this.#absent.delete(mint);
-    this.#absent.set(mint, atMs);
+    this.#absent.set(mint, untilMs);
     if (this.#absent.size > MAX_ABSENT) this.#absent.delete(this.#absent.keys().next().value!);
   }
 }
+
+const nameOf = ({ address, key }: OfCaller): string => `${address} ${key}`;
 
 function overloaded(): TradewireError {
   return new TradewireError(

@@ -1,0 +1,25 @@
+/** Something that a key at an address asked for. */
+export interface OfCaller {
+  readonly address: string;
+  readonly key: string;
+}
+
+/**
+ * Two halves of a batch, of which one item is at fault: those of several addresses by address, else those of several keys by
+ * key, else the items themselves. So callers are parted from a greedy one in few steps, however much it asks for.
+ */
+export function halvesOf<T extends OfCaller>(batch: readonly T[]): readonly (readonly T[])[] {
+  const byAddress = groupedBy(batch, ({ address }) => address);
+  const byCaller = byAddress.length > 1 ? byAddress : groupedBy(batch, ({ key }) => key);
+  const parts = byCaller.length > 1 ? byCaller : batch.map((item) => [item]);
+  const middle = Math.ceil(parts.length / 2);
+  return [parts.slice(0, middle).flat(), parts.slice(middle).flat()];
+}
+
+export function isOfOneAddress(batch: readonly OfCaller[]): boolean {
+  return batch.every(({ address }) => address === batch[0]?.address);
+}
+
+function groupedBy<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
+  return [...Map.groupBy(items, nameOf).values()];
+}

@@ -25,6 +25,7 @@ function startChecks(ours: readonly Venue[]) {
   const logged: string[] = [];
   let slot = 1n;
   let isDown = false;
+  const unreadable = new Set<Address>();
   const checks = new MarketChecks({
     isGuarding: true,
     isUp: () => !isDown,
@@ -35,7 +36,7 @@ function startChecks(ours: readonly Venue[]) {
     fetchAccounts: async (addresses) => ({ accounts: addresses.map((address) => svm.get(address)) }),
     programs: {
       follow: async () => {},
-      get: (id) => (svm.get(id) === null ? null : { id, isUpgradeable: true, slot }),
+      get: (id) => (svm.get(id) === null || unreadable.has(id) ? null : { id, isUpgradeable: true, slot }),
       fetchCode: async (id) => {
         const { isUpgradeable, code } = codeOf(svm, id);
         return { build: { id, isUpgradeable, slot }, code };
@@ -71,6 +72,7 @@ function startChecks(ours: readonly Venue[]) {
     begin,
     upgrade,
     logged,
+    unreadable,
     setDown: (value: boolean) => {
       isDown = value;
     },
@@ -108,6 +110,20 @@ test("a wrong rounding of LaunchLab's linear curve is withheld by itself, other 
   for (const { address } of linear) checks.noteLanded(address);
   await eventually(() => {
     for (const live of lives) expect(checks.standingOf(live).withheld).toBeUndefined();
+  });
+});
+
+test("a program that cannot be read backs nothing: its markets are offered unchecked, and so refused to those who insist", async () => {
+  const { checks, liveOn, begin, unreadable } = startChecks(venues);
+  unreadable.add(launchlab.programs[0]!);
+  const lives = liveOn(launchlab.id);
+  await begin(lives);
+  for (const live of lives)
+    expect(checks.standingOf(live)).toMatchObject({ withheld: undefined, backing: { checked: false } });
+  unreadable.clear();
+  for (const { address } of lives) checks.noteLanded(address);
+  await eventually(() => {
+    for (const live of lives) expect(checks.standingOf(live).backing.checked).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { binaryPath } from "../../src/sandbox/programs/manifest.ts";
@@ -7,6 +8,7 @@ import type { WorldToken } from "../../src/sandbox/world/tokens/token.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { createWires, type Outcome } from "../support/wires.ts";
 
 const CPMM = readFileSync(binaryPath("raydium_cpmm"));
 const ANOTHER_PROGRAM = readFileSync(binaryPath("pump_fun"));
@@ -88,6 +90,43 @@ test("each market of the embedded chain is checked on its program, and quotes an
   const status = (await (await fetch(`${service.url}/status.json`)).json()) as Status;
   expect(status.shadow).toMatchObject({ mode: "guard", state: "up", differences: 0 });
   expect(status.shadow.checks).toBeGreaterThan(0);
+});
+
+test("on every wire requireChecked is answered by a checked market, or with VENUE_DEGRADED while none is", async () => {
+  const cold = tokensOn("pump_fun").at(-1)!;
+  const mint = cold.mint.toString();
+  const { buy, sell, swap, quote: quoteOf } = TradeService.method;
+  const terms = { slippage: 0.01, priority: "fast", requireChecked: true };
+  const pair = { inputMint: "SOL", outputMint: mint, amount: 0.01, swapMode: "exactIn" };
+  const calls = [
+    [quoteOf, { ...pair, slippage: 0.01, requireChecked: true }],
+    [buy, { ...terms, mint, solAmount: 0.01 }],
+    [sell, { ...terms, mint, tokenAmount: 1 }],
+    [swap, { ...terms, ...pair }],
+  ] as const;
+  const wires = createWires(service.url);
+  const askAll = async () => {
+    const outcomes: [string, Outcome][] = [];
+    for (const wire of wires)
+      for (const [method, request] of calls) {
+        const outcome = await wire.call(method, request, `Bearer ${client.apiKey}`);
+        outcomes.push([`${wire.name}: ${method.name}`, outcome]);
+      }
+    return outcomes;
+  };
+  const shadow = service.app.shadow!.pid()!;
+  // Stopped, it answers nothing: a market that is read for the first time stays unchecked.
+  process.kill(shadow, "SIGSTOP");
+  const before = await askAll().finally(() => process.kill(shadow, "SIGCONT"));
+  for (const [what, outcome] of before) {
+    expect(outcome, what).toMatchObject({ code: "VENUE_DEGRADED", retryable: true });
+    expect(outcome, what).toMatchObject({ message: expect.stringMatching(/not checked on the deployed program/) });
+  }
+  await checked(cold);
+  await client.buy({ mint, solAmount: 0.1, slippage: 0.01, priority: "fast" });
+  for (const [what, outcome] of await askAll())
+    expect(outcome, what).toMatchObject({ value: { proof: { checked: true } } });
+  for (const wire of wires) wire.close();
 });
 
 interface Status {

@@ -18,7 +18,6 @@ import { warmValidation } from "./call/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { isHeldBack } from "./http/flow/pipeline.ts";
-import type { OnRefused, RefusalLane } from "./http/flow/refusal-lane.ts";
 import { Listener } from "./http/listener.ts";
 import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
@@ -87,7 +86,6 @@ export class Api {
   readonly #everydayCalls: ReadonlyMap<string, EverydayCalls>;
   readonly #eventRoutes: readonly EventRoute[];
   #listener!: Listener;
-  #lane!: RefusalLane;
   #draining = false;
 
   constructor(parts: ApiParts) {
@@ -103,7 +101,7 @@ export class Api {
     const services = [...this.#implementations.keys()];
     warmValidation(services);
     const { startCall, invokerOf } = this;
-    const rest = { settings, startCall, invokerOf, onRefused: this.#onRefused };
+    const rest = { settings, startCall, invokerOf };
     this.#restRoutes = services.flatMap((service) => createRestRoutes(rest, service));
     const registry = parts.extra?.registry;
     this.#everydayCalls = createEverydayCalls({ settings, startCall, invokerOf, registry }, services);
@@ -145,17 +143,13 @@ export class Api {
   readonly #streamOf = ({ parent, localName }: DescMethodServerStreaming): StreamImplementation =>
     (this.#implementations.get(parent) as Readonly<Record<string, StreamImplementation>>)[localName]!;
 
-  readonly #onRefused: OnRefused = (request, response) => this.#lane.watch(request, response);
-
   #createRouter(): FastifyInstance {
     const { settings, nowMs, extra } = this.#parts;
     const requestIds = this.#requestIds;
     const proxies = new Proxies(settings);
     const routes = everydayRoutes(this.#restRoutes);
-    const [admission, observe, { startCall }] = [this.#admission, this.#observe, this];
-    const parts = { settings, routes, requestIds, nowMs, gate: this.#gate, isClosing: () => this.#draining };
-    const { lane, shedder } = createEarlyRefusals({ ...parts, admission, observe, startCall });
-    this.#lane = lane;
+    const [admission, observe, isClosing] = [this.#admission, this.#observe, () => this.#draining];
+    const shedder = createEarlyRefusals({ settings, routes, requestIds, nowMs, isClosing, admission, observe });
     return createFastify({
       logger: false,
       forceCloseConnections: false,

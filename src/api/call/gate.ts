@@ -125,37 +125,6 @@ export class Gate {
     if (!this.#accessOf(method).needsKey) this.#parts.limits.takeAddress("open", state.peer, []);
   }
 
-  /**
-   * Refuses a call before it is read, if its key is known and its limit is used up: what `enter` would throw, with the call ended.
-   * Returns undefined, with nothing counted, of any other call.
-   */
-  refuseLimited(call: GatedCall): TradewireError | undefined {
-    const { kind, needsKey } = this.#accessOf(call.method);
-    const apiKey = BEARER.exec(call.headerOf("authorization") ?? "")?.[1];
-    if (kind === undefined || !needsKey || apiKey === undefined) return undefined;
-    const { limits } = this.#parts;
-    const known = this.#recall(apiKey);
-    if (known === undefined || known instanceof Promise || !limits.isKeyExhausted(kind, known.keyId)) return undefined;
-    const { state } = call;
-    try {
-      limits.takeAddress(kind, state.peer, state.headers);
-      this.#limitKey(call, kind, known);
-      throw new Error("a used-up limit let a call pass");
-    } catch (error) {
-      this.leave(call, error);
-      return failureOf(error);
-    }
-  }
-
-  /** The owner of a key in memory. A key that is refused is left to `enter`. */
-  #recall(apiKey: string): Principal | Promise<Principal> | undefined {
-    try {
-      return this.#parts.keys.recall(apiKey);
-    } catch {
-      return undefined;
-    }
-  }
-
   /** Ends a call: releases its place and reports it to the observer. `error` is what it failed with, if it did. */
   leave(call: GatedCall, error?: unknown): void {
     const { method, state } = call;

@@ -107,11 +107,6 @@ export class RateLimits {
     this.#take(this.#byKey[kind], keyId, headers);
   }
 
-  /** True if `takeKey` would throw now. */
-  isKeyExhausted(kind: CallKind, keyId: string): boolean {
-    return this.#byKey[kind]?.buckets.isEmpty(keyId, this.#nowMs()) ?? false;
-  }
-
   #take(policy: Policy | undefined, name: string, headers: HeaderLines): void {
     if (policy === undefined) return;
     const verdict = policy.buckets.take(name, this.#nowMs());

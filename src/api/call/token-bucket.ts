@@ -11,8 +11,6 @@ export interface Verdict {
 
 /** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
-/** A microsecond of grace, because sums of fractions are inexact. */
-const GRACE_MS = 0.001;
 
 /**
  * Token buckets of one policy, one per name. Uses the generic cell rate algorithm: a bucket is one number, the time at which
@@ -38,18 +36,13 @@ export class TokenBuckets {
     return this.#fullAtMs.size;
   }
 
-  /** True if no call passes now: what `take` would say, with nothing counted. */
-  isEmpty(name: string, nowMs: number): boolean {
-    const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? nowMs, nowMs);
-    return fullAtMs + this.#intervalMs - nowMs > this.burst * this.#intervalMs + GRACE_MS;
-  }
-
   /** Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock. */
   take(name: string, nowMs: number): Verdict {
     const fullAtMs = this.#fullAt(name, nowMs);
     const spanMs = this.burst * this.#intervalMs;
     const nextMs = fullAtMs + this.#intervalMs;
-    if (nextMs - nowMs > spanMs + GRACE_MS) {
+    // A microsecond of grace, because sums of fractions are inexact.
+    if (nextMs - nowMs > spanMs + 0.001) {
       return {
         allowed: false,
         remaining: 0,

@@ -36,9 +36,9 @@ export class BuildShedder {
     this.#body = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
   }
 
-  /** True if a build with these headers is refused now. */
-  refuses({ headers }: IncomingMessage): boolean {
-    return Number(headers["content-length"]) <= SMALL_BODY_BYTES && this.#parts.admission.refusesBuild();
+  /** True if a build whose body is this long is refused now. @param bodyBytes NaN if its length is not declared */
+  refuses(bodyBytes: number): boolean {
+    return bodyBytes <= SMALL_BODY_BYTES && this.#parts.admission.refusesBuild();
   }
 
   /** Refuses a build, once its refusal is due. @param serve serves it instead if there is room by then */
@@ -62,11 +62,6 @@ export class BuildShedder {
     response.writeHead(status, headers as string[]);
     response.end(body);
     this.#parts.onRefused(request, response);
-  }
-
-  /** True if builds are refused now. */
-  get isFull(): boolean {
-    return this.#parts.admission.refusesBuild();
   }
 
   /** The response to a build while builds are refused; undefined if its refusal is not due yet. */

@@ -1,32 +1,26 @@
 import type { Admission } from "../call/admission.ts";
 import type { CallObserver } from "../call/call-record.ts";
-import type { StartCall } from "../call/call-state.ts";
-import type { Gate } from "../call/gate.ts";
 import { RefusalLane } from "../http/flow/refusal-lane.ts";
 import type { ApiSettings } from "../settings.ts";
 import { BuildShedder } from "./build-shedder.ts";
 import type { EverydayRoutes } from "./everyday-requests.ts";
-import { RefusedAgain } from "./refused-again.ts";
+
+const TRACEPARENT = /\r\ntraceparent: ?([^\r]*)/i;
 
 interface EarlyRefusalParts {
   readonly settings: ApiSettings;
   readonly admission: Admission;
-  readonly gate: Gate;
   readonly routes: EverydayRoutes;
   readonly requestIds: () => string;
-  readonly startCall: StartCall;
   readonly observe: CallObserver;
   /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly isClosing: () => boolean;
 }
 
-/** What refuses requests before they are read: builds by their headers, and again by their bytes. */
-export function createEarlyRefusals(parts: EarlyRefusalParts): {
-  readonly shedder: BuildShedder;
-  readonly lane: RefusalLane;
-} {
-  const { settings, admission, gate, routes, requestIds, startCall, observe, nowMs, isClosing } = parts;
+/** What refuses builds under overload before they are read: by their headers, and again by their bytes. */
+export function createEarlyRefusals(parts: EarlyRefusalParts): BuildShedder {
+  const { settings, admission, routes, requestIds, observe, nowMs, isClosing } = parts;
   const shedder = new BuildShedder({
     admission,
     requestIds,
@@ -34,13 +28,15 @@ export function createEarlyRefusals(parts: EarlyRefusalParts): {
     nowMs,
     onRefused: (request, response) => lane.watch(request, response),
   });
-  const knowsPeers = settings.trustedProxies === 0;
-  const again = new RefusedAgain({ routes, shedder, gate, startCall, knowsPeers });
   const lane = new RefusalLane({
     settings,
     isClosing,
     wallMs: Date.now,
-    refuse: (request, socket) => again.refuse(request, socket),
+    refuse: ({ path, lines, length }) => {
+      const known = routes.get(path);
+      if (known?.isBuild !== true || !shedder.refuses(Number(length))) return undefined;
+      return shedder.refuseDue(known.route.method.name, TRACEPARENT.exec(lines)?.[1]);
+    },
   });
-  return { shedder, lane };
+  return shedder;
 }

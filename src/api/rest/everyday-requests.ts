@@ -58,7 +58,7 @@ export function serveEverydayRequests(router: RequestListener, parts: EverydayPa
       router(request, response);
       return;
     }
-    if (known.isBuild && shedder.refuses(request)) {
+    if (known.isBuild && shedder.refuses(Number(request.headers["content-length"]))) {
       shedder.shed(known.route.method.name, request, response, () => serve(known.route, request, response));
     } else serve(known.route, request, response);
   };

@@ -6,7 +6,6 @@ import { type CallState, responseHeaders, type StartCall } from "../call/call-st
 import { failureOfCall } from "../call/failure.ts";
 import type { Invoker } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { OnRefused } from "../http/flow/refusal-lane.ts";
 import { isOpen } from "../http/open-response.ts";
 import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
@@ -21,8 +20,6 @@ interface RestEdge {
   readonly settings: ApiSettings;
   readonly startCall: StartCall;
   readonly invokerOf: (method: DescMethodUnary) => Invoker;
-  /** Called for requests beyond a limit. */
-  readonly onRefused: OnRefused;
 }
 
 /** One request for one method, routed by Fastify or directly. */
@@ -74,11 +71,7 @@ export class RestRoute {
   #run({ request, response }: RestRequest, state: CallState, decode: () => Message): void {
     const { method, binding } = this;
     state.stages.mark("receive");
-    const refuse = (error: unknown) => {
-      const failure = failureOfCall({ method }, error);
-      writeFailure(response, failure, state);
-      if (failure.code === "RATE_LIMIT_EXCEEDED") this.#edge.onRefused(request, response);
-    };
+    const refuse = (error: unknown) => writeFailure(response, failureOfCall({ method }, error), state);
     try {
       const { headers } = request;
       const call = new UnaryCall(method, state, { requestMethod: binding.verb, url: request.url!, headers, decode });

@@ -18,7 +18,7 @@ export interface Refusal {
 }
 
 /** Refuses another request of a connection; undefined, with nothing counted, if it is to be served. */
-export type RefuseAgain = (request: WholeRequest, socket: Socket) => Refusal | undefined;
+export type RefuseAgain = (request: WholeRequest) => Refusal | undefined;
 
 /** Called once a request is refused and its response is ended. */
 export type OnRefused = (request: IncomingMessage, response: ServerResponse) => void;
@@ -59,7 +59,10 @@ export class RefusalLane {
     this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
   }
 
-  /** Watches the connection of a request that the server has just refused, from its next request on. */
+  /**
+   * Watches the connection of a request that the server has just refused, from its next request on. In step are only connections
+   * whose requests are refused in the turn in which the server reads them.
+   */
   watch(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const known = this.#watched.get(socket);
@@ -106,7 +109,7 @@ export class RefusalLane {
     if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return false;
     // The server closes the connection after its last request.
     if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return false;
-    const refusal = refuse(request, socket);
+    const refusal = refuse(request);
     if (refusal === undefined) return false;
     countRequest(socket);
     socket.write(this.#write(refusal), "latin1");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { Markets, PairMarkets } from "../../../market/port.ts";
 import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
@@ -15,9 +16,10 @@ const TRADE = { inAmount: 1_000_000_000n, outAmount: 2_000_000_000n };
 /** Movements over markets that give `price.now` of the output for a thousand of the input, on a clock of the test's own. */
 function observing() {
   const time = { ms: 0 };
-  const price = { now: 2_000n, isKnown: true, quotes: 0 };
+  const price = { now: 2_000n, isKnown: true, quotes: 0, most: 1n << 64n };
   const quote: Venue["quote"] = (_, ask) => {
     price.quotes++;
+    if (ask.amount > price.most) throw new TradewireError("INSUFFICIENT_LIQUIDITY", "the market does not hold enough");
     return { ...ask, inAmount: ask.amount, outAmount: (ask.amount * price.now) / 1_000n, priceImpact: 0, fill: null };
   };
   const venue = { id: "raydium_cpmm", quote } as unknown as Venue;
@@ -59,7 +61,11 @@ test("a quoted pair is observed from then on, over the life of a blockhash", asy
   await observe(100, (index) => {
     price.now = index % 2 === 0 ? 2_000n : 1_980n;
   });
-  expect(movements.note(asked, TRADE)).toMatchObject({ samples: 88, movement: 0.01, quantile: 0.95 });
+  expect(movements.note(asked, TRADE)).toMatchObject({
+    samples: 88,
+    movement: expect.closeTo(0.01, 6),
+    quantile: 0.95,
+  });
 });
 
 test("pairs, work and memory are bounded, and what nobody quotes is dropped", async () => {
@@ -72,12 +78,16 @@ test("pairs, work and memory are bounded, and what nobody quotes is dropped", as
   expect(movements.size).toBe(0);
 });
 
-test("dust is not observed, and gives way to a trade whose price shows; without a state there is no price", async () => {
+test("in place of dust, a trade is observed whose price shows; without a state there is no price", async () => {
   const { movements, price, observe } = observing();
+  const dust = { inAmount: 10n, outAmount: 20n };
   const asked = intent();
-  movements.note(asked, { inAmount: 10n, outAmount: 20n });
-  await observe(40);
-  expect(price.quotes).toBe(0);
+  movements.note(asked, dust);
+  await observe(100, (index) => {
+    price.now = index % 2 === 0 ? 2_000n : 1_999n;
+  });
+  expect(movements.note(asked, dust).movement).toBeCloseTo(0.000_5, 6);
+  price.now = 2_000n;
   movements.note(asked, TRADE);
   await observe(40);
   expect(movements.note(asked, TRADE).samples).toBe(28);
@@ -86,4 +96,17 @@ test("dust is not observed, and gives way to a trade whose price shows; without 
   price.isKnown = true;
   await observe(13);
   expect(movements.note(asked, TRADE).samples).toBe(29);
+});
+
+test("whoever quotes a pair first, at whatever size, does not choose the trade by which others see it move", async () => {
+  const { movements, price, observe } = observing();
+  const asked = intent();
+  for (const inAmount of [1n << 60n, 20n, 500_000n]) movements.note(asked, { inAmount, outAmount: 2n * inAmount });
+  movements.note(asked, TRADE);
+  // The market is left with less than the large trade needs.
+  price.most = 10n * TRADE.inAmount;
+  await observe(100, (index) => {
+    price.now = index % 2 === 0 ? 2_000n : 1_980n;
+  });
+  expect(movements.note(asked, TRADE)).toMatchObject({ samples: 88, movement: expect.closeTo(0.01, 6) });
 });

@@ -1,6 +1,7 @@
 import type { ChainHead } from "../../../chain/port.ts";
 import type { Markets } from "../../../market/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import type { Intent } from "../../intent.ts";
 import { priceRoutes } from "../route.ts";
 import { takeSnapshot } from "../snapshot.ts";
@@ -15,26 +16,34 @@ interface PriceMovementsOptions {
   readonly pause: () => Promise<void>;
 }
 
-/** Pairs observed at most, each direction by itself; with more, the one quoted longest ago is dropped. */
+/** Pairs observed at most, each direction and size by itself; with more, the one quoted longest ago is dropped. */
 export const MOST_OBSERVED = 64;
 /** A pair that nobody quotes for this long is observed no more. Milliseconds. */
 const OBSERVED_MS = 10 * 60_000;
 /** Slots that a blockhash lives. */
 const BLOCKHASH_SLOTS = 150;
-/** An output below this shows no movement of a ten-thousandth reliably: a larger trade of the pair takes its place. Base units. */
+/** An output below this shows no movement of a ten-thousandth reliably: a larger trade is priced in its place. Base units. */
 const FINE_OUTPUT = 1_000_000n;
+/** Trades are observed at powers of this many base units. */
+const SIZE_STEP = 16n;
+
+/** Of a quote. Base units. */
+interface QuotedAmounts {
+  readonly inAmount: bigint;
+  readonly outAmount: bigint;
+}
 
 interface Observed {
   /** The trade that is priced again and again. */
   readonly intent: Intent;
-  readonly isFine: boolean;
   readonly series: PriceSeries;
   quotedAtMs: number;
 }
 
 /**
- * Observes the prices of pairs that are being quoted, from memory: what the first quoted trade of a pair would give on its best
- * single path. Bounded in pairs, prices and work; a build never comes here.
+ * Observes the prices of pairs that are being quoted, from memory: what a trade of about the quoted size would give on its best
+ * single path. Callers share what is observed, so none of them chooses the size. Bounded in pairs, prices and work; a build never
+ * comes here.
  */
 export class PriceMovements {
   readonly #options: PriceMovementsOptions;
@@ -51,19 +60,16 @@ export class PriceMovements {
   }
 
   /** Notes a quote and says how the price has moved so far. */
-  note(
-    intent: Intent,
-    { inAmount, outAmount }: { readonly inAmount: bigint; readonly outAmount: bigint },
-  ): PriceMovement {
+  note(intent: Intent, amounts: QuotedAmounts): PriceMovement {
     const { head, now } = this.#options;
-    const key = `${intent.inMint.address} ${intent.outMint.address}`;
-    const known = this.#observed.get(key);
-    const isFine = outAmount >= FINE_OUTPUT;
+    const size = observedSize(amounts);
+    const key = `${intent.inMint.address} ${intent.outMint.address} ${size}`;
     const quotedAtMs = now();
-    const entry: Observed =
-      known === undefined || (isFine && !known.isFine)
-        ? { intent: unbounded(intent, inAmount), isFine, series: new PriceSeries(), quotedAtMs }
-        : known;
+    const entry: Observed = this.#observed.get(key) ?? {
+      intent: unbounded(intent, size),
+      series: new PriceSeries(),
+      quotedAtMs,
+    };
     entry.quotedAtMs = quotedAtMs;
     this.#observed.delete(key);
     this.#observed.set(key, entry);
@@ -78,7 +84,7 @@ export class PriceMovements {
     try {
       for (const [key, entry] of [...this.#observed]) {
         if (entry.quotedAtMs + OBSERVED_MS < this.#options.now()) this.#observed.delete(key);
-        else if (entry.isFine) this.#price(entry);
+        else this.#price(entry);
         await this.#options.pause();
       }
     } finally {
@@ -99,6 +105,16 @@ export class PriceMovements {
       // Without a fresh state there is no price; the gap shows in the samples.
     }
   }
+}
+
+/** The size at which a trade is observed: the next round one below it, or the least whose output shows how the price moves. */
+function observedSize({ inAmount, outAmount }: QuotedAmounts): bigint {
+  let size = 1n;
+  while (size * SIZE_STEP <= inAmount || size * outAmount < inAmount * FINE_OUTPUT) {
+    size *= SIZE_STEP;
+    if (size > U64_MAX) break;
+  }
+  return minOf(size, U64_MAX);
 }
 
 /** The trade as it is observed: exact input, at the prices themselves. */

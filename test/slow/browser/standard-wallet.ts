@@ -4,8 +4,8 @@ import type { TestWallet } from "../../support/wallet.ts";
 /** What the wallet's owner does, and what the wallet is like. */
 export interface WalletConduct {
   readonly chains?: readonly string[];
-  /** The owner presses "reject" on this. */
-  readonly rejects?: "connect" | "sign" | "transaction";
+  /** The owner presses "reject" on this; "released": on a transaction, once `testWalletRelease()` has been called. */
+  readonly rejects?: "connect" | "sign" | "transaction" | "released";
   /** Signs a transaction only once the page's `testWalletRelease()` has been called. */
   readonly holds?: boolean;
   /** A hardware wallet: signs transactions, never texts. */
@@ -51,6 +51,7 @@ export async function injectWallet(page: Page, wallet: TestWallet, conduct: Wall
         async signTransaction(...inputs: { transaction: Uint8Array }[]) {
           if (rejects === "sign" || rejects === "transaction") throw refuse();
           if (holds) await released;
+          if (rejects === "released") throw refuse();
           return Promise.all(
             inputs.map(async ({ transaction }) => {
               const signedTransaction = Uint8Array.from(transaction);

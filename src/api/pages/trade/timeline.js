@@ -24,16 +24,22 @@ const CAUSES = {
 };
 
 export class Timeline {
-  #list = byId("timeline");
+  #list;
   #startedMs;
   #waiting;
   /** Events shown: a stream that is opened again begins with those before. */
   #shown = new Set();
 
-  /** @param startedMs when the build began. Epoch milliseconds */
+  /** Takes the place of the timeline before it, which goes on unseen. @param startedMs when the build began. Epoch milliseconds */
   constructor(startedMs) {
     this.#startedMs = startedMs;
-    this.#list.replaceChildren();
+    this.#list = byId("timeline").cloneNode(false);
+    byId("timeline").replaceWith(this.#list);
+  }
+
+  /** False once another trade is shown. */
+  get isShown() {
+    return this.#list.isConnected;
   }
 
   add(words, atMs = Date.now()) {

@@ -10,10 +10,15 @@ const LOOK_AGAIN_MS = 300;
 /** Pause before a submit without an answer is sent again. */
 const RETRY_MS = 1500;
 
+/** Statuses that no fork takes back. */
+const LANDED = ["confirmed", "finalized"];
+
+const UNTOLD =
+  "The trade may have landed: connect its wallet again to follow it, or look at the balances before you trade again.";
+
 /** What to do, where the message of the service does not say it. */
 const REMEDIES = {
   SLIPPAGE_EXCEEDED: "Allow more slippage, or trade a smaller amount, and build again.",
-  TX_EXPIRED: "Nothing was traded.",
   INSUFFICIENT_SOL: "Add SOL to the wallet and build again.",
   INSUFFICIENT_TOKEN_BALANCE: "The wallet held less of the token by then: choose a smaller amount and build again.",
   INSUFFICIENT_LIQUIDITY: "Choose a smaller amount and build again.",
@@ -22,11 +27,15 @@ const REMEDIES = {
   OUTCOME_UNKNOWN: "Look at your balances or at an explorer before you trade again.",
 };
 
+/** Errors that a trade ended with, beside those that say that it is safe to build again. */
+const ENDS = ["TX_EXPIRED", "OUTCOME_UNKNOWN"];
+
 /**
- * Submits a signed trade and shows it until it is decided for good.
+ * Submits a signed trade and shows it until it is decided for good, or another one is shown.
  *
  * @param trade what `keepTrade` keeps: `signature`, `body`, `order`, `built`, `startedMs`, `builtMs`
- * @param isAgain true if an earlier page may have submitted it
+ * @param isAgain true if it may have been submitted before
+ * @returns false if it may have landed, but this key is not told how it ended
  */
 export async function followTrade(trade, { apiKey, tokens, status, isAgain = false }) {
   const { signature, startedMs, builtMs, order, built } = trade;
@@ -38,52 +47,77 @@ export async function followTrade(trade, { apiKey, tokens, status, isAgain = fal
   timeline.add(isAgain ? "Found again: submitted by this tab before" : "Verified and signed");
   showSignature(signature, status.network);
   byId("compare").hidden = true;
-  say("outcome", "");
+  const tell = (...words) => {
+    if (timeline.isShown) say("outcome", ...words);
+  };
+  const show = (now) => {
+    if (timeline.isShown) showAmounts(now, trade, tokens);
+  };
+  tell("");
   const ended = new AbortController();
-  const submitting = submit(trade, apiKey);
+  let mayHaveArrived = isAgain;
+  const retrying = (words) => {
+    mayHaveArrived = true;
+    tell(words, words === "" ? "" : "bad");
+  };
+  const submitting = submit(trade, apiKey, retrying);
   timeline.add(isAgain ? "Submitted again, which is safe: the chain executes it once at most" : "Submitted");
   timeline.wait("Waiting for the chain");
-  const following = follow(signature, { apiKey, signal: ended.signal }, timeline, (now) =>
-    showAmounts(now, trade, tokens),
-  );
+  const following = follow(signature, { apiKey, signal: ended.signal }, timeline, show);
   try {
     const answer = await submitting;
-    showAmounts(answer, trade, tokens);
-    if (answer.status === "pending") say("outcome", "Not decided yet: this page follows it on.");
+    show(answer);
+    if (answer.status === "pending") tell("Not decided yet: this page follows it on.");
     await following;
-    const final = await untilAnswered(() => call("GET", `/v1/tx/${signature}`, { apiKey }));
-    showAmounts(final, trade, tokens);
+    const final = await untilAnswered(() => call("GET", `/v1/tx/${signature}`, { apiKey }), retrying);
+    show(final);
     timeline.end();
     if (final.diagnosis !== null) timeline.addWhy(final.diagnosis);
-    if (final.status !== "pending") {
-      forgetTrade();
-      say("outcome", "The trade landed.", "good");
-    } else say("outcome", "Not decided yet. The history shows how it ends.");
+    if (LANDED.includes(final.status)) {
+      forgetTrade(trade);
+      tell("The trade landed.", "good");
+    } else tell("Not decided yet. The history shows how it ends.");
+    return true;
   } catch (error) {
     ended.abort();
-    forgetTrade();
-    timeline.fail(error.code ?? "Failed");
-    const remedy = REMEDIES[error.code];
-    say("outcome", [error.message, remedy].filter((words) => words !== undefined).join(" "), "bad");
-    const { diagnosis: cause, ...facts } = error.details ?? {};
-    if (cause !== undefined) timeline.addWhy({ cause, ...facts });
+    if (mayHaveArrived && error.safeToRebuild !== true && !ENDS.includes(error.code)) {
+      timeline.end();
+      tell(`${error.message} ${UNTOLD}`, "bad");
+      return false;
+    }
+    forgetTrade(trade);
+    showEnd(error, timeline, tell);
+    return true;
   }
 }
 
-/** Submits until there is an answer: bytes that have been sent may land whatever became of the answer. */
-const submit = ({ body }, apiKey) => untilAnswered(() => call("POST", "/v1/tx/submit", { apiKey, body }));
+/** The error that a trade ended with, in words. */
+function showEnd({ code, message, details }, timeline, tell) {
+  timeline.fail(code ?? "Failed");
+  tell([message, REMEDIES[code]].filter((words) => words !== undefined).join(" "), "bad");
+  const { diagnosis: cause, ...facts } = details ?? {};
+  if (cause !== undefined) timeline.addWhy({ cause, ...facts });
+}
 
-/** Asks until the service answers or refuses for good. @throws Error with its message and code */
-async function untilAnswered(ask) {
+/** Submits until there is an answer: bytes that have been sent may land whatever became of the answer. */
+const submit = ({ body }, apiKey, retrying) =>
+  untilAnswered(() => call("POST", "/v1/tx/submit", { apiKey, body }), retrying);
+
+/**
+ * Asks until the service answers or refuses for good.
+ *
+ * @param retrying gets the words for a call that is repeated, and none once one is answered @throws Error with its message and code
+ */
+async function untilAnswered(ask, retrying) {
   for (;;) {
     try {
       const answer = await ask();
-      say("outcome", "");
+      retrying("");
       return answer;
     } catch (error) {
       const isOpen = error.code === undefined || (error.retryable === true && error.safeToRebuild !== true);
       if (!isOpen) throw error;
-      say("outcome", `Not decided: ${error.message} The trade may land all the same; this page asks again.`, "bad");
+      retrying(`Not decided: ${error.message} The trade may land all the same; this page asks again.`);
       await pause(RETRY_MS);
     }
   }

@@ -6,7 +6,7 @@ import { Tokens } from "../shared/tokens.js";
 import { base58 } from "../shared/wallets.js";
 import { say } from "./notices.js";
 import { OrderForm } from "./order-form.js";
-import { keepTrade, takeTrade } from "./pending-trade.js";
+import { keepTrade, takeTrades } from "./pending-trade.js";
 import { followTrade } from "./trade-progress.js";
 import { verifyBuild } from "./trade-proof.js";
 import { WalletCard } from "./wallet-card.js";
@@ -18,27 +18,25 @@ let status;
 let tokens;
 let order;
 let build;
-/** Resolves once no trade is followed any more. */
-let following = Promise.resolve();
-/** The trade that is followed, and the key it is followed with; undefined if none is. */
-let followed;
-/** A trade of this tab that waits for its wallet to be followed. */
-let waiting;
+/** The trades that are followed, each with the key it is followed with, and `ended`, which resolves once it is not. */
+const followed = new Set();
+/** Trades of this tab that wait for their wallet to be followed. */
+let waiting = [];
 let expiry;
 
 const card = new WalletCard({
   opened: async (session) => {
-    if (waiting?.address === session.account.address) {
-      follow(waiting, session, true);
-      waiting = undefined;
-    }
+    const isOwn = ({ address }) => address === session.account.address;
+    const own = waiting.filter(isOwn);
+    waiting = waiting.filter((trade) => !isOwn(trade));
+    for (const trade of own) follow(trade, session, true);
     await order.open(session.apiKey);
   },
   funded: () => order.refreshBalances(),
   left: () => {
     order.close();
     closeProof();
-    return following;
+    return Promise.all(Array.from(followed, ({ ended }) => ended));
   },
 });
 
@@ -57,50 +55,58 @@ async function start() {
   resume();
 }
 
-/** Follows a trade to its end. A page that is loaded again meanwhile finds it. */
+/** Follows a trade to its end, and shows it until another is followed. A page that is loaded again meanwhile finds it. */
 function follow(trade, { apiKey, keyId }, isAgain) {
   byId("intro").hidden = true;
   byId("result").hidden = false;
   keepTrade(trade);
-  followed = { trade, credentials: { apiKey, keyId } };
-  following = followTrade(trade, { apiKey, tokens, status, isAgain }).finally(() => {
-    followed = undefined;
+  const entry = { trade, credentials: { apiKey, keyId } };
+  followed.add(entry);
+  entry.ended = followTrade(trade, { apiKey, tokens, status, isAgain }).then((isTold) => {
+    followed.delete(entry);
+    if (!isTold) waiting.push(trade);
   });
-  return following;
+  return entry.ended;
 }
 
-/** Goes on with the trade that an earlier page of this tab submitted, if its end is open. */
+/** Goes on with the trades that an earlier page of this tab submitted, if their end is open. */
 function resume() {
-  const kept = takeTrade();
-  if (kept === undefined) return;
-  const { trade, credentials } = kept;
-  if (trade.network !== status.network) return;
-  if (credentials !== undefined) {
-    follow(trade, credentials, true).then(() => endKey(credentials).catch(() => {}));
-    return;
+  const kept = takeTrades().filter(({ trade }) => trade.network === status.network);
+  for (const { trade, credentials } of kept) {
+    if (credentials === undefined) waiting.push(trade);
+    else follow(trade, credentials, true);
   }
-  waiting = trade;
-  const words = `This tab submitted a trade of ${trade.address} that was not decided yet. Connect that wallet to follow it.`;
+  const keys = new Map(Array.from(followed, ({ credentials }) => [credentials.keyId, credentials]));
+  Promise.all(Array.from(followed, ({ ended }) => ended)).then(() => {
+    for (const credentials of keys.values()) endKey(credentials).catch(() => {});
+  });
+  const [first] = waiting;
+  if (first === undefined) return;
+  const words = `This tab submitted a trade of ${first.address} that was not decided yet. Connect that wallet to follow it.`;
   say("wallet-notice", words);
 }
 
 // The next page of this tab may go on with the key: it is taken out of its place at once.
 addEventListener("pagehide", () => {
-  if (followed !== undefined) keepTrade(followed.trade, followed.credentials);
+  for (const { trade, credentials } of followed) keepTrade(trade, credentials);
 });
 addEventListener("pageshow", ({ persisted }) => {
-  if (persisted && followed !== undefined) keepTrade(followed.trade);
+  if (!persisted) return;
+  for (const { trade } of followed) keepTrade(trade);
 });
 
 byId("order").addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (card.session === undefined || byId("review").disabled) return;
+  const { session } = card;
+  if (session === undefined || byId("review").disabled) return;
   byId("review").disabled = true;
   say("order-notice", "Building");
   try {
     const startedMs = Date.now();
-    build = await verifyBuild(card.session, order.read(), order.priority, tokens);
-    Object.assign(build, { startedMs, builtMs: Date.now() });
+    const made = await verifyBuild(session, order.read(), order.priority, tokens);
+    if (card.session !== session) return;
+    build = Object.assign(made, { startedMs, builtMs: Date.now() });
+    clearTimeout(expiry);
     order.pause();
     say("order-notice", "");
     byId("bounds").replaceChildren(...build.facts);
@@ -140,11 +146,13 @@ byId("back").addEventListener("click", () => {
 
 byId("sign").addEventListener("click", async () => {
   const { session } = card;
+  const signing = build;
+  if (session === undefined || signing.refused) return;
   byId("sign").disabled = true;
   say("verdict", `Waiting for ${session.wallet.name} to sign`);
-  const signing = build;
+  let signed;
   try {
-    const signed = await signing.sign();
+    signed = await signing.sign();
     if (card.session !== session)
       throw new Error("The wallet was disconnected while it signed: nothing was submitted.");
     if (signing !== build || byId("proof").hidden) return;
@@ -153,18 +161,18 @@ byId("sign").addEventListener("click", async () => {
       return;
     }
     closeProof();
-    const done = follow(submittable(signing, signed, session.account.address), session, false);
-    byId("result").focus();
-    await done;
-    if (card.session !== undefined) await order.refreshBalances();
   } catch (error) {
-    if (card.session === undefined) {
-      say("wallet-notice", wordsOf(error), "bad");
-      return;
-    }
+    if (card.session === undefined) say("wallet-notice", wordsOf(error), "bad");
+    // Another build on show has a verdict of its own.
+    if (card.session !== session || signing !== build) return;
     say("verdict", wordsOf(error), "bad");
     byId("sign").disabled = isExpired(signing);
+    return;
   }
+  const done = follow(submittable(signing, signed, session.account.address), session, false);
+  byId("result").focus();
+  await done;
+  await order.refreshBalances().catch((error) => say("order-notice", error.message, "bad"));
 });
 
 /** What following a trade takes, as plain data. */

@@ -96,8 +96,12 @@ test("a late answer is abandoned", async () => {
   expect(outcome).toMatchObject({ kind: "unreachable" });
 });
 
-test("an answer larger than the limit is not read to the end", async () => {
-  const { outcome } = await call(
+test.each([
+  ["ask", true],
+  // Callers choose accounts: one of them alone could have every node go last.
+  ["getMultipleAccounts", false],
+])("an answer to %s larger than the limit is not read to the end; doubt is cast: %s", async (method, isDoubted) => {
+  const { outcome, endpoint } = await call(
     (_, response) => {
       const pump = () => {
         while (!response.destroyed && response.write("x".repeat(65_536)));
@@ -105,9 +109,10 @@ test("an answer larger than the limit is not read to the end", async () => {
       response.on("drain", pump);
       pump();
     },
-    { maxResponseBytes: 1_000_000 },
+    { method, maxResponseBytes: 1_000_000 },
   );
   expect(outcome).toMatchObject({ kind: "oversized" });
+  expect(endpoint.isCooling()).toBe(isDoubted);
 });
 
 test("an unreachable node is an UPSTREAM_ERROR", async () => {

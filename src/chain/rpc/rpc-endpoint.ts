@@ -92,7 +92,10 @@ class HttpEndpoint implements RpcEndpoint {
     const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
     const { status, text } = await this.#post(id, method, params, timeoutMs, maxBytes);
     if (text === undefined)
-      throw this.#oversized(`The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`);
+      throw this.#oversized(
+        method,
+        `The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`,
+      );
     if (status === 429 || status >= 500)
       throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`);
     const answer = this.#parse(method, status, text);
@@ -167,8 +170,9 @@ class HttpEndpoint implements RpcEndpoint {
     return new NodeError("malformed", message, { cause });
   }
 
-  #oversized(message: string): NodeError {
-    this.doubt();
+  /** Callers choose which accounts are read: an answer that is too large says nothing about the node while others give none either. */
+  #oversized(method: string, message: string): NodeError {
+    if (!ACCOUNT_METHODS.has(method)) this.doubt();
     return new NodeError("oversized", message);
   }
 

@@ -14,6 +14,21 @@ test("the next endpoint is asked when one fails", async () => {
   expect(await pool.read("ask", [])).toBe("here");
 });
 
+test("an answer that is too large casts doubt on its endpoint only if another one gives a proper answer", async () => {
+  const oversized = () => {
+    throw new NodeError("oversized", "too large");
+  };
+  const doubts: string[] = [];
+  const large = (name: string) => ({ ...fakeEndpoint({ ask: oversized }), doubt: () => doubts.push(name) });
+  const options = { now: Date.now, warn: () => {} };
+  const all = createRpcPool({ endpoints: [large("first"), large("second")], ...options });
+  await expect(all.read("ask", [])).rejects.toMatchObject({ kind: "oversized" });
+  expect(doubts).toEqual([]);
+  const one = createRpcPool({ endpoints: [large("first"), fakeEndpoint({ ask: () => "here" })], ...options });
+  expect(await one.read("ask", [])).toBe("here");
+  expect(doubts).toEqual(["first"]);
+});
+
 test("an endpoint that cools down is asked last", async () => {
   const first = { ...fakeEndpoint({ ask: () => "first" }), isCooling: () => true };
   const second = fakeEndpoint({ ask: () => "second" });

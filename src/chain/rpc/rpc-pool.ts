@@ -143,6 +143,8 @@ class PoolRead {
   #isSettled = false;
   #hedge: NodeJS.Timeout | undefined;
   #failure: unknown;
+  /** Endpoints whose answers were larger than one may be. */
+  readonly #oversized: RpcEndpoint[] = [];
   #lacking: { readonly result: unknown } | undefined;
 
   constructor(parts: PoolReadOptions) {
@@ -172,6 +174,7 @@ class PoolRead {
       this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs));
     } catch (error) {
       // What one node cannot answer because of its size matters more than that another is away.
+      if (isOversized(error)) this.#oversized.push(endpoint);
       if (!isOversized(this.#failure)) this.#failure = error;
       if (isRefusal(error) && options.isProbe !== true) onRefusal(endpoint);
     }
@@ -191,6 +194,8 @@ class PoolRead {
     else if (!this.#isSettled) {
       this.#isSettled = true;
       clearTimeout(this.#hedge);
+      // The same question has an answer of a proper size.
+      for (const other of this.#oversized) other.doubt();
       options.onAnswer?.(endpoint);
       this.#answer.resolve(result);
     }

@@ -7,6 +7,8 @@ import type { Quote, Venue } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
 import { routesOf } from "../snapshot.ts";
+import { heldMarkets } from "./changed-markets.ts";
+import { sampledCurve } from "./sampled-curves.ts";
 
 const { mint, clock, markets } = readSampleMarkets();
 const deep = markets.filter(({ name, venue }) => venue.id !== "meteora_damm_v1" && Number(name.split(" ").at(-1)) < 6);
@@ -109,4 +111,22 @@ test("a market that comes, goes or grows far better is noticed", () => {
     expect(best(pairOf(others, line), amount).outAmount).toBe(best(pairOf(others), amount).outAmount);
     best(pairOf(hot, line), amount);
   }
+});
+
+test("a market traded both ways between hubs does not stand for another of which nothing is known", () => {
+  const { hot } = scaledMarkets();
+  const [known, unknown] = [hot[0]!, hot[1]!];
+  const budget = { left: 100 };
+  const crossings = [
+    [SOL_MINT, mint],
+    [mint, SOL_MINT],
+  ].map(([inMint, outMint], from) => {
+    const curve = sampledCurve(known, { inMint: inMint!, outMint: outMint!, roundSize: 2 ** 30, clock }, budget)!;
+    return { from: 2 + from, to: 3 - from, amount: 2 ** 30, curves: [{ curve, rate: 1 }] };
+  });
+  const small = { addresses: [], crossings };
+  const network = { mints: 4, addresses: [], edges: [], isLimited: false, onwardRates: new Float64Array(4) };
+  const written = (one: HotMarket): [HotMarket, HotMarket] => [one, { ...one }];
+  expect(heldMarkets({ network, small }, new Map([written(known)]), clock, budget)).toBeDefined();
+  expect(heldMarkets({ network, small }, new Map([written(known), written(unknown)]), clock, budget)).toBeUndefined();
 });

@@ -56,6 +56,8 @@ export function heldMarkets(
 ): KnownMarkets | undefined {
   const parts = new Set(network.edges.map(({ curve }) => curve));
   const held = new Map<MarketCurve, MarketCurve>();
+  // Between hubs, a market has a curve each way.
+  const known = new Set<HotMarket>();
   for (const { amount, curves } of small.crossings) {
     for (const { curve } of curves) {
       const now = changed.get(curve.hot);
@@ -65,9 +67,10 @@ export function heldMarkets(
       const same = heldCurve(curve, now, terms, budget);
       if (same === undefined) return undefined;
       held.set(curve, same);
+      known.add(now);
     }
   }
-  if (held.size < changed.size) return undefined;
+  if (known.size < changed.size) return undefined;
   const withHeld = <T extends { readonly curve: MarketCurve }>(one: T): T => {
     const curve = held.get(one.curve);
     return curve === undefined ? one : { ...one, curve };

@@ -52,7 +52,7 @@ export const MOST_QUOTES = 2 * (64 + 64) + 3 * (Number(SHARES) + HALVES + REFINE
  * The gain grows with the size until fees outweigh it, so it is followed from the best of 32 sizes to the peak next to it. Where a
  * venue's fees fall in steps, a second peak may lie elsewhere.
  *
- * @returns undefined if it is not known what trades leave of this market
+ * @returns undefined if it is not known what trades leave of this market, or our code fails on that
  */
 export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   if (victim.hot.venue.traded === undefined) return undefined;
@@ -62,10 +62,13 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   if (largest === 0n) return { kind: "unprofitable" };
   const tried = new Map<bigint, bigint>();
   let refusal: string | undefined;
+  let isKnown = true;
   const gain = (size: bigint): bigint => {
     const known = tried.get(size);
     if (known !== undefined) return known;
-    const result = attempt(victim, size)?.gain ?? NOTHING;
+    const tradedAround = attempt(victim, size);
+    if (tradedAround === undefined) isKnown = false;
+    const result = tradedAround?.gain ?? NOTHING;
     if (typeof result === "string") refusal ??= result;
     const value = typeof result === "string" ? NOTHING : result;
     tried.set(size, value);
@@ -81,8 +84,10 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
     if (gain(ordered[at]!) > gain(ordered[best]!)) best = at;
     yield;
   }
+  if (!isKnown) return undefined;
   if (gain(ordered[best]!) === NOTHING && refusal !== undefined) return { kind: "impossible", reason: refusal };
   yield* climb(gain, best === 0 ? 1n : ordered[best - 1]!, ordered[best + 1] ?? largest);
+  if (!isKnown) return undefined;
   let [frontRun, taken] = [0n, 0n];
   for (const [size, gained] of tried) if (gained > taken) [frontRun, taken] = [size, gained];
   return taken > 0n ? { kind: "profitable", frontRun, taken } : { kind: "unprofitable" };
@@ -133,8 +138,20 @@ interface Attempt {
   readonly gain: bigint | string;
 }
 
-/** Buys for `size`, lets the swap pass, sells again. Undefined if it is not known what a trade leaves. */
-function attempt({ hot, state, inMint, outMint, ask, clock }: Victim, size: bigint): Attempt | undefined {
+/**
+ * Buys for `size`, lets the swap pass, sells again. Undefined if it is not known what a trade leaves. Code that fails on a state
+ * knows nothing of it, and nobody is to be harmed by a question.
+ */
+function attempt(victim: Victim, size: bigint): Attempt | undefined {
+  try {
+    return tradeAround(victim, size);
+  } catch (error) {
+    victim.hot.failed?.(error);
+    return undefined;
+  }
+}
+
+function tradeAround({ hot, state, inMint, outMint, ask, clock }: Victim, size: bigint): Attempt | undefined {
   const { venue } = hot;
   const quote = (on: unknown, wanted: Ask) => quoteOrRefusal(hot, on, wanted);
   const exactIn = (from: Address, to: Address, amount: bigint): Ask => ({
@@ -172,13 +189,12 @@ function keepsBound(mode: SwapMode, { inAmount, outAmount }: Quote, bound: bigin
   return mode === "exactIn" ? outAmount >= bound : inAmount <= bound;
 }
 
-/** The quote, or why there is none. Code that fails on a state refuses, too: nobody is to be harmed by a question. */
-function quoteOrRefusal({ venue, failed }: HotMarket, state: unknown, ask: Ask): Quote | TradewireError {
+/** The quote, or why there is none. */
+function quoteOrRefusal({ venue }: HotMarket, state: unknown, ask: Ask): Quote | TradewireError {
   try {
     return venue.quote(state, ask);
   } catch (error) {
     if (error instanceof TradewireError) return error;
-    failed?.(error);
-    return new TradewireError("NO_ROUTE", "This market cannot be priced after such a trade.");
+    throw error;
   }
 }

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { Address } from "../../../primitives/address.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import type { Ask, Quote, Venue } from "../../../venues/venue.ts";
+import { findSandwich } from "./sandwich.ts";
+
+const random = createRandom(31);
+const address = () => Address.from(random.bytes(32));
+const [A, B] = [address(), address()];
+const clock = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
+const AMOUNT = 10n ** 10n;
+
+interface Pool {
+  readonly a: bigint;
+  readonly b: bigint;
+}
+
+type Member = "quote" | "traded";
+
+/** A constant product without fees whose code fails from the `failsAt`-th call of a member on. */
+function search(failing?: Member, failsAt = 1) {
+  const failures: unknown[] = [];
+  const calls = { quote: 0, traded: 0 };
+  const count = (member: Member) => {
+    calls[member]++;
+    if (member === failing && calls[member] >= failsAt) throw new RangeError("Division by zero");
+  };
+  const venue = {
+    id: "raydium_cpmm",
+    quote(state: unknown, ask: Ask): Quote {
+      count("quote");
+      const { a, b } = state as Pool;
+      const [reserveIn, reserveOut] = ask.inMint === A ? [a, b] : [b, a];
+      const outAmount = (reserveOut * ask.amount) / (reserveIn + ask.amount);
+      return { ...ask, inAmount: ask.amount, outAmount, priceImpact: 0, fill: null };
+    },
+    traded(state: unknown, { inMint, inAmount, outAmount }: Quote): Pool {
+      count("traded");
+      const { a, b } = state as Pool;
+      return inMint === A ? { a: a + inAmount, b: b - outAmount } : { a: a - outAmount, b: b + inAmount };
+    },
+  } as unknown as Venue;
+  const state: Pool = { a: 10n ** 12n, b: 10n ** 12n };
+  const market = { venue: "raydium_cpmm", address: address(), mints: [A, B], nativeSol: false } as const;
+  const hot = { venue, market, state, slot: 1n, failed: (error: unknown) => void failures.push(error) };
+  const { outAmount } = venue.quote(state, { mode: "exactIn", inMint: A, outMint: B, amount: AMOUNT, clock });
+  const ask = { mode: "exactIn", amount: AMOUNT, bound: (outAmount * 97n) / 100n } as const;
+  const steps = findSandwich({ hot, state, inMint: A, outMint: B, ask, clock });
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return { found: value, failures: failures.length, calls };
+  }
+}
+
+test("a market whose code fails on what trades leave is unknown, never safe", () => {
+  const { found, calls } = search();
+  expect(found?.kind).toBe("profitable");
+  for (const member of ["quote", "traded"] as const) {
+    for (const failsAt of [2, 7, 40, 90, 130].filter((call) => call < calls[member])) {
+      const { found: whatIsKnown, failures } = search(member, failsAt);
+      expect(whatIsKnown, `${member} ${failsAt}`).toBeUndefined();
+      expect(failures).toBeGreaterThan(0);
+    }
+  }
+});

@@ -689,7 +689,7 @@ type QuoteFault struct {
 	Reason string `json:"reason"`
 }
 
-// PriceMovement: How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+// PriceMovement: How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
 type PriceMovement struct {
 	// Moments from which a whole life of a blockhash has been observed. They overlap.
 	Samples int64 `json:"samples"`

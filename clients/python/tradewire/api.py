@@ -515,7 +515,7 @@ class QuoteFault(TypedDict):
 
 
 class PriceMovement(TypedDict):
-    """How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at the size of that quote, for half an hour at most; observation ends ten minutes after the last quote."""
+    """How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote."""
 
     # Moments from which a whole life of a blockhash has been observed. They overlap.
     samples: int

@@ -2082,7 +2082,7 @@ export const QuoteResponseSchema: GenMessage<QuoteResponse, {jsonType: QuoteResp
 
 /**
  * How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction,
- * at the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+ * at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
  *
  * @generated from message tradewire.v1.PriceMovement
  */
@@ -2126,7 +2126,7 @@ export type PriceMovement = Message<"tradewire.v1.PriceMovement"> & {
 
 /**
  * How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction,
- * at the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+ * at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
  *
  * @generated from message tradewire.v1.PriceMovement
  */

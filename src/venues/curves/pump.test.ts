@@ -11,7 +11,7 @@ const fresh: PumpSide = {
 
 describe("maths of Pump coins", () => {
   it("prices a purchase as cost plus one, fees rounded up each", () => {
-    expect(buyTokens(1n, fresh)).toEqual({ tokens: 1n, net: 1n, quote: 3n });
+    expect(buyTokens(1n, fresh)).toEqual({ tokens: 1n, net: 1n, feeBase: 1n, quote: 3n });
     const whole = buyTokens(793_100_000_000_000n, { ...fresh, fees: { lp: 0n, protocol: 100n, creator: 50n } });
     expect(whole).toMatchObject({ net: 85_005_359_057n, quote: 85_005_359_057n + 850_053_591n + 425_026_796n });
   });

@@ -14,6 +14,8 @@ export interface PumpTrade {
   readonly tokens: bigint;
   /** Quote amount on the curve, before fees. */
   readonly net: bigint;
+  /** What its fees are charged on: `net`, or what that was before rounding took units of it to stay within a budget. */
+  readonly feeBase: bigint;
   /** Quote amount that the wallet pays or receives. */
   readonly quote: bigint;
 }
@@ -32,13 +34,14 @@ export function pumpFeesOn(amount: bigint, { lp, protocol, creator }: PumpFees):
  */
 export function buyWithBudget(budget: bigint, side: PumpSide): PumpTrade {
   const { lp, protocol, creator } = side.fees;
-  let net = (budget * BPS) / (BPS + lp + protocol + creator);
-  const total = net + pumpFeesOn(net, side.fees);
-  if (total > budget) net -= total - budget;
-  if (net <= 1n) return { tokens: 0n, net: 0n, quote: budget };
+  const feeBase = (budget * BPS) / (BPS + lp + protocol + creator);
+  const total = feeBase + pumpFeesOn(feeBase, side.fees);
+  const net = total > budget ? feeBase - (total - budget) : feeBase;
+  if (net <= 1n) return { tokens: 0n, net: 0n, feeBase: 0n, quote: budget };
   return {
     tokens: constantProductOut(net - 1n, side.quote, side.tokens),
     net,
+    feeBase,
     quote: minOf(total, budget),
   };
 }
@@ -46,7 +49,7 @@ export function buyWithBudget(budget: bigint, side: PumpSide): PumpTrade {
 /** Proceeds of selling `tokens`: the curve's output rounded down, less all fees rounded up. May be below zero. */
 export function sellTokens(tokens: bigint, side: PumpSide): PumpTrade {
   const net = constantProductOut(tokens, side.tokens, side.quote);
-  return { tokens, net, quote: net - pumpFeesOn(net, side.fees) };
+  return { tokens, net, feeBase: net, quote: net - pumpFeesOn(net, side.fees) };
 }
 
 /**

@@ -6,5 +6,5 @@ import { type PumpSide, type PumpTrade, pumpFeesOn } from "../curves/pump.ts";
  */
 export function buyTokens(tokens: bigint, side: PumpSide): PumpTrade {
   const net = (tokens * side.quote) / (side.tokens - tokens) + 1n;
-  return { tokens, net, quote: net + pumpFeesOn(net, side.fees) };
+  return { tokens, net, feeBase: net, quote: net + pumpFeesOn(net, side.fees) };
 }

@@ -11,15 +11,15 @@ import { pumpFee } from "../shared/pump-fees.ts";
 export function buyFromPool(tokens: bigint, side: PumpSide): PumpTrade | undefined {
   if (tokens >= side.tokens) return undefined;
   const net = ceilDiv(tokens * side.quote, side.tokens - tokens);
-  return { tokens, net, quote: net + pumpFeesOn(net, side.fees) };
+  return { tokens, net, feeBase: net, quote: net + pumpFeesOn(net, side.fees) };
 }
 
 /** Quote that a sale takes out of the pool's vault: all but the fee that stays with the liquidity. */
-export function paidByVault({ net }: PumpTrade, { fees }: PumpSide): bigint {
-  return net - pumpFee(net, fees.lp);
+export function paidByVault({ net, feeBase }: PumpTrade, { fees }: PumpSide): bigint {
+  return net - pumpFee(feeBase, fees.lp);
 }
 
 /** Quote that a buy adds to the pool's vault: what moves the curve, and the fee that stays with the liquidity. */
-export function heldByVault({ net }: PumpTrade, { fees }: PumpSide): bigint {
-  return net + pumpFee(net, fees.lp);
+export function heldByVault({ net, feeBase }: PumpTrade, { fees }: PumpSide): bigint {
+  return net + pumpFee(feeBase, fees.lp);
 }

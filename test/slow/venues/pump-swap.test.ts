@@ -8,6 +8,7 @@ import { decodePumpSwapMarket, PUMP_SWAP_PROGRAM } from "../../../src/venues/pum
 import { pumpSwap } from "../../../src/venues/pump-swap/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { buyForTrimmedBudgets } from "../../conformance/trimmed-budgets.ts";
 import { Svm } from "../../support/svm.ts";
 import { newTradedMint } from "./support/metadata-mint.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
@@ -67,6 +68,20 @@ describe.skipIf(!present)(`pump_swap on the real program (${PROGRAM})`, () => {
       all.push(...outcomes);
     });
   }
+
+  it.each([1, 2, 4, 5])("leaves what is said where rounding takes units off a budget: pool %d", (seed) => {
+    const random = createRandom(1_000 + seed);
+    const svm = new Svm();
+    svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAM);
+    svm.addProgram(PUMP_FEE_PROGRAM, FEES_PROGRAM);
+    const quote = newQuote(svm, seed, random);
+    writePumpSwapSettings(svm, { creatorFeeConfigurable: seed % 2 === 0, quoteMint: quote.mint });
+    const { mint, pool } = newPool(svm, quote, random);
+    const wallet = newWallet(svm, random);
+    svm.setTokens(wallet, mint, 0n);
+    svm.setTokens(wallet, quote.mint, 1n << 62n);
+    for (const { said, found } of buyForTrimmedBudgets(svm, pool, wallet, 25)) expect(said).toEqual(found);
+  });
 
   it("made at least 2,000 trades, with a tight bound on compute units", () => {
     const verdict = judge(all);

@@ -24,6 +24,8 @@ test.each([0, 0.0001, 0.01, 0.03, 0.5])("never exceeds the cap %d, whatever the 
 test.each([
   ["nothing", undefined],
   ["no movement", said({ movement: undefined })],
+  ["a movement of null", said({ movement: null })],
+  ["a movement in words", said({ movement: "0.01" })],
   ["no samples", said({ samples: 0 })],
   ["few samples", said({ samples: 19 })],
   ["samples that are no number", said({ samples: Number.NaN })],

@@ -28,7 +28,7 @@ export function slippageCap(given: number | undefined): number {
  */
 export function autoSlippage(moved: PriceQuote["priceMovement"], cap: number): SlippageBasis {
   const { movement, quantile = 0, samples = 0, windowSeconds = 0, spanSeconds = 0 } = moved ?? {};
-  if (movement === undefined || !(samples >= LEAST_SAMPLES)) {
+  if (typeof movement !== "number" || !(samples >= LEAST_SAMPLES)) {
     throw unknown(`the service has observed its price from ${Number(samples) || 0} moments only`);
   }
   const isSane =

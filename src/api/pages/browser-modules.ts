@@ -3,8 +3,13 @@ import { fileURLToPath } from "node:url";
 
 const LONGEST_MS = 30_000;
 
-/** What pages import: the client library's verifier, and what a wallet made in a page signs with. */
-const ENTRIES = ["./client/entry/verify.ts", "@noble/ed25519", "@noble/hashes/sha2.js"];
+/** What pages import: the client library's verifier and choice of slippage, and what a wallet made in a page signs with. */
+const ENTRIES = [
+  "./client/entry/verify.ts",
+  "./client/trading/auto-slippage.ts",
+  "@noble/ed25519",
+  "@noble/hashes/sha2.js",
+];
 
 /**
  * The modules that pages run, by path: the sources of the client library with their types removed, and its packages. Made in

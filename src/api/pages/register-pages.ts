@@ -54,6 +54,7 @@ const ASSETS = [
   "trade/pending-trade.js",
   "trade/quote-stream.js",
   "trade/quote-view.js",
+  "trade/slippage-field.js",
   "trade/timeline.js",
   "trade/trade-progress.js",
   "trade/trade-proof.js",

@@ -5,6 +5,7 @@ import { byId, call } from "../shared/page.js";
 import { say } from "./notices.js";
 import { followQuotes } from "./quote-stream.js";
 import { describeQuote, describeRoute } from "./quote-view.js";
+import { SlippageField } from "./slippage-field.js";
 
 /** Typing pauses this long before a price is asked for. */
 const TYPED_MS = 250;
@@ -20,6 +21,7 @@ export class OrderForm {
   #quote;
   #stopQuotes = () => {};
   #typing;
+  #slippage = new SlippageField(() => this.#askSoon());
 
   constructor(tokens) {
     this.#tokens = tokens;
@@ -58,7 +60,7 @@ export class OrderForm {
   }
 
   /** The order as typed. @throws Error saying what is missing */
-  read() {
+  read(slippageOf = (order) => this.#slippage.of(order)) {
     const { input, output } = this.#sides();
     if (input === undefined || output === undefined)
       throw new Error("Choose both tokens: a symbol of the list, or a mint address.");
@@ -69,13 +71,17 @@ export class OrderForm {
       .replace(",", ".");
     const decimals = this.#tokens.decimals(mode === "exactIn" ? input : output) ?? 9;
     if (toRaw(text, decimals) === undefined) throw new Error(text === "" ? "" : `${text} is not an amount above zero.`);
-    const slippage = Number(byId("slippage").value.trim().replace(",", ".") || Number.NaN) / 100;
-    if (!(slippage >= 0 && slippage < 1)) throw new Error("Slippage is a percentage from 0 to below 100: 1 is 1 %.");
-    return { inputMint: input, outputMint: output, amount: Number(text), swapMode: mode, slippage };
+    const order = { inputMint: input, outputMint: output, amount: Number(text), swapMode: mode };
+    return { ...order, slippage: slippageOf(order) };
   }
 
   /** Follows the price of the order until the next one. */
-  async ask() {
+  ask() {
+    this.#slippage.forget();
+    this.#follow();
+  }
+
+  async #follow() {
     this.pause();
     this.#quote = undefined;
     byId("quote").hidden = true;
@@ -83,7 +89,7 @@ export class OrderForm {
     byId(this.#mode === "exactIn" ? "out-amount" : "in-amount").value = "";
     let order;
     try {
-      order = this.read();
+      order = this.read((sides) => this.#slippage.whileAsking(sides));
     } catch (error) {
       say("order-notice", error.message, error.message === "" ? "" : "bad");
       return;
@@ -97,6 +103,7 @@ export class OrderForm {
     this.#stopQuotes = () => stop.abort();
     await followQuotes(order, this.#apiKey, stop.signal, {
       quoted: (data) => {
+        if (stop.signal.aborted || this.#choosesSlippage(order, data)) return;
         this.#quote = { order, data };
         byId("quote").classList.remove("stale");
         say("order-notice", "");
@@ -108,6 +115,18 @@ export class OrderForm {
         say("order-notice", words, "bad");
       },
     });
+  }
+
+  /** Goes on with the slippage that a price chose, or asks for a number. @returns whether this price is for another slippage */
+  #choosesSlippage(order, { priceMovement }) {
+    try {
+      if (!this.#slippage.choose(order, priceMovement)) return false;
+      this.#follow();
+    } catch (error) {
+      this.pause();
+      say("order-notice", error.message, "bad");
+    }
+    return true;
   }
 
   #showQuote() {
@@ -185,7 +204,6 @@ export class OrderForm {
       // A click shows the whole list and not only what matches the present token.
       byId(id).addEventListener("focus", () => byId(id).select());
     }
-    byId("slippage").addEventListener("input", () => this.#askSoon());
     byId("priority").addEventListener("change", () => this.#showQuote());
     byId("flip").addEventListener("click", () => this.#flip());
   }

@@ -33,7 +33,12 @@ function observing() {
     } as const;
     return { markets: [{ venue, market, state: null, slot: 1n }], faults: [], searched: [] };
   };
-  const markets = { hubMints: [], marketsOf: pair, knownMarkets: pair, mint: () => null } as unknown as Markets;
+  const searches = { made: 0 };
+  const marketsOf = () => {
+    searches.made++;
+    return pair();
+  };
+  const markets = { hubMints: [], marketsOf, knownMarkets: pair, mint: () => null } as unknown as Markets;
   const head = { clock: () => clock, slotMs: () => 400 };
   const movements = new PriceMovements({ markets, head, now: () => time.ms, pause: async () => undefined });
   const observe = async (times: number, change?: (index: number) => void) => {
@@ -43,7 +48,7 @@ function observing() {
       await movements.observe();
     }
   };
-  return { movements, price, time, observe };
+  return { movements, price, searches, time, observe };
 }
 
 const intent = (): Intent =>
@@ -109,4 +114,12 @@ test("whoever quotes a pair first, at whatever size, does not choose the trade b
     price.now = index % 2 === 0 ? 2_000n : 1_980n;
   });
   expect(movements.note(asked, TRADE)).toMatchObject({ samples: 88, movement: expect.closeTo(0.01, 6) });
+});
+
+test("what is observed is in memory: the chain is searched for nobody", async () => {
+  const { movements, price, searches, observe } = observing();
+  movements.note(intent(), TRADE);
+  await observe(3);
+  expect(price.quotes).toBe(3);
+  expect(searches.made).toBe(0);
 });

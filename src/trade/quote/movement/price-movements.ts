@@ -4,7 +4,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import type { Intent } from "../../intent.ts";
 import { priceRoutes } from "../route.ts";
-import { takeSnapshot } from "../snapshot.ts";
+import { type Snapshot, takeSnapshot } from "../snapshot.ts";
 import { type PriceMovement, PriceSeries } from "./price-series.ts";
 
 interface PriceMovementsOptions {
@@ -95,7 +95,7 @@ export class PriceMovements {
   #price({ intent, series }: Observed): void {
     const { markets, head, now } = this.#options;
     try {
-      const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address);
+      const snapshot = knownSnapshot(markets, intent);
       if (snapshot === undefined) return;
       let best = 0n;
       for (const { outAmount } of priceRoutes(intent, snapshot.direct, snapshot.hubs, head.clock(), 1).routes)
@@ -105,6 +105,17 @@ export class PriceMovements {
       // Without a fresh state there is no price; the gap shows in the samples.
     }
   }
+}
+
+/** The snapshot of a pair without a search that a caller would wait for: a pair that trades over hubs alone is empty itself. */
+function knownSnapshot(markets: Markets, { inMint, outMint }: Intent): Snapshot | undefined {
+  const knownMarkets: Markets["knownMarkets"] = (pair) => markets.knownMarkets(pair);
+  const direct = knownMarkets({ a: inMint.address, b: outMint.address });
+  if (direct === undefined) return undefined;
+  const mint: Markets["mint"] = (address) => markets.mint(address);
+  const memory = { knownMarkets, mint, marketsOf: () => direct };
+  const { hubMints } = markets;
+  return takeSnapshot(hubMints === undefined ? memory : { ...memory, hubMints }, inMint.address, outMint.address);
 }
 
 /** The size at which a trade is observed: the next round one below it, or the least whose output shows how the price moves. */

@@ -271,8 +271,6 @@ export interface TransactionRecord {
   readonly feeLamports: bigint;
   /** All accounts in message order, loaded addresses at the end. */
   readonly accounts: readonly Address[];
-  /** The program of each instruction of the message, as far as the record shows. */
-  readonly programs?: readonly Address[];
   readonly preBalances: readonly bigint[];
   readonly postBalances: readonly bigint[];
   readonly preTokenBalances: readonly TokenBalanceRecord[];

@@ -50,10 +50,10 @@ function outcomeOf(instructions: readonly Instruction[], error: string) {
     slot: 1n,
     error: { InstructionError: [Number(at), { Custom: Number(custom) }] },
     feeLamports: 5_000n,
-    programs: instructions.map(({ program }) => program),
     logs: [],
   } as unknown as Parameters<typeof failedOutcome>[1];
-  return { at: Number(at), outcome: failedOutcome("signature", record, 1, venues) };
+  const programs = instructions.map(({ program }) => program);
+  return { at: Number(at), outcome: failedOutcome("signature", record, programs, 1, venues) };
 }
 
 test("a guard that asks for what arrives lands; one unit more is SLIPPAGE_EXCEEDED, by instruction index", async () => {
@@ -97,12 +97,12 @@ test("sales that are good as a whole fail at the bounds of single markets, and l
 
 test("a swap that wants for balance is not taken for a guard that failed", () => {
   const venue = venues[0]!.programs[0]!;
-  const record = { slot: 1n, error: { InstructionError: [0, { Custom: 1 }] }, feeLamports: 5_000n, programs: [venue] };
+  const record = { slot: 1n, error: { InstructionError: [0, { Custom: 1 }] }, feeLamports: 5_000n };
   const logs = [
     `Program ${TOKEN_PROGRAM} failed: custom program error: 0x1`,
     `Program ${venue} failed: custom program`,
   ];
-  const outcome = failedOutcome("signature", { ...record, logs } as never, 1, venues);
+  const outcome = failedOutcome("signature", { ...record, logs } as never, [venue], 1, venues);
   expect(outcome).toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
 });
 

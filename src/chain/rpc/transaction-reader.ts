@@ -1,4 +1,3 @@
-import type { Address } from "../../primitives/address.ts";
 import type { TokenBalanceRecord, TransactionRecord } from "../port.ts";
 import { NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
@@ -49,7 +48,6 @@ function decodeRecord(result: unknown, signature: string): TransactionRecord | n
     error: meta.err ?? null,
     feeLamports: asInteger(meta.fee, WHAT),
     accounts,
-    ...(message.instructions === undefined ? {} : { programs: decodePrograms(message.instructions, accounts) }),
     preBalances: balances(meta.preBalances),
     postBalances: balances(meta.postBalances),
     preTokenBalances: decodeTokenBalances(meta.preTokenBalances),
@@ -57,15 +55,6 @@ function decodeRecord(result: unknown, signature: string): TransactionRecord | n
     logs: asList(meta.logMessages ?? [], WHAT).map((line) => asText(line, WHAT)),
     computeUnitsConsumed: units === undefined || units === null ? undefined : asInteger(units, WHAT),
   };
-}
-
-function decodePrograms(instructions: unknown, accounts: readonly Address[]): readonly Address[] {
-  return asList(instructions, WHAT).map((instruction) => {
-    const program = accounts[Number(asInteger(asRecord(instruction, WHAT).programIdIndex, WHAT))];
-    if (program === undefined)
-      throw new NodeError("malformed", "A Solana node answered with an instruction of no program.");
-    return program;
-  });
 }
 
 function decodeTokenBalances(value: unknown): readonly TokenBalanceRecord[] {

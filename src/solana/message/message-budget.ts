@@ -1,5 +1,6 @@
 import { ByteReader } from "../../primitives/byte-reader.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../programs.ts";
+import { readLength } from "./compact-length.ts";
 
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;
@@ -50,15 +51,4 @@ function indexOfAddress(accounts: Uint8Array, address: Uint8Array): number {
   for (let at = 0; at < accounts.length; at += ADDRESS_BYTES)
     if (address.every((byte, index) => accounts[at + index] === byte)) return at / ADDRESS_BYTES;
   return -1;
-}
-
-/** A compact-u16 length. */
-function readLength(from: ByteReader): number {
-  let length = 0;
-  for (let shift = 0; shift < 21; shift += 7) {
-    const byte = from.u8();
-    length |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return length;
-  }
-  throw new RangeError("a length of more than three bytes");
 }

@@ -211,9 +211,9 @@ export class Attempt {
       const { signature, landing } = landed;
       if (landing.kind === "pending") return undefined;
       if (landing.kind === "landed") {
-        const outcome = await this.#explained(readOutcome(this.#ports.venues, this.sealed, signature, landing));
-        const transaction = this.#broadcast.transactionOf(signature);
-        this.#ports.onLanded?.(reportLanded(this.sealed, { signature, transaction }, landing.record, outcome));
+        const sent = { signature, transaction: this.#broadcast.transactionOf(signature) };
+        const outcome = await this.#explained(readOutcome(this.#ports.venues, this.sealed, sent, landing));
+        this.#ports.onLanded?.(reportLanded(this.sealed, sent, landing.record, outcome));
         return { signature, outcome };
       }
       if (await this.#followStored()) continue;

@@ -1,5 +1,6 @@
 import type { TransactionRecord } from "../../../chain/port.ts";
 import type { ErrorCode } from "../../../errors/error-codes.ts";
+import type { Address } from "../../../primitives/address.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { Outcome } from "./outcome.ts";
 import {
@@ -25,11 +26,13 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
  * program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes
  * nothing, costs nothing, and its message is used up like any other (SIMD-0290).
  *
+ * @param programs the program of each instruction, by the bytes that were sent: nodes need not agree on what they say of them
  * @param witnesses nodes that agree on the record
  */
 export function failedOutcome(
   signature: string,
-  { slot, error, logs, feeLamports, programs = [] }: TransactionRecord,
+  { slot, error, logs, feeLamports }: TransactionRecord,
+  programs: readonly Address[],
   witnesses: number,
   venues: readonly Venue[],
 ): Outcome {

@@ -48,12 +48,18 @@ export function failureOfInstruction(
   error: unknown,
   programs: readonly { toString(): string }[],
 ): ProgramFailure | undefined {
-  const [index, cause] = (error as { InstructionError?: [number, { Custom?: unknown }] })?.InstructionError ?? [];
+  const [index, cause] = failedInstruction(error);
   const program = index === undefined ? undefined : programs[index]?.toString();
   const number = cause?.Custom;
   if (program === undefined || typeof number !== "number") return undefined;
   const isOwn = number >= LEAST_OWN_NUMBER || program === SYSTEM || TOKEN_PROGRAMS.has(program);
   return isOwn ? { program, number, name: undefined } : undefined;
+}
+
+/** The place of the instruction that failed, and why; nothing if the error names none. A node may say anything. */
+function failedInstruction(error: unknown): readonly [index?: number, cause?: { readonly Custom?: unknown } | null] {
+  const named = (error as { InstructionError?: unknown } | null | undefined)?.InstructionError;
+  return Array.isArray(named) ? (named as [number, { Custom?: unknown } | null]) : [];
 }
 
 /**
@@ -63,7 +69,7 @@ export function failureOfInstruction(
  * @param programs the program of each instruction
  */
 export function isGuardFailure(error: unknown, programs: readonly { toString(): string }[]): boolean {
-  const [index, cause] = (error as { InstructionError?: [number, { Custom?: unknown }] })?.InstructionError ?? [];
+  const [index, cause] = failedInstruction(error);
   return cause?.Custom === INSUFFICIENT && TOKEN_PROGRAMS.has(programs[index!]?.toString() ?? "");
 }
 

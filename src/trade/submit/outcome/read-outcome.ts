@@ -1,4 +1,6 @@
 import type { LandingOutcome } from "../../../chain/port.ts";
+import { programsOf } from "../../../solana/message/message-programs.ts";
+import { wireLayout } from "../../../solana/message.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import { failedOutcome } from "./landed-failure.ts";
@@ -11,10 +13,13 @@ type Landed = Extract<LandingOutcome, { readonly kind: "landed" }>;
 export function readOutcome(
   venues: readonly Venue[],
   sealed: SealedTrade,
-  signature: string,
+  { signature, transaction }: { readonly signature: string; readonly transaction: Uint8Array },
   { record, witnesses }: Landed,
 ): Outcome {
-  if (record.error !== null) return failedOutcome(signature, record, witnesses, venues);
+  if (record.error !== null) {
+    const programs = programsOf(wireLayout(transaction).message);
+    return failedOutcome(signature, record, programs, witnesses, venues);
+  }
   const { result, costs } = readReceipt(sealed, record);
   // Never "finalized": processes that see it land at different times must write the same. Reading an outcome adds that.
   return { kind: "landed", slot: record.slot, status: "confirmed", result, costs, witnesses };

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { failureOfInstruction, isGuardFailure } from "./program-failure.ts";
+
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const VENUE = "venue";
+
+test("an error names the instruction that failed", () => {
+  const programs = [VENUE, TOKEN_PROGRAM];
+  expect(isGuardFailure({ InstructionError: [1, { Custom: 1 }] }, programs)).toBe(true);
+  expect(isGuardFailure({ InstructionError: [0, { Custom: 1 }] }, programs)).toBe(false);
+  expect(isGuardFailure({ InstructionError: [1, { Custom: 11 }] }, programs)).toBe(false);
+  expect(failureOfInstruction({ InstructionError: [0, { Custom: 6_000 }] }, programs)).toMatchObject({
+    program: VENUE,
+    number: 6_000,
+  });
+});
+
+test("an error in a form that no node should use names none", () => {
+  const errors = [5, {}, null, [], ["a"], [9, null], [1], [1, "BorrowFailed"], { length: 2 }];
+  for (const named of errors) {
+    expect(isGuardFailure({ InstructionError: named }, [TOKEN_PROGRAM])).toBe(false);
+    expect(failureOfInstruction({ InstructionError: named }, [TOKEN_PROGRAM])).toBeUndefined();
+  }
+  for (const error of ["AccountInUse", 5, undefined]) expect(isGuardFailure(error, [TOKEN_PROGRAM])).toBe(false);
+});

@@ -112,8 +112,13 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
     async *watchQuote(request, context) {
       const caller = stateOf(context);
       const ask = { ...toSwap(request), caller };
-      const price = async () => namingFields(swapFields(request), () => trades.quote(ask));
-      const watch = (until: AbortSignal) => watchQuote(price, () => bounds.takePrice(caller), until);
+      const price = async (worstCase: boolean) =>
+        namingFields(swapFields(request), () => trades.quote({ ...ask, worstCase }));
+      const prices = {
+        price: () => price(false),
+        withWorstCase: ask.worstCase === true ? () => price(true) : undefined,
+      };
+      const watch = (until: AbortSignal) => watchQuote(prices, () => bounds.takePrice(caller), until);
       for await (const quoted of streamOfKey(bounds, context, watch)) yield fromQuoted(quoted);
     },
 

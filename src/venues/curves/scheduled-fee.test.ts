@@ -72,6 +72,13 @@ describe("fees by market cap", () => {
   });
 });
 
+it("counts a power from the first period on: the first step may fall before the trade lands", () => {
+  const fee = { kind: "timeSchedule", cliff: 500_000_000n, exponential: true, reduction: 250n } as const;
+  const work = (periods: bigint, frequency: bigint) =>
+    baseFeeWork({ ...fee, periods, frequency }, 1n, false, start).powers;
+  expect([work(120n, 30n), work(0n, 30n), work(120n, 0n)]).toEqual([true, false, false]);
+});
+
 describe("rate limiter", () => {
   it("charges the cliff up to the reference amount and more above it", () => {
     expect(baseFeeOnGross(limiter, 1_000_000_000n, start)).toBe(10_000_000n);

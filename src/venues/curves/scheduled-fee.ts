@@ -125,9 +125,10 @@ interface BaseFeeWork {
 /** The steps taken for an amount that includes the fee (`net` false) or is without it (`net` true). */
 export function baseFeeWork(fee: BaseFee, amount: bigint, net: boolean, moment: FeeMoment): BaseFeeWork {
   if (fee.kind !== "rateLimiter") {
-    const steps = fee.kind === "timeSchedule" ? stepsOfTime(fee, moment) : stepsOfPrice(fee, moment);
     const counts = fee.kind === "marketCapSchedule" && moment.sqrtPrice > moment.firstSqrtPrice;
-    return { counts, powers: fee.exponential && steps > 0n, roots: false };
+    // The first step may fall, or the schedule end, between the build and the landing.
+    const falls = fee.periods > 0n && (fee.kind === "marketCapSchedule" || fee.frequency > 0n);
+    return { counts, powers: fee.exponential && falls, roots: false };
   }
   if (!isLimiting(fee, moment)) return NO_WORK;
   if (!net) return amount > fee.reference ? COUNTING : NO_WORK;

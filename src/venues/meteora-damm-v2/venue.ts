@@ -201,7 +201,7 @@ function unitsOf(
     (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? 15_000 : 0) +
     (pool.followsVolatility ? 4_700 : 0) +
-    (work.powers ? 2_300 : 0) +
+    (work.powers ? 2_500 : 0) +
     (work.counts ? (pool.baseFee.kind === "rateLimiter" && !exactIn ? 3_800 : 2_150) : 0) +
     (work.roots ? 20_000 : 0) +
     mintUnits(mints[0], extensions[0], exactIn) +

@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { createRandom } from "../../../src/primitives/random.ts";
+import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
+import { associatedTokenAddress } from "../../../src/solana/pda.ts";
+import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
+import type { Quote, SwapMode } from "../../../src/venues/venue.ts";
+import { readMarket } from "../../conformance/trades.ts";
+import { TIMED_MARKETS, type TimedBench } from "./support/timed-markets.ts";
+
+/**
+ * Trades built now that land later, with the clock moved between: fees that fall with time, by schedule or with volatility,
+ * limits on size that end, profit that unlocks. What lands is within the bound that was signed, and within the compute bound;
+ * what is not, the program refuses as slippage.
+ */
+const present = TIMED_MARKETS.filter(({ needs }) => needs.length === 0);
+for (const { name, needs } of TIMED_MARKETS) if (needs.length > 0) console.log(`skipped: ${name}: ${needs.join(", ")}`);
+
+const TRADES = Number(process.env.TRADES ?? 150);
+/** Each on a new market. */
+const FIRST_TRADES = 8;
+/** Until it lands, and between two trades. Seconds. */
+const DELAYS = [0, 1, 5, 12, 29, 31, 60, 90];
+const PAUSES = [0, 0, 1, 20, 60, 130];
+/** Slippage signed: none, a tenth of a percent, one percent. Bps. */
+const SLIPPAGES = [0n, 10n, 100n];
+const BUDGET_UNITS = 150;
+
+describe.runIf(present.length > 0)("a trade lands some time after it was built", () => {
+  it.each(present)("$name", ({ name, open, onlyFalls }) => {
+    const bench = open();
+    const { svm } = bench;
+    const random = createRandom(name.length * 6_151);
+    const counts: Record<string, number> = {};
+    const faults: string[] = [];
+    let worst = 0;
+    let most = 0;
+    for (let index = 0; index < TRADES; index++) {
+      pass(svm, random.pick(PAUSES));
+      bench.fund();
+      const order = orderOf(bench, random);
+      if (order === undefined) continue;
+      const slippage = random.pick(SLIPPAGES);
+      const landed = landLater(bench, order, slippage, random.pick(DELAYS));
+      counts[landed.kind] = (counts[landed.kind] ?? 0) + 1;
+      worst = Math.max(worst, landed.worseBps);
+      most = Math.max(most, landed.unitsRatio);
+      if (landed.fault !== undefined) faults.push(`#${index}: ${landed.fault}`);
+    }
+    console.log(
+      `landing later | ${name} | ${JSON.stringify(counts)} | worse by ${worst} bps at most | use / bound ${most.toFixed(3)}`,
+    );
+    expect(faults).toEqual([]);
+    if (onlyFalls) expect(Object.keys(counts).filter((kind) => kind !== "better" && kind !== "as quoted")).toEqual([]);
+    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(TRADES / 2);
+  });
+
+  it.each(present)("$name: its first step falls between", ({ open }) => {
+    const random = createRandom(1);
+    const faults: string[] = [];
+    let landed = 0;
+    for (let index = 0; index < FIRST_TRADES; index++) {
+      const bench = open();
+      const order = orderOf(bench, random);
+      if (order === undefined) continue;
+      const { kind, fault } = landLater(bench, order, SLIPPAGES.at(-1)!, 61);
+      if (fault !== undefined) faults.push(`#${index}: ${fault}`);
+      if (kind !== "refused as slippage") landed += 1;
+    }
+    expect(faults).toEqual([]);
+    expect(landed).toBeGreaterThan(0);
+  });
+});
+
+interface Order {
+  readonly mode: SwapMode;
+  readonly inMint: Address;
+  readonly outMint: Address;
+  readonly quote: Quote;
+  readonly state: unknown;
+}
+
+interface Landed {
+  readonly kind: "better" | "as quoted" | "worse, within its bound" | "refused as slippage" | "wrong";
+  /** How much worse than quoted, if it landed. Bps. */
+  readonly worseBps: number;
+  readonly unitsRatio: number;
+  readonly fault?: string;
+}
+
+/** Lets seconds pass, with slots of 400 ms. */
+function pass(svm: TimedBench["svm"], seconds: number): void {
+  const { slot, epoch, unixTimestamp } = svm.clock();
+  svm.setClock({
+    slot: slot + BigInt(Math.ceil(seconds * 2.5)),
+    epoch,
+    unixTimestamp: unixTimestamp + BigInt(seconds),
+  });
+}
+
+/** A trade drawn and quoted now; undefined if the market refuses it. */
+function orderOf({ svm, venue, market, pair, wallet }: TimedBench, random: ReturnType<typeof createRandom>) {
+  const forwards = random.chance(0.5);
+  const [inMint, outMint] = forwards ? [pair.a, pair.b] : [pair.b, pair.a];
+  const mode: SwapMode = venue.supports.exactOut && random.chance(0.5) ? "exactOut" : "exactIn";
+  const amount = 1n << BigInt(20 + random.pick([0, 4, 8, 12, 16, 18, 20]));
+  const { state } = readMarket(svm, venue, market, pair);
+  try {
+    const quote = venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
+    const held = svm.tokens(associatedTokenAddress(wallet, inMint, svm.get(inMint)!.owner));
+    return held < 2n * quote.inAmount ? undefined : { mode, inMint, outMint, quote, state };
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+}
+
+function landLater({ svm, venue, wallet }: TimedBench, order: Order, slippageBps: bigint, seconds: number): Landed {
+  const { mode, inMint, outMint, quote, state } = order;
+  const accountOf = (mint: Address) => associatedTokenAddress(wallet, mint, svm.get(mint)!.owner);
+  const [source, destination] = [accountOf(inMint), accountOf(outMint)];
+  const threshold =
+    mode === "exactIn"
+      ? quote.outAmount - (quote.outAmount * slippageBps) / 10_000n
+      : quote.inAmount + (quote.inAmount * slippageBps) / 10_000n;
+  const exists = (address: Address) => svm.get(address) !== null;
+  const leg = venue.swap(state, quote, { wallet, source, destination, threshold, salt: 0, exists });
+  pass(svm, seconds);
+  const before = { in: svm.tokens(source), out: svm.tokens(destination) };
+  const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
+  const paid = before.in - svm.tokens(source);
+  const received = svm.tokens(destination) - before.out;
+  const unitsRatio = (done.computeUnits - BUDGET_UNITS) / leg.computeUnits;
+  const what = `${mode} of ${quote.inAmount} for ${quote.outAmount}, ${slippageBps} bps, ${seconds} s later`;
+  if (!done.ok) {
+    const failure = parseProgramFailure(done.logs);
+    const code = failure === undefined ? done.error : classifyFailure(failure, [venue]);
+    if (code === "SLIPPAGE_EXCEEDED") return { kind: "refused as slippage", worseBps: 0, unitsRatio: 0 };
+    return { kind: "wrong", worseBps: 0, unitsRatio: 0, fault: `${what}: ${code} ${done.logs.slice(-3).join(" ")}` };
+  }
+  const moved = `${what}: paid ${paid}, received ${received}`;
+  const isWithin =
+    mode === "exactIn"
+      ? paid <= quote.inAmount && received >= threshold
+      : paid <= threshold && received >= quote.outAmount;
+  if (!isWithin) return { kind: "wrong", worseBps: 0, unitsRatio, fault: `${moved}, bound ${threshold}` };
+  const fault = unitsRatio > 1 ? { fault: `${moved}: used ${done.computeUnits} units, bound ${leg.computeUnits}` } : {};
+  const [better, worse] =
+    mode === "exactIn"
+      ? [received - quote.outAmount, quote.outAmount - received]
+      : [quote.inAmount - paid, paid - quote.inAmount];
+  const quoted = mode === "exactIn" ? quote.outAmount : quote.inAmount;
+  if (worse > 0n)
+    return { kind: "worse, within its bound", worseBps: Number((worse * 10_000n) / quoted), unitsRatio, ...fault };
+  return { kind: better > 0n ? "better" : "as quoted", worseBps: 0, unitsRatio, ...fault };
+}

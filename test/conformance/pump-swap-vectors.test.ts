@@ -7,7 +7,8 @@ import {
   PUMP_SWAP_GLOBAL,
   PUMP_SWAP_PROGRAM,
 } from "../../src/venues/pump-swap/layout.ts";
-import { type PumpSwapFill, type PumpSwapState, pumpSwap } from "../../src/venues/pump-swap/venue.ts";
+import type { PumpSwapState } from "../../src/venues/pump-swap/state.ts";
+import { type PumpSwapFill, pumpSwap } from "../../src/venues/pump-swap/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
 import type { Quote, SwapMode } from "../../src/venues/venue.ts";
 import {

@@ -1,48 +1,26 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
-import { decodeOnce } from "../../solana/decode-once.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import type { Mint } from "../../solana/token/mint.ts";
-import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
+import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
-import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
-import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
-import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
-import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
+import { buyWithBudget, sellForQuote, sellTokens } from "../curves/pump.ts";
+import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
+import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectTransferFee, rejectUnsupported, unread } from "../shared/required.ts";
 import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { pumpFunErrors } from "./errors.ts";
-import { type PumpAccounts, type PumpInstruction, pumpAccounts, pumpFunSwap } from "./instruction.ts";
+import { type PumpInstruction, pumpFunSwap } from "./instruction.ts";
 import {
-  type BondingCurve,
   bondingCurveOf,
-  decodeBondingCurve,
   decodePumpFunMarket,
-  decodePumpGlobal,
   PUMP_FEE_CONFIG,
   PUMP_GLOBAL,
   PUMP_PROGRAM,
   type PumpFunMarket,
 } from "./layout.ts";
 import { buyTokens } from "./math.ts";
-
-export interface PumpFunState {
-  readonly market: PumpFunMarket;
-  readonly curve: BondingCurve;
-  /** The coin, and the quote token where it is not SOL. */
-  readonly mints: readonly Mint[];
-  readonly side: PumpSide;
-  /** The fees of the same coin with other reserves; undefined if no schedule applies. */
-  readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
-  readonly accounts: PumpAccounts;
-  /** Without the searches for derived addresses, and without creations. */
-  readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
-  /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
-  readonly quoteAccountSize: number;
-  readonly quoteCreationUnits: number;
-}
+import { type PumpFunState, readState } from "./state.ts";
+import { COMPLETION_UNITS, VAULT_CREATION_UNITS, VOLUME_CREATION_UNITS } from "./units.ts";
 
 /** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
 export interface PumpFunFill {
@@ -96,60 +74,6 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
 
   errors: pumpFunErrors,
 };
-
-const pumpGlobalIn = decodeOnce(decodePumpGlobal);
-const feeConfigIn = decodeOnce(decodePumpFeeConfig);
-
-function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
-  const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
-  const global = pumpGlobalIn(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
-  const config = feeConfigIn(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
-  if (curve === undefined || global === undefined || config === undefined) {
-    throw degraded("pump_fun", `the accounts of ${market.address} do not have the known layout`);
-  }
-  const [baseMint, quoteMint] = market.mints;
-  const base = requireMint(have, baseMint, "pump_fun");
-  const quoteToken = market.nativeSol ? undefined : requireMint(have, quoteMint, "pump_fun");
-  const quoteProgram = quoteToken?.program ?? TOKEN_PROGRAM;
-  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
-  const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
-  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
-    throw degraded("pump_fun", "the settings account names no fee recipients");
-  }
-  const supply = curve.mayhem ? curve.tokenTotalSupply : base.supply;
-  const ownRate = global.creatorFeeConfigurable && curve.creatorFeeBps !== 0n;
-  const feesAt: PumpFunState["feesAt"] = (tokens, reserve) => {
-    const fees = pumpFeesFor(config, quoteMint, tokens === 0n ? 0n : (reserve * supply) / tokens);
-    if (fees === undefined) return undefined;
-    const creator = curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator;
-    return { lp: 0n, protocol: fees.protocol, creator };
-  };
-  const fees = feesAt(curve.virtualTokens, curve.virtualQuote);
-  if (fees === undefined) {
-    throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
-  }
-  return {
-    market,
-    curve,
-    mints: quoteToken === undefined ? [base] : [base, quoteToken],
-    side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
-    feesAt,
-    computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
-    quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
-    quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
-    accounts: pumpAccounts({
-      curve: market.address,
-      curveBump: bondingCurveOf(baseMint).bump,
-      baseMint,
-      baseProgram: base.program,
-      quoteMint,
-      quoteProgram,
-      creator: curve.creator,
-      feeRecipients,
-      buybackRecipients: global.buybackFeeRecipients,
-    }),
-  };
-}
 
 function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
   const { market, curve, side, mints } = state;
@@ -269,45 +193,3 @@ function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: Sw
   }
   return { instructions: [call.instruction], computeUnits, creates };
 }
-
-/** Measured on the program where nothing has to be created; for coins priced in SOL, and for those priced in a token. */
-const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 73_500, buyWithBudget: 74_800, sell: 62_500 };
-const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
-  buy: 87_000,
-  buyWithBudget: 88_500,
-  sell: 83_800,
-};
-/** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
-const BASE_2022_UNITS = 2_000;
-const BASE_EXTENSION_UNITS = 480;
-const QUOTE_2022_UNITS = 6_200;
-const QUOTE_EXTENSION_UNITS = 1_350;
-/** Addition for the buy that completes the curve. */
-const COMPLETION_UNITS = 4_500;
-/** Additions for the creation of each account. */
-const VOLUME_CREATION_UNITS = 3_100;
-const VAULT_CREATION_UNITS = 2_300;
-const QUOTE_CREATION_2022_UNITS = 2_900;
-
-function unitsOf(
-  nativeSol: boolean,
-  base: Mint,
-  quoteToken: Mint | undefined,
-  extensions: readonly [number, number],
-): Readonly<Record<PumpInstruction, number>> {
-  const extra =
-    (base.program === TOKEN_PROGRAM ? 0 : BASE_2022_UNITS + BASE_EXTENSION_UNITS * extensions[0]) +
-    (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0);
-  const { buy, buyWithBudget, sell } = nativeSol ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
-  return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
-}
-
-/** Addition for creating a token account of the quote mint, without the search for its address. */
-function quoteCreationUnitsOf(quoteToken: Mint | undefined, extensions: number): number {
-  return (
-    QUOTE_CREATION_UNITS +
-    (isToken2022(quoteToken) ? QUOTE_CREATION_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions : 0)
-  );
-}
-
-const isToken2022 = (mint: Mint | undefined): boolean => mint?.program === TOKEN_2022_PROGRAM;

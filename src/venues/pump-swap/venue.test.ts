@@ -4,7 +4,8 @@ import { createRandom } from "../../primitives/random.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Ask } from "../venue.ts";
 import { paidByVault } from "./math.ts";
-import { type PumpSwapState, pumpSwap } from "./venue.ts";
+import type { PumpSwapState } from "./state.ts";
+import { pumpSwap } from "./venue.ts";
 
 const random = createRandom(43);
 const [POOL, COIN, QUOTE] = [random.bytes(32), random.bytes(32), random.bytes(32)].map((bytes) => Address.from(bytes));

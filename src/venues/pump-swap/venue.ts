@@ -1,65 +1,33 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
-import { decodeOnce } from "../../solana/decode-once.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import type { Mint } from "../../solana/token/mint.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { buyWithBudget, type PumpSide, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
+import { buyWithBudget, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
-import { BUMP_STEP_UNITS, QUOTE_CREATION_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
-import { decodePumpFeeConfig, PUMP_FEE_PROGRAM, pumpFeesFor } from "../shared/pump-fees.ts";
-import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
-import { rejectTransferFee, rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
-import { requireReserves } from "../shared/reserves.ts";
+import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
+import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectTransferFee, rejectUnsupported, unread } from "../shared/required.ts";
 import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
 import { pumpSwapErrors } from "./errors.ts";
-import {
-  extendPool,
-  type PumpSwapAccounts,
-  type PumpSwapInstruction,
-  pumpSwapAccounts,
-  pumpSwapCall,
-} from "./instruction.ts";
+import { extendPool, type PumpSwapInstruction, pumpSwapCall } from "./instruction.ts";
 import {
   canonicalPumpPool,
   decodePumpPool,
-  decodePumpSwapGlobal,
   decodePumpSwapMarket,
   EXTENDED_POOL_SIZE,
   PUMP_SWAP_BASE_MINT_OFFSET,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
   PUMP_SWAP_PROGRAM,
-  type PumpPool,
-  type PumpSwapGlobal,
   type PumpSwapMarket,
-  poolAuthorityOf,
   pumpSwapCreatorVaultOf,
   QUOTE_MINT_OFFSET,
 } from "./layout.ts";
 import { buyFromPool, heldByVault, paidByVault } from "./math.ts";
-
-export interface PumpSwapState {
-  readonly market: PumpSwapMarket;
-  readonly pool: PumpPool;
-  readonly global: PumpSwapGlobal;
-  /** Base, then quote. */
-  readonly mints: readonly [Mint, Mint];
-  readonly side: PumpSide;
-  /** The fees of the same pool with other reserves; undefined if no schedule applies. */
-  readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
-  /** The part of the quote vault that can be paid out. */
-  readonly payable: bigint;
-  readonly accounts: PumpSwapAccounts;
-  /** Without account creations and address searches that depend on the wallet and the recipients. */
-  readonly computeUnits: Readonly<Record<PumpSwapInstruction, number>>;
-  /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
-  readonly quoteAccountSize: number;
-  readonly quoteCreationUnits: number;
-}
+import { type PumpSwapState, readState } from "./state.ts";
+import { VOLUME_CREATION_UNITS } from "./units.ts";
 
 /** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
 export interface PumpSwapFill {
@@ -67,9 +35,6 @@ export interface PumpSwapFill {
   readonly amount: bigint;
   readonly askedOut: bigint;
 }
-
-/** The supply by which the market capitalisation of a mayhem coin is computed. */
-const MAYHEM_SUPPLY = 1_000_000_000_000_000n;
 
 const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT_OFFSET, QUOTE_MINT_OFFSET] } as const;
 
@@ -121,63 +86,6 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
 
   errors: pumpSwapErrors,
 };
-
-const pumpSwapGlobalIn = decodeOnce(decodePumpSwapGlobal);
-const feeConfigIn = decodeOnce(decodePumpFeeConfig);
-
-function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
-  const account = requireAccount(have, market.address, "pump_swap", "pool");
-  const global = pumpSwapGlobalIn(requireAccount(have, PUMP_SWAP_GLOBAL, "pump_swap", "settings account"));
-  const config = feeConfigIn(requireAccount(have, PUMP_SWAP_FEE_CONFIG, "pump_swap", "fee configuration"));
-  if (decodePumpSwapMarket(account) === undefined || global === undefined || config === undefined) {
-    throw degraded("pump_swap", `the accounts of ${market.address} do not have the known layout`);
-  }
-  const pool = decodePumpPool(account);
-  const [baseMint, quoteMint] = market.mints;
-  const mints = [requireMint(have, baseMint, "pump_swap"), requireMint(have, quoteMint, "pump_swap")] as const;
-  const [tokens, vault] = requireReserves(have, market, market.vaults);
-  const effective = vault + pool.virtualQuote;
-  const feeRecipients = pool.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
-  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
-    throw degraded("pump_swap", "the settings account names no fee recipients");
-  }
-  const supply = pool.mayhem ? MAYHEM_SUPPLY : mints[0].supply;
-  const canonical = market.creator === poolAuthorityOf(baseMint).address;
-  const ownRate = global.creatorFeeConfigurable && pool.creatorFeeBps !== 0n;
-  const feesAt: PumpSwapState["feesAt"] = (base, reserve) => {
-    const marketCap = base === 0n || reserve <= 0n ? 0n : (reserve * supply) / base;
-    const found = canonical ? pumpFeesFor(config, quoteMint, marketCap) : config.flat;
-    if (found === undefined) return undefined;
-    const creator = pool.coinCreator === SYSTEM_PROGRAM ? 0n : ownRate ? pool.creatorFeeBps : found.creator;
-    return { lp: found.lp, protocol: found.protocol, creator };
-  };
-  const fees = feesAt(tokens, effective);
-  if (fees === undefined) {
-    throw degraded("pump_swap", `no fee schedule for coins priced in ${quoteMint}`);
-  }
-  const accounts = pumpSwapAccounts({
-    market,
-    tokenPrograms: [mints[0].program, mints[1].program],
-    coinCreator: pool.coinCreator,
-    cashback: pool.cashback,
-    feeRecipients,
-    buybackRecipients: global.buybackFeeRecipients,
-  });
-  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
-  return {
-    market,
-    pool,
-    global,
-    mints,
-    side: { tokens, quote: effective, fees },
-    feesAt,
-    payable: vault - pool.owedFees,
-    accounts,
-    computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps),
-    quoteAccountSize: mints[1].accountSize,
-    quoteCreationUnits: quoteCreationUnitsOf(mints[1], extensions[1]),
-  };
-}
 
 function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
   const { market, global, side, mints } = state;
@@ -277,46 +185,4 @@ function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: 
     // The program takes the rent of every added byte, even if the pool holds more than its rent.
     grows: [{ address: market.address, from: pool.size, to: EXTENDED_POOL_SIZE }],
   };
-}
-
-/** Measured on the program for a coin with a creator, without account creations. */
-const UNITS: Readonly<Record<PumpSwapInstruction, number>> = { buy: 71_600, buyWithBudget: 73_300, sell: 63_800 };
-/** Additions and savings in other cases. */
-const UNITS_WITHOUT_CREATOR = -4_000;
-const UNITS_OF_CASHBACK: Readonly<Record<PumpSwapInstruction, number>> = {
-  buy: 2_900,
-  buyWithBudget: 2_900,
-  sell: 7_200,
-};
-const UNITS_OF_EXTENDING = 12_000;
-/** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
-const UNITS_OF_BASE_2022 = 2_000;
-const UNITS_OF_BASE_EXTENSION = 480;
-const UNITS_OF_QUOTE_2022 = 6_000;
-const UNITS_OF_QUOTE_EXTENSION = 1_300;
-/** Additions for the creation of each account. */
-const VOLUME_CREATION_UNITS = { buy: 3_100, sell: 3_400 };
-const QUOTE_CREATION_2022_UNITS = 3_400;
-
-function unitsOf(
-  pool: PumpPool,
-  mints: readonly [Mint, Mint],
-  extensions: readonly [number, number],
-  bumpSteps: number,
-): Readonly<Record<PumpSwapInstruction, number>> {
-  const extra =
-    BUMP_STEP_UNITS * bumpSteps +
-    (pool.coinCreator === SYSTEM_PROGRAM ? UNITS_WITHOUT_CREATOR : 0) +
-    (mints[0].program === TOKEN_PROGRAM ? 0 : UNITS_OF_BASE_2022 + UNITS_OF_BASE_EXTENSION * extensions[0]) +
-    (mints[1].program === TOKEN_PROGRAM ? 0 : UNITS_OF_QUOTE_2022 + UNITS_OF_QUOTE_EXTENSION * extensions[1]) +
-    (pool.needsExtending ? UNITS_OF_EXTENDING : 0);
-  const units = (instruction: PumpSwapInstruction): number =>
-    UNITS[instruction] + extra + (pool.cashback ? UNITS_OF_CASHBACK[instruction] : 0);
-  return { buy: units("buy"), buyWithBudget: units("buyWithBudget"), sell: units("sell") };
-}
-
-/** Addition for creating a token account of the quote mint, without the search for its address. */
-function quoteCreationUnitsOf({ program }: Mint, extensions: number): number {
-  const extra = program === TOKEN_PROGRAM ? 0 : QUOTE_CREATION_2022_UNITS + UNITS_OF_QUOTE_EXTENSION * extensions;
-  return QUOTE_CREATION_UNITS + extra;
 }

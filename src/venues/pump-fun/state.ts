@@ -1,0 +1,92 @@
+import type { AccountView } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
+import type { PumpSide } from "../curves/pump.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { decodePumpFeeConfig, pumpFeesFor } from "../shared/pump-fees.ts";
+import { degraded } from "../shared/refusals.ts";
+import { requireAccount, requireMint } from "../shared/required.ts";
+import { type PumpAccounts, type PumpInstruction, pumpAccounts } from "./instruction.ts";
+import {
+  type BondingCurve,
+  bondingCurveOf,
+  decodeBondingCurve,
+  decodePumpGlobal,
+  PUMP_FEE_CONFIG,
+  PUMP_GLOBAL,
+  type PumpFunMarket,
+} from "./layout.ts";
+import { quoteCreationUnitsOf, unitsOf } from "./units.ts";
+
+export interface PumpFunState {
+  readonly market: PumpFunMarket;
+  readonly curve: BondingCurve;
+  /** The coin, and the quote token where it is not SOL. */
+  readonly mints: readonly Mint[];
+  readonly side: PumpSide;
+  /** The fees of the same coin with other reserves; undefined if no schedule applies. */
+  readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
+  readonly accounts: PumpAccounts;
+  /** Without the searches for derived addresses, and without creations. */
+  readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
+  /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
+  readonly quoteAccountSize: number;
+  readonly quoteCreationUnits: number;
+}
+
+const pumpGlobalIn = decodeOnce(decodePumpGlobal);
+const feeConfigIn = decodeOnce(decodePumpFeeConfig);
+
+/** What a curve prices and swaps with, from its accounts. @throws TradewireError if one is missing or of an unknown layout */
+export function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
+  const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
+  const global = pumpGlobalIn(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
+  const config = feeConfigIn(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
+  if (curve === undefined || global === undefined || config === undefined) {
+    throw degraded("pump_fun", `the accounts of ${market.address} do not have the known layout`);
+  }
+  const [baseMint, quoteMint] = market.mints;
+  const base = requireMint(have, baseMint, "pump_fun");
+  const quoteToken = market.nativeSol ? undefined : requireMint(have, quoteMint, "pump_fun");
+  const quoteProgram = quoteToken?.program ?? TOKEN_PROGRAM;
+  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
+  const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
+  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
+    throw degraded("pump_fun", "the settings account names no fee recipients");
+  }
+  const supply = curve.mayhem ? curve.tokenTotalSupply : base.supply;
+  const ownRate = global.creatorFeeConfigurable && curve.creatorFeeBps !== 0n;
+  const feesAt: PumpFunState["feesAt"] = (tokens, reserve) => {
+    const fees = pumpFeesFor(config, quoteMint, tokens === 0n ? 0n : (reserve * supply) / tokens);
+    if (fees === undefined) return undefined;
+    const creator = curve.creator === SYSTEM_PROGRAM ? 0n : ownRate ? curve.creatorFeeBps : fees.creator;
+    return { lp: 0n, protocol: fees.protocol, creator };
+  };
+  const fees = feesAt(curve.virtualTokens, curve.virtualQuote);
+  if (fees === undefined) {
+    throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
+  }
+  return {
+    market,
+    curve,
+    mints: quoteToken === undefined ? [base] : [base, quoteToken],
+    side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
+    feesAt,
+    computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
+    quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
+    quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
+    accounts: pumpAccounts({
+      curve: market.address,
+      curveBump: bondingCurveOf(baseMint).bump,
+      baseMint,
+      baseProgram: base.program,
+      quoteMint,
+      quoteProgram,
+      creator: curve.creator,
+      feeRecipients,
+      buybackRecipients: global.buybackFeeRecipients,
+    }),
+  };
+}

@@ -1,0 +1,47 @@
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { QUOTE_CREATION_UNITS } from "../shared/pump-costs.ts";
+import type { PumpInstruction } from "./instruction.ts";
+
+/** Measured on the program where nothing has to be created; for coins priced in SOL, and for those priced in a token. */
+const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 73_500, buyWithBudget: 74_800, sell: 62_500 };
+const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
+  buy: 87_000,
+  buyWithBudget: 88_500,
+  sell: 83_800,
+};
+/** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
+const BASE_2022_UNITS = 2_000;
+const BASE_EXTENSION_UNITS = 480;
+const QUOTE_2022_UNITS = 6_200;
+const QUOTE_EXTENSION_UNITS = 1_350;
+/** Addition for the buy that completes the curve. */
+export const COMPLETION_UNITS = 4_500;
+/** Additions for the creation of each account. */
+export const VOLUME_CREATION_UNITS = 3_100;
+export const VAULT_CREATION_UNITS = 2_300;
+const QUOTE_CREATION_2022_UNITS = 2_900;
+
+/** Compute units of each instruction at most, without the searches for derived addresses and without creations. */
+export function unitsOf(
+  nativeSol: boolean,
+  base: Mint,
+  quoteToken: Mint | undefined,
+  extensions: readonly [number, number],
+): Readonly<Record<PumpInstruction, number>> {
+  const extra =
+    (base.program === TOKEN_PROGRAM ? 0 : BASE_2022_UNITS + BASE_EXTENSION_UNITS * extensions[0]) +
+    (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0);
+  const { buy, buyWithBudget, sell } = nativeSol ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
+  return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
+}
+
+/** Addition for creating a token account of the quote mint, without the search for its address. */
+export function quoteCreationUnitsOf(quoteToken: Mint | undefined, extensions: number): number {
+  return (
+    QUOTE_CREATION_UNITS +
+    (isToken2022(quoteToken) ? QUOTE_CREATION_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions : 0)
+  );
+}
+
+const isToken2022 = (mint: Mint | undefined): boolean => mint?.program === TOKEN_2022_PROGRAM;

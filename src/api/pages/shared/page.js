@@ -69,11 +69,11 @@ export async function call(method, path, { body, apiKey } = {}) {
   throw refusalOf(answer?.error, status);
 }
 
-/** @param error that of the envelope; undefined if there is none, as from a proxy */
-function refusalOf(error, status) {
+/** The Error of a refusal. @param error that of the envelope; undefined if there is none, as from a proxy */
+export function refusalOf(error, status) {
   const message = error?.message ?? `The service returned status ${status}. Try again shortly.`;
-  const { code, retryable, safeToRebuild, details } = error ?? {};
-  return Object.assign(new Error(message), { code, retryable, safeToRebuild, details });
+  const { code, retryable, safeToRebuild, details, doc_url: docUrl } = error ?? {};
+  return Object.assign(new Error(message), { code, retryable, safeToRebuild, details, docUrl });
 }
 
 /**

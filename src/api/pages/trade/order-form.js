@@ -2,7 +2,7 @@
 
 import { percent, roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
 import { byId, call } from "../shared/page.js";
-import { say } from "./notices.js";
+import { say, sayFailure } from "./notices.js";
 import { followQuotes } from "./quote-stream.js";
 import { describeQuote, describeRoute } from "./quote-view.js";
 import { SlippageField } from "./slippage-field.js";
@@ -109,10 +109,10 @@ export class OrderForm {
         say("order-notice", "");
         this.#showQuote();
       },
-      failed: (words) => {
+      failed: (error) => {
         byId("review").disabled = true;
         byId("quote").classList.add("stale");
-        say("order-notice", words, "bad");
+        sayFailure("order-notice", error);
       },
     });
   }
@@ -236,7 +236,7 @@ export class OrderForm {
     try {
       await this.refreshBalances();
     } catch (error) {
-      say("order-notice", error.message, "bad");
+      sayFailure("order-notice", error);
     }
   }
 

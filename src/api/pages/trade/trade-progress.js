@@ -2,7 +2,7 @@
 
 import { sol, toWords } from "../shared/amounts.js";
 import { byId, call, element, pause, readEvents } from "../shared/page.js";
-import { say } from "./notices.js";
+import { say, sayFailure } from "./notices.js";
 import { forgetTrade } from "./pending-trade.js";
 import { Timeline } from "./timeline.js";
 
@@ -15,17 +15,6 @@ const LANDED = ["confirmed", "finalized"];
 
 const UNTOLD =
   "The trade may have landed: connect its wallet again to follow it, or look at the balances before you trade again.";
-
-/** What to do, where the message of the service does not say it. */
-const REMEDIES = {
-  SLIPPAGE_EXCEEDED: "Allow more slippage, or trade a smaller amount, and build again.",
-  INSUFFICIENT_SOL: "Add SOL to the wallet and build again.",
-  INSUFFICIENT_TOKEN_BALANCE: "The wallet held less of the token by then: choose a smaller amount and build again.",
-  INSUFFICIENT_LIQUIDITY: "Choose a smaller amount and build again.",
-  NO_ROUTE: "No market takes this trade any more: choose another token, or try again later.",
-  PROGRAM_ERROR: "Build again: the market has changed.",
-  OUTCOME_UNKNOWN: "Look at your balances or at an explorer before you trade again.",
-};
 
 /** Errors that a trade ended with, beside those that say that it is safe to build again. */
 const ENDS = ["TX_EXPIRED", "OUTCOME_UNKNOWN"];
@@ -86,16 +75,16 @@ export async function followTrade(trade, { apiKey, tokens, status, isAgain = fal
       return false;
     }
     forgetTrade(trade);
-    showEnd(error, timeline, tell);
+    showEnd(error, timeline);
     return true;
   }
 }
 
 /** The error that a trade ended with, in words. */
-function showEnd({ code, message, details }, timeline, tell) {
-  timeline.fail(code ?? "Failed");
-  tell([message, REMEDIES[code]].filter((words) => words !== undefined).join(" "), "bad");
-  const { diagnosis: cause, ...facts } = details ?? {};
+function showEnd(error, timeline) {
+  timeline.fail(error.code ?? "Failed");
+  if (timeline.isShown) sayFailure("outcome", error);
+  const { diagnosis: cause, ...facts } = error.details ?? {};
   if (cause !== undefined) timeline.addWhy({ cause, ...facts });
 }
 

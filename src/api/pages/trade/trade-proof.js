@@ -50,7 +50,16 @@ export async function verifyBuild(session, order, priority, tokens) {
   };
 }
 
-const request = (order, priority, apiKey) => call("POST", "/v1/tx/swap", { apiKey, body: { ...order, priority } });
+/** A build with its worst case; without it if this key has asked for too many. */
+async function request(order, priority, apiKey) {
+  const build = (more) => call("POST", "/v1/tx/swap", { apiKey, body: { ...order, priority, ...more } });
+  try {
+    return await build({ worstCase: true });
+  } catch (error) {
+    if (error.code !== "RATE_LIMIT_EXCEEDED") throw error;
+    return build({});
+  }
+}
 
 /** One line for the message and one for each instruction; a line at fault says why. */
 function checksOf(lines, problems, wallet) {
@@ -70,7 +79,7 @@ function checksOf(lines, problems, wallet) {
   });
 }
 
-function boundsOf({ costs, priorityCost }, { mode, amount, threshold }, { inputMint, outputMint }, tokens) {
+function boundsOf({ costs, priorityCost, estimates }, { mode, amount, threshold }, { inputMint, outputMint }, tokens) {
   const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
   const words = (raw, mint) => {
     const decimals = tokens.decimals(mint);
@@ -78,9 +87,11 @@ function boundsOf({ costs, priorityCost }, { mode, amount, threshold }, { inputM
       ? `${raw} base units of ${tokens.name(mint)}`
       : `${toWords(raw, decimals)} ${tokens.name(mint)}`;
   };
+  const markets = estimates.worstCase?.markets ?? [];
   const rows = [
     row("Leaves your wallet", `at most ${words(mostIn, inputMint)}`),
     row("Arrives", `at least ${words(leastOut, outputMint)}`),
+    ...markets.map((market) => row("Trades around yours", attackIn(market, words))),
     row("Network fee", sol(costs.baseFee)),
     row("Priority", `${sol(BigInt(Math.round(priorityCost * 1e9)))}`),
     row(
@@ -90,6 +101,13 @@ function boundsOf({ costs, priorityCost }, { mode, amount, threshold }, { inputM
   ];
   if (costs.rentReturned !== "0") rows.push(row("Rent returned", sol(costs.rentReturned)));
   return rows.flat();
+}
+
+/** What somebody could take who buys on this market before the trade and sells there after it, as the service computes it. */
+function attackIn({ venue, attack, takenRaw, inputMint, reason }, words) {
+  if (attack === "profitable") return `could take up to ${words(takenRaw, inputMint)} on ${venue}`;
+  if (attack === "unprofitable") return `gain nothing on ${venue}`;
+  return `${attack === "impossible" ? "cannot be made" : "are not computed"} on ${venue}${reason == null ? "" : `: ${reason}`}`;
 }
 
 /** The wallet's signature on these bytes. @throws Error if it signed others */

@@ -4,7 +4,7 @@ import { byId, fetchStatus, serviceTimeMs, takeKey } from "../shared/page.js";
 import { endKey, wordsOf } from "../shared/sign-in.js";
 import { Tokens } from "../shared/tokens.js";
 import { base58 } from "../shared/wallets.js";
-import { say } from "./notices.js";
+import { say, sayFailure } from "./notices.js";
 import { OrderForm } from "./order-form.js";
 import { keepTrade, takeTrades } from "./pending-trade.js";
 import { followTrade } from "./trade-progress.js";
@@ -119,7 +119,7 @@ byId("order").addEventListener("submit", async (event) => {
     byId("proof").focus();
     expiry = setTimeout(expire, Math.max(0, expiresAtMs(build) - serviceTimeMs()));
   } catch (error) {
-    say("order-notice", error.message, "bad");
+    sayFailure("order-notice", error);
   }
   byId("review").disabled = false;
 });

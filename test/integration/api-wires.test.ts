@@ -247,7 +247,7 @@ describe.each(names)("%s", (name) => {
     for (const [what, method, request, code, field, authorization] of BAD) {
       const outcome = await wire.call(method, request, authorization === "" ? undefined : (authorization ?? ALICE_KEY));
       const safeToRebuild = method === submit ? false : undefined;
-      expect(outcome, what).toMatchObject({ code, field, retryable: false, safeToRebuild });
+      expect(outcome, what).toMatchObject({ code, field, retryable: false, safeToRebuild, docUrl: `/docs#${code}` });
       expect("message" in outcome && outcome.message, what).not.toMatch(/hunter2|10\.0\.0\.7/);
     }
     expect(edge.errors.length - logged).toBe(1);

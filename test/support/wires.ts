@@ -29,6 +29,8 @@ export type Outcome =
       readonly retryable: boolean;
       readonly safeToRebuild: boolean | undefined;
       readonly message: string;
+      /** Where the code is explained, by the service; undefined if it says nothing of it. */
+      readonly docUrl?: string;
     };
 
 /** A client on one wire. Requests are given in REST form. */
@@ -123,8 +125,8 @@ function createRestWire(name: string, baseUrl: string, send: Fetch): Wire {
       );
       const envelope = JSON.parse(body);
       if (envelope.success === true && status === 200) return { value: envelope.data };
-      const { code, field, retryable, safeToRebuild, message } = envelope.error;
-      return { code, field, retryable, safeToRebuild, message };
+      const { code, field, retryable, safeToRebuild, message, doc_url: docUrl } = envelope.error;
+      return { code, field, retryable, safeToRebuild, message, docUrl };
     },
     close() {},
   };
@@ -215,8 +217,8 @@ function fromConnectError(error: ConnectError): Outcome {
   };
 }
 
-function refusalOf({ code, field, retryable, safeToRebuild }: ErrorDetail, message: string): Outcome {
-  return { code, field, retryable, safeToRebuild, message };
+function refusalOf({ code, field, retryable, safeToRebuild, docUrl }: ErrorDetail, message: string): Outcome {
+  return { code, field, retryable, safeToRebuild, message, docUrl };
 }
 
 function asRest(method: DescMethodUnary, message: Message): unknown {

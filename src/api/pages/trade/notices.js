@@ -8,7 +8,7 @@ const REMEDIES = {
   TOKEN_NOT_FOUND: "Check the mint; a new one appears within a second or two.",
   UNSUPPORTED_TOKEN_EXTENSION: "Choose another token.",
   SLIPPAGE_EXCEEDED: "Allow more slippage, or trade a smaller amount, and build again.",
-  TX_EXPIRED: "Nothing was traded: build again.",
+  TX_EXPIRED: "Build again.",
   INSUFFICIENT_SOL: "Add SOL to the wallet, or trade a smaller amount, and build again.",
   INSUFFICIENT_TOKEN_BALANCE: "Choose a smaller amount and build again.",
   INSUFFICIENT_LIQUIDITY: "Choose a smaller amount and build again.",
@@ -26,8 +26,7 @@ export function say(where, words, kind = "") {
 }
 
 /** Shows what failed, what to do about it, and where its code is explained. */
-export function sayFailure(where, { code, message, retryable, docUrl }) {
-  const remedy = REMEDIES[code] ?? (retryable === true ? "Try again in a few seconds." : undefined);
-  say(where, [message, remedy].filter((words) => words !== undefined).join(" "), "bad");
+export function sayFailure(where, { code, message, docUrl }) {
+  say(where, [message, REMEDIES[code]].filter((words) => words !== undefined).join(" "), "bad");
   if (docUrl !== undefined) byId(where).append(" ", element("a", { href: docUrl }, `What ${code} means`));
 }

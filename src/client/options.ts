@@ -30,7 +30,7 @@ export interface ConnectOptions extends ProofOptions {
   readonly decimals?: Readonly<Record<string, number>> | undefined;
   /** Replaces the default, Connect over fetch. */
   readonly transport?: Transport | undefined;
-  /** Longest wait for one response. Milliseconds. */
+  /** Longest wait for one response; 0: no bound. Milliseconds. */
   readonly timeoutMs?: number | undefined;
   /** "off" signs whatever the service builds. Use it only with a service you run yourself. */
   readonly verify?: "on" | "off" | undefined;
@@ -56,7 +56,7 @@ export type LookupTableReader = (tables: ReturnType<typeof lookupTablesOf>) => P
 /** Cancels a call or limits its time. */
 export interface CallControl {
   readonly signal?: AbortSignal | undefined;
-  /** Longest wait for one response. Milliseconds. */
+  /** Longest wait for one response; 0: no bound. Milliseconds. */
   readonly timeoutMs?: number | undefined;
   /** How long to repeat a submit that is pending or lost its connection. Milliseconds; default two minutes. */
   readonly patienceMs?: number | undefined;

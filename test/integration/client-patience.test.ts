@@ -17,6 +17,13 @@ test("patience may be shorter than the time-out of a call, and need not be whole
   await client.ping({ timeoutMs: 9_999.9 });
 });
 
+test("a time-out of 0 is none: such a client pings, and its trades are decided", async () => {
+  const client = await service.newClient(10, { timeoutMs: 0 });
+  await client.ping();
+  const order = { mint: service.mintOn("raydium_cpmm"), solAmount: 0.01, slippage: 0.1, priority: "fast" } as const;
+  expect((await client.buy(order, { patienceMs: 29_000 })).status).toBe("confirmed");
+});
+
 test("the client waits for the end of a trade that the service reports as processed", async () => {
   const client = await service.newClient();
   const mint = service.mintOn("raydium_cpmm");

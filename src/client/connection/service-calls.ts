@@ -82,7 +82,8 @@ export class ServiceCalls {
   /** Keeps the connection open. @throws TradeError */
   async ping(control: CallControl): Promise<void> {
     await this.#call(control, async () => {
-      const signals = [this.signal(control), AbortSignal.timeout(Math.ceil(control.timeoutMs ?? this.timeoutMs))];
+      const timeoutMs = control.timeoutMs ?? this.timeoutMs;
+      const signals = [this.signal(control), ...(timeoutMs > 0 ? [AbortSignal.timeout(Math.ceil(timeoutMs))] : [])];
       const response = await fetch(`${this.baseUrl}/v1/ping`, { signal: AbortSignal.any(signals), redirect: "error" });
       await new BodyReader(response).rest();
       if (response.ok) return;

@@ -17,7 +17,7 @@ export interface Submission {
   readonly expected: TradeExpectation | undefined;
   /** How long to repeat the submit. Milliseconds. */
   readonly patienceMs: number;
-  /** Longest wait for one response. Milliseconds. */
+  /** Longest wait for one response; 0: as long as patience. Milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -38,8 +38,9 @@ export async function submitUntilDecided(
     let undecided: Trade | TradeError;
     let askedMs = 0;
     try {
-      // Time-outs are whole milliseconds on the wire.
-      const trade = await send(Math.max(1, Math.ceil(Math.min(timeoutMs, until - performance.now()))));
+      const leftMs = until - performance.now();
+      // Time-outs are whole milliseconds on the wire, and 0 is none.
+      const trade = await send(Math.max(1, Math.ceil(timeoutMs > 0 ? Math.min(timeoutMs, leftMs) : leftMs)));
       undecided = checkTrade(trade, signature, expected);
       // A processed block may still be dropped, so it decides nothing.
       if (trade.status !== "pending" && trade.status !== "processed") return undecided;

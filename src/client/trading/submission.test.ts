@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import type { Trade } from "../trade.ts";
+import { submitUntilDecided } from "./submission.ts";
+
+/** The time-outs that submits are sent with. Milliseconds. */
+async function timeoutsOf(timeoutMs: number, patienceMs: number): Promise<number[]> {
+  const asked: number[] = [];
+  const send = async (timeout: number) => {
+    asked.push(timeout);
+    return { signature: "s", status: "confirmed" } as Trade;
+  };
+  const { signal } = new AbortController();
+  await submitUntilDecided(send, { signature: "s", expected: undefined, patienceMs, timeoutMs, signal });
+  return asked;
+}
+
+test("a submit may take what one answer may, and no longer than patience lasts; 0 is no bound of its own", async () => {
+  expect(await timeoutsOf(30_000, 120_000)).toEqual([30_000]);
+  expect(await timeoutsOf(30_000, 1_000)).toEqual([1_000]);
+  expect(await timeoutsOf(0, 120_000)).toEqual([120_000]);
+  expect(await timeoutsOf(30_000, 0)).toEqual([1]);
+});

@@ -49,7 +49,11 @@ interface BuildSettings extends MessageSettings {
  * INSUFFICIENT_SOL, INSUFFICIENT_TOKEN_BALANCE, PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH, STATE_STALE, UPSTREAM_ERROR
  */
 export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
-  if (request.worstCase === true) return inTurn(ports.worstCases, request.caller, () => buildNow(ports, request));
+  if (request.worstCase === true) {
+    const build = (worstCase: boolean) =>
+      buildNow(ports, { ...request, worstCase, stages: worstCase ? request.stages : undefined });
+    return inTurn(ports.worstCases, request.caller, build);
+  }
   return buildNow(ports, request);
 }
 

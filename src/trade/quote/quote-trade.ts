@@ -44,7 +44,10 @@ type QuoteRequest = Parameters<Trades["quote"]>[0];
  * @throws TradewireError as `buildTrade`, without what concerns the wallet
  */
 export function quoteTrade(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promise<QuotedTrade> {
-  if (request.worstCase === true) return inTurn(ports.worstCases, request.caller, () => quoteNow(ports, request));
+  if (request.worstCase === true) {
+    const quote = (worstCase: boolean) => quoteNow(ports, { ...request, worstCase });
+    return inTurn(ports.worstCases, request.caller, quote);
+  }
   return quoteNow(ports, request);
 }
 

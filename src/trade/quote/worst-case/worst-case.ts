@@ -20,18 +20,21 @@ export interface WorstCasePorts {
 const PROBES_AT_ONCE = 16;
 
 /**
- * Makes a call that asks for worst cases in the caller's turn.
+ * Makes a call that asks for worst cases in the caller's turn. It is made without them first: what must be read is read then, and what
+ * is refused takes no turn.
  *
+ * @param call receives whether worst cases are asked for
  * @throws TradewireError as `call`; also RATE_LIMIT_EXCEEDED, OVERLOADED
  */
 export async function inTurn<T>(
   { turn }: WorstCasePorts,
   caller: SearchCaller | undefined,
-  call: () => T | Promise<T>,
+  call: (worstCase: boolean) => T | Promise<T>,
 ): Promise<T> {
+  await call(false);
   const end = await turn(caller);
   try {
-    return await call();
+    return await call(true);
   } finally {
     end();
   }

@@ -11,6 +11,8 @@ interface ShadowProcessOptions {
   readonly warn: (message: string) => void;
   /** What the process runs. */
   readonly entry?: URL;
+  /** Silence after which it is taken to hang, and killed. Milliseconds, default 20,000. */
+  readonly hangingMs?: number;
 }
 
 /** The shadow process of this machine: started, kept within its memory, started again when it ends. */
@@ -27,8 +29,7 @@ const MAX_RESTART_MS = 10_000;
 /** A process that ran this long starts again without delay. */
 const HEALTHY_MS = 60_000;
 const WATCH_MS = 1_000;
-/** Silence after which it hangs. */
-const HANGING_MS = 20_000;
+const DEFAULT_HANGING_MS = 20_000;
 const PAGE_BYTES = 4_096;
 /** It ends itself at its memory bound, between two checks; past this multiple of it, it is killed. */
 const KILL_FACTOR = 1.5;
@@ -114,7 +115,8 @@ class SupervisedProcess implements ShadowProcess {
     const child = this.#child;
     const pid = child?.pid;
     if (child === undefined || pid === undefined) return;
-    if (performance.now() - this.#aliveAtMs > HANGING_MS) child.kill("SIGKILL");
+    const { hangingMs = DEFAULT_HANGING_MS } = this.#options;
+    if (performance.now() - this.#aliveAtMs > hangingMs) child.kill("SIGKILL");
     else if (child.connected) child.send("alive?", () => {});
     try {
       const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);

@@ -25,6 +25,7 @@ function startChecks(ours: readonly Venue[]) {
   const logged: string[] = [];
   let slot = 1n;
   let isDown = false;
+  let isMadeUp = false;
   const unreadable = new Set<Address>();
   const checks = new MarketChecks({
     isGuarding: true,
@@ -38,6 +39,7 @@ function startChecks(ours: readonly Venue[]) {
       follow: async () => {},
       get: (id) => (svm.get(id) === null || unreadable.has(id) ? null : { id, isUpgradeable: true, slot }),
       fetchCode: async (id) => {
+        if (isMadeUp) return undefined;
         const { isUpgradeable, code } = codeOf(svm, id);
         return { build: { id, isUpgradeable, slot }, code };
       },
@@ -66,11 +68,18 @@ function startChecks(ours: readonly Venue[]) {
     slot += 1n;
     checks.noteReplaced({ id, isUpgradeable: true, slot });
   };
+  /** One node claims a deployment that no other has, or is found to have made it up: the slot of before is read again. */
+  const claim = (id: Address, isClaimed: boolean) => {
+    isMadeUp = isClaimed;
+    slot += isClaimed ? 1_000n : -1_000n;
+    checks.noteReplaced({ id, isUpgradeable: true, slot });
+  };
   return {
     checks,
     liveOn,
     begin,
     upgrade,
+    claim,
     logged,
     unreadable,
     setDown: (value: boolean) => {
@@ -162,6 +171,26 @@ test("a replaced program withholds exactly what runs on it, at once, and until i
       const { withheld, backing } = checks.standingOf(live);
       expect([withheld, backing.checked, backing.programSlot]).toEqual([undefined, true, 2n]);
     }
+  });
+});
+
+test("a deployment that one node makes up withholds its markets only until its slot is read from another", async () => {
+  const { checks, liveOn, begin, claim } = startChecks(venues);
+  const touched = liveOn("raydium_cpmm").slice(0, 2);
+  const untouched = liveOn("raydium_launchlab").slice(0, 1);
+  await begin([...touched, ...untouched]);
+  const [program] = touched[0]!.venue.programs;
+  claim(program!, true);
+  for (const { address } of touched) checks.noteLanded(address);
+  for (const live of touched) expect(checks.standingOf(live).withheld).toMatch(/was replaced at slot 1001/);
+  for (const live of untouched) expect(checks.standingOf(live).withheld).toBeUndefined();
+  claim(program!, false);
+  await eventually(() => {
+    for (const live of touched)
+      expect(checks.standingOf(live)).toMatchObject({
+        withheld: undefined,
+        backing: { checked: true, programSlot: 1n },
+      });
   });
 });
 

@@ -76,6 +76,17 @@ describe("the code of a program", () => {
     await expect(reading).rejects.toMatchObject(CONTRADICTION);
   });
 
+  it("is what two of three nodes have, wherever the one that lies stands", async () => {
+    for (const liar of [0, 1, 2]) {
+      const states = [0, 1, 2].map((node) => accountData(node === liar ? altered : CODE));
+      const code = await readerOver(...states).fetchCode(DEPLOYED);
+      expect(Buffer.compare(code!, CODE)).toBe(0);
+    }
+    const other = Uint8Array.from(altered).fill(1, 0, 9);
+    const reading = readerOver(accountData(CODE), accountData(altered), accountData(other)).fetchCode(DEPLOYED);
+    await expect(reading).rejects.toMatchObject(CONTRADICTION);
+  });
+
   it("is asked of a third node if one is silent or lags", async () => {
     for (const useless of ["silent", accountData(altered, 4), null] as const) {
       const reading = readerOver(useless, accountData(CODE), accountData(altered)).fetchCode(DEPLOYED);

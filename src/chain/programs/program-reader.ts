@@ -19,8 +19,6 @@ const KIND_CODE = 3;
 const SLICE_BYTES = 512 * 1024;
 const MAX_CODE_BYTES = 10 * 1024 * 1024 + CODE_HEADER_BYTES;
 const MAX_PER_CALL = 100;
-/** Nodes whose bytes of a program must be the same, if there are as many. */
-const REQUIRED_NODES = 2;
 const NO_DATA = new Uint8Array(0);
 const WHAT = "a program";
 
@@ -39,8 +37,8 @@ export interface ProgramReader {
   fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]>;
   /**
    * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile. With two nodes or more, the bytes of two
-   * must be the same: what runs decides over every quote of a venue.
-   * @throws TradewireError UPSTREAM_ERROR, also if two nodes disagree
+   * must be the same, and a third settles it if they are not: what runs decides over every quote of a venue.
+   * @throws TradewireError UPSTREAM_ERROR, also if nodes disagree and no two have the same
    */
   fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined>;
 }
@@ -95,17 +93,17 @@ class RpcProgramReader implements ProgramReader {
       try {
         // A node that lags shows another deployment, and says nothing about this one.
         const code = await this.#readCode(deployment, endpoint);
-        if (code !== undefined) found.push(code);
+        if (code === undefined) continue;
+        if (found.some((other) => isSame(other, code))) return code;
+        found.push(code);
       } catch (error) {
         failure = error;
       }
-      if (found.length === REQUIRED_NODES) break;
     }
-    const [first, second] = found;
-    if (first === undefined && failure !== undefined) throw failure;
-    if (first !== undefined && second !== undefined && !isSame(first, second))
+    if (found.length > 1)
       throw new NodeError("malformed", `Solana nodes disagree on the code of ${deployment.id}: no build of it is run.`);
-    return first;
+    if (found.length === 0 && failure !== undefined) throw failure;
+    return found[0];
   }
 
   /** The code as one endpoint has it, or any of the pool. */

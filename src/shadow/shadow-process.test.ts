@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
+import { ShadowLink } from "./shadow-link.ts";
+import { startShadowProcess } from "./shadow-process.ts";
+
+const standIn = (name: string) => new URL(`../../test/fixtures/shadow/${name}.mjs`, import.meta.url);
+
+test.each([
+  ["a check that does not end", "hangs", { hangingMs: 1_500 }],
+  ["a check that takes more memory than it may", "eats-memory", {}],
+])("%s ends with its process: it stays without an answer, and another process starts", async (_, entry, options) => {
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const shadow = startShadowProcess({ memoryMiB: 256, cpuPercent: 2, entry: standIn(entry), warn, ...options });
+  let opened = 0;
+  const link = new ShadowLink({
+    path: shadow.path,
+    onOpen: () => {
+      opened += 1;
+    },
+  });
+  try {
+    await eventually(() => expect(link.isOpen).toBe(true));
+    const first = shadow.pid();
+    expect(await link.send({ kind: "listFeatures" })).toBeUndefined();
+    await eventually(() => expect([undefined, first]).not.toContain(shadow.pid()));
+    expect(warnings.join()).toContain("The shadow process ended (SIGKILL); starting it again.");
+    await eventually(() => expect([link.isOpen, opened > 1]).toEqual([true, true]));
+  } finally {
+    link.close();
+    await shadow.close();
+  }
+});

@@ -220,6 +220,28 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await fresh.context().close();
   });
 
+  it("says of a venue without a program on the chain that it is not deployed, and nothing else", async () => {
+    const page = await open("/");
+    const absent = page.locator("#venues li").filter({ hasText: "meteora_dlmm" });
+    await absent.getByText("not deployed", { exact: true }).waitFor();
+    expect(await absent.textContent()).toBe("meteora_dlmmnot deployed");
+    await page.context().close();
+  });
+
+  it("names three extensions and the command line where no wallet is found", async () => {
+    const page = await open("/register", {}, mainnet.url);
+    await page.getByText("This service trades on mainnet.").waitFor();
+    const words = page.locator("#no-wallet");
+    await words.waitFor();
+    for (const name of ["Phantom", "Solflare", "Backpack", "npx tradewire wallet new", "npx tradewire register"])
+      expect(await words.textContent()).toContain(name);
+    await page.context().close();
+    const test = await open("/register");
+    await test.getByRole("button", { name: "Throwaway wallet" }).waitFor();
+    expect(await test.locator("#no-wallet").isVisible()).toBe(false);
+    await test.context().close();
+  });
+
   it("shows the last minutes with a chart for building and landing, unless the operator keeps them private", async () => {
     const client = await service.newClient();
     const mint = service.mintOn("raydium_cpmm");

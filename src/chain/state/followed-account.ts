@@ -1,5 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountHistory, AccountVersion } from "./account-versions.ts";
+import type { Indexed } from "./order/indexed-set.ts";
+import type { Ordered } from "./order/read-order.ts";
 
 /** How far an account's state is known. Times are epoch milliseconds. */
 export interface Standing {
@@ -43,7 +45,7 @@ export class Upheavals {
 }
 
 /** A followed account. Nothing of its standing is read before it has taken in what happened to all accounts. */
-export class FollowedAccount implements AccountHistory {
+export class FollowedAccount implements AccountHistory, Indexed, Ordered<FollowedAccount> {
   readonly address: Address;
   versions: AccountVersion[] = [];
   /** The version last delivered; undefined before the first, and while no version survives. */
@@ -52,6 +54,13 @@ export class FollowedAccount implements AccountHistory {
   readAtMs = 0;
   /** True while most nodes contradict the stream about it: its state comes from reads alone. */
   isDoubted = false;
+  /** The slot of a replaced bank whose state of the account is yet to be discarded. */
+  voidedSlot: bigint | undefined;
+  /** Its place among the accounts that the stream does not suffice for. */
+  index = -1;
+  /** Its neighbours in the order of reads. */
+  before: FollowedAccount | undefined;
+  after: FollowedAccount | undefined;
   readonly #standing: Standing = { coveredFrom: undefined, streamed: false, provenAtMs: 0 };
   readonly #upheavals: Upheavals;
   #takenIn: number;

@@ -117,3 +117,15 @@ test("what happens to all accounts reaches each once, in its order, before anyth
   // Forgotten by then: one that is followed no longer takes in nothing more.
   expect(gone.provenAtMs).toBeLessThanOrEqual(7);
 });
+
+test("an account that is followed no longer is in no order and no set, whatever is still reported of it", () => {
+  const { followed, entries } = following(3, new SlotTree());
+  const [gone, ...left] = entries;
+  expect(followed.start(left[0]!.address)).toBe(left[0]);
+  for (let i = 0; i < 2; i++) followed.stop(gone!);
+  followed.noteRead(gone!, 1);
+  followed.doubt(gone!);
+  expect([...followed.byLastRead()]).toEqual(left);
+  expect(new Set(followed.nextUnstreamed(9))).toEqual(new Set(left));
+  expect([...followed.values()]).toEqual(left);
+});

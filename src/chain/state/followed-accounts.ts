@@ -5,6 +5,8 @@ import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { StateSource } from "../port.ts";
 import { type AccountVersion, addVersion, currentVersion, pruneVersions } from "./account-versions.ts";
 import { FollowedAccount, type Upheaval, Upheavals } from "./followed-account.ts";
+import { IndexedSet } from "./order/indexed-set.ts";
+import { ReadOrder } from "./order/read-order.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
 /** Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: a few milliseconds' worth each. */
@@ -18,16 +20,15 @@ export class FollowedAccounts {
   listener: Parameters<StateSource["onAccount"]>[0] = () => {};
   readonly #tree: SlotTree;
   readonly #now: Now;
-  /** In the order of their last read, oldest first. */
   readonly #byAddress = new Map<Address, FollowedAccount>();
-  readonly #unstreamed = new Set<FollowedAccount>();
+  readonly #readOrder = new ReadOrder<FollowedAccount>();
+  readonly #unstreamed = new IndexedSet<FollowedAccount>();
   /** The accounts with a version in each unrooted slot. */
   readonly #touched = new Map<bigint, FollowedAccount[]>();
   /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
-  /** Accounts that still hold a state of a replaced bank, each with its slot. */
-  readonly #voided = new Map<FollowedAccount, bigint>();
+  /** Accounts that still hold a state of a replaced bank. */
   readonly #undiscarded: GradualWork<FollowedAccount>;
   readonly #upheavals = new Upheavals();
   /** Lets every account take in what happened to all, so that it is forgotten. */
@@ -56,31 +57,27 @@ export class FollowedAccounts {
   }
 
   /** Accounts that the stream does not suffice for; after something that happened to all, complete within a few turns of the loop. */
-  get unstreamed(): ReadonlySet<FollowedAccount> {
+  get unstreamed(): { readonly size: number } {
     return this.#unstreamed;
   }
 
   /** Up to `limit` accounts that the stream does not suffice for; the next call goes on with others. */
   nextUnstreamed(limit: number): readonly FollowedAccount[] {
-    if (this.#unstreamed.size <= limit) return [...this.#unstreamed];
-    const next: FollowedAccount[] = [];
-    for (const entry of this.#unstreamed) {
-      if (next.push(entry) === limit) break;
-    }
-    for (const entry of next) {
-      this.#unstreamed.delete(entry);
-      this.#unstreamed.add(entry);
-    }
-    return next;
+    return this.#unstreamed.next(limit);
   }
 
   get(address: Address): FollowedAccount | undefined {
     return this.#byAddress.get(address);
   }
 
-  /** In the order of their last read, oldest first. */
+  /** In the order in which they were followed, which reads leave alone. */
   values(): Iterable<FollowedAccount> {
     return this.#byAddress.values();
+  }
+
+  /** In the order of their last read, oldest first. To be walked through at once. */
+  byLastRead(): Iterable<FollowedAccount> {
+    return this.#readOrder;
   }
 
   /** False once it was stopped, even if the address is followed again. */
@@ -90,24 +87,29 @@ export class FollowedAccounts {
 
   /** Follows an account with no known state yet. */
   start(address: Address): FollowedAccount {
+    const known = this.#byAddress.get(address);
+    if (known !== undefined) return known;
     const entry = new FollowedAccount(address, this.#upheavals);
     this.#byAddress.set(address, entry);
+    this.#readOrder.add(entry);
     this.#unstreamed.add(entry);
     return entry;
   }
 
   stop(entry: FollowedAccount): void {
+    if (!this.has(entry)) return;
     this.#unstreamed.delete(entry);
+    this.#readOrder.delete(entry);
     this.#byAddress.delete(entry.address);
   }
 
   clear(): void {
     this.#byAddress.clear();
+    this.#readOrder.clear();
     this.#unstreamed.clear();
     this.#touched.clear();
     this.#unpruned.clear();
     this.#undelivered.clear();
-    this.#voided.clear();
     this.#undiscarded.clear();
     this.#shaken.clear();
   }
@@ -148,14 +150,15 @@ export class FollowedAccounts {
   /** Notes a credible read; to be called before its version is added. */
   noteRead(entry: FollowedAccount, sentAtMs: number): void {
     entry.readAtMs = sentAtMs;
-    this.#byAddress.delete(entry.address);
-    this.#byAddress.set(entry.address, entry);
+    if (!this.has(entry)) return;
+    this.#readOrder.delete(entry);
+    this.#readOrder.add(entry);
   }
 
   /** The stream no longer suffices for the account. */
   doubt(entry: FollowedAccount): void {
     entry.streamed = false;
-    this.#unstreamed.add(entry);
+    if (this.has(entry)) this.#unstreamed.add(entry);
   }
 
   /** The stream suffices for the account from now on. */
@@ -209,17 +212,17 @@ export class FollowedAccounts {
     for (const address of addresses) {
       const entry = this.#byAddress.get(address);
       if (entry === undefined || !entry.versions.some((version) => version.slot === slot)) continue;
-      if (this.#voided.get(entry) !== slot) this.#discardVoided(entry);
-      this.#voided.set(entry, slot);
+      if (entry.voidedSlot !== slot) this.#discardVoided(entry);
+      entry.voidedSlot = slot;
       concerned.push(entry);
     }
     this.#undiscarded.add(concerned);
   }
 
   #discardVoided(entry: FollowedAccount): void {
-    const slot = this.#voided.get(entry);
+    const slot = entry.voidedSlot;
     if (slot === undefined) return;
-    this.#voided.delete(entry);
+    entry.voidedSlot = undefined;
     entry.versions = entry.versions.filter((version) => version.slot !== slot);
     if (this.has(entry)) this.#deliver(entry);
   }

@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
 import type { Account } from "../../solana/account.ts";
 import { hasSameContent } from "../../solana/account-content.ts";
 import type { AccountReader, KnownAccount } from "../port.ts";
@@ -29,10 +30,13 @@ interface FollowedReadsOptions {
 /** Upper bounds of accounts per call and of concurrent calls: sixty thousand accounts must not be requested at once. */
 const ACCOUNTS_PER_READ = 100;
 const MAX_CONCURRENT_READS = 16;
+/** Accounts of whole calls that are taken in before other work gets a turn: a millisecond or two's worth, however many were answered. */
+const ACCOUNTS_PER_TURN = 200;
 
 /** Reads followed accounts to start from, to bridge lost connections, and to heal. */
 export class FollowedReads {
   readonly #parts: FollowedReadsOptions;
+  readonly #turn = new TurnBudget(ACCOUNTS_PER_TURN);
 
   constructor(parts: FollowedReadsOptions) {
     this.#parts = parts;
@@ -96,6 +100,7 @@ export class FollowedReads {
     const coveredBefore = entries.map(({ coveredFrom }) => coveredFrom);
     counters.reads += entries.length;
     const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
+    if (entries.length === ACCOUNTS_PER_READ) await this.#nextPlace();
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!;
       if (!followed.has(entry)) continue;
@@ -110,6 +115,12 @@ export class FollowedReads {
         onDifference(entry);
       } else this.#receive(entry, { slot, account, ...stamp }, { sentAtMs, coveredBefore: coveredBefore[i] });
     }
+  }
+
+  /** Answers come together: each is taken in when its turn comes, as if it had come a little later. */
+  async #nextPlace(): Promise<void> {
+    if (this.#turn.isSpent) await new Promise<void>((goOn) => this.#turn.whenRenewed(goOn));
+    this.#turn.spend(ACCOUNTS_PER_READ);
   }
 
   #receive(

@@ -69,7 +69,7 @@ export class ReadPlan {
     let toHeal = most;
     // Those read longest ago come first, so what this poll leaves is first in the next.
     let toScan = MAX_PER_POLL;
-    for (const entry of followed.values()) {
+    for (const entry of followed.byLastRead()) {
       if (--toScan < 0) return;
       const isOld = entry.readAtMs <= dueBeforeMs && toHeal > 0;
       if (!isOld && !isSomeQuiet) return;
@@ -81,7 +81,7 @@ export class ReadPlan {
 
   /** True if the account read longest ago is due again. */
   #isAnyOld(atMs: number): boolean {
-    const [first] = this.#options.followed.values();
+    const [first] = this.#options.followed.byLastRead();
     return first !== undefined && first.readAtMs <= atMs - this.#options.refreshMs;
   }
 

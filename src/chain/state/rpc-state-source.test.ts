@@ -378,8 +378,9 @@ test("accounts that were first read at different times are soon refreshed in one
 });
 
 test("many accounts are read in chunks, and their refresh is spread over time", async () => {
-  const many = numbered(2_000);
-  await source.follow(many);
+  const following = source.follow(numbered(2_000));
+  await vi.advanceTimersByTimeAsync(50);
+  await following;
   expect(reads).toBe(20);
   subscriptions.slot(10n);
   subscriptions.activate();
@@ -395,6 +396,20 @@ test("many accounts are read in chunks, and their refresh is spread over time", 
   }
   expect(most).toBeLessThanOrEqual(100);
   expect(source.counts().reads).toBeGreaterThan(7_000);
+});
+
+test("of answers that come together, a bounded number of accounts is taken in per turn of the loop", async () => {
+  let delivered = 0;
+  source.onAccount(() => void delivered++);
+  const following = source.follow(numbered(1_000));
+  for (let i = 0; i < 100; i++) await Promise.resolve();
+  expect(delivered).toBe(200);
+  vi.advanceTimersToNextTimer();
+  for (let i = 0; i < 100; i++) await Promise.resolve();
+  expect(delivered).toBe(300);
+  await vi.advanceTimersByTimeAsync(50);
+  await following;
+  expect(delivered).toBe(1_000);
 });
 
 test("when the stream falls silent, an unchanged account is current up to the stream's last slot, not just its last read", async () => {

@@ -68,7 +68,7 @@ export class StreamAudit {
     }
   }
 
-  /** The next streamed accounts in turn; those read in the meantime come again at the end. */
+  /** The next streamed accounts in turn. */
   #nextStreamed(limit: number): readonly FollowedAccount[] {
     const next: FollowedAccount[] = [];
     this.#turn ??= this.#options.followed.values()[Symbol.iterator]();

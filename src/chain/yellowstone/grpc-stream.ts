@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
+import { FrameReader, PREFIX_BYTES } from "./frame-reader.ts";
 
 interface GrpcStreamOptions {
   /** Scheme, host and port of the server. */
@@ -20,15 +21,12 @@ export interface GrpcStream {
   close(): void;
 }
 
-/** The largest account is 10 MiB. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
  * Flow-control window: with HTTP/2's default of 64 KiB a stream of accounts waits for round trips. It is also what a paused stream
  * takes from its socket and holds, and all of them may have to in one turn of the loop. Bytes.
  */
 const WINDOW_BYTES = 256 * 1024;
 const PING_MS = 10_000;
-const PREFIX_BYTES = 5;
 /** Messages of all streams taken in before other work gets a turn: a millisecond's worth, however many have arrived. */
 const MESSAGES_PER_TURN = 100;
 const turn = new TurnBudget(MESSAGES_PER_TURN);
@@ -134,41 +132,4 @@ function statusText(headers: Readonly<Record<string, unknown>>): string {
   const message = headers["grpc-message"];
   const text = typeof message === "string" ? `: ${decodeURIComponent(message).slice(0, 200)}` : "";
   return `gRPC status ${headers["grpc-status"]}${text}`;
-}
-
-/** Cuts a stream of bytes into messages. */
-class FrameReader {
-  readonly #onMessage: (message: Uint8Array) => void;
-  #parts: Buffer[] = [];
-  #length = 0;
-  /** Bytes needed before the next message can be read. */
-  #wanted = PREFIX_BYTES;
-
-  /** @param onMessage receives each message, which is valid only during the call */
-  constructor(onMessage: (message: Uint8Array) => void) {
-    this.#onMessage = onMessage;
-  }
-
-  /** @throws Error if a message is compressed or too large */
-  read(chunk: Buffer): void {
-    this.#parts.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length < this.#wanted) return;
-    const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#length);
-    let at = 0;
-    this.#wanted = PREFIX_BYTES;
-    while (bytes.length - at >= PREFIX_BYTES) {
-      const size = bytes.readUInt32BE(at + 1);
-      if (bytes[at] !== 0) throw new Error("a compressed message was sent without being asked for");
-      if (size > MAX_MESSAGE_BYTES) throw new Error(`a message of ${size} bytes is too large`);
-      if (bytes.length - at < PREFIX_BYTES + size) {
-        this.#wanted = PREFIX_BYTES + size;
-        break;
-      }
-      this.#onMessage(bytes.subarray(at + PREFIX_BYTES, at + PREFIX_BYTES + size));
-      at += PREFIX_BYTES + size;
-    }
-    this.#length = bytes.length - at;
-    this.#parts = this.#length === 0 ? [] : [bytes.subarray(at)];
-  }
 }

@@ -1,0 +1,64 @@
+/** Bytes before each message: whether it is compressed, and its length. */
+export const PREFIX_BYTES = 5;
+/** The largest account is 10 MiB. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Cuts a stream of bytes into messages. Only the message that lies across two chunks is copied: memory outside the heap, taken
+ * for each chunk, makes the collector's steps longer than the work.
+ */
+export class FrameReader {
+  readonly #onMessage: (message: Uint8Array) => void;
+  /** The beginning of a message whose end is to come. */
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** Bytes needed before it is whole, or before its length is known. */
+  #wanted = PREFIX_BYTES;
+
+  /** @param onMessage receives each message, which is valid only during the call */
+  constructor(onMessage: (message: Uint8Array) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  /** @throws Error if a message is compressed or too large */
+  read(chunk: Buffer): void {
+    let at = 0;
+    while (this.#length > 0 && this.#length + chunk.length - at >= this.#wanted) at = this.#complete(chunk, at);
+    if (this.#length === 0) {
+      while (chunk.length - at >= PREFIX_BYTES) {
+        const end = at + PREFIX_BYTES + sizeOf(chunk, at);
+        if (chunk.length < end) {
+          this.#wanted = end - at;
+          break;
+        }
+        this.#onMessage(chunk.subarray(at + PREFIX_BYTES, end));
+        at = end;
+      }
+    }
+    if (at === chunk.length) return;
+    this.#parts.push(chunk.subarray(at));
+    this.#length += chunk.length - at;
+  }
+
+  /** Adds to the message begun what it needs of the chunk. @returns where the rest begins */
+  #complete(chunk: Buffer, at: number): number {
+    const end = at + this.#wanted - this.#length;
+    const bytes = Buffer.concat([...this.#parts, chunk.subarray(at, end)], this.#wanted);
+    this.#parts = [bytes];
+    this.#length = bytes.length;
+    if (this.#wanted === PREFIX_BYTES) this.#wanted += sizeOf(bytes, 0);
+    if (bytes.length < this.#wanted) return end;
+    this.#parts = [];
+    this.#length = 0;
+    this.#wanted = PREFIX_BYTES;
+    this.#onMessage(bytes.subarray(PREFIX_BYTES));
+    return end;
+  }
+}
+
+function sizeOf(bytes: Buffer, at: number): number {
+  if (bytes[at] !== 0) throw new Error("a compressed message was sent without being asked for");
+  const size = bytes.readUInt32BE(at + 1);
+  if (size > MAX_MESSAGE_BYTES) throw new Error(`a message of ${size} bytes is too large`);
+  return size;
+}

@@ -176,6 +176,18 @@ describe.skipIf(chromium === undefined)("what the trade page advises on a failur
     await trade(page);
   });
 
+  it("an expiry that is not proven of every signature: nothing but what the service says", async () => {
+    const page = await openWithThrowaway();
+    const message = "It may have landed. Check the wallet before building again.";
+    const error = { code: "TX_EXPIRED", message, retryable: false, safeToRebuild: false, doc_url: "/docs#TX_EXPIRED" };
+    await page.route(SUBMIT, (route) => route.fulfill({ status: 410, json: { success: false, error } }));
+    await pay(page, "0.5");
+    await build(page);
+    await sign(page);
+    await advised(page, "#outcome", message);
+    expect(await page.locator("#outcome").textContent()).toBe(`${message} What TX_EXPIRED means`);
+  });
+
   it("failures that pass: the page asks again by itself, and says so", async () => {
     const page = await openWithThrowaway();
     const codes = Object.entries(ERRORS).filter(([, { retryable }]) => retryable);

@@ -26,7 +26,9 @@ export function say(where, words, kind = "") {
 }
 
 /** Shows what failed, what to do about it, and where its code is explained. */
-export function sayFailure(where, { code, message, docUrl }) {
-  say(where, [message, REMEDIES[code]].filter((words) => words !== undefined).join(" "), "bad");
+export function sayFailure(where, { code, message, safeToRebuild, docUrl }) {
+  // An expiry of what was submitted here alone: its message says what to look at first.
+  const remedy = code === "TX_EXPIRED" && safeToRebuild === false ? undefined : REMEDIES[code];
+  say(where, [message, remedy].filter((words) => words !== undefined).join(" "), "bad");
   if (docUrl !== undefined) byId(where).append(" ", element("a", { href: docUrl }, `What ${code} means`));
 }

@@ -1,10 +1,10 @@
 // The order of the trade page: tokens, amounts and terms as typed, and the price that follows the market.
 
-import { percent, roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
+import { roundToDouble, toRaw, toWhole, toWords } from "../shared/amounts.js";
 import { byId, call } from "../shared/page.js";
 import { say, sayFailure } from "./notices.js";
 import { followQuotes } from "./quote-stream.js";
-import { describeQuote, describeRoute } from "./quote-view.js";
+import { describeQuote, describeRoute, warningOf } from "./quote-view.js";
 import { SlippageField } from "./slippage-field.js";
 
 /** Typing pauses this long before a price is asked for. */
@@ -146,19 +146,8 @@ export class OrderForm {
     byId("route").replaceChildren(...describeRoute(data.route, tokens));
     byId("quote").hidden = false;
     byId("review").disabled = false;
-    this.#warn(order, estimates);
-  }
-
-  /** What speaks against the trade, before anything is built. */
-  #warn({ inputMint }, { inputAmountRaw, priceImpact }) {
-    const balance = this.#tokens.balance(inputMint);
-    if (balance !== undefined && BigInt(inputAmountRaw) > balance.raw) {
-      const held = `${toWords(balance.raw, balance.decimals)} ${this.#tokens.name(inputMint)}`;
-      say("order-notice", `The wallet holds ${held}: less than this trade takes.`, "bad");
-    } else if (priceImpact > 0.05) {
-      const moved = percent(priceImpact);
-      say("order-notice", `This trade moves the price by ${moved}. A smaller one gets a better price.`, "bad");
-    }
+    const warning = warningOf(order, estimates, tokens);
+    if (warning !== undefined) say("order-notice", warning, "bad");
   }
 
   #sides() {

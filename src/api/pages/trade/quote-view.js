@@ -44,3 +44,15 @@ export function describeRoute(route, tokens) {
     );
   });
 }
+
+/** What speaks against a trade before anything is built, in words; undefined if nothing does. */
+export function warningOf({ inputMint }, { inputAmountRaw, priceImpact }, tokens) {
+  const balance = tokens.balance(inputMint);
+  if (balance !== undefined && BigInt(inputAmountRaw) > balance.raw) {
+    const held = `${toWords(balance.raw, balance.decimals)} ${tokens.name(inputMint)}`;
+    return `The wallet holds ${held}: less than this trade takes.`;
+  }
+  if (priceImpact > 0.05)
+    return `This trade moves the price by ${percent(priceImpact)}. A smaller one gets a better price.`;
+  return undefined;
+}

@@ -107,3 +107,28 @@ test("on every market of the embedded chain, from a wallet's first trade to clos
   expect(rentPaid).toBeGreaterThan(0);
   expect(rentReturned).toBeGreaterThan(0);
 });
+
+test("a build that does not know of an account opened meanwhile, as another worker's would not, lands and pays no rent", async () => {
+  const wallet = await service.newClient();
+  const order = { mint: service.mintOn("raydium_cpmm"), slippage: 0.05, priority: "fast" } as const;
+  const first = await wallet.buildBuy({ ...order, solAmount: 0.1 });
+  const second = await wallet.buildBuy({ ...order, solAmount: 0.2 });
+  const rents = [first, second].map(({ costs }) => numbersOf(costs!).rentPaid);
+  expect(rents[0]).toBeGreaterThan(0);
+  expect(rents[1]).toBe(rents[0]);
+  for (const built of [first, second]) {
+    const bytes = await wallet.sign(built, { tipAccounts: "any", maxInputRaw: `${10n ** 18n}` });
+    const trade = await wallet.submit(built.submissionToken, bytes);
+    const { meta } = await service.rpc<ChainRecord>("getTransaction", [
+      trade.signature,
+      { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 },
+    ]);
+    const { baseFee, priorityFee, tip } = numbersOf(built.costs!);
+    const rent = built === first ? rents[0]! : 0;
+    const paid = Number(trade.tradeResult!.inputAmountRaw) + baseFee + priorityFee + tip + rent;
+    expect(meta.preBalances[0]! - meta.postBalances[0]!).toBe(paid);
+  }
+  // Once the account is known, its rent is in no estimate.
+  expect(numbersOf((await wallet.buildBuy({ ...order, solAmount: 0.1 })).costs!).rentPaid).toBe(0);
+  wallet.close();
+});

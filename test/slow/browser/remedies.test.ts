@@ -188,6 +188,21 @@ describe.skipIf(chromium === undefined)("what the trade page advises on a failur
     expect(await page.locator("#outcome").textContent()).toBe(`${message} What TX_EXPIRED means`);
   });
 
+  it.each(["RATE_LIMIT_EXCEEDED", "OVERLOADED"])(
+    "builds without the worst case if those are refused: %s",
+    async (code) => {
+      const page = await openWithThrowaway();
+      await page.route("**/v1/tx/swap", (route) => {
+        if (route.request().postDataJSON().worstCase !== true) return route.continue();
+        const error = { code, message: "Too many worst cases.", retryable: true };
+        return route.fulfill({ status: 429, json: { success: false, error } });
+      });
+      await pay(page, "0.5");
+      await build(page);
+      expect(await page.getByText("Trades around yours").count()).toBe(0);
+    },
+  );
+
   it("failures that pass: the page asks again by itself, and says so", async () => {
     const page = await openWithThrowaway();
     const codes = Object.entries(ERRORS).filter(([, { retryable }]) => retryable);

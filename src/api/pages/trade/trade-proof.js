@@ -50,13 +50,13 @@ export async function verifyBuild(session, order, priority, tokens) {
   };
 }
 
-/** A build with its worst case; without it if this key has asked for too many. */
+/** A build with its worst case; without it if this key, or all callers together, have asked for too many. */
 async function request(order, priority, apiKey) {
   const build = (more) => call("POST", "/v1/tx/swap", { apiKey, body: { ...order, priority, ...more } });
   try {
     return await build({ worstCase: true });
   } catch (error) {
-    if (error.code !== "RATE_LIMIT_EXCEEDED") throw error;
+    if (!["RATE_LIMIT_EXCEEDED", "OVERLOADED"].includes(error.code)) throw error;
     return build({});
   }
 }

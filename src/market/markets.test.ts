@@ -442,6 +442,23 @@ test("a mint is read once, decoded once per change, and null where there is none
   expect(state.followed).toEqual(new Set([token]));
 });
 
+test("while many mints are kept, those asked for once are kept for a minute, others for as long as before", async () => {
+  const mints = Array.from({ length: 12 }, (_, i) => address(100 + i));
+  for (const mint of mints) state.set(mint, mintData(6), TOKEN_PROGRAM);
+  start([], { maxSingles: 100 });
+  const ask = (some: readonly Address[]) => Promise.all(some.map((mint) => markets.mint(mint)));
+  await ask(mints.slice(0, 10));
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(state.followed.size).toBe(10);
+  await ask(mints.slice(9));
+  await vi.advanceTimersByTimeAsync(2_000);
+  // The first nine were asked for once, longer ago; one a second time.
+  expect(state.followed).toEqual(new Set(mints.slice(9)));
+  await ask(mints.slice(9));
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(state.followed).toEqual(new Set(mints.slice(9)));
+});
+
 test("an account that is no mint is no mint", async () => {
   state.set(token, Uint8Array.of(1, 2, 3), TOKEN_PROGRAM);
   start([]);

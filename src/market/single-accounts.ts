@@ -22,9 +22,17 @@ interface SingleAccountsOptions {
   readonly maxSingles: number;
 }
 
+/** A mint asked for within this time only has been asked for once, such as by one quote. Milliseconds. */
+const ONCE_MS = 1_000;
+/** How long one is kept while many are: real mints without end could be asked for, each once. Milliseconds. */
+const ONCE_IDLE_MS = 60_000;
+/** The part of the limit above which that holds. */
+const CROWDED = 0.1;
+
 interface Single {
   /** Undefined before the account is held. */
   held: HeldAccount | undefined;
+  readonly firstUsedMs: number;
   lastUsedMs: number;
   /** Requested as a mint, so not kept for long if there is none. */
   isMint: boolean;
@@ -121,10 +129,15 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const { live, now, idleMs, negativeMs, maxSingles } = this.#options;
     const idleSinceMs = now() - idleMs;
     const noneSinceMs = now() - negativeMs;
+    const onceSinceMs = this.#singles.size > CROWDED * maxSingles ? now() - ONCE_IDLE_MS : idleSinceMs;
     this.#sweep.begin<readonly [Address, Single]>({
       items: this.#singles,
-      state: ([address, { lastUsedMs, isMint }]) =>
-        lastUsedMs < (isMint && live.get(address) === null ? noneSinceMs : idleSinceMs) ? "unused" : "used",
+      state: ([address, { firstUsedMs, lastUsedMs, isMint }]) => {
+        if (lastUsedMs < idleSinceMs) return "unused";
+        if (!isMint) return "used";
+        if (lastUsedMs < noneSinceMs && live.get(address) === null) return "unused";
+        return lastUsedMs - firstUsedMs < ONCE_MS && lastUsedMs < onceSinceMs ? "unused" : "used";
+      },
       lastUsedMs: ([, { lastUsedMs }]) => lastUsedMs,
       drop: (unused) => {
         const gone = unused.flatMap(([address, single]) => (this.#singles.get(address) === single ? [address] : []));
@@ -142,7 +155,15 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   #single(address: Address): Single {
     let entry = this.#singles.get(address);
     if (entry === undefined) {
-      entry = { held: undefined, lastUsedMs: 0, isMint: false, decodedFrom: undefined, mint: null };
+      const atMs = this.#options.now();
+      entry = {
+        held: undefined,
+        firstUsedMs: atMs,
+        lastUsedMs: atMs,
+        isMint: false,
+        decodedFrom: undefined,
+        mint: null,
+      };
       this.#singles.set(address, entry);
     }
     entry.lastUsedMs = this.#options.now();

@@ -358,6 +358,23 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("trades from the reference with the wallet of the browser, after its owner refused once", async () => {
+    for (const rejects of [true, false]) {
+      const wallet = createTestWallet();
+      await service.rpc("requestAirdrop", [wallet.address.toString(), 5e9]);
+      const page = await openWith(wallet, rejects ? { rejects: "transaction" } : {});
+      await sign(page);
+      await page.getByRole("link", { name: "Try it in the reference" }).click();
+      const buy = page.locator("#buy");
+      await buy.getByText("Try it").click();
+      await buy.getByRole("button", { name: "Send" }).click();
+      await buy.getByRole("button", { name: "Sign with Test Wallet and submit" }).click();
+      if (rejects) await buy.getByText("The wallet declined. Nothing has changed.").waitFor();
+      else await expect.poll(() => buy.locator("pre.answer").textContent()).toContain('"status": "confirmed"');
+      await page.context().close();
+    }
+  });
+
   it("shows the changelog", async () => {
     const page = await open("/changelog");
     await page.getByRole("heading", { name: "Unreleased" }).waitFor();

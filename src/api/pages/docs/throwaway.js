@@ -1,12 +1,21 @@
-// The throwaway wallet of the reference, on a test chain: one click gets it SOL and an API key.
+// Who signs a build of the reference: on a test chain a throwaway wallet, one click from SOL and an API key; else a wallet of this browser.
 
 import { byId } from "../shared/page.js";
 import { fund, signIn, wordsOf } from "../shared/sign-in.js";
+import { connect, findWallets } from "../shared/wallets.js";
+
+const SIGN_TRANSACTION = "solana:signTransaction";
 
 let wallet;
+let network;
+const extensions = [];
+findWallets((found) => {
+  if (SIGN_TRANSACTION in found.features) extensions.push(found);
+});
 
 /** Offers the wallet if the service has a faucet. @param enter receives the API key */
 export function offerThrowaway(status, enter) {
+  network = status?.network;
   const button = byId("throwaway");
   if (!status?.faucet) return;
   button.hidden = false;
@@ -31,9 +40,33 @@ export function offerThrowaway(status, enter) {
   });
 }
 
-/** The body of a submit: the built transaction, signed by the throwaway wallet. */
-export function submitSigned({ submissionToken, unsignedTransaction }) {
+/** Who can sign for the wallet of this key, as far as this page knows: `name`, and `sign(bytes)`, which resolves with the signed ones. */
+export function signersOf(apiKey) {
+  if (byId("throwaway").dataset.key === apiKey)
+    return [{ name: "the throwaway wallet", sign: async (bytes) => wallet.signBytes(bytes) }];
+  return extensions.map((one) => ({ name: one.name, sign: (bytes) => signWith(one, bytes) }));
+}
+
+/** @throws Error if the wallet is on another network, its owner refuses, or it signed other bytes */
+async function signWith(chosen, transaction) {
+  if (network === undefined) throw new Error("The network of this service is not known. Load the page again.");
+  const account = await connect(chosen, network);
+  const chain = account.chains.find((name) => name.startsWith("solana:"));
+  const [{ signedTransaction }] = await chosen.features[SIGN_TRANSACTION].signTransaction({
+    account,
+    transaction,
+    chain,
+  });
+  const isSame =
+    signedTransaction.length === transaction.length &&
+    transaction.every((byte, i) => i < 65 || byte === signedTransaction[i]);
+  if (!isSame) throw new Error(`${chosen.name} changed the transaction. It was not submitted.`);
+  return signedTransaction;
+}
+
+/** The body of a submit: the built transaction, signed. @throws Error with what `sign` throws */
+export async function submitSigned({ submissionToken, unsignedTransaction }, sign) {
   const transaction = Uint8Array.from(atob(unsignedTransaction), (character) => character.charCodeAt(0));
-  const signedTransaction = btoa(String.fromCharCode(...wallet.signBytes(transaction)));
+  const signedTransaction = btoa(String.fromCharCode(...(await sign(transaction))));
   return JSON.stringify({ submissionToken, signedTransaction });
 }

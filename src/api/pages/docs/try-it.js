@@ -1,10 +1,11 @@
 // One operation as a caller meets it: samples in every language, and a form that sends the same call to this server.
 
 import { byId, copyOnClick, element, parseJson, readEvents, send } from "../shared/page.js";
+import { wordsOf } from "../shared/sign-in.js";
 import { tabList } from "../shared/tabs.js";
 import { exampleBody, exampleParameters, messageOf, pathOf, rpcOf } from "./examples.js";
 import { LANGUAGES } from "./samples.js";
-import { submitSigned } from "./throwaway.js";
+import { signersOf, submitSigned } from "./throwaway.js";
 
 const LONGEST_ANSWER = 20_000;
 
@@ -122,24 +123,28 @@ async function showAnswer({ verb, target, needsKey, body }, apiKey, { outcome, a
   }
 }
 
-/** After a build for the throwaway wallet of this page: the next step, in one click. */
+/** After a build: the next step in one click, with the throwaway wallet of this page or one of this browser. */
 function offerSubmit(built, { apiKey, outcome, answer, next }) {
-  if (built?.unsignedTransaction === undefined || byId("throwaway").dataset.key !== apiKey) return;
-  const sign = element("button", { type: "button" }, "Sign with the throwaway wallet and submit");
-  sign.addEventListener("click", async () => {
-    sign.disabled = true;
-    await showAnswer(
-      { verb: "POST", target: () => "/v1/tx/submit", needsKey: true, body: () => submitSigned(built) },
-      apiKey,
-      {
-        outcome,
-        answer,
-      },
-    );
-    next.hidden = true;
+  if (built?.unsignedTransaction === undefined) return;
+  const buttons = signersOf(apiKey).map(({ name, sign }) => {
+    const button = element("button", { type: "button" }, `Sign with ${name} and submit`);
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try {
+        const body = await submitSigned(built, sign);
+        const submit = { verb: "POST", target: () => "/v1/tx/submit", needsKey: true, body: () => body };
+        await showAnswer(submit, apiKey, { outcome, answer });
+        next.hidden = true;
+      } catch (error) {
+        outcome.textContent = wordsOf(error);
+        button.disabled = false;
+      }
+    });
+    return button;
   });
-  next.replaceChildren(sign);
-  next.hidden = false;
+  const note = element("span", { class: "quiet" }, "These bytes are not verified first. The trade page does that.");
+  next.replaceChildren(...buttons, note);
+  next.hidden = buttons.length === 0;
 }
 
 /** Shows the events of a stream as they come, until it ends or the button is pressed again. */

@@ -7,7 +7,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 300_000, interval: 10 } } };
 
 /** More than cores: most tests wait for the embedded chain's slots. */
-const WORKERS = Math.max(2, Math.ceil(1.5 * availableParallelism()));
+const WORKERS = 2 * availableParallelism();
 
 const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,operations,upgrade,validator,venues}/**";
 const shared: TestProjectInlineConfiguration["test"] = {

@@ -16,6 +16,7 @@ import { LEGACY_LOADER, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 const SLOTS_PER_EPOCH = 432_000n;
 const NO_RENT_EPOCH = (1n << 64n) - 1n;
 const NO_DATA = new Uint8Array(0);
+const AT_FIRST: ChainClock = { slot: 0n, epoch: 0n, unixTimestamp: 0n };
 const BLOCKHASH = new Uint8Array(32).fill(1);
 /** Enough for the last lines of a failure. */
 const LOG_BYTES = 20_000n;
@@ -41,6 +42,7 @@ export interface ShadowRun {
 export class ShadowSvm {
   readonly #svm: LiteSvm;
   readonly #put = new Set<Address>();
+  #clock = AT_FIRST;
 
   /** @throws Error if a program cannot be loaded */
   constructor(programs: Iterable<LoadedProgram>, features: readonly Uint8Array[] | undefined) {
@@ -61,10 +63,17 @@ export class ShadowSvm {
     for (const program of programs) this.load(program);
   }
 
-  /** Adds a program. @throws Error if it cannot be loaded */
+  /**
+   * Adds a program, as if it had been there from the first slot: the runtime knows it from the slot of its clock on, and the next
+   * check may come from a worker that sees less of the chain.
+   *
+   * @throws Error if it cannot be loaded
+   */
   load({ id, isUpgradeable, code }: LoadedProgram): void {
+    this.#applyClock(AT_FIRST);
     if (isUpgradeable) this.#svm.addProgram(id.bytes, code);
     else this.#svm.addProgramWithLoader(id.bytes, code, LEGACY_LOADER.bytes);
+    this.#applyClock(this.#clock);
   }
 
   /** Every feature that the runtime knows. */
@@ -74,7 +83,12 @@ export class ShadowSvm {
       .map((id) => Uint8Array.from(id));
   }
 
-  setClock({ slot, epoch, unixTimestamp }: ChainClock): void {
+  setClock(clock: ChainClock): void {
+    this.#clock = clock;
+    this.#applyClock(clock);
+  }
+
+  #applyClock({ slot, epoch, unixTimestamp }: ChainClock): void {
     this.#svm.setClock(new NativeClock(slot, unixTimestamp, epoch, epoch + 1n, unixTimestamp));
   }
 

@@ -9,7 +9,7 @@ import type { TradeRequest } from "../../src/trade/trade.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 /**
- * What trades cost in counts that the load of the machine does not change. A bound may be lowered; whoever raises one says in
+ * What trades cost in counts that the load of the machine does not change. A bound may be lowered; a commit that raises one says in
  * docs/performance.md what the trade gets for it.
  */
 const BOUNDS = {

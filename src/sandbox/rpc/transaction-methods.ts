@@ -86,7 +86,7 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
     const lamports = params.parseInteger(1, "lamports");
     const result = chain.airdrop({ to: params.parseAddressParam(0), lamports: BigInt(lamports) });
     if (result.landed !== undefined && result.landed.execution.error === null) {
-      // Whoever has the answer may trade: no read shows the lamports before their slot is sealed.
+      // The answer means that the wallet can trade: no read shows the lamports before their slot is sealed.
       chain.advanceSlot();
       return result.landed.signature;
     }

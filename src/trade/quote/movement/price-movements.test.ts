@@ -103,7 +103,7 @@ test("in place of dust, a trade is observed whose price shows; without a state t
   expect(movements.note(asked, TRADE).samples).toBe(29);
 });
 
-test("whoever quotes a pair first, at whatever size, does not choose the trade by which others see it move", async () => {
+test("the first caller to quote a pair, at any size, does not choose the trade by which others see it move", async () => {
   const { movements, price, observe } = observing();
   const asked = intent();
   for (const inAmount of [1n << 60n, 20n, 500_000n]) movements.note(asked, { inAmount, outAmount: 2n * inAmount });

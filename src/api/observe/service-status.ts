@@ -5,9 +5,10 @@ export interface VenueStatus {
   readonly id: string;
   /**
    * ready: the last search for its markets succeeded. failing: it failed. idle: no request needed a search yet. waiting: the
-   * chain's state is stale, so nothing is traded. absent: its program is not on this chain.
+   * chain's state is stale, so nothing is traded. absent: its program is not on this chain. unknown: the chain has not
+   * answered yet whether its program is there.
    */
-  readonly state: "ready" | "failing" | "idle" | "waiting" | "absent";
+  readonly state: "ready" | "failing" | "idle" | "waiting" | "absent" | "unknown";
   /** Markets that are kept live. */
   readonly markets: number;
   /** Time since the last search ended; null before the first. Milliseconds. */

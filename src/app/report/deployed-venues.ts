@@ -3,13 +3,15 @@ import type { Address } from "../../primitives/address.ts";
 
 /** How long an answer is used before the chain is asked again. Milliseconds. */
 const FRESH_MS = 30_000;
+/** The same while there is no answer yet. Milliseconds. */
+const RETRY_MS = 1_000;
 
 /** Which venues have their program on the chain, for the status page. Read when asked, at most every half minute. */
 export class DeployedVenues {
   readonly #reader: Pick<AccountReader, "fetchAccounts">;
   readonly #venues: readonly { readonly id: string; readonly programs: readonly Address[] }[];
   readonly #nowMs: () => number;
-  #absent: ReadonlySet<string> = new Set();
+  #absent: ReadonlySet<string> | undefined;
   #readAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param nowMs a monotonic clock */
@@ -23,9 +25,13 @@ export class DeployedVenues {
     this.#nowMs = nowMs;
   }
 
-  /** The venues whose programs are all missing from the chain, as last read; a read that is due starts, and serves later answers. */
-  absent(): ReadonlySet<string> {
-    if (this.#nowMs() - this.#readAtMs >= FRESH_MS) {
+  /**
+   * The venues whose programs are all missing from the chain, as last read; undefined before the first answer. A read that is due
+   * starts, and serves later answers.
+   */
+  absent(): ReadonlySet<string> | undefined {
+    const lifeMs = this.#absent === undefined ? RETRY_MS : FRESH_MS;
+    if (this.#nowMs() - this.#readAtMs >= lifeMs) {
       this.#readAtMs = this.#nowMs();
       // Without an answer the last one stands.
       this.#read().catch(() => {});

@@ -83,26 +83,35 @@ function venueStatus(
     serving,
     absent,
     nowMs,
-  }: { readonly serving: boolean; readonly absent: ReadonlySet<string>; readonly nowMs: number },
+  }: { readonly serving: boolean; readonly absent: ReadonlySet<string> | undefined; readonly nowMs: number },
 ): VenueStatus {
-  const state = absent.has(id)
-    ? "absent"
-    : !serving
-      ? "waiting"
-      : lastSearch === undefined
-        ? "idle"
-        : lastSearch.ok
-          ? "ready"
-          : "failing";
+  const known = { isAbsent: absent?.has(id), markets, lastSearch, serving };
   return {
     id,
-    state,
+    state: stateOf(known),
     markets,
     searchAgeMs: lastSearch === undefined ? null : Math.max(0, Math.round(nowMs - lastSearch.atMs)),
     checked: findings?.agrees ?? 0,
     withheld: findings?.withheld ?? 0,
     withheldReason: findings?.reason ?? null,
   };
+}
+
+function stateOf({
+  isAbsent,
+  markets,
+  lastSearch,
+  serving,
+}: Pick<VenueReport, "markets" | "lastSearch"> & {
+  /** Undefined if the chain has not answered yet. */
+  readonly isAbsent: boolean | undefined;
+  readonly serving: boolean;
+}): VenueStatus["state"] {
+  if (isAbsent === true) return "absent";
+  if (isAbsent === undefined && markets === 0) return "unknown";
+  if (!serving) return "waiting";
+  if (lastSearch === undefined) return "idle";
+  return lastSearch.ok ? "ready" : "failing";
 }
 
 function shadowStatus({ mode, checks, isUp, programs }: ShadowParts): NonNullable<ServiceStatus["shadow"]> {

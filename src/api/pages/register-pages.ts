@@ -38,6 +38,7 @@ const ASSETS = [
   "home/figures.js",
   "home/home.css",
   "home/home.js",
+  "home/venues.js",
   "shared/amounts.js",
   "shared/challenge.js",
   "shared/curl.js",

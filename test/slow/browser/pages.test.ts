@@ -206,26 +206,59 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("shows each venue's live markets and the result of its last search", async () => {
+  const venueRow = (page: Page, id: string) =>
+    page.locator("#venues tr").filter({ has: page.getByRole("rowheader", { name: id }) });
+
+  it("shows each venue's live markets, its last search, and what became of it in the last minutes", async () => {
     const mint = service.mintOn("pump_fun");
     const client = await service.newClient();
-    await client.quote({ inputMint: "SOL", outputMint: mint, amount: 0.1, swapMode: "exactIn", slippage: 0.05 });
+    const pair = { inputMint: "SOL", outputMint: mint, slippage: 0 };
+    await client.quote({ ...pair, amount: 0.1, swapMode: "exactIn" });
+    await client.quote({ ...pair, amount: 1e9, swapMode: "exactOut" }).catch(() => {});
+    const built = await client.buildBuy({ mint, solAmount: 0.1, slippage: 0, priority: "fast" });
+    await (await service.newClient()).buy({ mint, solAmount: 5, slippage: 0.5, priority: "fast" });
+    await client.submit(built.submissionToken, await client.sign(built)).catch(() => {});
     const page = await open("/");
-    const pump = page.locator("#venues li").filter({ hasText: "pump_fun" });
+    const pump = venueRow(page, "pump_fun");
     await pump.getByText("ready", { exact: true }).waitFor();
-    await pump.getByText(/^[1-9]\d* markets? live, searched \d+ s ago$/).waitFor();
+    await pump.getByText(/^searched \d+ s ago$/).waitFor();
+    const cell = (label: string) => pump.locator(`td[data-label="${label}"]`);
+    for (const label of ["live markets", "quotes", "builds", "landed"])
+      expect(await cell(label).textContent(), label).toMatch(/^[1-9]\d*$/);
+    expect(await cell("failures").locator("span").allTextContents()).toEqual([
+      "1 failed as the price moved",
+      "1 refused",
+    ]);
+    const sizes = { wide: 1280, narrow: 360 };
+    for (const [name, width] of Object.entries(sizes)) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.setViewportSize({ width, height: 860 });
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
+        await page.screenshot({ path: `${SHOTS}/home-venues-${name}-${colorScheme}.png`, fullPage: true });
+      }
+    }
     await page.context().close();
     const fresh = await open("/", {}, mainnet.url);
-    await fresh.locator("#venues li").getByText("not used yet").first().waitFor();
+    await fresh.locator("#venues").getByText("not used yet").first().waitFor();
+    // The operator keeps figures private there.
+    expect(await fresh.locator("#venues td[data-label]").count()).toBe(await fresh.locator("#venues tr").count());
+    expect(await fresh.getByRole("columnheader", { name: "Quotes" }).count()).toBe(0);
     await fresh.context().close();
   });
 
   it("says of a venue without a program on the chain that it is not deployed, and nothing else", async () => {
-    const page = await open("/");
-    const absent = page.locator("#venues li").filter({ hasText: "meteora_dlmm" });
+    const own = await startTestService();
+    const page = await open("/", {}, own.url);
+    const absent = venueRow(page, "meteora_dlmm");
+    // Also of a service that has only just started: it never calls it ready.
+    const words = absent.locator(".state");
+    await words.waitFor();
+    expect(["asking the chain", "not deployed"]).toContain(await words.textContent());
     await absent.getByText("not deployed", { exact: true }).waitFor();
-    expect(await absent.textContent()).toBe("meteora_dlmmnot deployed");
+    expect(await absent.textContent()).toBe("meteora_dlmmnot deployed–––––");
     await page.context().close();
+    await own.close();
   });
 
   it("names three extensions and the command line where no wallet is found", async () => {

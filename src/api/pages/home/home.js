@@ -1,38 +1,22 @@
 import { curlFor } from "../shared/curl.js";
 import { byId, element, exampleBuy, fetchStatus } from "../shared/page.js";
 import { showFigures } from "./figures.js";
+import { showVenues } from "./venues.js";
 
 const POLL_MS = 2000;
+/** While the chain has not answered yet which venues it has. */
+const SOON_MS = 300;
 
 const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
 
 const line = (name, words, kind) =>
   element("li", {}, element("span", {}, name), element("span", { class: `state ${kind}` }, words));
 
-const STATES = {
-  ready: ["ready", "good"],
-  failing: ["search failed", "bad"],
-  idle: ["not used yet", "quiet"],
-  waiting: ["waiting", "bad"],
-  absent: ["not deployed", "quiet"],
-};
-
-const ago = (ms) => (ms < 60_000 ? `${Math.round(ms / 1000)} s ago` : `${Math.round(ms / 60_000)} min ago`);
-
 /** How quotes are checked on the deployed programs. */
 function checksOf(shadow) {
   if (shadow === null) return "off";
   const { mode, state, checks, differences } = shadow;
   return `${mode}${state === "up" ? "" : ", starting"}: ${checks.toLocaleString("en")} checks, ${differences} differed`;
-}
-
-function venueLine({ id, state, markets, searchAgeMs, withheld, withheldReason }) {
-  const [words, kind] =
-    withheldReason !== null ? ["withheld", "bad"] : withheld > 0 ? [`${withheld} withheld`, "bad"] : STATES[state];
-  const count = `${markets.toLocaleString("en")} ${markets === 1 ? "market" : "markets"} live`;
-  const isSearched = searchAgeMs !== null && state !== "absent";
-  const search = isSearched ? [element("small", {}, `${count}, searched ${ago(searchAgeMs)}`)] : [];
-  return element("li", {}, element("span", {}, id, ...search), element("span", { class: `state ${kind}` }, words));
 }
 
 /** Changes the text only if it differs: screen readers announce every change. */
@@ -43,7 +27,7 @@ function say(words, kind) {
   overall.textContent = words;
 }
 
-function show({ serving, network, chain, venues, shadow, senders }) {
+function show({ serving, network, chain, shadow, senders }) {
   if (serving) say("Serving", "good");
   else say("Not serving: the chain's state is stale", "bad");
   byId("chain").replaceChildren(
@@ -55,7 +39,6 @@ function show({ serving, network, chain, venues, shadow, senders }) {
     ...row("Outcomes rest on", chain.witnesses > 1 ? `${chain.witnesses} nodes that agree` : "one node's word"),
     ...row("Quotes checked", checksOf(shadow)),
   );
-  byId("venues").replaceChildren(...venues.map(venueLine));
   byId("senders").replaceChildren(
     ...senders.map(({ name, state }) => line(name, state, state === "up" ? "good" : "bad")),
   );
@@ -64,9 +47,12 @@ function show({ serving, network, chain, venues, shadow, senders }) {
 let example = false;
 
 async function poll() {
+  let waitMs = POLL_MS;
   try {
     const status = await fetchStatus();
     show(status);
+    showVenues(status);
+    if (status.venues.some(({ state }) => state === "unknown")) waitMs = SOON_MS;
     showFigures(status);
     if (!example)
       byId("first").textContent = curlFor("POST", `${location.origin}/v1/tx/buy`, "$API_KEY", exampleBuy(status));
@@ -74,7 +60,7 @@ async function poll() {
   } catch {
     say(example ? "No response. Last known state:" : "No response", "bad");
   }
-  setTimeout(poll, document.hidden ? 5 * POLL_MS : POLL_MS);
+  setTimeout(poll, document.hidden ? 5 * POLL_MS : waitMs);
 }
 
 poll();

@@ -141,11 +141,11 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     metrics: () => metrics.describe(),
     readiness: () => health.readiness(),
   });
-  metrics.watch(serviceGauges({ ...parts, api, canBuild: () => health.canBuild() }));
+  metrics.watch(serviceGauges({ ...parts, api, trades, canBuild: () => health.canBuild() }));
   closers.keep(api);
   const deployed = new DeployedVenues(parts.reader, venues, monotonicMs);
   const recent = publishesFigures(config, location)
-    ? closers.keep(new RecentMinutes(() => metrics.snapshot()))
+    ? closers.keep(new RecentMinutes(() => ({ ...metrics.snapshot(), venues: trades.venueCounts() })))
     : undefined;
   const status = () => describeStatus(context, { ...parts, location, health, network, deployed, trades, recent });
   registerPages(api.documents, status, monotonicMs);

@@ -19,6 +19,8 @@ export interface ErrorFacts {
   readonly retryAfterMs?: number;
   readonly details?: Readonly<Record<string, string | number | boolean>>;
   readonly cause?: unknown;
+  /** Venues whose markets were tried for a trade without a route, by why they did not serve. Counted here; callers do not get it. */
+  readonly tried?: { readonly refused: readonly string[]; readonly withheld: readonly string[] };
 }
 
 /**

@@ -229,7 +229,9 @@ export class WatchedPair {
           reason: "needs more rounds of reads than are allowed",
         });
     }
-    return { markets, faults, searched: this.#searched, line: this.#line };
+    const pair = { markets, faults, searched: this.#searched, line: this.#line };
+    const withheld = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
+    return withheld.length === 0 ? pair : { ...pair, withheld: [...new Set(withheld)] };
   }
 }
 

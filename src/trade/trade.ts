@@ -6,6 +6,7 @@ import type { Address } from "../primitives/address.ts";
 import type { SwapMode } from "../venues/venue.ts";
 import type { PriceMovement } from "./quote/movement/price-series.ts";
 import type { Diagnosis } from "./submit/diagnosis/diagnosis.ts";
+import type { VenueCounts } from "./venue-activity.ts";
 
 /**
  * What a caller asks for, parsed but not yet resolved against the chain. An error about an argument has the argument's name
@@ -165,6 +166,8 @@ export interface BuiltTrade extends TradeSides {
   readonly route: readonly RouteLeg[];
   /** Undefined if nothing is checked: shadow execution is off. */
   readonly proof?: RouteProof | undefined;
+  /** See `QuotedTrade.withheld`. */
+  readonly withheld?: readonly string[] | undefined;
   readonly lastValidBlockHeight: bigint;
 }
 
@@ -193,6 +196,8 @@ export interface QuotedTrade extends TradeSides {
     readonly value?: bigint;
   }[];
   readonly faults: readonly { readonly venue: string; readonly market: string | undefined; readonly reason: string }[];
+  /** Venues of which a market was left out because it is withheld; undefined if there is none. */
+  readonly withheld?: readonly string[] | undefined;
 }
 
 export type TradeStatus = "pending" | "processed" | "confirmed" | "finalized";
@@ -334,6 +339,8 @@ export interface Trades {
     readonly expectedSlots: number;
     readonly landing: LandingSummary;
   }[];
+  /** What became of each venue's part of quotes, builds and trades since the start of this process. */
+  readonly venueCounts: () => ReadonlyMap<string, VenueCounts>;
   /** What became of a day's submissions; a sender that was given none has no summary. */
   readonly landings: {
     ofLevel(level: Priority): LandingSummary;

@@ -8,6 +8,7 @@ import { checkVenueNames } from "./quote/route-bounds.ts";
 import { LandingStatistics } from "./submit/landing-statistics.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
 import type { Trades } from "./trade.ts";
+import { VenueActivity } from "./venue-activity.ts";
 import { fetchBalances } from "./wallet-balances.ts";
 
 /** Compute units of a typical trade, for the typical cost of a priority level. */
@@ -41,27 +42,33 @@ export function createTrades(
     measureRoutes: (...trade) => measureRoutes(ports, ...trade),
   };
   const statistics = new LandingStatistics(submitPorts.now);
+  const venueIds = submitPorts.venues.map(({ id }) => id);
+  const activity = new VenueActivity(venueIds);
   const submitter = createSubmitter({
     ...submitPorts,
+    onLanded: (report) => {
+      activity.noteLanded(report);
+      submitPorts.onLanded?.(report);
+    },
     observe: (report) => {
       statistics.record(report);
       submitPorts.observe?.(report);
     },
   });
-  const venueIds = submitPorts.venues.map(({ id }) => id);
   return {
     build: (request) => {
       checkVenueNames(request, venueIds);
-      return buildTrade(buildPorts, request);
+      return activity.observe("builds", () => buildTrade(buildPorts, request));
     },
     quote: (request) => {
       checkVenueNames(request, venueIds);
-      return quoteTrade(quotePorts, request);
+      return activity.observe("quotes", () => quoteTrade(quotePorts, request));
     },
     ...submitter,
     balances: ({ wallet }, mints) => fetchBalances(ports.reader, wallet, mints),
     priorities: () => prioritiesOf(ports, statistics),
     landings: statistics,
+    venueCounts: () => activity.counts(),
   };
 }
 

@@ -33,8 +33,19 @@ const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ ex
 const types = (() => {
   const metrics = new Metrics();
   const zero = new Proxy(() => 0, { get: () => zero, apply: () => 0 }) as never;
+  const trades = { venueCounts: () => new Map() };
   const shadow = { checks: { report: () => [], counts: () => ({}) }, isUp: () => true, programs: () => [] };
-  const parts = { api: zero, head: zero, keys: zero, markets: zero, source: zero, landing: zero, senders: [], shadow };
+  const parts = {
+    api: zero,
+    head: zero,
+    keys: zero,
+    markets: zero,
+    source: zero,
+    landing: zero,
+    senders: [],
+    shadow,
+    trades,
+  };
   const gauges = serviceGauges({ ...parts, canBuild: () => true } as never);
   metrics.watch(gauges.map((gauge) => ({ ...gauge, read: () => 0 })));
   return new Map([...metrics.describe().matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]));

@@ -132,6 +132,7 @@ test("on every wire requireChecked is answered by a checked market, or with VENU
 interface Status {
   readonly shadow: { readonly checks: number; readonly differences: number };
   readonly venues: readonly { readonly id: string; readonly withheld: number; readonly checked: number }[];
+  readonly recent: { readonly venues: readonly { readonly id: string; readonly withheld: number }[] };
 }
 
 test("a program with another fee is found out: its markets are withheld, others stay, and they come back with the program", async () => {
@@ -156,6 +157,11 @@ test("a program with another fee is found out: its markets are withheld, others 
   expect(differing.facts).toMatchObject({ venue: "raydium_cpmm" });
   expect(differing.facts.reason).toMatch(/we quote \d+ for \d+, the program moves \d+ for \d+/);
   expect((await quote(other!)).data?.proof.checked).toBe(true);
+  await eventually(async () => {
+    const { recent } = (await (await fetch(`${service.url}/status.json`)).json()) as Status;
+    expect(recent.venues.find(({ id }) => id === "raydium_cpmm")?.withheld).toBeGreaterThan(0);
+    expect(recent.venues.find(({ id }) => id === "pump_swap")?.withheld ?? 0).toBe(0);
+  });
 
   await service.sandbox.setProgram(programOf("raydium_cpmm"), CPMM);
   const { platform, proof } = await checked(token!);

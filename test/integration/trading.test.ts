@@ -27,6 +27,12 @@ const lamportsOf = (wallet: Tradewire) =>
   service
     .rpc<{ value: number }>("getBalance", [wallet.wallet.publicKey.toString(), { commitment: "processed" }])
     .then(({ value }) => BigInt(value));
+/** The counters of a venue, as they are scraped. */
+const countersOf = async (venue: string): Promise<Record<string, number>> => {
+  const text = await (await fetch(`${service.app.admin.url}/metrics`)).text();
+  const line = new RegExp(`^tradewire_venue_(\\w+)_total\\{venue="${venue}"(?:,reason="(\\w+)")?\\} (\\d+)$`, "gm");
+  return Object.fromEntries([...text.matchAll(line)].map(([, name, reason, count]) => [reason ?? name, Number(count)]));
+};
 const transactionCount = () => service.rpc<number>("getTransactionCount", [{ commitment: "processed" }]);
 
 describe("a trade over the whole service", () => {
@@ -225,6 +231,34 @@ describe("a trade over the whole service", () => {
     expect((failure as TradeError).signature).toMatch(/^\w{64,88}$/);
     const again = await victim.submit(built.submissionToken, await victim.sign(built)).catch((error: unknown) => error);
     expect(again).toMatchObject({ code: "SLIPPAGE_EXCEEDED", signature: (failure as TradeError).signature });
+  });
+
+  test("what became of each venue is counted: answers, landings, and failures by what they were", async () => {
+    const { mint: onePool } = service.sandbox.world.tokens.find(
+      ({ venue, symbol }) => venue === "raydium_cpmm" && symbol === "LUMEN",
+    )!;
+    const pair = { inputMint: "SOL", outputMint: onePool.toString(), swapMode: "exactIn" as const, slippage: 0 };
+    const before = await countersOf("raydium_cpmm");
+    await client.quote({ ...pair, amount: 0.1 });
+    const tooMuch = client.quote({ ...pair, swapMode: "exactOut", amount: 1e9 });
+    expect(await codeOf(tooMuch)).toBe("INSUFFICIENT_LIQUIDITY");
+    const victim = await service.newClient(5);
+    const order = { ...buyOrder(), mint: onePool.toString(), slippage: 0 };
+    const built = await victim.buildBuy(order);
+    await client.buy({ ...order, solAmount: 5 });
+    expect(await codeOf(victim.submit(built.submissionToken, await victim.sign(built)))).toBe("SLIPPAGE_EXCEEDED");
+    const after = await countersOf("raydium_cpmm");
+    const more = Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));
+    expect(more).toEqual({ quotes: 1, builds: 2, landed: 1, refused: 1, slippage: 1, withheld: 0, failed: 0 });
+
+    // The service has run for less than the minutes that the page shows.
+    const shown = async () => {
+      const { recent } = (await (await fetch(`${service.url}/status.json`)).json()) as {
+        recent: { venues: { id: string }[] };
+      };
+      return recent.venues.find(({ id }) => id === "raydium_cpmm");
+    };
+    await expect.poll(shown).toEqual({ id: "raydium_cpmm", ...after });
   });
 
   test("web3.js decodes the unsigned transaction and reads its one required signature", async () => {

@@ -83,6 +83,7 @@ export function createFakeTrades(): FakeTrades {
 
   return {
     broadcasts: () => submitted.size,
+    venueCounts: () => new Map(),
 
     build(request) {
       const message = Buffer.from(`trade ${built.size} of ${request.principal.accountId}`);

@@ -71,7 +71,8 @@ export interface Gauge {
   readonly name: string;
   readonly help: string;
   readonly type: "gauge" | "counter";
-  read(): number;
+  /** The value, or one for each set of labels, such as `venue="pump_fun"`. */
+  read(): number | readonly (readonly [labels: string, value: number])[];
 }
 
 /** Counters and histograms of calls and submissions, and gauges of everything else, in the text format of Prometheus. */
@@ -141,7 +142,8 @@ export class Metrics {
     const calls = [...this.#calls].flatMap(([method, codes]) =>
       Array.from(codes, ([code, count]) => [`method="${method}",code="${code}"`, count] as const),
     );
-    describeCounters(lines, "tradewire_calls_total", "Finished calls by method and code.", calls);
+    const finished = "Finished calls by method and code.";
+    describeLabelled(lines, { name: "tradewire_calls_total", help: finished, type: "counter" }, calls);
     const durations = labelled("method", this.#durations);
     describeHistograms(lines, "tradewire_call_seconds", "Duration of a call.", durations);
     const stages = [...this.#stages].flatMap(([method, ofMethod]) =>
@@ -149,14 +151,20 @@ export class Metrics {
     );
     describeHistograms(lines, "tradewire_stage_seconds", "Duration of one stage of a call.", stages);
     const outcomes = "Submissions brought to their end by this process, by outcome.";
-    describeCounters(lines, "tradewire_submissions_total", outcomes, this.#submissions);
+    const submissions = { name: "tradewire_submissions_total", help: outcomes, type: "counter" };
+    describeLabelled(lines, submissions, this.#submissions);
     const broadcasts = "Submissions that a sender accepted or refused.";
-    describeCounters(lines, "tradewire_sender_broadcasts_total", broadcasts, this.#broadcasts);
+    const sent = { name: "tradewire_sender_broadcasts_total", help: broadcasts, type: "counter" };
+    describeLabelled(lines, sent, this.#broadcasts);
     const landing = "Time from a submit to each event on its way to the chain.";
     describeHistograms(lines, "tradewire_landing_seconds", landing, labelled("event", this.#landing));
     const unclaimed = "Broadcasts that did not wait until their claim was written.";
     describeValue(lines, "tradewire_unclaimed_broadcasts_total", unclaimed, "counter", this.#unclaimed);
-    for (const { name, help, type, read } of this.#gauges) describeValue(lines, name, help, type, read());
+    for (const { name, help, type, read } of this.#gauges) {
+      const value = read();
+      if (typeof value === "number") describeValue(lines, name, help, type, value);
+      else describeLabelled(lines, { name, help, type }, value);
+    }
     return `${lines.join("\n")}\n`;
   }
 }
@@ -186,13 +194,12 @@ function describeValue(lines: string[], name: string, help: string, type: string
   lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`);
 }
 
-function describeCounters(
+function describeLabelled(
   lines: string[],
-  name: string,
-  help: string,
+  { name, help, type }: { readonly name: string; readonly help: string; readonly type: string },
   all: Iterable<readonly [labels: string, value: number]>,
 ): void {
-  lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
+  lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
   for (const [labels, value] of all) lines.push(`${name}{${labels}} ${value}`);
 }
 

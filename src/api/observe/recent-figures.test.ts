@@ -1,10 +1,13 @@
 import { afterEach, expect, test } from "vitest";
+import type { VenueCounts } from "../../trade/venue-activity.ts";
 import type { CallRecord } from "../call/call-record.ts";
 import { Metrics } from "./metrics.ts";
 import { RecentMinutes } from "./recent-figures.ts";
 
 const metrics = new Metrics();
-const recent = new RecentMinutes(() => metrics.snapshot());
+const NONE = { quotes: 0, builds: 0, landed: 0, withheld: 0, refused: 0, slippage: 0, failed: 0 };
+let venues: ReadonlyMap<string, VenueCounts> = new Map();
+const recent = new RecentMinutes(() => ({ ...metrics.snapshot(), venues }));
 afterEach(() => recent.close());
 
 const call = (method: string, durationMs: number, code = "OK") =>
@@ -51,4 +54,24 @@ test("shows the last fifteen minutes, and nothing older", () => {
   for (let minute = 0; minute < 20; minute++) recent.tick();
   expect(recent.figures()).toMatchObject({ minutes: 15, builds: 0, failures: [] });
   expect(recent.figures().series).toHaveLength(15);
+});
+
+test("has what became of each venue in these minutes, and none of which nothing was", () => {
+  venues = new Map([
+    ["busy", { ...NONE, quotes: 7, builds: 3 }],
+    ["quiet", NONE],
+  ]);
+  for (let minute = 0; minute < 20; minute++) recent.tick();
+  expect(recent.figures().venues).toEqual([]);
+  venues = new Map([
+    ["busy", { ...NONE, quotes: 9, builds: 3, landed: 1, slippage: 2 }],
+    ["quiet", NONE],
+    ["late", { ...NONE, withheld: 4, refused: 5, failed: 6 }],
+  ]);
+  expect(recent.figures().venues).toEqual([
+    { id: "busy", ...NONE, quotes: 2, landed: 1, slippage: 2 },
+    { id: "late", ...NONE, withheld: 4, refused: 5, failed: 6 },
+  ]);
+  for (let minute = 0; minute < 15; minute++) recent.tick();
+  expect(recent.figures().venues).toEqual([]);
 });

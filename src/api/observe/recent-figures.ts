@@ -1,3 +1,4 @@
+import type { VenueCounts } from "../../trade/venue-activity.ts";
 import { Histogram, type MetricsSnapshot } from "./metrics.ts";
 
 /** Durations within a time: how many, and below what half and 99 % of them lay. Milliseconds; null without any. */
@@ -17,6 +18,8 @@ export interface RecentFigures {
   /** Calls that failed, by code, most frequent first. */
   readonly failures: readonly { readonly code: string; readonly count: number }[];
   readonly build: DurationFigures;
+  /** What became of each venue's part of these, streamed quotes included; venues of which nothing was are left out. */
+  readonly venues: readonly (VenueCounts & { readonly id: string })[];
   /** Stages of builds and of submits, in their order. */
   readonly buildStages: readonly (DurationFigures & { readonly stage: string })[];
   readonly submitStages: readonly (DurationFigures & { readonly stage: string })[];
@@ -24,6 +27,12 @@ export interface RecentFigures {
   readonly landing: readonly (DurationFigures & { readonly event: string })[];
   /** Minute by minute, the oldest first. */
   readonly series: readonly { readonly build: DurationFigures; readonly confirmed: DurationFigures }[];
+}
+
+/** The counters that figures are made of. */
+interface Counters extends MetricsSnapshot {
+  /** Since the start, by venue. */
+  readonly venues: ReadonlyMap<string, VenueCounts>;
 }
 
 /** Minutes covered, and time between snapshots. */
@@ -35,13 +44,13 @@ const EVENTS = ["sent", "processed", "confirmed"];
 
 /** Figures of the last minutes, from snapshots of the counters: calls themselves pay nothing for them. */
 export class RecentMinutes {
-  readonly #snapshot: () => MetricsSnapshot;
+  readonly #snapshot: () => Counters;
   readonly #timer: NodeJS.Timeout;
   /** Oldest first; one more than minutes. */
-  readonly #kept: MetricsSnapshot[];
+  readonly #kept: Counters[];
 
   /** Takes a snapshot every minute until closed. */
-  constructor(snapshot: () => MetricsSnapshot) {
+  constructor(snapshot: () => Counters) {
     this.#snapshot = snapshot;
     this.#kept = [snapshot()];
     this.#timer = setInterval(() => this.tick(), MINUTE_MS);
@@ -70,6 +79,7 @@ export class RecentMinutes {
       builds: calls(BUILDS),
       submits: calls(["Submit"]),
       failures: failuresBetween(first, now),
+      venues: venuesBetween(first, now),
       build: figuresOf(durations(first, BUILDS), durations(now, BUILDS)),
       buildStages: stagesBetween(first, now, BUILDS),
       submitStages: stagesBetween(first, now, ["Submit"]),
@@ -99,6 +109,22 @@ function failuresBetween(first: MetricsSnapshot, now: MetricsSnapshot): RecentFi
     }
   }
   return Array.from(counts, ([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count);
+}
+
+function venuesBetween({ venues: before }: Counters, { venues: after }: Counters): RecentFigures["venues"] {
+  return Array.from(after, ([id, counts]) => {
+    const more = (field: keyof VenueCounts) => counts[field] - (before.get(id)?.[field] ?? 0);
+    return {
+      id,
+      quotes: more("quotes"),
+      builds: more("builds"),
+      landed: more("landed"),
+      withheld: more("withheld"),
+      refused: more("refused"),
+      slippage: more("slippage"),
+      failed: more("failed"),
+    };
+  }).filter(({ id, ...counts }) => Object.values(counts).some((count) => count > 0));
 }
 
 function stagesBetween(first: MetricsSnapshot, now: MetricsSnapshot, methods: readonly string[]) {

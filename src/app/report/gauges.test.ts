@@ -23,6 +23,7 @@ const gauges = () =>
     senders: [{ isCooling: () => true }, { isCooling: () => false }],
     canBuild: () => true,
     landed: { counts: () => ({ landed: 14, different: 15, overBound: 16 }) },
+    trades: { venueCounts: () => new Map([["pump_fun", { quotes: 17, withheld: 18, slippage: 19 }]]) },
   } as unknown as Parameters<typeof serviceGauges>[0]);
 
 const read = (all: ReturnType<typeof gauges>, name: string) => all.find((one) => one.name === name)!.read();
@@ -46,4 +47,12 @@ it("reports how busy the process is now, however idle it was before", async () =
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(read(all, "tradewire_event_loop_utilization")).toBeGreaterThan(0.8);
+});
+
+it("counts what became of each venue, by why it failed", () => {
+  const all = gauges();
+  const value = (name: string) => all.find((one) => one.name === name)!.read();
+  expect(value("tradewire_venue_quotes_total")).toEqual([['venue="pump_fun"', 17]]);
+  expect(value("tradewire_venue_failures_total")).toContainEqual(['venue="pump_fun",reason="withheld"', 18]);
+  expect(value("tradewire_venue_failures_total")).toContainEqual(['venue="pump_fun",reason="slippage"', 19]);
 });

@@ -5,6 +5,8 @@ import type { LiveLanding } from "../../chain/landing/landing.ts";
 import type { Sender } from "../../chain/landing/sender.ts";
 import type { LiveStateSource } from "../../chain/state/state-source.ts";
 import type { LiveMarkets } from "../../market/markets.ts";
+import type { Trades } from "../../trade/trade.ts";
+import { VENUE_FAILURES, type VenueCounts } from "../../trade/venue-activity.ts";
 import type { ShadowParts } from "../shadow/shadow-parts.ts";
 import type { LandedTrades } from "./landed-trades.ts";
 
@@ -18,13 +20,14 @@ interface ServiceParts {
   readonly senders: readonly Pick<Sender, "isCooling">[];
   readonly canBuild: () => boolean;
   readonly landed: Pick<LandedTrades, "counts">;
+  readonly trades: Pick<Trades, "venueCounts">;
   /** Undefined if nothing is checked on the deployed programs. */
   readonly shadow?: ShadowParts | undefined;
 }
 
 /** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, markets, source, landing, senders, shadow, canBuild, landed } = parts;
+  const { api, head, keys, markets, source, landing, senders, shadow, canBuild, landed, trades } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_multiplexed_streams", "HTTP/2 streams open.", () => api.load().streams),
@@ -90,6 +93,7 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       () => landing.counts().shed,
     ),
     ...landedGauges(landed),
+    ...venueGauges(trades),
     ...(shadow === undefined ? [] : shadowGauges(shadow)),
     gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
     gauge(
@@ -112,6 +116,27 @@ function landedGauges(landed: Pick<LandedTrades, "counts">): readonly Gauge[] {
       "tradewire_landed_over_bound_total",
       "Of these, took more compute units than their bound, which the margin is added to.",
       () => landed.counts().overBound,
+    ),
+  ];
+}
+
+/** The counters of each venue. A name without a value yet is written with 0: a rate can be had from the first one on. */
+function venueGauges({ venueCounts }: Pick<Trades, "venueCounts">): readonly Gauge[] {
+  const byVenue = (field: keyof VenueCounts) => () =>
+    Array.from(venueCounts(), ([venue, counts]) => [`venue="${venue}"`, counts[field]] as const);
+  const failures = () =>
+    [...venueCounts()].flatMap(([venue, counts]) =>
+      VENUE_FAILURES.map((reason) => [`venue="${venue}",reason="${reason}"`, counts[reason]] as const),
+    );
+  const counter = (name: string, help: string, read: Gauge["read"]): Gauge => ({ name, help, type: "counter", read });
+  return [
+    counter("tradewire_venue_quotes_total", "Quotes answered with a route over the venue.", byVenue("quotes")),
+    counter("tradewire_venue_builds_total", "Builds answered with a route over the venue.", byVenue("builds")),
+    counter("tradewire_venue_landed_total", "Trades over the venue that landed and traded.", byVenue("landed")),
+    counter(
+      "tradewire_venue_failures_total",
+      "Quotes and builds without a market of the venue, withheld or refused, and trades that landed and failed in its program.",
+      failures,
     ),
   ];
 }

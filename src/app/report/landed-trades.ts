@@ -30,7 +30,7 @@ export class LandedTrades {
     this.#options = options;
   }
 
-  note({ signature, markets, isAsQuoted, units }: LandedReport): void {
+  note({ signature, markets, isAsQuoted, units }: Omit<LandedReport, "venues" | "failure">): void {
     const { marginPercent, recheck, log } = this.#options;
     const ratio = units === undefined ? 0 : (units.used * (100 + marginPercent)) / (100 * units.limit);
     const isOverBound = ratio > 1;

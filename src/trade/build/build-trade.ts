@@ -6,6 +6,7 @@ import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
 import { estimatesOf, legsOf, type Route } from "../quote/route.ts";
 import { proofOf } from "../quote/route-proof.ts";
+import { withheldVenues } from "../quote/withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "../quote/worst-case/worst-case.ts";
 import type { BuiltTrade, RouteLeg, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
@@ -171,6 +172,7 @@ function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     costs,
     route: legs,
     proof: proofOf(route),
+    withheld: withheldVenues(loaded.intent, loaded.snapshot),
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
   };
 }

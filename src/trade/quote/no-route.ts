@@ -1,4 +1,4 @@
-import { TradewireError } from "../../errors/tradewire-error.ts";
+import { type ErrorFacts, TradewireError } from "../../errors/tradewire-error.ts";
 import type { MarketFault } from "../../market/port.ts";
 import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
@@ -21,9 +21,10 @@ export function noRoute(
     .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
     .join("; ");
   const withheld = faults.filter(({ isWithheld }) => isWithheld === true);
-  if (withheld.length > 0) return degraded(withheld, tried);
+  const venues = venuesOf(faults);
+  if (withheld.length > 0) return degraded(withheld, tried, venues);
   const [first] = refusals;
-  if (first === undefined) return nothingPriced(tried, searched);
+  if (first === undefined) return nothingPriced(tried, venues, searched);
   const code = SHARED_CODES.find((shared) => refusals.every((refusal) => refusal.code === shared));
   if (code !== undefined) {
     const field = code === "VALIDATION_ERROR" ? { field: "amount" } : {};
@@ -31,36 +32,58 @@ export function noRoute(
       code === "INSUFFICIENT_LIQUIDITY"
         ? "No market holds enough for this trade. Trade less."
         : asSentence(first.message);
-    return new TradewireError(code, message, { ...first.facts, ...field, details: { tried } });
+    return new TradewireError(code, message, { ...first.facts, ...field, details: { tried }, tried: venues });
   }
   return nothingPriced(
     tried,
+    venues,
     searched,
     refusals.every(({ message }) => message === first.message) ? first.message : "",
   );
+}
+
+/** The venues whose markets were tried. Those of which none was, such as one whose search failed, are left out. */
+function venuesOf(faults: readonly MarketFault[]): NonNullable<ErrorFacts["tried"]> {
+  const named = (isWithheld: boolean) => [
+    ...new Set(
+      faults
+        .filter((fault) => fault.market !== undefined && (fault.isWithheld === true) === isWithheld)
+        .map(({ venue }) => venue),
+    ),
+  ];
+  return { refused: named(false), withheld: named(true) };
 }
 
 /** How long a withheld market takes to be checked again, at least. Milliseconds. */
 const CHECK_AGAIN_MS = 2_000;
 
 /** Markets could make the trade if they were not withheld. */
-function degraded(withheld: readonly MarketFault[], tried: string): TradewireError {
+function degraded(
+  withheld: readonly MarketFault[],
+  tried: string,
+  venues: NonNullable<ErrorFacts["tried"]>,
+): TradewireError {
   const { venue, market, reason } = withheld[0]!;
   const more = withheld.length === 1 ? "" : ` So are ${withheld.length - 1} more.`;
   return new TradewireError(
     "VENUE_DEGRADED",
     `${venue}${market === undefined ? "" : ` ${market}`} is withheld: ${reason}.${more}`,
-    { retryAfterMs: CHECK_AGAIN_MS, details: { tried } },
+    { retryAfterMs: CHECK_AGAIN_MS, details: { tried }, tried: venues },
   );
 }
 
-function nothingPriced(tried: string, searched: readonly string[], reason = ""): TradewireError {
+function nothingPriced(
+  tried: string,
+  venues: NonNullable<ErrorFacts["tried"]>,
+  searched: readonly string[],
+  reason = "",
+): TradewireError {
   const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
   const message =
     tried === ""
       ? "No supported venue has a market for these two mints, directly or through SOL or USDC."
       : `No market can make this trade now${reason === "" ? "" : `: ${reason}`}.`;
-  return new TradewireError("NO_ROUTE", message, { details });
+  return new TradewireError("NO_ROUTE", message, { details, tried: venues });
 }
 
 /** Markets give their reason without a capital and a full stop, so that it can follow a colon. */

@@ -10,6 +10,7 @@ import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } fr
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { Splits } from "./split/split-routes.ts";
+import { withheldVenues } from "./withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
 
 /** For which wallets the transaction of a route fits: every one, those that have its accounts open already, or none. */
@@ -112,6 +113,7 @@ function answer(
       value: route.value,
     })),
     faults: [...faults, ...unfit],
+    withheld: withheldVenues(intent, snapshot),
   };
   return request.worstCase === true ? withWorstCase(ports, request, quoted, best!.route, clock) : quoted;
 }

@@ -213,7 +213,7 @@ export class Attempt {
       if (landing.kind === "landed") {
         const sent = { signature, transaction: this.#broadcast.transactionOf(signature) };
         const outcome = await this.#explained(readOutcome(this.#ports.venues, this.sealed, sent, landing));
-        this.#ports.onLanded?.(reportLanded(this.sealed, sent, landing.record, outcome));
+        this.#ports.onLanded?.(reportLanded(this.sealed, sent, landing.record, outcome, this.#ports.venues));
         return { signature, outcome };
       }
       if (await this.#followStored()) continue;

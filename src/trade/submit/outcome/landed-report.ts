@@ -1,15 +1,23 @@
 import type { TransactionRecord } from "../../../chain/port.ts";
+import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { unitLimitOf } from "../../../solana/message/message-budget.ts";
+import { programsOf } from "../../../solana/message/message-programs.ts";
 import { wireLayout } from "../../../solana/message.ts";
+import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { ExactAmounts, RouteLeg } from "../../trade.ts";
 import type { Outcome } from "./outcome.ts";
+import { failedProgram } from "./program-failure.ts";
 
 /** What a landed transaction showed of the quote and the limit that it was built with. */
 export interface LandedReport {
   readonly signature: string;
   readonly markets: readonly Address[];
+  /** Ids of the venues of its route. */
+  readonly venues: readonly string[];
+  /** Why it failed, and the venue whose instruction did; undefined if it did not fail. */
+  readonly failure: { readonly code: ErrorCode; readonly venue: string | undefined } | undefined;
   /** True if it moved exactly what was quoted, remainders included. False if it failed. */
   readonly isAsQuoted: boolean;
   /** Accounts that its build took for missing: they exist now. None if it failed. */
@@ -22,19 +30,38 @@ export interface LandedReport {
 export function reportLanded(
   sealed: SealedTrade,
   { signature, transaction }: { readonly signature: string; readonly transaction: Uint8Array },
-  { computeUnitsConsumed }: TransactionRecord,
+  { computeUnitsConsumed, error }: TransactionRecord,
   outcome: Outcome,
+  venues: readonly Pick<Venue, "id" | "programs">[],
 ): LandedReport {
-  const limit = unitLimitOf(wireLayout(transaction).message);
+  const { message } = wireLayout(transaction);
+  const limit = unitLimitOf(message);
   const used = computeUnitsConsumed === undefined ? undefined : Number(computeUnitsConsumed);
   return {
     signature,
     markets: [...new Set(sealed.route.map(({ market }) => market))],
+    venues: [...new Set(sealed.route.map(({ venue }) => venue))],
+    failure:
+      outcome.kind === "landed"
+        ? undefined
+        : { code: outcome.code, venue: failedVenue(sealed, message, error, venues) },
     isAsQuoted: outcome.kind === "landed" && isAsQuoted(sealed, outcome.result),
     opened: outcome.kind === "landed" ? sealed.creates.map(({ address }) => address) : [],
     // Nodes need not agree on this figure: one that made it up could raise the limits of later trades, and what they pay.
     units: used === undefined || limit === undefined || used > limit ? undefined : { used, limit },
   };
+}
+
+/** The venue of the route whose instruction failed; undefined if another one did, such as the guard of the total. */
+function failedVenue(
+  { route }: SealedTrade,
+  message: Uint8Array,
+  error: unknown,
+  venues: readonly Pick<Venue, "id" | "programs">[],
+): string | undefined {
+  const program = failedProgram(error, programsOf(message));
+  const isOfRoute = (id: string) => route.some(({ venue }) => venue === id);
+  return venues.find(({ id, programs }) => isOfRoute(id) && programs.some((own) => own === program))?.id;
 }
 
 /** True if a trade moved what the legs of its route add up to. */

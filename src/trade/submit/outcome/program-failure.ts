@@ -56,6 +56,12 @@ export function failureOfInstruction(
   return isOwn ? { program, number, name: undefined } : undefined;
 }
 
+/** The program of the instruction that failed; undefined if the error names none. @param programs the program of each instruction */
+export function failedProgram<P>(error: unknown, programs: readonly P[]): P | undefined {
+  const [index] = failedInstruction(error);
+  return index === undefined ? undefined : programs[index];
+}
+
 /** The place of the instruction that failed, and why; nothing if the error names none. A node may say anything. */
 function failedInstruction(error: unknown): readonly [index?: number, cause?: { readonly Custom?: unknown } | null] {
   const named = (error as { InstructionError?: unknown } | null | undefined)?.InstructionError;

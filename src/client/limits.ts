@@ -38,7 +38,10 @@ export interface TradeLimits extends RouteLimits {
   readonly decimals?: { readonly input?: number | undefined; readonly output?: number | undefined } | undefined;
   /** Maximum slippage as a fraction; for `slippage: "auto"` 0.03 unless given. */
   readonly maxSlippage?: number | undefined;
-  /** Mints that a route may pass through between two markets. Default: `MIDDLE_MINTS`. */
+  /**
+   * Mints that a route may pass through between two markets. Default: any of the plain Token program, where what a market pays
+   * arrives whole; that they are is proven by the accounts.
+   */
   readonly middleMints?: readonly string[] | undefined;
 }
 
@@ -66,7 +69,7 @@ export const LIMIT_KEYS = {
   maxSlippage: true,
 } as const satisfies Record<keyof TradeLimits, true>;
 
-/** The mints that a route may pass through unless the caller lists others: SOL and USDC. */
+/** The deepest mints to pass through, for callers that list theirs: SOL and USDC. */
 export const MIDDLE_MINTS: readonly string[] = HUB_MINTS.map((mint) => mint.toString());
 
 /** Decimals that never change and that this library knows by itself. */

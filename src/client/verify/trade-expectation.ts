@@ -33,6 +33,11 @@ export interface TradeExpectation {
   readonly threshold: bigint;
   /** The markets the service announced, each after those that feed it. What several paths trade on one is one swap. */
   readonly legs: readonly ExpectedLeg[];
+  /**
+   * Mints between markets that must be of the plain Token program, where what a market pays arrives whole: all that the caller
+   * did not list.
+   */
+  readonly plainMints?: ReadonlySet<Address> | undefined;
   /** The venues of the route, as the service names them. */
   readonly platform: string;
   /** The slippage of the caller's side; the rest covers what passes between markets. Parts per billion. */
@@ -121,6 +126,7 @@ export function expectTrade(
     amount,
     threshold: isExactIn ? minimumOut(estimate.outAmount, rest) : maximumIn(estimate.inAmount, rest),
     legs,
+    plainMints: limits.middleMints === undefined ? middlesOf(legs, outMint) : undefined,
     platform: answer.platform,
     slippagePpb: rest,
     maxPriorityLamports:
@@ -135,6 +141,10 @@ export function expectTrade(
   };
   checkLimits(expectation, answer, limits, mostIn, leastOut);
   return expectation;
+}
+
+function middlesOf(legs: readonly ExpectedLeg[], outMint: Address): ReadonlySet<Address> {
+  return new Set(legs.map((leg) => leg.outMint).filter((mint) => mint !== outMint));
 }
 
 const ORDER_KEYS = {

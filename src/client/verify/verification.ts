@@ -90,7 +90,7 @@ class Verification {
     this.#trade = trade;
     this.#left = [...trade.legs];
     const mints = new Set(trade.legs.flatMap(({ inMint, outMint }) => [inMint, outMint]));
-    this.#tokenAccounts = new Map(Array.from(mints, (mint) => [mint, ownTokenAccounts(trade.wallet, mint)]));
+    this.#tokenAccounts = new Map(Array.from(mints, (mint) => [mint, ownTokenAccounts(trade, mint)]));
   }
 
   run(): readonly Problem[] {
@@ -478,9 +478,11 @@ class Verification {
 }
 
 /** The associated token accounts of a wallet for a mint, one per token program. */
-function ownTokenAccounts(wallet: Address, mint: Address): ReadonlySet<Address> {
+function ownTokenAccounts({ wallet, plainMints }: TradeExpectation, mint: Address): ReadonlySet<Address> {
   const plain = tokenAccountAddress(wallet, mint, TOKEN_PROGRAM);
-  return mint === SOL_MINT ? new Set([plain]) : new Set([plain, tokenAccountAddress(wallet, mint, TOKEN_2022_PROGRAM)]);
+  return mint === SOL_MINT || plainMints?.has(mint) === true
+    ? new Set([plain])
+    : new Set([plain, tokenAccountAddress(wallet, mint, TOKEN_2022_PROGRAM)]);
 }
 
 /** The account to name in a problem: the first that is not the wallet. */

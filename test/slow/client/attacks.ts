@@ -1,4 +1,4 @@
-import type { TradeLimits } from "../../../src/client/limits.ts";
+import { MIDDLE_MINTS, type TradeLimits } from "../../../src/client/limits.ts";
 import { addressWithSeed, tokenAccountAddress } from "../../../src/client/verify/derived-address.ts";
 import type { TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
 import { Address } from "../../../src/primitives/address.ts";
@@ -238,8 +238,15 @@ export function liesAboutBuy({ answer, decimals, order }: HonestBuild): Attack[]
     {
       name: "a route through a mint of the attacker",
       takes: "rent of an account for it",
+      stopped: /two ways/,
+      answer: middle(STRANGER),
+    },
+    {
+      name: "a route through a mint that the caller did not list",
+      takes: "rent of an account for it",
       stopped: /middleMints does not list/,
       answer: middle(STRANGER),
+      limits: { middleMints: MIDDLE_MINTS },
     },
     {
       name: "a route through the output and back",

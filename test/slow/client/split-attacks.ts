@@ -309,7 +309,7 @@ export function splitAttacks({ wire, wallet, answer, order }: HonestBuild): Spli
         { ...second, path: 1, inputMint: first.inputMint, outputMint: STRANGER.toString() },
         { ...second, path: 1, inputMint: STRANGER.toString() },
       ],
-      /middleMints/,
+      /two ways/,
     ),
     lie(
       "a path that passes the output mint",

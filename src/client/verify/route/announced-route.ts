@@ -1,5 +1,5 @@
 import type { Address } from "../../../primitives/address.ts";
-import { MIDDLE_MINTS, type RouteLimits, type TradeLimits } from "../../limits.ts";
+import type { RouteLimits, TradeLimits } from "../../limits.ts";
 import { printable } from "../../printable.ts";
 import {
   answeredAddress,
@@ -58,7 +58,7 @@ export function readLegs(
     path: leg.path ?? 0,
   }));
   const paths = pathsOf(legs);
-  const allowed = new Set((limits.middleMints ?? MIDDLE_MINTS).map(mintOf));
+  const allowed = limits.middleMints === undefined ? undefined : new Set(limits.middleMints.map(mintOf));
   for (const path of paths) checkPath(path, inMint, outMint, allowed);
   keepBounds(paths, limits);
   if (platform !== legs.map(({ venue }) => venue).join("+")) {
@@ -93,7 +93,12 @@ function pathsOf(legs: readonly PathLeg[]): PathLeg[][] {
   return paths.length === 0 ? [[]] : paths;
 }
 
-function checkPath(legs: readonly PathLeg[], inMint: Address, outMint: Address, allowed: ReadonlySet<Address>): void {
+function checkPath(
+  legs: readonly PathLeg[],
+  inMint: Address,
+  outMint: Address,
+  allowed: ReadonlySet<Address> | undefined,
+): void {
   if (legs.length > MOST_LEGS) throw unexpected(`the response's route has ${legs.length} markets in a row`);
   const joined = legs.every((leg, index) => leg.inMint === (index === 0 ? inMint : legs[index - 1]!.outMint));
   if (legs.length === 0 || !joined || legs.at(-1)!.outMint !== outMint) {
@@ -101,7 +106,8 @@ function checkPath(legs: readonly PathLeg[], inMint: Address, outMint: Address, 
   }
   for (const [index, { outMint: middle }] of legs.slice(0, -1).entries()) {
     const repeats = legs.slice(0, index).some((leg) => leg.outMint === middle);
-    if (allowed.has(middle) && middle !== inMint && middle !== outMint && !repeats) continue;
+    const isAllowed = allowed?.has(middle) !== false;
+    if (isAllowed && middle !== inMint && middle !== outMint && !repeats) continue;
     throw unexpected(`its route passes through ${middle}, which middleMints does not list`);
   }
 }

@@ -3,11 +3,13 @@ import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { ChainClock } from "../solana/account.ts";
 import { HUB_MINTS } from "../solana/hub-mints.ts";
-import type { Venue } from "../venues/venue.ts";
+import type { MintPair, Venue } from "../venues/venue.ts";
+import { FoundHubs } from "./hubs/found-hubs.ts";
+import { Neighbours } from "./hubs/neighbours.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
-import type { Markets } from "./port.ts";
+import type { Markets, SearchCaller } from "./port.ts";
 import { type MarketIndex, NO_INDEX } from "./search/market-index.ts";
 import { MintProofs } from "./search/mint-proofs.ts";
 import { PairCoverages } from "./search/pair-coverage.ts";
@@ -67,7 +69,7 @@ export interface MarketsOptions {
   readonly maxPairs?: number;
   /** Upper bound of single accounts (mints, wallet accounts) kept hot; the longest unused go first. */
   readonly maxSingles?: number;
-  /** Mints that a trade may pass through between two markets; SOL and USDC if undefined. */
+  /** Mints that a trade may pass through between two markets; if undefined SOL, USDC and what is found to be deep. */
   readonly hubMints?: readonly Address[] | undefined;
   /** Upper bound of markets kept hot for one pair: the best of those found. */
   readonly maxMarketsPerPair?: number;
@@ -112,7 +114,7 @@ export function createMarkets({
   idleMs = DEFAULT_IDLE_MS,
   maxPairs = DEFAULT_MAX_PAIRS,
   maxSingles = DEFAULT_MAX_SINGLES,
-  hubMints = HUB_MINTS,
+  hubMints,
   maxMarketsPerPair = DEFAULT_MAX_MARKETS_PER_PAIR,
   maxFound = DEFAULT_MAX_FOUND,
   reexamineMs = DEFAULT_REEXAMINE_MS,
@@ -126,7 +128,9 @@ export function createMarkets({
   const outage = watchSearchOutages(reader, warn);
   const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
   const searches = new SubjectSearches({ reader: outage.reader, venues, turns, now });
-  const coverages = new PairCoverages({ index, searches, venues, hubMints, now });
+  const neighbours = new Neighbours();
+  const hubsIn = (pair: MintPair) => hubMints ?? found.hubsIn(pair);
+  const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, now });
   const search = new PairSearch({
     reader: outage.reader,
     coverages,
@@ -146,6 +150,11 @@ export function createMarkets({
   });
   const livePairs = new LivePairs({ pairs, search, now, warn: outage.warn, researchPaceMs });
 
+  const marketsOf = (pair: MintPair, caller?: SearchCaller) => livePairs.marketsOf(pair, caller);
+  const mint = (address: Address, caller?: SearchCaller) => singles.mint(address, caller);
+  const found = new FoundHubs({ neighbours, markets: { marketsOf, mint }, clock: () => head.clock(), now });
+  const choosesHubs = hubMints === undefined;
+
   const sweeper = setInterval(() => {
     const atMs = now();
     pairs.sweep({ idleSinceMs: atMs - idleMs, emptySinceMs: atMs - 2 * researchMs, maxPairs });
@@ -153,11 +162,14 @@ export function createMarkets({
   }, sweepMs);
 
   return {
-    hubMints,
-    marketsOf: (pair, caller) => livePairs.marketsOf(pair, caller),
+    hubMints: hubMints ?? HUB_MINTS,
+    ...(choosesHubs
+      ? { hubsOf: (pair) => found.hubsOf(pair), findHubs: (pair, caller) => found.find(pair, caller) }
+      : {}),
+    marketsOf,
     knownMarkets: (pair, caller) => livePairs.knownMarkets(pair, caller),
     searchSoon: (pair) => livePairs.searchSoon(pair),
-    mint: (address, caller) => singles.mint(address, caller),
+    mint,
     account: (address) => singles.account(address),
     warm: (addresses) => singles.warm(addresses),
     refresh: (addresses) => singles.refresh(addresses),

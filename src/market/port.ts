@@ -58,10 +58,21 @@ export interface SearchCaller {
   readonly principal: { readonly keyId: string } | undefined;
 }
 
+/** The mints that a trade may pass through. */
+export interface HubChoice {
+  readonly mints: readonly Address[];
+  /** False if the hubs of one of its mints were never measured: `findHubs` does. */
+  readonly isKnown: boolean;
+}
+
 /** The live account view as the trade stages see it. A warm answer is synchronous: no promise, no I/O. */
 export interface Markets {
   /** Mints that a trade may pass through between two markets; absent: SOL and USDC. */
   readonly hubMints?: readonly Address[];
+  /** The hubs of a trade by what is deep and live, from memory; absent: `hubMints` serve every trade. */
+  hubsOf?(pair: MintPair): HubChoice;
+  /** Measures the hubs of a trade whose pair has been searched, if they are not known. Never rejects. */
+  findHubs?(pair: MintPair, caller?: SearchCaller): Promise<void>;
   /**
    * Markets where the pair trades. A cold pair is discovered and read first, and kept fresh afterwards.
    * @throws TradewireError STATE_STALE, UPSTREAM_ERROR; RATE_LIMIT_EXCEEDED, OVERLOADED if the search would have to wait too long

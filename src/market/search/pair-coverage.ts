@@ -1,6 +1,7 @@
 import { type Address, compareAddresses } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { MintPair, Venue } from "../../venues/venue.ts";
+import type { Neighbours } from "../hubs/neighbours.ts";
 import type { SearchCaller } from "../port.ts";
 import type { FoundMarket, KnownMarkets } from "./discovery.ts";
 import type { IndexEntry, IndexedMarket, MarketIndex } from "./market-index.ts";
@@ -19,7 +20,10 @@ interface PairCoveragesOptions {
   readonly index: MarketIndex;
   readonly searches: SubjectSearches;
   readonly venues: readonly Venue[];
-  readonly hubMints: readonly Address[];
+  /** Mints of a pair whose other markets its search may leave out. */
+  readonly hubsIn: (pair: MintPair) => readonly Address[];
+  /** Receives which mints a mint trades against. */
+  readonly neighbours: Pick<Neighbours, "note">;
   readonly now: Now;
 }
 
@@ -52,8 +56,12 @@ export class PairCoverages {
   /** @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED if a search is needed and its turn would come too late */
   async cover(pair: MintPair, { caller, sinceMs }: CoverageQuery): Promise<PairCoverage> {
     const { now } = this.#options;
-    const subjects = subjectsOf(pair, this.#options.hubMints);
+    const subjects = subjectsOf(pair, this.#options.hubsIn(pair));
     const entries = await this.#lookUp(pair, subjects, sinceMs === 0);
+    for (const { key, mint } of subjects) {
+      const known = entries.get(key)?.markets ?? [];
+      if (mint !== undefined && known.length > 0) this.#options.neighbours.note(mint, known);
+    }
     const covering = this.#covering(pair, subjects, entries, sinceMs);
     const indexed = marketsOf(pair, entries);
     if (covering !== undefined) {
@@ -120,7 +128,7 @@ export class PairCoverages {
 
   /** Keeps what a search found; it counts as a search of the subject if it was whole. */
   #keep(subject: SearchSubject, { byVenue, isWhole }: SubjectFindings): void {
-    const { venues, index, now } = this.#options;
+    const { venues, index, neighbours, now } = this.#options;
     const markets: IndexedMarket[] = [];
     const pair = subject.mint === undefined ? subject.pair : { a: subject.mint, b: subject.mint };
     for (const venue of venues) {
@@ -133,6 +141,7 @@ export class PairCoverages {
         }
       }
     }
+    if (subject.mint !== undefined) neighbours.note(subject.mint, markets);
     if (markets.length > MAX_KEPT) return;
     index.add(subject.key, markets, isWhole ? { venues: this.#venueIds, atMs: now() } : undefined);
   }

@@ -96,7 +96,9 @@ export const CHAIN_SETTINGS = {
   ),
   MARKETS_PER_PAIR: integer("Markets of one pair kept live, the best of those found", "markets", 64, 1, 1_000),
   HUB_MINTS: optional(
-    hubMints("Mints that a trade may pass through between two markets; absent: SOL and USDC; docs/routing.md"),
+    hubMints(
+      "Mints that a trade may pass through between two markets; absent: SOL, USDC and what is deep; docs/routing.md",
+    ),
   ),
   TRANSACTION_V1: choice(
     "Version 1 transactions, up to 4096 bytes, for routes that fit no other and callers that send maxTransactionVersion 1",

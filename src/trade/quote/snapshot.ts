@@ -25,7 +25,7 @@ export interface Snapshot {
   readonly between?: readonly MintCrossing[];
 }
 
-type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint" | "hubMints">;
+type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint" | "hubMints" | "hubsOf" | "findHubs">;
 
 /**
  * The snapshot from memory, or undefined if the pair itself is not known yet. Hubs not known yet are left out and searched
@@ -42,8 +42,9 @@ export function takeSnapshot(
   const direct = markets.marketsOf({ a: inMint, b: outMint }, caller);
   if (direct instanceof Promise) return undefined;
   const hubs: KnownHub[] = [];
-  let isWaiting = false;
-  for (const hub of hubsOf(markets, inMint, outMint)) {
+  const chosen = markets.hubsOf?.({ a: inMint, b: outMint });
+  let isWaiting = chosen?.isKnown === false;
+  for (const hub of hubsOf(chosen?.mints ?? markets.hubMints, inMint, outMint)) {
     const mint = markets.mint(hub);
     const toHub = markets.knownMarkets({ a: inMint, b: hub }, caller);
     const fromHub = markets.knownMarkets({ a: hub, b: outMint }, caller);
@@ -130,19 +131,28 @@ export async function awaitSnapshot(
 ): Promise<Snapshot> {
   // Asynchronous even if it answers or throws at once: what the others bring is then waited for, or dropped, all the same.
   const read = async (a: Address, b: Address) => markets.marketsOf({ a, b }, caller);
-  const reading = hubsOf(markets, inMint, outMint).map(async (hub): Promise<KnownHub | undefined> => {
+  const readHub = async (hub: Address): Promise<KnownHub | undefined> => {
     const [mint, toHub, fromHub] = await Promise.all([markets.mint(hub), read(inMint, hub), read(hub, outMint)]);
     return canPass(mint) ? { hub, mint, toHub, fromHub } : undefined;
-  });
-  const [direct, ...all] = await Promise.all([read(inMint, outMint), ...reading]);
-  const hubs = all.filter((hub) => hub !== undefined);
-  return { direct, hubs, between: await awaitBetween(markets, hubs) };
+  };
+  const pair = { a: inMint, b: outMint };
+  const fixed = hubsOf(markets.hubMints, inMint, outMint);
+  const [direct, ...near] = await Promise.all([read(inMint, outMint), ...fixed.map(readHub)]);
+  // What the mints trade against is known once they have been searched.
+  await markets.findHubs?.(pair, caller);
+  const further = hubsOf(markets.hubsOf?.(pair).mints ?? [], inMint, outMint).filter((hub) => !fixed.includes(hub));
+  // The trade works without them: one that cannot be read is left out.
+  const far = await Promise.all(further.map((hub) => readHub(hub).catch(() => undefined)));
+  const hubs = [...near, ...far].filter((hub) => hub !== undefined);
+  return { direct, hubs, between: await awaitBetween(markets, hubs, fixed) };
 }
 
 /** False for a mint that no trade passes through: one that cannot be traded, or takes a fee from every transfer. */
 function canPass(mint: Mint | null): mint is Mint {
   return mint !== null && mint.unsupported === undefined && mint.transferFees === undefined;
 }
+
+const NO_MARKETS: PairMarkets = { markets: [], faults: [], searched: [] };
 
 /** The pairs of two hubs that are in memory and could be the middle of a route. */
 function crossingsBetween(markets: MarketsPort, hubs: readonly KnownHub[]): readonly MintCrossing[] {
@@ -158,19 +168,27 @@ function crossingsBetween(markets: MarketsPort, hubs: readonly KnownHub[]): read
   return crossings;
 }
 
-async function awaitBetween(markets: MarketsPort, hubs: readonly KnownHub[]): Promise<readonly MintCrossing[]> {
+async function awaitBetween(
+  markets: MarketsPort,
+  hubs: readonly KnownHub[],
+  fixed: readonly Address[],
+): Promise<readonly MintCrossing[]> {
+  const read = async (a: Address, b: Address): Promise<PairMarkets> => {
+    if (fixed.includes(a) && fixed.includes(b)) return markets.marketsOf({ a, b });
+    return markets.knownMarkets({ a, b }) ?? NO_MARKETS;
+  };
   const crossings = hubs.flatMap((first) =>
     hubs
       .filter((last) => last !== first && first.toHub.markets.length > 0 && last.fromHub.markets.length > 0)
       .map(async (last) => ({
         from: first.hub,
         to: last.hub,
-        pair: await markets.marketsOf({ a: first.hub, b: last.hub }),
+        pair: await read(first.hub, last.hub),
       })),
   );
   return (await Promise.all(crossings)).filter(({ pair }) => pair.markets.length > 0);
 }
 
-function hubsOf({ hubMints = HUB_MINTS }: MarketsPort, inMint: Address, outMint: Address): readonly Address[] {
+function hubsOf(hubMints: readonly Address[] = HUB_MINTS, inMint: Address, outMint: Address): readonly Address[] {
   return hubMints.filter((hub) => hub !== inMint && hub !== outMint);
 }

@@ -2,6 +2,7 @@ import type { ChainHead } from "../../../chain/port.ts";
 import type { Markets } from "../../../market/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { minOf, U64_MAX } from "../../../primitives/integer.ts";
+import { HUB_MINTS } from "../../../solana/hub-mints.ts";
 import type { Intent } from "../../intent.ts";
 import { priceRoutes } from "../route.ts";
 import { type Snapshot, takeSnapshot } from "../snapshot.ts";
@@ -114,8 +115,9 @@ function knownSnapshot(markets: Markets, { inMint, outMint }: Intent): Snapshot 
   if (direct === undefined) return undefined;
   const mint: Markets["mint"] = (address) => markets.mint(address);
   const memory = { knownMarkets, mint, marketsOf: () => direct };
-  const { hubMints } = markets;
-  return takeSnapshot(hubMints === undefined ? memory : { ...memory, hubMints }, inMint.address, outMint.address);
+  const { hubMints = HUB_MINTS } = markets;
+  const hubsOf: Markets["hubsOf"] = (pair) => markets.hubsOf?.(pair) ?? { mints: hubMints, isKnown: true };
+  return takeSnapshot({ ...memory, hubsOf }, inMint.address, outMint.address);
 }
 
 /** The size at which a trade is observed: the next round one below it, or the least whose output shows how the price moves. */

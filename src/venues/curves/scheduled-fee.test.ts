@@ -70,6 +70,11 @@ describe("fees by market cap", () => {
     expect(baseFeeOnGross(fee, 1n, { ...start, sqrtPrice: ONE * 9n })).toBe(50_000_000n);
     expect(baseFeeOnGross(fee, 1n, at(3601n))).toBe(50_000_000n);
   });
+
+  it("are counted until they expire, whatever the price: it may rise before the trade lands", () => {
+    const counts = (moment: typeof start) => baseFeeWork(fee, 1n, false, moment).counts;
+    expect([counts(start), counts({ ...start, sqrtPrice: ONE / 2n }), counts(at(3601n))]).toEqual([true, true, false]);
+  });
 });
 
 it("counts a power from the first period on: the first step may fall before the trade lands", () => {

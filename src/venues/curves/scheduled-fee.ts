@@ -114,7 +114,7 @@ export function volatilityFee(volatility: bigint, binStep: bigint, control: bigi
 
 /** Which of the costlier steps a program takes to find a base fee: for bounds of compute units. */
 interface BaseFeeWork {
-  /** Steps of price or of a rate limiter are counted. */
+  /** Steps of price or of a rate limiter are counted, or would be if the price rose before the trade lands. */
   readonly counts: boolean;
   /** A power is taken. */
   readonly powers: boolean;
@@ -125,15 +125,48 @@ interface BaseFeeWork {
 /** The steps taken for an amount that includes the fee (`net` false) or is without it (`net` true). */
 export function baseFeeWork(fee: BaseFee, amount: bigint, net: boolean, moment: FeeMoment): BaseFeeWork {
   if (fee.kind !== "rateLimiter") {
-    const counts = fee.kind === "marketCapSchedule" && moment.sqrtPrice > moment.firstSqrtPrice;
-    // The first step may fall, or the schedule end, between the build and the landing.
+    // Between the build and the landing the first step may fall, the schedule end, or another's trade raise the price.
+    const counts = fee.kind === "marketCapSchedule" && moment.point <= moment.activationPoint + fee.duration;
     const falls = fee.periods > 0n && (fee.kind === "marketCapSchedule" || fee.frequency > 0n);
     return { counts, powers: fee.exponential && falls, roots: false };
   }
   if (!isLimiting(fee, moment)) return NO_WORK;
   if (!net) return amount > fee.reference ? COUNTING : NO_WORK;
-  if (amount <= limitedNet(fee, fee.reference)) return NO_WORK;
-  return amount < limitedNet(fee, lastSteppedGross(fee)) ? ROOTING : COUNTING;
+  const [above, below] = rootedNets(fee);
+  if (amount <= above) return NO_WORK;
+  return amount < below ? ROOTING : COUNTING;
+}
+
+/** Amounts without the fee between which a rate limiter's takes a square root, both exclusive. */
+const rootedNets = (fee: RateLimiter): readonly [above: bigint, below: bigint] => [
+  limitedNet(fee, fee.reference),
+  limitedNet(fee, lastSteppedGross(fee)),
+];
+
+/**
+ * The square root that an exact-out buy may take when it lands and does not take now, because another price moves its input
+ * without the fee (`net` now) over a border of the rate limiter. Undefined if there is none, or it is taken already.
+ */
+export function laterRoot(fee: BaseFee, net: bigint, moment: FeeMoment): LaterRoot | undefined {
+  if (fee.kind !== "rateLimiter" || !isLimiting(fee, moment)) return undefined;
+  const [above, below] = rootedNets(fee);
+  if (net > above && net < below) return undefined;
+  return { net, above, below, counts: net <= above };
+}
+
+/** A square root that a fee may take. */
+export interface LaterRoot {
+  /** The input without the fee now, and the amounts between which it takes a root. */
+  readonly net: bigint;
+  readonly above: bigint;
+  readonly below: bigint;
+  /** True if the steps of the limiter are counted then too, and are not now. */
+  readonly counts: boolean;
+}
+
+/** True if a price that raises the input from `quoted` to at most `most`, or lowers it by the same share, leads to the root. */
+export function isRootInReach({ net, above, below }: LaterRoot, quoted: bigint, most: bigint): boolean {
+  return net * most > above * quoted && net * quoted < below * most;
 }
 
 const NO_WORK: BaseFeeWork = { counts: false, powers: false, roots: false };

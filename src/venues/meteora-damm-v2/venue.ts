@@ -2,7 +2,15 @@ import type { AccountView, ChainClock } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { baseFeeWork, type FeeMoment, isPriceableFee } from "../curves/scheduled-fee.ts";
+import {
+  type BaseFee,
+  baseFeeWork,
+  type FeeMoment,
+  isPriceableFee,
+  isRootInReach,
+  type LaterRoot,
+  laterRoot,
+} from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
@@ -40,6 +48,8 @@ interface DammV2QuoteFill {
   /** True if the pool's rate limiter may apply to this trade. */
   readonly watched: boolean;
   readonly computeUnits: number;
+  /** A root that the fee may take at the price of the landing. */
+  readonly laterRoot: LaterRoot | undefined;
 }
 
 const ACCOUNTS = {
@@ -81,7 +91,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
       instructions: [dammV2Swap(state.accounts, mode, amount, terms, fill.watched)],
-      computeUnits: fill.computeUnits,
+      computeUnits: fill.computeUnits + laterRootUnits(fill, inAmount, terms.threshold),
       creates: [],
     };
   },
@@ -161,7 +171,11 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
     priceImpact: aToB
       ? priceImpact(fill.netIn, fill.grossOut, numerator, denominator)
       : priceImpact(fill.netIn, fill.grossOut, denominator, numerator),
-    fill: { watched, computeUnits: unitsOf(state, aToB, ask, fill, moment) },
+    fill: {
+      watched,
+      computeUnits: unitsOf(state, aToB, ask, fill, moment),
+      laterRoot: ask.mode === "exactOut" ? laterRoot(pool.baseFee, fill.netIn, moment) : undefined,
+    },
   };
 }
 
@@ -202,11 +216,25 @@ function unitsOf(
     (pool.compounding ? 15_000 : 0) +
     (pool.followsVolatility ? 4_700 : 0) +
     (work.powers ? 2_500 : 0) +
-    (work.counts ? (pool.baseFee.kind === "rateLimiter" && !exactIn ? 3_800 : 2_150) : 0) +
-    (work.roots ? 20_000 : 0) +
+    (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
+    (work.roots ? ROOT_UNITS : 0) +
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );
+}
+
+const ROOT_UNITS = 20_000;
+
+/** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
+function laterRootUnits({ laterRoot }: DammV2QuoteFill, quoted: bigint, most: bigint): number {
+  if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
+  return ROOT_UNITS + (laterRoot.counts ? countUnits("rateLimiter", false) : 0);
+}
+
+/** Counting the steps of a base fee: of the price, or of a buy's size. */
+function countUnits(kind: BaseFee["kind"], exactIn: boolean): number {
+  if (kind === "marketCapSchedule") return 1_800;
+  return exactIn ? 2_150 : 3_800;
 }
 
 /** The first trade's migration of a pool. Builds before it, which leave pools unmigrated, use up to 4,200 more than later ones. */

@@ -4,7 +4,7 @@ import type { AccountView } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { baseFeeWork, type FeeMoment } from "../curves/scheduled-fee.ts";
+import { baseFeeWork, type FeeMoment, isRootInReach, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -43,6 +43,8 @@ interface DbcState {
 interface DbcQuoteFill {
   readonly watched: boolean;
   readonly computeUnits: number;
+  /** A root that the fee may take at the price of the landing. */
+  readonly laterRoot: LaterRoot | undefined;
 }
 
 /**
@@ -72,7 +74,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
       instructions: [dbcSwap(state.accounts, mode, amount, terms, fill.watched)],
-      computeUnits: fill.computeUnits,
+      computeUnits: fill.computeUnits + laterRootUnits(fill, inAmount, terms.threshold),
       creates: [],
     };
   },
@@ -156,6 +158,7 @@ function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
     fill: {
       watched: config.eagerFirstSwap || (config.baseFee.kind === "rateLimiter" && !selling),
       computeUnits: unitsOf(state, selling, exactIn, fill, moment),
+      laterRoot: exactIn ? undefined : laterRoot(config.baseFee, fill.netIn, moment),
     },
   };
 }
@@ -203,11 +206,21 @@ function unitsOf(
     (config.volatility === undefined ? 0 : 3_300) +
     (work.powers ? 2_600 : 0) +
     (limited ? (exactIn ? 2_950 : 3_450) : 0) +
-    (work.counts && limited ? (exactIn ? 2_050 : 3_900) : 0) +
-    (work.roots ? 20_600 : 0) +
+    (work.counts && limited ? (exactIn ? 2_050 : COUNT_OUT_UNITS) : 0) +
+    (work.roots ? ROOT_UNITS : 0) +
     mintUnits(mints[0], extensions[0]) +
     mintUnits(mints[1], extensions[1])
   );
+}
+
+/** What a rate limiter adds to an exact-out buy above its reference amount. */
+const COUNT_OUT_UNITS = 3_900;
+const ROOT_UNITS = 20_600;
+
+/** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
+function laterRootUnits({ laterRoot }: DbcQuoteFill, quoted: bigint, most: bigint): number {
+  if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
+  return ROOT_UNITS + (laterRoot.counts ? COUNT_OUT_UNITS : 0);
 }
 
 /** What builds before March 2026 use beyond it: their swap2 goes through the program's older entry. */

@@ -1,18 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
-import { createRandom } from "../../../src/primitives/random.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import type { Quote, SwapMode } from "../../../src/venues/venue.ts";
 import { readMarket } from "../../conformance/trades.ts";
+import { releaseRuntimes } from "./support/runtimes.ts";
 import { TIMED_MARKETS, type TimedBench } from "./support/timed-markets.ts";
 
 /**
  * Trades built now that land later, with the clock moved between: fees that fall with time, by schedule or with volatility,
  * limits on size that end, profit that unlocks. What lands is within the bound that was signed, and within the compute bound;
- * what is not, the program refuses as slippage.
+ * what is not, the program refuses as slippage. Where another trades in between, the compute bound holds all the same on the
+ * venues whose programs take more units for another price: steps of a schedule, a limiter's root.
  */
 const present = TIMED_MARKETS.filter(({ needs }) => needs.length === 0);
 for (const { name, needs } of TIMED_MARKETS) if (needs.length > 0) console.log(`skipped: ${name}: ${needs.join(", ")}`);
@@ -20,6 +22,9 @@ for (const { name, needs } of TIMED_MARKETS) if (needs.length > 0) console.log(`
 const TRADES = Number(process.env.TRADES ?? 150);
 /** Each on a new market. */
 const FIRST_TRADES = 8;
+/** Trades after another's, and how many of them a market is used for. */
+const CROSSED_TRADES = 240;
+const CROSSED_ON_ONE = 6;
 /** Until it lands, and between two trades. Seconds. */
 const DELAYS = [0, 1, 5, 12, 29, 31, 60, 90];
 const PAUSES = [0, 0, 1, 20, 60, 130];
@@ -71,6 +76,52 @@ describe.runIf(present.length > 0)("a trade lands some time after it was built",
     expect(faults).toEqual([]);
     expect(landed).toBeGreaterThan(0);
   });
+
+  it.each(present.filter(({ onlyFalls }) => onlyFalls))("$name: another trades between", async ({ name, open }) => {
+    const random = createRandom(name.length);
+    const faults: string[] = [];
+    let most = 0;
+    let landed = 0;
+    for (let index = 0; index < CROSSED_TRADES; index += CROSSED_ON_ONE) {
+      const bench = open();
+      for (let trade = 0; trade < CROSSED_ON_ONE; trade++) {
+        bench.fund();
+        const order = orderOf(bench, random, 2n + random.magnitude(1n << random.pick([30n, 36n, 42n])));
+        if (order === undefined) continue;
+        const another = orderOf(bench, random, 2n + random.magnitude(1n << 42n));
+        const done = landLater(bench, order, random.pick([500n, 3_000n, 9_000n]), 0, another);
+        if (done.fault !== undefined && done.unitsRatio > 1) faults.push(`#${index}: ${done.fault}`);
+        most = Math.max(most, done.unitsRatio);
+        if (done.unitsRatio > 0) landed++;
+      }
+      await releaseRuntimes();
+    }
+    console.log(`after another's trade | ${name} | ${landed} landed | use / bound ${most.toFixed(3)}`);
+    expect(faults).toEqual([]);
+    expect(landed).toBeGreaterThan(CROSSED_TRADES / 4);
+  });
+
+  it.each(present.filter(({ limit }) => limit !== undefined))(
+    "$name: a price pushes a buy over a step of it",
+    ({ open, limit }) => {
+      const used: number[] = [];
+      for (const tenths of [985n, 995n, 1_005n]) {
+        const bench = open();
+        const { state } = readMarket(bench.svm, bench.venue, bench.market, bench.pair);
+        const [inMint, outMint] = limit!.buysWith === "a" ? [bench.pair.a, bench.pair.b] : [bench.pair.b, bench.pair.a];
+        const sides = { inMint, outMint, clock: bench.svm.clock() };
+        const quoteOf = (mode: SwapMode, amount: bigint) => bench.venue.quote(state, { mode, amount, ...sides });
+        const orderOf = (mode: SwapMode, amount: bigint) => ({ mode, ...sides, quote: quoteOf(mode, amount), state });
+        const wanted = quoteOf("exactIn", (limit!.reference * tenths) / 1_000n).outAmount;
+        const another = orderOf("exactIn", limit!.push);
+        const { fault, unitsRatio } = landLater(bench, orderOf("exactOut", wanted), 5_000n, 0, another);
+        expect(fault).toBeUndefined();
+        used.push(unitsRatio);
+      }
+      console.log(`over a step | use / bound ${used.map((ratio) => ratio.toFixed(3)).join(", ")}`);
+      expect(Math.min(...used)).toBeGreaterThan(0);
+    },
+  );
 });
 
 interface Order {
@@ -100,11 +151,14 @@ function pass(svm: TimedBench["svm"], seconds: number): void {
 }
 
 /** A trade drawn and quoted now; undefined if the market refuses it. */
-function orderOf({ svm, venue, market, pair, wallet }: TimedBench, random: ReturnType<typeof createRandom>) {
+function orderOf(
+  { svm, venue, market, pair, wallet }: TimedBench,
+  random: Random,
+  amount = 1n << BigInt(20 + random.pick([0, 4, 8, 12, 16, 18, 20])),
+): Order | undefined {
   const forwards = random.chance(0.5);
   const [inMint, outMint] = forwards ? [pair.a, pair.b] : [pair.b, pair.a];
   const mode: SwapMode = venue.supports.exactOut && random.chance(0.5) ? "exactOut" : "exactIn";
-  const amount = 1n << BigInt(20 + random.pick([0, 4, 8, 12, 16, 18, 20]));
   const { state } = readMarket(svm, venue, market, pair);
   try {
     const quote = venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
@@ -116,7 +170,13 @@ function orderOf({ svm, venue, market, pair, wallet }: TimedBench, random: Retur
   }
 }
 
-function landLater({ svm, venue, wallet }: TimedBench, order: Order, slippageBps: bigint, seconds: number): Landed {
+function landLater(
+  { svm, venue, wallet }: TimedBench,
+  order: Order,
+  slippageBps: bigint,
+  seconds: number,
+  another?: Order,
+): Landed {
   const { mode, inMint, outMint, quote, state } = order;
   const accountOf = (mint: Address) => associatedTokenAddress(wallet, mint, svm.get(mint)!.owner);
   const [source, destination] = [accountOf(inMint), accountOf(outMint)];
@@ -127,6 +187,12 @@ function landLater({ svm, venue, wallet }: TimedBench, order: Order, slippageBps
   const exists = (address: Address) => svm.get(address) !== null;
   const leg = venue.swap(state, quote, { wallet, source, destination, threshold, salt: 0, exists });
   pass(svm, seconds);
+  if (another !== undefined) {
+    const sides = { source: accountOf(another.inMint), destination: accountOf(another.outMint) };
+    const threshold = another.mode === "exactIn" ? 0n : another.quote.inAmount;
+    const first = venue.swap(another.state, another.quote, { wallet, ...sides, threshold, salt: 0, exists });
+    svm.send(wallet, [setComputeUnitLimit(1_400_000), ...first.instructions]);
+  }
   const before = { in: svm.tokens(source), out: svm.tokens(destination) };
   const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
   const paid = before.in - svm.tokens(source);

@@ -35,6 +35,8 @@ export interface TimedMarket {
   readonly name: string;
   /** True: without another's trade, it never gives less later than quoted. */
   readonly onlyFalls: boolean;
+  /** The limit on the size of buys, if it has one: the first step's input, which mint of the pair pays, and how much of it moves the price by some percent. */
+  readonly limit?: { readonly reference: bigint; readonly buysWith: "a" | "b"; readonly push: bigint };
   /** Files of programs. */
   readonly needs: readonly string[];
   open(): TimedBench;
@@ -174,7 +176,13 @@ export const TIMED_MARKETS: readonly TimedMarket[] = [
     baseFee: timeFee(900_000_000n, 65_000, 1n, 1n, true),
     countsSeconds: false,
   }),
-  dammV2("rate limiter", { baseFee: limiterFee(10_000_000n, 100, 1_200, 5_000, 1_000_000_000n), collectFeeMode: 1 }),
+  {
+    ...dammV2("rate limiter", {
+      baseFee: limiterFee(10_000_000n, 100, 1_200, 5_000, 1_000_000_000n),
+      collectFeeMode: 1,
+    }),
+    limit: { reference: 1_000_000_000n, buysWith: "b", push: 50_000_000_000n },
+  },
   dammV2("linear market-cap schedule", {
     baseFee: marketCapFee(300_000_000n, 50, 100, 1_200, 5_000_000n, false),
     collectFeeMode: 1,
@@ -189,10 +197,13 @@ export const TIMED_MARKETS: readonly TimedMarket[] = [
     baseFee: { cliff: 900_000_000n, first: 120, second: 30n, third: 250n, mode: 1 },
     volatility: false,
   }),
-  dbc("rate limiter", {
-    baseFee: { cliff: 10_000_000n, first: 100, second: 1_200n, third: 500_000_000n, mode: 2 },
-    volatility: false,
-  }),
+  {
+    ...dbc("rate limiter", {
+      baseFee: { cliff: 10_000_000n, first: 100, second: 1_200n, third: 500_000_000n, mode: 2 },
+      volatility: false,
+    }),
+    limit: { reference: 500_000_000n, buysWith: "a", push: 90_000_000_000_000n },
+  },
   dbc("fee that follows volatility", {
     baseFee: { cliff: 10_000_000n, first: 0, second: 0n, third: 0n, mode: 0 },
     volatility: true,

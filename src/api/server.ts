@@ -14,7 +14,7 @@ import { Gate } from "./call/gate.ts";
 import { createInvoker, type Invoker, type UnaryImplementation } from "./call/invoker.ts";
 import { RateLimits } from "./call/rate-limits.ts";
 import { StreamPlaces } from "./call/stream-places.ts";
-import { warmValidation } from "./call/validation.ts";
+import { warmValidation } from "./call/validation/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { isHeldBack } from "./http/flow/pipeline.ts";

@@ -46,6 +46,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "process/workers.ts": [],
 };
 
+/** The one file in JavaScript: it runs before the code that makes reading TypeScript cheap. It imports nothing of ours. */
+const PLAIN_FILE = "process/compile-cache.js";
+
 /** Packages that stay in certain rooms; packages not named here may be used anywhere. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   litesvm: ["sandbox", "shadow"],
@@ -184,7 +187,8 @@ describe("imports in src", () => {
 
   it("name files, and none that is a test", () => {
     const wrong = imports.filter(
-      ({ target }) => target !== undefined && (!target.endsWith(".ts") || target.endsWith(".test.ts")),
+      ({ target }) =>
+        target !== undefined && target !== PLAIN_FILE && (!target.endsWith(".ts") || target.endsWith(".test.ts")),
     );
     expect(wrong.map(({ file, written }) => `${file.path} → ${written}`)).toEqual([]);
   });

@@ -9,7 +9,7 @@ import type { CallObserver } from "./call-record.ts";
 import type { CallState } from "./call-state.ts";
 import { failureOf } from "./failure.ts";
 import type { RateLimits } from "./rate-limits.ts";
-import { checkRequest } from "./validation.ts";
+import { checkRequest } from "./validation/validation.ts";
 
 /** A call as the gate sees it, on any wire. */
 export interface GatedCall {

@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { amountForms } from "../call/amount-forms.ts";
+import { amountForms } from "../call/validation/amount-forms.ts";
 import { restEnumName } from "../rest/rest-enum.ts";
 import type { Comments } from "./comments.ts";
 

@@ -1,7 +1,7 @@
 import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { didYouMean } from "../../errors/closest.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
-import { violationsOf } from "../call/validation.ts";
+import { violationsOf } from "../call/validation/validation.ts";
 import { restEnumName } from "./rest-enum.ts";
 
 /**

@@ -4,7 +4,7 @@ import { callStateIn, forEachHeader, responseHeaders } from "../call/call-state.
 import { failureOfCall, toConnectError } from "../call/failure.ts";
 import type { Gate, GatedCall } from "../call/gate.ts";
 import type { StreamPlaces } from "../call/stream-places.ts";
-import { checkRequest } from "../call/validation.ts";
+import { checkRequest } from "../call/validation/validation.ts";
 import { networkOf } from "../http/network-of.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,8 @@ import type { BenchRow } from "../venues.ts";
 import type { NodeReady } from "./chain-node.ts";
 
 const STARTS = 5;
+/** As in `npm start`; a revision without that file starts without. */
+const NODE_ARGUMENTS = existsSync("src/process/compile-cache.js") ? ["--import", "./src/process/compile-cache.js"] : [];
 /** Milliseconds of a tick of /proc. */
 const TICK_MS = 10;
 
@@ -55,7 +57,7 @@ async function startOnce(
   argv: readonly string[],
 ): Promise<Started> {
   const startMs = performance.now();
-  const child = spawn(process.execPath, ["src/process/main.ts", ...argv], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, "src/process/main.ts", ...argv], {
     cwd: root,
     env,
     stdio: ["ignore", "pipe", "pipe"],

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 import { BuyRequestSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { checkRequest } from "../../../src/api/call/validation.ts";
+import { checkRequest } from "../../../src/api/call/validation/validation.ts";
 import { parseJson } from "../../../src/api/http/parse-json.ts";
 import { createJsonDecoder } from "../../../src/api/rest/json-decoder.ts";
 import { ALICE, TOKEN } from "../../support/fake-trades.ts";

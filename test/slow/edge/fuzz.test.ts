@@ -6,7 +6,7 @@ import {
   SwapRequestSchema,
   TradeService,
 } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { checkRequest, warmValidation } from "../../../src/api/call/validation.ts";
+import { checkRequest, warmValidation } from "../../../src/api/call/validation/validation.ts";
 import { createJsonDecoder } from "../../../src/api/rest/json-decoder.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { createRandom } from "../../../src/primitives/random.ts";

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import { BuyRequestSchema, SellRequestSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
-import { Priority } from "../../../gen/tradewire/v1/types_pb.ts";
-import type { TradewireError } from "../../errors/tradewire-error.ts";
+import { BuyRequestSchema, SellRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
+import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
+import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { checkRequest } from "./validation.ts";
 
 const ORDER = { mint: "1".repeat(32), slippage: 0, priority: Priority.FAST };

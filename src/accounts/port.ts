@@ -125,8 +125,8 @@ export interface Lease {
 export interface Submissions {
   /** Claims the message for this process, or returns the record of an earlier claim. Takes over a claim with an expired lease. */
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
-  /** Extends the owner's undecided leases in as few writes as possible. */
-  renew(messageHashes: readonly string[], lease: Lease): Promise<void>;
+  /** Extends the owner's undecided leases in as few writes as possible. @returns those extended: the owner has no others */
+  renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]>;
   /**
    * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. Creates the record if the
    * submission could not be claimed before. Stores the given signature and bytes: if a message was signed several times,

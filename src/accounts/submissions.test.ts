@@ -48,7 +48,7 @@ if (postgres !== undefined)
       await holder.query("commit");
       expect(await Promise.allSettled([ends, renewed])).toEqual([
         { status: "fulfilled", value: ["landed", "landed"] },
-        { status: "fulfilled", value: undefined },
+        { status: "fulfilled", value: [] },
       ]);
     } finally {
       await Promise.all([holder.end(), watcher.end()]);

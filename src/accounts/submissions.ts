@@ -49,10 +49,11 @@ class StoredSubmissions implements Submissions {
     return taken !== undefined;
   }
 
-  async renew(messageHashes: readonly string[], lease: Lease): Promise<void> {
+  async renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]> {
+    const renewed: string[] = [];
     for (let from = 0; from < messageHashes.length; from += RENEWED_AT_ONCE) {
       const some = messageHashes.slice(from, from + RENEWED_AT_ONCE);
-      await this.#store.run((db) =>
+      const rows = await this.#store.run((db) =>
         db
           .updateTable("submissions")
           .set({ lease_until_ms: lease.untilMs })
@@ -69,9 +70,12 @@ class StoredSubmissions implements Submissions {
           )
           .where("lease_owner", "=", lease.owner)
           .where("outcome", "is", null)
+          .returning("message_hash")
           .execute(),
       );
+      renewed.push(...rows.map(({ message_hash }) => message_hash));
     }
+    return renewed;
   }
 
   async finish(claim: SubmissionClaim, outcome: string): Promise<string> {

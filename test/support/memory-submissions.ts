@@ -35,10 +35,12 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     },
     async renew(messageHashes, lease) {
       reach();
-      for (const messageHash of messageHashes) {
+      return messageHashes.filter((messageHash) => {
         const row = rows.get(messageHash);
-        if (row !== undefined && row.owner === lease.owner && row.outcome === undefined) hold(row, lease);
-      }
+        const isOwn = row !== undefined && row.owner === lease.owner && row.outcome === undefined;
+        if (isOwn) hold(row, lease);
+        return isOwn;
+      });
     },
     async finish(claim, outcome) {
       reach();

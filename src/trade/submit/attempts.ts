@@ -102,11 +102,20 @@ export class Attempts {
     }
   }
 
+  #restore(messageHash: string): void {
+    const attempt = this.byMessage(messageHash);
+    if (attempt?.holdsClaim === true) attempt.restoreClaim();
+  }
+
   #renew(): void {
     if (this.#renewing !== undefined) return;
     const held = [...this.#byMessage].flatMap(([messageHash, { holdsClaim }]) => (holdsClaim ? [messageHash] : []));
     this.#renewing = this.#ports.submissions
       .renew(held, leaseOf(this.#ports))
+      .then((renewed) => {
+        const known = new Set(renewed);
+        for (const messageHash of held) if (!known.has(messageHash)) this.#restore(messageHash);
+      })
       // The database is away; the next turn tries again.
       .catch(() => {})
       .finally(() => {

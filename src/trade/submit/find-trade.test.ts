@@ -69,7 +69,7 @@ describe("a process that does not hold the claim", () => {
   it("reports it with the holder dead, and takes over later", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
-    const claimed = vi.spyOn(world.submissions, "renew").mockResolvedValue();
+    const claimed = vi.spyOn(world.submissions, "renew").mockImplementation(async (hashes) => hashes);
     boxOf(a.submit(trade));
     await rest(10);
     const b = startProcess("b");
@@ -85,7 +85,7 @@ describe("a process that does not hold the claim", () => {
   it("leaves what it cannot read to a process that can, and warns once", async () => {
     const a = startProcess("a");
     const trade = signedTrade();
-    const renewed = vi.spyOn(world.submissions, "renew").mockResolvedValue();
+    const renewed = vi.spyOn(world.submissions, "renew").mockImplementation(async (hashes) => hashes);
     boxOf(a.submit(trade));
     await rest(10);
     const warnings: string[] = [];

@@ -20,6 +20,7 @@ interface FindPorts {
 /** Finds submitted trades by signature: in the database, or among this process's attempts while that is away. */
 export class TradeFinder {
   readonly #ports: FindPorts;
+  readonly #restored = new WeakSet<Attempt>();
 
   constructor(ports: FindPorts) {
     this.#ports = ports;
@@ -62,10 +63,20 @@ export class TradeFinder {
     } catch (error) {
       if (attempt === undefined) throw error;
     }
-    if (attempt !== undefined) return { attempt };
+    if (attempt !== undefined) {
+      this.#restore(attempt);
+      return { attempt };
+    }
     throw new TradewireError("TRADE_NOT_FOUND", "This account has submitted no trade with this signature.", {
       field: "signature",
     });
+  }
+
+  /** Writes the outcome of a trade that has ended and is on record no more, once: a database that took over may lack it. */
+  #restore(attempt: Attempt): void {
+    if (!attempt.isSettled || this.#restored.has(attempt)) return;
+    this.#restored.add(attempt);
+    attempt.restoreOutcome().catch(() => this.#restored.delete(attempt));
   }
 
   /** The trade of an attempt that is pending, or whose outcome is not written yet. @throws TradewireError as `answerOf` */

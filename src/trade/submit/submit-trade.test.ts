@@ -134,7 +134,7 @@ describe("a further signature of a message", () => {
     await rest(10);
     expect(storing).toHaveBeenCalledTimes(1);
     expect([...world.inFlight.keys()]).toContain(`a ${other.signature}`);
-    const renewed = vi.spyOn(world.submissions, "renew").mockResolvedValue();
+    const renewed = vi.spyOn(world.submissions, "renew").mockImplementation(async (hashes) => hashes);
     await rest(LEASE_MS + 1_100);
     renewed.mockRestore();
     expect([...world.inFlight.keys()]).toContain(`b ${other.signature}`);

@@ -54,7 +54,10 @@ export class TakeOver {
   }
 
   async #take(record: SubmissionRecord): Promise<void> {
-    if (this.#attempts.byMessage(record.messageHash)?.isSettled === false) return;
+    const own = this.#attempts.byMessage(record.messageHash);
+    if (own?.isSettled === false) return;
+    // Its end has been answered here: the database has lost it, or could not write it for long.
+    if (own !== undefined) return own.restoreOutcome();
     const sealed = this.#open(record);
     if (sealed === undefined) return;
     const taken = await this.#ports.submissions.claim(record, leaseOf(this.#ports));

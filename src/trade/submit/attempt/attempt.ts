@@ -5,15 +5,14 @@ import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
-import { expiredOutcome } from "../outcome/expired-outcome.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
 import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
-import { verifySignedBytes } from "../signed-bytes.ts";
-import { sleep } from "../waiting.ts";
+import { sleep, within } from "../waiting.ts";
 import { AttemptProgress } from "./attempt-progress.ts";
 import { Broadcast, FOLLOW_MS, type LandedSignature } from "./broadcast.ts";
 import { ClaimKeeper, type ClaimPorts, type ClaimSettings } from "./claim-keeper.ts";
+import { ExpiryRuling } from "./expiry-ruling.ts";
 import type { OutcomePoll } from "./outcome-poll.ts";
 
 /** What attempts read and write. */
@@ -54,12 +53,6 @@ interface AttemptReport {
 /** Pause between reads of a record that another process holds, beside polling for its outcome. Milliseconds. */
 const JOIN_POLL_MS = 250;
 
-/** Pause between searches of the wallet's history, while too few nodes answer. Milliseconds. */
-const SEARCH_RETRY_MS = 1_000;
-/** Searches after which a message that expired long ago is ruled on without. */
-const MAX_SEARCHES = 30;
-const UNSERVED = { kind: "unserved", sinceMs: 0, isRemembered: false } as const;
-
 /**
  * The attempt to land one message, shared by everybody in this process who submits it. It claims the message, or follows the
  * process that holds it; broadcasts until the chain has decided; and writes the outcome once.
@@ -74,6 +67,7 @@ export class Attempt {
   readonly #keeper: ClaimKeeper;
   readonly #broadcast: Broadcast;
   readonly #watch: AttemptWatch;
+  readonly #expiry: ExpiryRuling;
   #isSettled = false;
   #isElsewhere = false;
   /** True if no other process has driven it before. */
@@ -92,6 +86,10 @@ export class Attempt {
     const terms = { lastValidBlockHeight, senders: sealed.senders };
     this.#broadcast = new Broadcast(ports.landing, ports.now, terms, this.progress);
     this.#broadcast.add(claim.signature, claim.transaction);
+    const { historyMs } = ports.settings;
+    const explain = () => this.#causeOfExpiry();
+    const parts = { keeper: this.#keeper, broadcast: this.#broadcast, explain };
+    this.#expiry = new ExpiryRuling({ landing: ports.landing, now: ports.now, historyMs, ...parts }, sealed);
     this.done = this.#run(isClaimed).finally(() => {
       this.#isSettled = true;
       this.progress.close();
@@ -128,6 +126,23 @@ export class Attempt {
     return this.#broadcast.add(signature, transaction, this.#keeper.storeSignature({ signature, transaction }));
   }
 
+  /** Writes claim and signatures again: a server that has taken over may lack what was written last. */
+  restoreClaim(): void {
+    this.#keeper.lose();
+    for (const signature of this.signatures) {
+      if (signature === this.claim.signature) continue;
+      void this.#keeper.storeSignature({ signature, transaction: this.#broadcast.transactionOf(signature) });
+    }
+  }
+
+  /** Writes the outcome, if there is one, where the database does not have it any more. */
+  async restoreOutcome(): Promise<void> {
+    const outcome = await this.done;
+    if (outcome === undefined) return;
+    const { signature } = this.progress.trade;
+    await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
+  }
+
   /** Stops renewing the claim, so that another process may take over. */
   release(): void {
     this.#keeper.release();
@@ -140,6 +155,7 @@ export class Attempt {
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
       if (held.outcome !== undefined) {
+        this.#broadcast.add(held.signature, held.transaction);
         this.progress.update({ signature: held.signature });
         return parseOutcome(held.outcome, held.isFinalized);
       }
@@ -150,14 +166,9 @@ export class Attempt {
     }
     this.#isElsewhere = false;
     this.progress.update({});
-    if (isClaimed) await this.#followStored();
+    // A database that is slow holds up no broadcast: those read late are followed as they come.
+    if (isClaimed) await within(this.#ports.settings.claimTimeoutMs, this.#expiry.followStored());
     return this.#drive();
-  }
-
-  /** Follows the signatures that other processes have stored. @returns true if there are any */
-  async #followStored(): Promise<boolean> {
-    const stored = await this.#keeper.signatures();
-    return stored.filter(({ signature, transaction }) => this.#broadcast.add(signature, transaction)).length > 0;
   }
 
   /** The process that holds the claim follows one signature only: sends and follows the others from here. */
@@ -216,36 +227,9 @@ export class Attempt {
         this.#ports.onLanded?.(reportLanded(this.sealed, sent, landing.record, outcome, this.#ports.venues));
         return { signature, outcome };
       }
-      if (await this.#followStored()) continue;
-      const outcome = await this.#ruleExpired(signature);
+      const outcome = await this.#expiry.rule(signature);
       if (outcome !== "followed") return outcome === undefined ? undefined : { signature, outcome };
     }
-  }
-
-  /**
-   * Rules on a message whose followed signatures have expired, unless another one is found and followed. Undefined if another
-   * process is to take over meanwhile.
-   */
-  async #ruleExpired(signature: string): Promise<Outcome | "followed" | undefined> {
-    const { landing, now, settings } = this.#ports;
-    const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = this.sealed;
-    const times = { expiresAtMs, historyMs: settings.historyMs };
-    for (let tries = 1; !this.#keeper.isReleased; tries++) {
-      try {
-        const known = this.signatures;
-        const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known });
-        if (finding.kind !== "found")
-          return expiredOutcome(signature, finding, { ...times, nowMs: now(), cause: await this.#causeOfExpiry() });
-        const { transaction } = finding;
-        if (this.#broadcast.add(verifySignedBytes(this.sealed, transaction), transaction)) return "followed";
-      } catch {
-        // Too few nodes answer now, or one has made a transaction up.
-      }
-      if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
-        return expiredOutcome(signature, UNSERVED, { ...times, nowMs: now(), cause: await this.#causeOfExpiry() });
-      await sleep(SEARCH_RETRY_MS);
-    }
-    return undefined;
   }
 
   #causeOfExpiry(): Promise<Diagnosis> {

@@ -53,6 +53,11 @@ export class Broadcast {
     return this.#signed.size < MAX_SIGNATURES;
   }
 
+  /** True if a signature was added that is not sent yet: the message is undecided, whatever became of the others. */
+  get hasUnsent(): boolean {
+    return this.#started.size < this.#signed.size;
+  }
+
   /**
    * Follows one more signature of the message, sent once `stored` resolves.
    * @returns false if it is followed already

@@ -65,6 +65,11 @@ export class ClaimKeeper {
     return this.#isRecorded && !this.#isReleased;
   }
 
+  /** The database does not hold the claim for this process any more: it is written again. */
+  lose(): void {
+    this.#isRecorded = false;
+  }
+
   /** Stops renewing the claim, so that another process may take over. */
   release(): void {
     this.#isReleased = true;
@@ -108,9 +113,9 @@ export class ClaimKeeper {
     }
   }
 
-  /** Every stored signature of the message; empty while the database is away. */
-  async signatures(): Promise<readonly SignedForm[]> {
-    return this.#ports.submissions.signaturesOf(this.#claim.messageHash).catch(() => []);
+  /** Every stored signature of the message; undefined while the database is away. */
+  signatures(): Promise<readonly SignedForm[] | undefined> {
+    return this.#ports.submissions.signaturesOf(this.#claim.messageHash).catch(() => undefined);
   }
 
   /** Retries what could not be written, until the returned function is called. */

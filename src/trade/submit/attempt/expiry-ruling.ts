@@ -1,0 +1,79 @@
+import type { Landing } from "../../../chain/port.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
+import type { Diagnosis } from "../diagnosis/diagnosis.ts";
+import { expiredOutcome } from "../outcome/expired-outcome.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import { verifySignedBytes } from "../signed-bytes.ts";
+import { sleep } from "../waiting.ts";
+import { type Broadcast, FOLLOW_MS } from "./broadcast.ts";
+import type { ClaimKeeper } from "./claim-keeper.ts";
+
+/** Pause between searches of the wallet's history, while too few nodes or no database answer. Milliseconds. */
+const SEARCH_RETRY_MS = 1_000;
+/** Searches after which a message that expired long ago is ruled on without. */
+const MAX_SEARCHES = 30;
+const UNSERVED = { kind: "unserved", sinceMs: 0, isRemembered: false } as const;
+
+/** What a ruling reads. */
+interface ExpiryPorts {
+  readonly landing: Pick<Landing, "searchMessage">;
+  readonly now: Now;
+  /** Time after a message's expiry for which the nodes' history is relied on. Milliseconds. */
+  readonly historyMs: number;
+  readonly keeper: Pick<ClaimKeeper, "signatures" | "isReleased">;
+  readonly broadcast: Pick<Broadcast, "add" | "hasUnsent" | "signatures">;
+  readonly explain: () => Promise<Diagnosis>;
+}
+
+/** Rules on a message whose followed signatures have all expired: it may have landed under one that is not followed. */
+export class ExpiryRuling {
+  readonly #ports: ExpiryPorts;
+  readonly #sealed: SealedTrade;
+
+  constructor(ports: ExpiryPorts, sealed: SealedTrade) {
+    this.#ports = ports;
+    this.#sealed = sealed;
+  }
+
+  /** Follows the signatures that other processes have stored. @returns false while the database is away */
+  async followStored(): Promise<boolean> {
+    const stored = await this.#ports.keeper.signatures();
+    for (const { signature, transaction } of stored ?? []) this.#ports.broadcast.add(signature, transaction);
+    return stored !== undefined;
+  }
+
+  /**
+   * The outcome of an expired message; "followed" if another signature is to be followed first. If no node shows the wallet's
+   * history, the stored signatures are needed: it waits for the database. Undefined if another process is to take over meanwhile.
+   */
+  async rule(signature: string): Promise<Outcome | "followed" | undefined> {
+    const { landing, now, historyMs, keeper, broadcast, explain } = this.#ports;
+    const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = this.#sealed;
+    for (let tries = 1; !keeper.isReleased; tries++) {
+      try {
+        const hasStored = await this.followStored();
+        if (broadcast.hasUnsent) return "followed";
+        const known = broadcast.signatures;
+        const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known });
+        if (finding.kind === "found") {
+          const { transaction } = finding;
+          broadcast.add(verifySignedBytes(this.#sealed, transaction), transaction);
+        }
+        // One submitted during the search was not looked for as another's, nor is it followed yet.
+        if (broadcast.hasUnsent) return "followed";
+        if (finding.kind === "absent" || (finding.kind === "unserved" && hasStored)) {
+          const cause = await explain();
+          if (broadcast.hasUnsent) return "followed";
+          return expiredOutcome(signature, finding, { expiresAtMs, historyMs, nowMs: now(), cause });
+        }
+      } catch {
+        // Too few nodes answer now, or one has made a transaction up.
+      }
+      if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
+        return expiredOutcome(signature, UNSERVED, { expiresAtMs, historyMs, nowMs: now(), cause: await explain() });
+      await sleep(SEARCH_RETRY_MS);
+    }
+    return undefined;
+  }
+}

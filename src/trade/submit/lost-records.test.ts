@@ -1,0 +1,172 @@
+import bs58 from "bs58";
+import { describe, expect, it, vi } from "vitest";
+import {
+  boxOf,
+  LEASE_MS,
+  land,
+  principal,
+  rest,
+  SEED,
+  SLOT,
+  signedTrade,
+  startProcess,
+  useSubmitWorld,
+} from "../../../test/support/submit-world.ts";
+import { signWithNonce } from "../../../test/support/wallet.ts";
+import type { MessageFinding } from "../../chain/port.ts";
+import { concatBytes } from "../../primitives/bytes.ts";
+
+const world = useSubmitWorld();
+
+const UNSERVED: MessageFinding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+
+/** The same message, signed once more. */
+const resigned = (trade: ReturnType<typeof signedTrade>) => {
+  const message = trade.signedTransaction.subarray(65);
+  const signature = signWithNonce(SEED, message, 123_456_789n);
+  const signedTransaction = concatBytes(Uint8Array.of(1), signature, message);
+  return { ...trade, signedTransaction, signature: bs58.encode(signature) };
+};
+
+const expire = (owner: string, signature: string) =>
+  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "expired" });
+
+describe("a message whose stored signatures cannot be read", () => {
+  it("is not ruled expired until they can, if no node shows the wallet's history", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const [messageHash] = [...world.submissions.rows.keys()];
+    await world.submissions.addSignature(messageHash!, {
+      signature: other.signature,
+      transaction: other.signedTransaction,
+    });
+    world.finding = UNSERVED;
+    world.submissions.isDown = true;
+    expire("a", trade.signature);
+    await rest(5_000);
+    expect(answer.error).toBeUndefined();
+    world.submissions.isDown = false;
+    await rest(1_100);
+    land("a", other.signature);
+    await rest(100);
+    expect(answer.value).toMatchObject({ status: "confirmed", signature: other.signature, slot: SLOT });
+  });
+
+  it("is ruled expired at once if the wallet's history lacks it", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    world.submissions.isDown = true;
+    expire("a", trade.signature);
+    await rest(3_000);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
+  });
+
+  it("is broadcast at once by a process that takes over, although the database is slow", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(a.submit(other));
+    await rest(10);
+    await a.close();
+    const read = world.submissions.signaturesOf;
+    vi.spyOn(world.submissions, "signaturesOf").mockImplementation(async (messageHash) => {
+      await rest(0);
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      return read(messageHash);
+    });
+    startProcess("b");
+    await rest(1_300);
+    expect([...world.inFlight.keys()]).toContain(`b ${trade.signature}`);
+    expire("b", trade.signature);
+    await rest(12_000);
+    expect([...world.inFlight.keys()]).toContain(`b ${other.signature}`);
+  });
+});
+
+describe("a signature submitted while the message is ruled on", () => {
+  it.each([
+    ["absent from the history of others' signatures", undefined],
+    ["not looked for, since no node shows a history", UNSERVED],
+  ])("is followed, though %s", async (_what, finding) => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    if (finding !== undefined) world.finding = finding;
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const read = world.submissions.signaturesOf;
+    const reading = vi.spyOn(world.submissions, "signaturesOf").mockImplementationOnce(async (messageHash) => {
+      const stored = await read(messageHash);
+      boxOf(a.submit(other));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return stored;
+    });
+    expire("a", trade.signature);
+    await rest(200);
+    expect(reading).toHaveBeenCalled();
+    expect(answer.error).toBeUndefined();
+    land("a", other.signature);
+    await rest(100);
+    expect(answer.value).toMatchObject({ status: "confirmed", signature: other.signature });
+  });
+});
+
+describe("a record that a failed-over database lacks", () => {
+  it("is written again while the trade is pending, with every signature", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(a.submit(other));
+    await rest(10);
+    const [messageHash] = [...world.submissions.rows.keys()];
+    world.submissions.rows.clear();
+    const storing = vi.spyOn(world.submissions, "addSignature");
+    await rest(LEASE_MS / 2 + 1_100);
+    expect(world.submissions.rows.get(messageHash!)).toMatchObject({ owner: "a", signature: trade.signature });
+    expect(storing).toHaveBeenCalledWith(messageHash, expect.objectContaining({ signature: other.signature }));
+    storing.mockClear();
+    await rest(LEASE_MS);
+    expect(storing).not.toHaveBeenCalled();
+  });
+
+  it("is written again with its outcome, once the trade is asked for", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    land("a", trade.signature);
+    await rest(100);
+    const [row] = [...world.submissions.rows.values()];
+    world.submissions.rows.clear();
+    expect(await a.find(principal, trade.signature)).toMatchObject({ slot: answer.value!.slot });
+    await rest(10);
+    expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(row!.outcome);
+  });
+
+  it("has the outcome that was answered, not another ruling, if only that was lost", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    expire("a", trade.signature);
+    await rest(100);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED" });
+    const [row] = [...world.submissions.rows.values()];
+    const answered = row!.outcome;
+    world.submissions.rows.set(row!.messageHash, { ...row!, outcome: undefined, leaseUntilMs: 0 });
+    world.finding = { kind: "unserved", sinceMs: 3_600_000, isRemembered: false };
+    world.inFlight.clear();
+    await rest(2_100);
+    expect(world.inFlight.size).toBe(0);
+    expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(answered);
+  });
+});

@@ -109,7 +109,8 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
     if (texts.some((text) => text.includes(secret))) broken.push("I6 an API key is in a log or in the database");
   }
   for (const service of rig.everyService) {
-    if (/unhandled|uncaught/i.test(service.output())) broken.push(`I8 ${service.name} had an unhandled error`);
+    const unhandled = /.*(unhandled|uncaught).*/i.exec(service.output())?.[0];
+    if (unhandled !== undefined) broken.push(`I8 ${service.name} had an unhandled error: ${unhandled.slice(0, 500)}`);
   }
   for (const service of rig.services.filter(({ isRunning }) => isRunning)) {
     const { residentBytes, openFiles } = service.usage();

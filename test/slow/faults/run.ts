@@ -12,7 +12,7 @@ import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
-import { DATABASE_SCENARIOS } from "./database/database-scenarios.ts";
+import { DATABASE_SCENARIOS } from "./database-scenarios.ts";
 import { DIAGNOSIS_SCENARIOS } from "./diagnosis-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
 import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Rig } from "../rig.ts";
+import { type ArmedFault, DATABASE_FAULTS, type DatabaseFault, FaultyDatabase } from "./database-faults.ts";
+import type { Rig } from "./rig.ts";
 import {
   ended,
   landed,
@@ -9,9 +10,8 @@ import {
   type Schedule,
   submitUntilEnded,
   until,
-} from "../scenario.ts";
-import type { BuildEntry, SubmitEntry, Trader } from "../trader.ts";
-import { type ArmedFault, DATABASE_FAULTS, type DatabaseFault, FaultyDatabase } from "./database-faults.ts";
+} from "./scenario.ts";
+import type { BuildEntry, SubmitEntry, Trader } from "./trader.ts";
 
 /** Slots after which a message has expired, finally. */
 const EXPIRED_SLOTS = 200;
@@ -20,6 +20,9 @@ const END_MS = 30_000;
 const RECORD_MS = 12_000;
 /** No story makes more statements about one submission: past them a walk has gone wrong. */
 const MOST_STATEMENTS = 40;
+
+/** Every way to fail at every statement: two of them, drawn, make a smoke. */
+const ALL_FAULTS = { scale: 4, runs: 1 };
 
 /** One case: what happens to the trade, while the fault waits for its statement. */
 interface Case {
@@ -42,24 +45,28 @@ export const DATABASE_SCENARIOS: readonly Scenario[] = [
     row: 10.1,
     promise: "the database fails at each statement of a trade that lands, two processes",
     target: "0 false or changed ends; the record written",
-    run: (schedule) => walk(schedule, { end: "landed", play: submittedTwice }, DATABASE_FAULTS.length),
+    promised: ALL_FAULTS,
+    run: (schedule) => walk(schedule, { end: "landed", play: submittedTwice }, 2),
   },
   {
     row: 10.2,
     promise: "the database fails at each statement of a trade that expires",
     target: "expired, never a changed end; the record written",
+    promised: ALL_FAULTS,
     run: (schedule) => walk(schedule, { end: "TX_EXPIRED", play: neverLanded }, 2),
   },
   {
     row: 10.3,
     promise: "the database fails while a second signature is stored, then kill -9",
     target: "0 false TX_EXPIRED",
+    promised: ALL_FAULTS,
     run: (schedule) => walk(schedule, { end: "landed", play: storedThenKilled }, 2),
   },
   {
     row: 10.4,
     promise: "the database fails at each statement of taking over a message with two signatures; no node shows history",
     target: "0 false TX_EXPIRED",
+    promised: ALL_FAULTS,
     run: (schedule) => walk(schedule, { end: "landed", play: takenOver }, 2),
   },
 ];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { startPostgres } from "../../../support/postgres.ts";
+import { startPostgres } from "../../support/postgres.ts";
 import { type DatabaseProxy, type Fate, startDatabaseProxy } from "./database-proxy.ts";
 
 /** How long a fault that passes lasts: longer than an answer waits for its outcome to be written. Milliseconds. */

@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { Metrics } from "../../src/api/observe/metrics.ts";
 import { serviceGauges } from "../../src/app/report/gauges.ts";
+import { ALERT_CASES, type AlertCase } from "./alert-cases.ts";
 
 interface Rule {
   readonly alert: string;
@@ -119,11 +122,63 @@ describe("the alerts", () => {
   });
 
   const hasPromtool = spawnSync("promtool", ["--version"]).error === undefined;
-  it.skipIf(!hasPromtool)(`are rules to Prometheus${hasPromtool ? "" : " (not run: no promtool here)"}`, () => {
+  const absent = hasPromtool ? "" : " (not run: no promtool here)";
+  it.skipIf(!hasPromtool)(`are rules to Prometheus${absent}`, () => {
     const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", "deploy/monitoring/alerts.yml"]);
     expect({ status, output: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
   });
+
+  it("have a case each in which they fire", () => {
+    expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
+  });
+
+  it.skipIf(!hasPromtool)(`fire on what they are for, and on nothing else${absent}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), "tradewire-alerts-"));
+    const severity = new Map(rules.map(({ alert, labels }) => [alert, labels.severity]));
+    const check = (cases: readonly AlertCase[], kind: "sick" | "well") => ({
+      name: `${kind}: ${cases.map(({ alert }) => alert).join(", ")}`,
+      interval: "15s",
+      input_series: cases.flatMap((one) =>
+        Object.entries(one[kind]).map(([series, values]) => ({ series: withInstance(series), values })),
+      ),
+      alert_rule_test: cases.map(({ alert, labels, summary }) => {
+        const annotations = { summary, runbook: `docs/operating.md#${alert.toLowerCase()}` };
+        const fired = { exp_labels: { ...labels, severity: severity.get(alert) }, exp_annotations: annotations };
+        return { eval_time: "30m", alertname: alert, exp_alerts: kind === "sick" ? [fired] : [] };
+      }),
+    });
+    const tests = apart(ALERT_CASES).flatMap((cases) => [check(cases, "sick"), check(cases, "well")]);
+    const path = join(folder, "alerts.test.yml");
+    writeFileSync(
+      path,
+      stringify({ rule_files: [resolve("deploy/monitoring/alerts.yml")], evaluation_interval: "1m", tests }),
+    );
+    const { status, stdout, stderr } = spawnSync("promtool", ["test", "rules", path], { encoding: "utf8" });
+    rmSync(folder, { recursive: true });
+    expect({ status, output: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+  });
 });
+
+/** The cases in groups that share no metric: what one makes of it changes nothing for the others. */
+function apart(cases: readonly AlertCase[]): readonly (readonly AlertCase[])[] {
+  const metricsOf = ({ sick, well }: AlertCase) => [...Object.keys(sick), ...Object.keys(well)].map(metricIn);
+  const groups: AlertCase[][] = [];
+  for (const one of cases) {
+    const names = new Set(metricsOf(one));
+    const group = groups.find((others) => !others.some((other) => metricsOf(other).some((name) => names.has(name))));
+    if (group === undefined) groups.push([one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+const metricIn = (series: string): string => series.split("{")[0]!;
+
+/** The series with the instance that its scrape adds. */
+function withInstance(series: string): string {
+  const [name, labels = ""] = series.replace(/}$/, "").split("{");
+  return `${name}{${labels === "" ? "" : `${labels},`}instance="a:9090"}`;
+}
 
 it("provisions what the compose file mounts", () => {
   const compose = parse(read("compose.yaml"), { merge: true });

@@ -105,10 +105,15 @@ export function textBytes(text: string): Uint8Array {
 /** The bytes of a short ASCII text, for which a loop beats the encoder. Undefined for any other text. */
 function asciiBytes(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(text.length);
+  return putAscii(bytes, 0, text) ? bytes : undefined;
+}
+
+/** Writes an ASCII text at `offset`, one byte per character. @returns false for any other text, of which a part may be written */
+export function putAscii(out: Uint8Array, offset: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code > 0x7f) return undefined;
-    bytes[i] = code;
+    if (code > 0x7f) return false;
+    out[offset + i] = code;
   }
-  return bytes;
+  return true;
 }

@@ -3,6 +3,8 @@ import { ByteWriter } from "../primitives/byte-writer.ts";
 import { pooledBytes } from "../primitives/bytes.ts";
 import type { Instruction } from "./instruction.ts";
 import { AccountTable } from "./message/account-table.ts";
+import { lengthSize } from "./message/compact-length.ts";
+import { MessageTemplates } from "./message/message-template.ts";
 
 /** Bytes of one signature. */
 export const SIGNATURE_SIZE = 64;
@@ -33,10 +35,13 @@ export interface MessagePlan {
   /** 32 bytes. */
   readonly blockhash: Uint8Array;
   readonly lookupTables: readonly LookupTable[];
+  /** The same for messages that are likely alike, such as those of one market: then the layout of an earlier one is used again. */
+  readonly kind?: Address | undefined;
 }
 
 /** Serves every compilation; none waits. */
 const table = new AccountTable();
+const templates = new MessageTemplates();
 
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;
@@ -53,6 +58,16 @@ const V1_BUDGET_MASK = 0b1111;
  * @see https://solana.com/docs/core/transactions/versions
  */
 export function compileMessage(plan: MessagePlan): Uint8Array {
+  const { kind } = plan;
+  if (kind === undefined || plan.lookupTables.length > 0) return layOut(plan);
+  const known = templates.fill(kind, plan);
+  if (known !== undefined) return known;
+  const message = layOut(plan);
+  templates.learn(kind, plan, message, table);
+  return message;
+}
+
+function layOut(plan: MessagePlan): Uint8Array {
   const { payer, instructions, blockhash, lookupTables } = plan;
   table.fill(payer, instructions);
   const lookups = lookupTables.length === 0 ? NO_LOOKUPS : takeLookups(lookupTables);
@@ -195,11 +210,6 @@ function messageSize({ instructions }: MessagePlan, statics: number, lookups: re
   for (const { writable, readonly } of lookups)
     bytes += 32 + lengthSize(writable.length) + writable.length + lengthSize(readonly.length) + readonly.length;
   return bytes;
-}
-
-/** Bytes of a compact-u16 length. */
-function lengthSize(length: number): number {
-  return length < 0x80 ? 1 : length < 0x4000 ? 2 : 3;
 }
 
 /** Writes a compact-u16 length and returns where the next byte goes. */

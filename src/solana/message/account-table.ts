@@ -69,6 +69,29 @@ export class AccountTable {
     return count;
   }
 
+  /** Accounts and programs in all. */
+  get size(): number {
+    return this.#count;
+  }
+
+  addressAt(place: number): Address {
+    return this.#addresses[place]!;
+  }
+
+  /** Place of the account named by the `use`-th of all uses. */
+  placeOfUse(use: number): number {
+    return this.#uses[use]!;
+  }
+
+  placeOfProgram(instruction: number): number {
+    return this.#programs[instruction]!;
+  }
+
+  /** Index in the message of the account at a place. */
+  positionOf(place: number): number {
+    return this.#positions[place]!;
+  }
+
   /**
    * Leaves an account to a lookup table, unless it signs, is invoked or is left to one already.
    *

@@ -10,3 +10,8 @@ export function readLength(from: ByteReader): number {
   }
   throw new RangeError("a length of more than three bytes");
 }
+
+/** Bytes of a compact-u16 length. */
+export function lengthSize(length: number): number {
+  return length < 0x80 ? 1 : length < 0x4000 ? 2 : 3;
+}

@@ -188,7 +188,9 @@ function compileForm(
   { accounts, blockhash }: MessageTerms,
   lookupTables: readonly LookupTable[],
 ): ComposedMessage {
-  const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables });
+  // Messages over several markets are too many kinds to keep.
+  const kind = route.steps.length === 1 ? route.steps[0]!.hot.market.address : undefined;
+  const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind });
   const overUnits = assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS;
   // Without a table, a message of too many accounts has too many bytes.
   const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;

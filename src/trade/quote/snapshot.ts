@@ -72,6 +72,11 @@ export function routesOf(
 ): Routes & { readonly splits?: Splits | undefined } {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
+  if (hasOneWay(eligible)) {
+    const { routes, refusals, faults } = priceRoutes(intent, direct, NO_HUBS, clock, least);
+    if (routes.length > 0) return { routes, faults };
+    throw refusalOf(markets, intent, noRoute(refusals, faults, direct.searched));
+  }
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock, least);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
   const singles = orderRoutes(intent, [...routes, ...longer], clock);
@@ -83,11 +88,33 @@ export function routesOf(
   const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);
   if (found.length === 0) {
     if (singles.length > 0) return { routes: singles, faults };
-    const refusal = noRoute(refusals, faults, direct.searched);
-    if (refusal.code === "NO_ROUTE") markets.searchSoon({ a: intent.inMint.address, b: intent.outMint.address });
-    throw refusal;
+    throw refusalOf(markets, intent, noRoute(refusals, faults, direct.searched));
   }
   return { routes: orderRoutes(intent, [...found, ...singles], clock), faults, splits };
+}
+
+const NO_HUBS: readonly KnownHub[] = [];
+
+/** True if the pair's only market, if it has one, is the only way: no hub is reached, or none is left again. */
+function hasOneWay({ direct, hubs }: Snapshot): boolean {
+  if (direct.markets.length > 1) return false;
+  let isReached = false;
+  let isLeft = false;
+  for (const { toHub, fromHub } of hubs) {
+    if (toHub.markets.length > 0) isReached = true;
+    if (fromHub.markets.length > 0) isLeft = true;
+  }
+  return !(isReached && isLeft);
+}
+
+/** The refusal of a trade that nothing can make. The pair is searched again if it has no route. */
+function refusalOf(
+  markets: Pick<Markets, "searchSoon">,
+  { inMint, outMint }: Intent,
+  refusal: ReturnType<typeof noRoute>,
+): ReturnType<typeof noRoute> {
+  if (refusal.code === "NO_ROUTE") markets.searchSoon({ a: inMint.address, b: outMint.address });
+  return refusal;
 }
 
 const boundsOf = ({ bounds = UNBOUNDED }: Intent) => bounds;

@@ -8,7 +8,7 @@ import {
 } from "node:crypto";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
-import { concatBytes, textBytes } from "../../../primitives/bytes.ts";
+import { concatBytes, putAscii, textBytes } from "../../../primitives/bytes.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { decodeSealedTrade, type SealedTrade, writeSealedTrade } from "./sealed-trade.ts";
 
@@ -40,8 +40,9 @@ const HEAD_BYTES = DAY_BYTES + NONCE_BYTES;
 const TAG_BYTES = 16;
 const DAY_MS = 86_400_000;
 const MAX_DAY_KEYS = 64;
-const MAX_ACCOUNTS = 10_000;
 const MAX_TOKEN_CHARACTERS = 8192;
+/** Characters of an account's id for which no memory is taken. */
+const USUAL_ACCOUNT_ID = 64;
 const CONTEXT = "tradewire/submission/v1";
 /** Nonces drawn per call to the random source: one call serves many seals. */
 const NONCES_PER_DRAW = 256;
@@ -124,14 +125,16 @@ class KeyRing implements TokenSealer {
 class RingKey {
   readonly id: string;
   readonly #secret: Uint8Array;
-  readonly #genesisHash: string;
   readonly #dayKeys = new Map<number, KeyObject>();
-  readonly #bounds = new Map<string, Uint8Array>();
+  /** What binds tokens to the network; the account is written behind it. */
+  readonly #network: Uint8Array;
+  readonly #bound: Uint8Array;
 
   constructor({ id, secret }: SealingKey, genesisHash: string) {
     this.id = id;
     this.#secret = secret;
-    this.#genesisHash = genesisHash;
+    this.#network = textBytes(`${CONTEXT}\n${id}\n${genesisHash}\n`);
+    this.#bound = concatBytes(this.#network, new Uint8Array(USUAL_ACCOUNT_ID));
   }
 
   /** The key of a day, as a key object: handing raw bytes to a cipher costs more than the encryption itself. */
@@ -145,15 +148,12 @@ class RingKey {
     return derived;
   }
 
-  /** The additional data that binds tokens to the network and to an account. */
+  /** The additional data that binds tokens to the network and to an account. Valid until the next call. */
   boundTo(accountId: string): Uint8Array {
-    let bound = this.#bounds.get(accountId);
-    if (bound === undefined) {
-      bound = textBytes(`${CONTEXT}\n${this.id}\n${this.#genesisHash}\n${accountId}`);
-      if (this.#bounds.size > MAX_ACCOUNTS) this.#bounds.clear();
-      this.#bounds.set(accountId, bound);
-    }
-    return bound;
+    const at = this.#network.length;
+    const isShort = accountId.length <= USUAL_ACCOUNT_ID;
+    if (isShort && putAscii(this.#bound, at, accountId)) return this.#bound.subarray(0, at + accountId.length);
+    return concatBytes(this.#network, textBytes(accountId));
   }
 }
 

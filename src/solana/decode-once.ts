@@ -15,3 +15,20 @@ export function decodeOnce<T>(decode: (account: Account) => T): (account: Accoun
     return entry.value;
   };
 }
+
+/**
+ * As `decodeOnce`, for a decoder that is told more than the account: another decoding with the same terms gives the same object.
+ * Of each account, the last one is kept.
+ */
+export function decodeOnceFor<Terms extends readonly unknown[], T>(
+  decode: (account: Account, ...terms: Terms) => T,
+): (account: Account, ...terms: Terms) => T {
+  const known = new WeakMap<Account, { readonly terms: Terms; readonly value: T }>();
+  return (account, ...terms) => {
+    const entry = known.get(account);
+    if (entry?.terms.every((term, index) => term === terms[index]) === true) return entry.value;
+    const value = decode(account, ...terms);
+    known.set(account, { terms, value });
+    return value;
+  };
+}

@@ -133,7 +133,8 @@ export class MessageTemplate {
         const { address, signer, writable } = accounts[at]!;
         const right = rights[use]!;
         const place = places[use++]!;
-        if ((right & SIGNER) !== (signer ? SIGNER : 0) || (right & WRITABLE) !== (writable ? WRITABLE : 0)) return false;
+        if ((right & SIGNER) !== (signer ? SIGNER : 0) || (right & WRITABLE) !== (writable ? WRITABLE : 0))
+          return false;
         const own = addresses[place];
         if (own !== undefined) {
           if (own !== address) return false;

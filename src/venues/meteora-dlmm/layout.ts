@@ -163,6 +163,14 @@ export function arraysWithLiquidity(bitmap: ArrayBitmap, from: number, upwards: 
   const step = upwards ? 1 : -1;
   const start = upwards ? Math.max(from, -reach) : Math.min(from, reach - 1);
   for (let index = start; index >= -reach && index < reach && found.length < count; index += step) {
+    if (index >= -BITMAP_REACH && index < BITMAP_REACH) {
+      const bit = index + BITMAP_REACH;
+      if (bitmap.pair[BITMAP_OFFSET + (bit >> 3)] === 0) {
+        // On to the last bit of the empty byte.
+        index = (upwards ? bit | 7 : bit & ~7) - BITMAP_REACH;
+        continue;
+      }
+    }
     if (hasLiquidity(bitmap, index)) found.push(index);
   }
   return found;

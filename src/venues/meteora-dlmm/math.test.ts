@@ -156,4 +156,18 @@ describe("bitmap of bin arrays", () => {
     expect(arraysWithLiquidity({ pair: bitmapPair, extension }, -4, false, 9)).toEqual([-512, -513, -6_000]);
     expect(arraysWithLiquidity({ pair: bitmapPair, extension }, -6_500, true, 2)).toEqual([-6_000, -513]);
   });
+
+  it("finds what a look at every bit finds, whatever stands around it", () => {
+    const indices = fc.uniqueArray(fc.integer({ min: -512, max: 511 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(indices, fc.integer({ min: -700, max: 700 }), fc.boolean(), (held, from, upwards) => {
+        const bytes = new Uint8Array(904);
+        for (const index of held) set(bytes, 584, index + 512);
+        const inReach = held.filter((index) => (upwards ? index >= from : index <= from));
+        const expected = inReach.sort((a, b) => (upwards ? a - b : b - a)).slice(0, 4);
+        expect(arraysWithLiquidity({ pair: bytes, extension: undefined }, from, upwards, 4)).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
 });

@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
+import type { Account, AccountView } from "../../solana/account.ts";
+import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -147,6 +148,12 @@ function nearbyStarts(tick: number, tickSpacing: number): number[] {
   return starts;
 }
 
+/** The ticks of an array with their prices: most changes of a pool leave its arrays as they are. */
+const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
+  const held = decodeWhirlpoolTicks(account, pool, start, tickSpacing);
+  return held && { ...held, sqrtPrices: held.ticks.map(whirlpoolSqrtPrice) };
+});
+
 function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isWhirlpool(account)) {
@@ -158,10 +165,11 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
   const slots = new Map<number, ArraySlot>();
   const ticks: number[] = [];
   const liquidityNet: bigint[] = [];
+  const sqrtPrices: bigint[] = [];
   for (const start of nearbyStarts(pool.tick, tickSpacing)) {
     const derived = whirlpoolTickArrayOf(market.address, start);
     const array = have.get(derived.address) ?? undefined;
-    const held = array && decodeWhirlpoolTicks(array, market.address, start, tickSpacing);
+    const held = array && ticksIn(array, market.address, start, tickSpacing);
     if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
       throw degraded(ID, `${derived.address} is not a tick array of ${market.address}`);
     }
@@ -169,6 +177,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
     if (held === undefined) continue;
     ticks.push(...held.ticks);
     liquidityNet.push(...held.liquidityNet);
+    sqrtPrices.push(...held.sqrtPrices);
   }
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
@@ -177,7 +186,7 @@ function readState(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
       ...pool,
       ticks,
       liquidityNet,
-      sqrtPrices: ticks.map(whirlpoolSqrtPrice),
+      sqrtPrices,
       tickSpacing,
       oracle: readOracle(market, have),
     },

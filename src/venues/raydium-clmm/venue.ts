@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { AccountView, ChainClock } from "../../solana/account.ts";
+import type { Account, AccountView, ChainClock } from "../../solana/account.ts";
+import { decodeOnceFor } from "../../solana/decode-once.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK, midPrice } from "../curves/concentrated-liquidity.ts";
@@ -156,6 +157,12 @@ function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
   return down.concat(initialisedStarts(bitmaps, tick, false, false, ARRAYS_PER_SWAP));
 }
 
+/** The ticks of an array with their prices: most changes of a pool leave its arrays as they are. */
+const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
+  const held = decodeClmmTicks(account, pool, start, tickSpacing);
+  return held && { ...held, sqrtPrices: held.ticks.map(clmmSqrtPrice) };
+});
+
 function readState(market: ClmmMarket, have: AccountView): ClmmState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isClmmPool(account)) {
@@ -171,9 +178,10 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
   const liquidityNet: bigint[] = [];
   const hasLiquidity: boolean[] = [];
   const orders: bigint[] = [];
+  const sqrtPrices: bigint[] = [];
   for (const start of nearbyStarts(bitmaps, pool.tick)) {
     const array = requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array");
-    const held = decodeClmmTicks(array, market.address, start, market.tickSpacing);
+    const held = ticksIn(array, market.address, start, market.tickSpacing);
     if (held === undefined) {
       throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
     }
@@ -181,11 +189,12 @@ function readState(market: ClmmMarket, have: AccountView): ClmmState {
     liquidityNet.push(...held.liquidityNet);
     hasLiquidity.push(...held.hasLiquidity);
     orders.push(...held.orders);
+    sqrtPrices.push(...held.sqrtPrices);
   }
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   const { liquidity, sqrtPrice, tick, feeOn, volatility } = pool;
   const { tickSpacing } = market;
-  const lists = { ticks, liquidityNet, hasLiquidity, orders, sqrtPrices: ticks.map(clmmSqrtPrice) };
+  const lists = { ticks, liquidityNet, hasLiquidity, orders, sqrtPrices };
   return {
     market,
     curve: { ...lists, feeRate, feeOn, liquidity, sqrtPrice, tick, tickSpacing, volatility },

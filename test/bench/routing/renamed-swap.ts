@@ -25,24 +25,30 @@ export function accountsOfMarket(
   { venue, hot }: Pick<SampleMarket, "venue" | "hot">,
   mints: readonly [Address, Address],
   clock: ChainClock,
+  terms = TERMS,
 ): readonly Address[] {
   const found = new Set<Address>();
   for (const [inMint, outMint] of [mints, mints.toReversed()] as (readonly [Address, Address])[]) {
     const quote = venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount: SMALL, clock });
-    for (const { program, accounts } of venue.swap(hot.state, quote, TERMS).instructions) {
+    for (const { program, accounts } of venue.swap(hot.state, quote, terms).instructions) {
       found.add(program);
       for (const { address } of accounts) found.add(address);
     }
   }
-  for (const own of [ANYBODY, SOURCE, DESTINATION]) found.delete(own);
+  for (const own of [terms.wallet, SOURCE, DESTINATION]) found.delete(own);
   return [...found];
 }
 
-/** Accounts that markets of the same programs share: what two samples both name. */
-export function sharedAccounts(samples: readonly SampleMarket[], mint: Address, clock: ChainClock): Set<Address> {
+/** Accounts that markets of the same programs share in trades of a wallet, its own among them: what two samples both name. */
+export function sharedAccounts(
+  samples: readonly SampleMarket[],
+  mint: Address,
+  clock: ChainClock,
+  wallet: Address,
+): Set<Address> {
   const [seen, shared] = [new Set<Address>(), new Set<Address>()];
   for (const sample of samples)
-    for (const address of accountsOfMarket(sample, [mint, SOL_MINT], clock))
+    for (const address of accountsOfMarket(sample, [mint, SOL_MINT], clock, { ...TERMS, wallet }))
       if (seen.has(address)) shared.add(address);
       else seen.add(address);
   return shared;

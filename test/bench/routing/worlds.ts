@@ -18,7 +18,8 @@ export interface RoutingWorld {
 }
 
 const { mint: SAMPLE_MINT, clock, markets: samples } = readSampleMarkets();
-let shared: ReadonlySet<Address> | undefined;
+/** By wallet: some accounts are derived from it. */
+const sharedBy = new Map<Address, ReadonlySet<Address>>();
 /** Samples are numbered by depth, each half as deep as the one before. */
 const DEEPEST = 10n ** 13n;
 const depthOf = ({ name }: SampleMarket) => Number(name.split(" ").at(-1));
@@ -69,6 +70,12 @@ export function accountsOfWorld({ mints, marketsOf }: RoutingWorld): readonly Ad
   return [...found];
 }
 
+function sharedFor(wallet: Address): ReadonlySet<Address> {
+  const shared = sharedBy.get(wallet) ?? sharedAccounts(samples, SAMPLE_MINT, clock, wallet);
+  sharedBy.set(wallet, shared);
+  return shared;
+}
+
 /** A sample market that trades two other mints, in either direction. */
 function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random: Random): HotMarket {
   const [token, sol] = random.chance(0.5) ? [a, b] : [b, a];
@@ -80,7 +87,7 @@ function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random
   const { after: _, ...described } = venue;
   const address = Address.from(random.bytes(32));
   const swap: Venue["swap"] = (state, made, terms) => {
-    shared ??= sharedAccounts(samples, SAMPLE_MINT, clock);
+    const shared = sharedFor(terms.wallet);
     const leg = venue.swap(state, { ...made, inMint: real(made.inMint), outMint: real(made.outMint) }, terms);
     const kept = new Set([...shared, terms.wallet, terms.source, terms.destination]);
     const mints = new Map([

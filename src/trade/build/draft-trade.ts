@@ -1,14 +1,21 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { ChainClock } from "../../solana/account.ts";
-import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
+import { MAX_TRANSACTION_ACCOUNTS, MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import type { Intent } from "../intent.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { fitLossOf, orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
+import { fittingDivision, nearlyFits } from "../quote/split/fitting-division.ts";
 import type { Splits } from "../quote/split/split-routes.ts";
 import type { LoadedTrade } from "./load-trade.ts";
-import { type ComposedMessage, composeMessage, type MessagePorts, misfitOf } from "./message-forms.ts";
+import {
+  type ComposedMessage,
+  composeMessage,
+  type MessagePorts,
+  type MessageTerms,
+  misfitOf,
+} from "./message-forms.ts";
 import { leastCostly, mayCostMore } from "./net-value.ts";
 
 /** What drafting a trade reads, all from memory. */
@@ -24,6 +31,9 @@ export interface DraftPorts extends MessagePorts {
 const BEST_ALONE = 1;
 /** Bytes by which the transactions of one route may differ between wallets: accounts to open, tips. */
 const MOST_WALLETS_DIFFER = 192;
+const VERSION_1 = "version 1";
+/** Accounts by which they may: programs and mints of accounts to open, tips. */
+const MOST_ACCOUNTS_DIFFER = 8;
 
 /** A loaded trade on the best route that fits into a transaction. */
 export interface TradeDraft {
@@ -60,6 +70,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
   let unfit: Route | undefined;
+  let isLight = false;
   for (;;) {
     if (left.length === 0 && !hasOthers) {
       // Routes over further markets may fit; they are priced only now.
@@ -81,13 +92,36 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     if (composed.fault === undefined) unfit ??= composed.route;
     misfits.push(misfitOf(composed));
     left = others;
+    if (!isLight && splits !== undefined && pathCount(route) > 1 && nearlyFits(misfitOf(composed))) {
+      isLight = true;
+      const fitting = lighterThan(ports, terms, composed, splits);
+      if (fitting !== undefined) {
+        left = orderRoutes(intent, [fitting, ...others], clock);
+        continue;
+      }
+    }
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
-    if (isFarTooLarge && !composed.overUnits) splits?.neverFits(pathCount(route));
+    // In version 1 it is accounts that are too many, however few the paths.
+    if (isFarTooLarge && !composed.overUnits && capacity !== VERSION_1) splits?.neverFits(pathCount(route));
     // Fewer paths may fit; they are searched only now, the next fewer first.
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits?.narrower(paths);
     if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
   }
+}
+
+/** The best division that fits in the place of one that takes too many accounts or units. */
+function lighterThan(
+  ports: DraftPorts,
+  terms: MessageTerms,
+  { route, overUnits, accounts = 0 }: ComposedMessage,
+  splits: Splits,
+): Route | undefined {
+  const { intent } = terms;
+  const fitting = fittingDivision(intent.mode, splits, route, (lighter) => composeMessage(ports, terms, lighter).fits);
+  const isForAll = overUnits || accounts > MAX_TRANSACTION_ACCOUNTS + MOST_ACCOUNTS_DIFFER;
+  if (fitting !== undefined && isForAll) splits.leavesOut(fitting, fitLossOf(intent, route, fitting));
+  return fitting;
 }
 
 /** Routes that may cost less, the most valuable first: the others, and one over fewer paths if this one opens accounts of hubs. */
@@ -103,10 +137,7 @@ function cheaperThan(
   return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
 }
 
-/** What decides how much a transaction holds, but for the wallet; undefined for version 1, whose accounts are limited too. */
-function capacityOf(
-  { settings, lookupTables }: DraftPorts,
-  { maxTransactionVersion }: LoadedTrade["request"],
-): string | undefined {
-  return settings.transactionV1 && maxTransactionVersion === 1 ? undefined : `${lookupTables().length}`;
+/** What decides how much a transaction holds, but for the wallet. */
+function capacityOf({ settings, lookupTables }: DraftPorts, { maxTransactionVersion }: LoadedTrade["request"]): string {
+  return settings.transactionV1 && maxTransactionVersion === 1 ? VERSION_1 : `${lookupTables().length}`;
 }

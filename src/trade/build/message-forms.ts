@@ -74,6 +74,8 @@ export interface ComposedMessage {
   readonly overUnits: boolean;
   /** Bytes of the transaction, with its signature. */
   readonly transactionBytes: number;
+  /** Accounts it takes, if it fits no form although some have room for more bytes: tables or version 1. */
+  readonly accounts?: number;
   /** Why there is no message: a market of the route cannot be traded. */
   readonly fault?: MarketFault;
 }
@@ -117,8 +119,8 @@ function unbuildable(route: Route, fault: MarketFault): ComposedMessage {
 const NO_COSTS: Costs = { baseFee: 0n, priorityFee: 0n, tip: 0n, rentPaid: 0n, rentReturned: 0n };
 
 /** Why a message fits into no transaction. */
-export function misfitOf({ overUnits, transactionBytes, fault }: ComposedMessage): Misfit {
-  return { overUnits, transactionBytes, fault };
+export function misfitOf({ overUnits, transactionBytes, accounts, fault }: ComposedMessage): Misfit {
+  return { overUnits, transactionBytes, accounts, fault };
 }
 
 /** Everything of a message but its encoding. */
@@ -180,7 +182,9 @@ function composeSmaller(
     }
   }
   const isV1 = ports.settings.transactionV1 && terms.request.maxTransactionVersion === 1;
-  return (isV1 ? composeV1(plain, terms) : undefined) ?? smallest;
+  const inV1 = isV1 ? composeV1(plain, terms) : undefined;
+  if (inV1 !== undefined || (!isV1 && tables.length === 0)) return inV1 ?? smallest;
+  return { ...smallest, accounts: accountCount(plain.instructions) };
 }
 
 function compileForm(

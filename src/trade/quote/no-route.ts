@@ -95,6 +95,8 @@ export interface Misfit {
   readonly overUnits: boolean;
   /** Its smallest size. */
   readonly transactionBytes: number;
+  /** Accounts it takes, if it fits no form although some have room for more bytes. */
+  readonly accounts?: number | undefined;
   /** Set if it has none, because a market of it cannot be traded. */
   readonly fault: MarketFault | undefined;
 }

@@ -9,6 +9,7 @@ import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { fittingDivision, nearlyFits } from "./split/fitting-division.ts";
 import type { Splits } from "./split/split-routes.ts";
 import { withheldVenues } from "./withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
@@ -86,7 +87,13 @@ function answer(
   const clock = ports.head.clock();
   const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
   const routes =
-    splits === undefined ? widest : orderRoutes(intent, [...allNarrower(widest, splits), ...widest], clock);
+    splits === undefined
+      ? widest
+      : orderRoutes(
+          intent,
+          [...lighter(ports, request, intent, snapshot, splits), ...allNarrower(widest, splits), ...widest],
+          clock,
+        );
   const { offered, unfit, lost } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
@@ -127,6 +134,22 @@ async function withWorstCase(
 ): Promise<QuotedTrade> {
   const worstCase = await worstCaseOf(worstCases, route, mode, clock);
   return { ...quoted, estimates: { ...quoted.estimates, worstCase } };
+}
+
+/** The best division that fits, if the best of all takes too many accounts or units. */
+function lighter(
+  { measureRoutes }: QuotePorts,
+  { maxTransactionVersion }: QuoteRequest,
+  intent: Intent,
+  snapshot: Snapshot,
+  splits: Splits,
+): readonly Route[] {
+  const { best } = splits;
+  const measure = (route: Route) => measureRoutes(intent, snapshot, [route], maxTransactionVersion)[0]!;
+  const fit = best === undefined ? undefined : measure(best);
+  if (best === undefined || fit?.kind !== "never" || !nearlyFits(fit)) return [];
+  const found = fittingDivision(intent.mode, splits, best, (route) => measure(route).kind !== "never");
+  return found === undefined ? [] : [found];
 }
 
 /** The best divisions over fewer paths than the widest route has. */

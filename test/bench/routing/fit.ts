@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { Address } from "../../../src/primitives/address.ts";
 import type { LookupTable } from "../../../src/solana/message.ts";
 import { measureRoutes, type RouteFitPorts } from "../../../src/trade/build/route-fit.ts";
-import { pathCount } from "../../../src/trade/quote/route.ts";
+import { pathCount, type Route } from "../../../src/trade/quote/route.ts";
+import { fittingDivision } from "../../../src/trade/quote/split/fitting-division.ts";
 import { memoryPorts } from "../../support/memory-ports.ts";
 import type { RoutedAsk, routesFor } from "./routed.ts";
 import { accountsOfWorld, type RoutingWorld } from "./worlds.ts";
@@ -42,11 +43,15 @@ export function fitOf(world: RoutingWorld, asked: RoutedAsk, best: ReturnType<ty
   const fitIn = (form: Form): Fit => {
     const settings = { ...ports!.settings, transactionV1: form === "v1" };
     const changed = { ...ports!, settings, lookupTables: () => (form === "tables" ? tables : []) };
-    const fitting = measureRoutes(changed, asked.intent, asked.snapshot, routes, form === "v1" ? 1 : 0).map(
-      ({ kind }) => kind !== "never",
-    );
-    const outs = routes.filter((_, index) => fitting[index]).map(({ outAmount }) => Number(outAmount));
-    return { fits: fitting[0]!, outAmount: Math.max(0, ...outs) };
+    const fitsIn = (route: Route) =>
+      measureRoutes(changed, asked.intent, asked.snapshot, [route], form === "v1" ? 1 : 0)[0]!.kind !== "never";
+    const [widest] = routes;
+    if (widest === undefined || fitsIn(widest)) return { fits: true, outAmount: Number(widest?.outAmount ?? 0) };
+    const isDivided = form !== "plain" && pathCount(widest) > 1 && best.splits !== undefined;
+    const lighter = isDivided ? fittingDivision("exactIn", best.splits, widest, fitsIn) : undefined;
+    const others = routes.slice(1).filter(fitsIn);
+    const outs = [...others, ...(lighter === undefined ? [] : [lighter])].map(({ outAmount }) => Number(outAmount));
+    return { fits: false, outAmount: Math.max(0, ...outs) };
   };
   return { plain: fitIn("plain"), tables: fitIn("tables"), v1: fitIn("v1") };
 }

@@ -1,5 +1,6 @@
 import type { Address } from "../../../src/primitives/address.ts";
 import { type Edge, edgesOf, gainOf } from "./judge-edges.ts";
+import { fitsLimits } from "./judge-limits.ts";
 import type { RoutingWorld } from "./worlds.ts";
 
 /**
@@ -13,6 +14,8 @@ export interface Verdict {
   readonly single: number;
   /** The best found with the limit on paths. */
   readonly best: number;
+  /** The best found whose transaction is within the network's limits too, but for its bytes: accounts and compute units. */
+  readonly fitting: number;
   /** The best found without it: nothing can give more, up to the size of a part. */
   readonly bound: number;
 }
@@ -22,27 +25,32 @@ const COARSE = 80;
 
 /**
  * Judges an exact input from the first mint of a world to the second. It optimises over what a transaction of the service can
- * hold but for its size: no way from input to output over its markets is longer than three, so that a hub is either the start
+ * hold: no way from input to output over its markets is longer than three, so that a hub is either the start
  * of trades between hubs or the end; and for `best` at most `maxPaths` parallel paths. No costs are counted. What `best` gives
  * is quoted exactly.
  */
 export function judge(world: RoutingWorld, amount: bigint, maxPaths: number): Verdict {
   const edges = edgesOf(world, amount);
-  const verdict = { single: 0, best: 0, bound: 0 };
+  const verdict = { single: 0, best: 0, fitting: 0, bound: 0 };
   for (const starts of divisionsOf(world.mints, edges)) {
     const paths = listPaths(edges, world.mints, starts);
     for (const path of paths) verdict.single = Math.max(verdict.single, exactAlong(edges, path, amount, world));
     const search = { edges, paths, amount: Number(amount) };
     verdict.bound = Math.max(verdict.bound, spread(search, new Set(edges.keys()), PARTS).out);
-    const open = narrow(search, maxPaths, world);
-    const { taken } = spread(search, open, PARTS);
     const [from, to, ...hubs] = world.mints;
     const order = [...hubs].sort((a, b) => Number(starts.has(b)) - Number(starts.has(a)));
-    const out = exactOver(edges, taken, amount, { ...world, mints: [from!, to!, ...order] });
-    verdict.best = Math.max(verdict.best, out);
+    const exactIn = (open: ReadonlySet<number>) =>
+      exactOver(edges, spread(search, open, PARTS).taken, amount, { ...world, mints: [from!, to!, ...order] });
+    const isNarrow: Holds = ({ used }) => pathCount(edges, used, to!) <= maxPaths;
+    const open = narrow(search, isNarrow);
+    verdict.best = Math.max(verdict.best, exactIn(open));
+    const isLight: Holds = (spreading) => isNarrow(spreading) && fitsLimits(edges, spreading, world);
+    const light = isLight(spread(search, open, COARSE)) ? open : narrow(search, isLight);
+    verdict.fitting = Math.max(verdict.fitting, exactIn(light));
   }
   const best = Math.max(verdict.single, verdict.best);
-  return { ...verdict, best, bound: Math.max(best, verdict.bound) };
+  const fitting = Math.max(verdict.single, verdict.fitting);
+  return { single: verdict.single, fitting, best: Math.max(best, fitting), bound: Math.max(best, verdict.bound) };
 }
 
 /** A search for the best division over some of the paths. */
@@ -52,23 +60,27 @@ interface Search {
   readonly amount: number;
 }
 
-/** Closes markets until no more than `maxPaths` paths are left, then exchanges one for another while that gives more. */
-function narrow(search: Search, maxPaths: number, world: RoutingWorld): ReadonlySet<number> {
+/** True if a transaction may trade so. */
+type Holds = (spreading: ReturnType<typeof spread>) => boolean;
+
+/** Closes markets until what is left is allowed, then exchanges one for another while that gives more. */
+function narrow(search: Search, holds: Holds): ReadonlySet<number> {
   const widest = spread(search, new Set(search.edges.keys()), COARSE).used;
-  let { open, out } = closeDown(search, widest, maxPaths, world);
+  let { open, out } = closeDown(search, widest, holds);
   for (const other of widest) {
     if (open.has(other)) continue;
-    const swapped = closeDown(search, new Set([...open, other]), maxPaths, world);
+    const swapped = closeDown(search, new Set([...open, other]), holds);
     if (swapped.out > out) ({ open, out } = swapped);
   }
   return open;
 }
 
-function closeDown(search: Search, from: ReadonlySet<number>, maxPaths: number, { mints }: RoutingWorld) {
+function closeDown(search: Search, from: ReadonlySet<number>, holds: Holds) {
   let open = from;
   for (;;) {
-    const { used, out } = spread(search, open, COARSE);
-    if (pathCount(search.edges, used, mints[1]!) <= maxPaths) return { open: used, out };
+    const spreading = spread(search, open, COARSE);
+    const { used, out } = spreading;
+    if (out === 0 || holds(spreading)) return { open: used, out };
     // The market whose loss costs least.
     let best = { out: -1, open };
     for (const closed of used) {

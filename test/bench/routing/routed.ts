@@ -1,5 +1,6 @@
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { Mint } from "../../../src/solana/token/mint.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../../src/solana/token/token-account.ts";
 import type { Intent } from "../../../src/trade/intent.ts";
 import { UNBOUNDED } from "../../../src/trade/quote/route-bounds.ts";
 import { routesOf, type Snapshot } from "../../../src/trade/quote/snapshot.ts";
@@ -23,7 +24,7 @@ export function askOf(
 ): RoutedAsk {
   const [inMint, outMint, ...hubs] = mints;
   const mint = (address: (typeof mints)[number]) =>
-    ({ address, program: TOKEN_PROGRAM, decimals: 9, supply: 10n ** 18n }) as Mint;
+    ({ address, program: TOKEN_PROGRAM, decimals: 9, supply: 10n ** 18n, accountSize: TOKEN_ACCOUNT_SIZE }) as Mint;
   return {
     intent: {
       inMint: mint(inMint!),

@@ -30,6 +30,8 @@ interface Tally {
   asks: number;
   ours: number;
   best: number;
+  /** What the best of both gives within the network's limits. */
+  fitting: number;
   bound: number;
   worse: number;
   refused: number;
@@ -39,13 +41,14 @@ interface Tally {
   kept: Record<Form, number>;
 }
 
-const COUNTS = ["asks", "ours", "best", "bound", "worse", "refused", "micros"] as const;
+const COUNTS = ["asks", "ours", "best", "fitting", "bound", "worse", "refused", "micros"] as const;
 const noForms = (): Record<Form, number> => ({ plain: 0, tables: 0, v1: 0 });
 const noTallies = (): Tally[] =>
   SIZES.map(() => ({
     asks: 0,
     ours: 0,
     best: 0,
+    fitting: 0,
     bound: 0,
     worse: 0,
     refused: 0,
@@ -83,7 +86,7 @@ function runPart(asks: number, seed: number): readonly Tally[] {
     const world = drawWorld(random);
     for (const [index, size] of SIZES.entries()) {
       const amount = BigInt(Math.floor(Number(world.depth) * size * (0.5 + random.u32() / 2 ** 32)));
-      const { single, best, bound } = judge(world, amount, MOST_PATHS);
+      const { single, best, fitting, bound } = judge(world, amount, MOST_PATHS);
       if (single === 0) continue;
       made++;
       const tally = tallies[index]!;
@@ -103,6 +106,7 @@ function runPart(asks: number, seed: number): readonly Tally[] {
         if (fit[form].fits) tally.fits[form]++;
         tally.kept[form] += fit[form].outAmount / single - 1;
       }
+      tally.fitting += Math.max(fitting, fit.v1.outAmount) / single - 1;
       if (ours < single) tally.worse++;
       // By share of each trade, so that no ask counts more than another.
       tally.ours += ours / single - 1;
@@ -132,12 +136,16 @@ function report(tallies: readonly Tally[]): void {
 
 /** How many of the best routes fit into a transaction, and how much of the gain is left where only a narrower one does. */
 function reportFits(tallies: readonly Tally[]): void {
-  process.stdout.write("\nbest routes that fit, and the gain kept   version 0         with tables       version 1\n");
-  for (const [index, { asks, refused, ours, fits, kept }] of tallies.entries()) {
+  process.stdout.write(
+    "\nbest routes that fit, and the gain kept   version 0         with tables       version 1         of attainable\n",
+  );
+  for (const [index, { asks, refused, ours, fitting, fits, kept }] of tallies.entries()) {
     const percent = (part: number, all: number) => `${((all === 0 ? 1 : part / all) * 100).toFixed(1)} %`;
     const cells = FORMS.map((form) =>
       `${percent(fits[form], asks - refused)}, ${percent(kept[form], ours)}`.padEnd(16),
     );
-    process.stdout.write(`${`trades of ${SIZES[index]! * 100} %`.padEnd(40)}  ${cells.join("  ")}\n`);
+    process.stdout.write(
+      `${`trades of ${SIZES[index]! * 100} %`.padEnd(40)}  ${cells.join("  ")}  ${percent(kept.v1, fitting)}\n`,
+    );
   }
 }

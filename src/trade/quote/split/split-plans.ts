@@ -1,5 +1,5 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
-import { compareAddresses } from "../../../primitives/address.ts";
+import { type Address, compareAddresses } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
@@ -17,6 +17,9 @@ const SIZES_OF_AN_OCTAVE = 8;
 /** Plans and rates kept per pair, and slots for which one serves: fees may depend on time. */
 const MOST_KEPT = 16;
 const LIFE_SLOTS = 25n;
+/** Shapes without some of the markets that a plan keeps. */
+const MOST_LIGHT = 64;
+const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
 /** What a plan is made for. */
 export interface PlanTerms {
@@ -31,6 +34,10 @@ export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #small: SmallTrades;
   #widest = new Map<string, { readonly paths: number; readonly loss: number }>();
+  /** By capacity: markets without which divisions fit, and what that loses. */
+  #light = new Map<string, { readonly without: ReadonlySet<Address>; readonly loss: number }>();
+  /** Closed edges by the markets that were left out and the most paths. */
+  #lightShapes = new Map<string, Uint8Array | undefined>();
   readonly #budget = { left: QUOTE_BUDGET };
   #network: CurveNetwork | undefined;
   #shapes: DirectedSearch | undefined;
@@ -58,6 +65,8 @@ export class SplitPlan {
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#widest = this.#widest;
+    plan.#light = this.#light;
+    plan.#lightShapes = this.#lightShapes;
     return plan;
   }
 
@@ -80,9 +89,28 @@ export class SplitPlan {
   /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
   closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
     if (refused.size === 0) return this.#allShapes.closedFor(maxPaths);
-    return this.#search(Uint8Array.from(this.network.edges, ({ curve }) => (refused.has(curve.hot) ? 1 : 0))).closedFor(
-      maxPaths,
-    );
+    const key = [maxPaths, ...Array.from(refused, ({ market }) => market.address.toString()).sort()].join();
+    if (this.#lightShapes.has(key)) return this.#lightShapes.get(key);
+    const closed = Uint8Array.from(this.network.edges, ({ curve }) => (refused.has(curve.hot) ? 1 : 0));
+    const found = this.#search(closed).closedFor(maxPaths);
+    if (this.#lightShapes.size >= MOST_LIGHT) this.#lightShapes.clear();
+    this.#lightShapes.set(key, found);
+    return found;
+  }
+
+  /** The markets to leave out so that divisions fit, as far as known. */
+  leftOut(capacity: string | undefined): ReadonlySet<HotMarket> {
+    const without = capacity === undefined ? undefined : this.#light.get(capacity)?.without;
+    if (without === undefined) return NOTHING_LEFT_OUT;
+    const { edges } = this.network;
+    return new Set(edges.map(({ curve }) => curve.hot).filter(({ market }) => without.has(market.address)));
+  }
+
+  /** Notes that every wallet's transaction is too small for a division with these markets, and what is lost without them. */
+  leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>, loss: number): void {
+    if (capacity === undefined) return;
+    if (this.#light.size >= MOST_KEPT) this.#light.clear();
+    this.#light.set(capacity, { without: new Set(Array.from(markets, ({ market }) => market.address)), loss });
   }
 
   /** The most paths that may fit into a transaction, as far as known. */
@@ -92,13 +120,14 @@ export class SplitPlan {
 
   /** What trades of this size lose because wider routes fit into no transaction, as far as known. Fraction. */
   fitLoss(capacity: string | undefined): number {
-    return (capacity === undefined ? undefined : this.#widest.get(capacity)?.loss) ?? 0;
+    if (capacity === undefined) return 0;
+    return this.#light.get(capacity)?.loss ?? this.#widest.get(capacity)?.loss ?? 0;
   }
 
   /** Notes that so many paths fit into no transaction. */
   neverFits(capacity: string | undefined, paths: number): void {
     if (capacity === undefined) return;
-    const loss = this.fitLoss(capacity);
+    const loss = this.#widest.get(capacity)?.loss ?? 0;
     if (this.#widest.size >= MOST_KEPT) this.#widest.clear();
     this.#widest.set(capacity, { paths: Math.min(this.widest(capacity), paths - 1), loss });
   }

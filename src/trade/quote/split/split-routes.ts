@@ -31,6 +31,8 @@ const NO_SPLITS: Splits = {
   chain: undefined,
   best: undefined,
   narrower: () => undefined,
+  lighter: () => [],
+  leavesOut: () => undefined,
   neverFits: () => undefined,
   fitLoss: 0,
   loses: () => undefined,
@@ -55,6 +57,10 @@ export interface Splits {
   readonly best: Route | undefined;
   /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
   readonly narrower: (maxPaths: number) => Route | undefined;
+  /** The best divisions without one of the markets of a division found here, for transactions that it does not fit. */
+  readonly lighter: (route: Route) => readonly Route[];
+  /** Notes that no wallet's transaction holds more than this lighter division, and what that loses (fraction): the next trades begin with it. */
+  readonly leavesOut: (route: Route, loss: number) => void;
   /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
   readonly neverFits: (paths: number) => void;
   /** What `best` loses because wider divisions were found to fit into no wallet's transaction. Fraction. */
@@ -97,8 +103,10 @@ export function splitRoutes(
   const search = new SplitSearch(intent, plan, inAmount, terms);
   return {
     chain,
-    best: search.best(Math.min(terms.maxPaths, plan.widest(terms.capacity))),
+    best: search.widest(),
     narrower: (maxPaths) => search.best(maxPaths),
+    lighter: (route) => search.lighter(route),
+    leavesOut: (route, loss) => plan.leavesOut(terms.capacity, search.leftOutOf(route), loss),
     neverFits: (paths) => plan.neverFits(terms.capacity, paths),
     fitLoss: plan.fitLoss(terms.capacity),
     loses: (loss) => plan.loses(terms.capacity, loss),
@@ -109,11 +117,15 @@ function leadsToHubs({ inMint, outMint }: Intent, crossings: readonly MintCrossi
   return crossings.some(({ from, to }) => from === inMint.address && to !== outMint.address);
 }
 
+const NONE_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
+
 class SplitSearch {
   readonly #intent: Intent;
   readonly #plan: SplitPlan;
   readonly #inAmount: number;
   readonly #terms: SplitTerms;
+  /** The markets that were left out for a division. */
+  readonly #without = new Map<Route, ReadonlySet<HotMarket>>();
 
   constructor(intent: Intent, plan: SplitPlan, inAmount: bigint, terms: SplitTerms) {
     this.#intent = intent;
@@ -122,19 +134,39 @@ class SplitSearch {
     this.#terms = terms;
   }
 
+  /** The best route over as many paths and markets as are known to fit. */
+  widest(): Route | undefined {
+    const { capacity, maxPaths } = this.#terms;
+    const paths = Math.min(maxPaths, this.#plan.widest(capacity));
+    const leftOut = this.#plan.leftOut(capacity);
+    return (leftOut.size === 0 ? undefined : this.best(paths, leftOut)) ?? this.best(paths);
+  }
+
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
-  best(maxPaths: number): Route | undefined {
+  best(maxPaths: number, without: ReadonlySet<HotMarket> = NONE_LEFT_OUT): Route | undefined {
     if (maxPaths < 2) return undefined;
-    const refused = new Set<HotMarket>();
+    const refused = new Set(without);
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const closed = this.#plan.closedFor(maxPaths, refused);
       if (closed === undefined) return undefined;
       const { best, fault } = this.#refine(openEdges(this.#plan.network, closed));
+      if (best !== undefined) this.#without.set(best, without);
       if (best !== undefined || fault === undefined) return best;
       // Without the market that cannot make its part.
       refused.add(fault);
     }
     return undefined;
+  }
+
+  /** The best divisions without one of the markets of an earlier one. */
+  lighter(route: Route): readonly Route[] {
+    const left = this.leftOutOf(route);
+    return route.steps.flatMap(({ hot }) => this.best(this.#terms.maxPaths, new Set(left).add(hot)) ?? []);
+  }
+
+  /** The markets that were left out for a division. */
+  leftOutOf(route: Route): ReadonlySet<HotMarket> {
+    return this.#without.get(route) ?? NONE_LEFT_OUT;
   }
 
   /** Divides the trade between the edges, exactly, in a few rounds. */

@@ -2,6 +2,7 @@ import { Address } from "../primitives/address.ts";
 import type { Account, AccountView, ChainClock } from "../solana/account.ts";
 import type { MintPair } from "../venues/venue.ts";
 import type { CheckedAnswer, CheckOrder, SentAccount, ShadowAnswer, ShadowOrder } from "./protocol.ts";
+import type { ReadAccounts } from "./shared-read.ts";
 
 /** The build of a program that the chain runs. */
 export interface ProgramBuild {
@@ -61,20 +62,27 @@ const MAX_ROUNDS = 10;
 /** Reads at one slot before a difference counts. */
 const CONSISTENT_TRIES = 2;
 const ACCOUNT_OVERHEAD_BYTES = 128n;
+/** Further accounts remembered of a market; past this they are found anew: prices move on from the accounts that they named. */
+const MAX_EXTRAS = 80;
+
+/** How a check is made. */
+interface CheckOptions {
+  readonly turn: number;
+  readonly isSample: boolean;
+  /** What was read for this check already. */
+  readonly known?: ReadAccounts | undefined;
+}
 
 /**
- * Checks a market on the accounts in memory. A difference counts only if it shows again on accounts read together, at one slot:
- * those in memory may be of different moments.
+ * Checks a market on the accounts in memory, a sample on accounts read for it. A difference counts only if it shows again on
+ * accounts read together, at one slot: those in memory may be of different moments.
  */
-export async function runCheck(
-  ports: CheckPorts,
-  market: CheckedMarket,
-  options: { readonly turn: number; readonly isSample: boolean },
-): Promise<CheckResult> {
+export async function runCheck(ports: CheckPorts, market: CheckedMarket, options: CheckOptions): Promise<CheckResult> {
+  if (market.extras.size > MAX_EXTRAS) market.extras.clear();
   let result = await attempt(ports, market, { ...options, isFresh: options.isSample });
   for (let again = 0; again < CONSISTENT_TRIES; again++) {
     if (result.kind !== "checked" || result.differences.length === 0) break;
-    result = await attempt(ports, market, { ...options, isSample: false, isFresh: true });
+    result = await attempt(ports, market, { turn: options.turn, isSample: false, isFresh: true });
   }
   return result;
 }
@@ -82,11 +90,13 @@ export async function runCheck(
 async function attempt(
   ports: CheckPorts,
   market: CheckedMarket,
-  { turn, isSample, isFresh }: { readonly turn: number; readonly isSample: boolean; readonly isFresh: boolean },
+  { turn, isSample, isFresh, known }: CheckOptions & { readonly isFresh: boolean },
 ): Promise<CheckResult> {
   const accounts = new Map<Address, Account | null>();
-  const held = [...new Set([market.address, ...market.held])];
+  const held = heldBy(market);
   if (!isFresh) for (const address of held) addKnown(accounts, address, market.view.get(address));
+  for (const address of [...held, ...market.extras])
+    if (!accounts.has(address)) addKnown(accounts, address, known?.get(address));
   const read = async (addresses: Iterable<Address>) => {
     const unread = [...addresses].filter((address) => !accounts.has(address));
     if (unread.length === 0) return;
@@ -115,6 +125,11 @@ async function attempt(
     if (problem !== undefined) return problem;
   }
   return { kind: "unable", reason: "it needs too many rounds of reads" };
+}
+
+/** The accounts behind a market's state, its own among them. */
+export function heldBy({ address, held }: Pick<CheckedMarket, "address" | "held">): readonly Address[] {
+  return [...new Set([address, ...held])];
 }
 
 /** Names the builds of programs to the process, or uploads those that it does not have. */

@@ -1,22 +1,10 @@
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { AccountView } from "../solana/account.ts";
-import type { MintPair, Venue } from "../venues/venue.ts";
-import { CheckQueue } from "./check-queue.ts";
+import { CheckQueue, type Routine } from "./check-queue.ts";
 import { type CheckPorts, type CheckResult, type ProgramBuild, runCheck } from "./check-run.ts";
+import { CheckTurns } from "./check-turns.ts";
+import type { CheckedEntry, LiveMarket } from "./live-market.ts";
 import { MarketRecord, type MarketStanding, Verdicts } from "./verdicts.ts";
-
-/** A live market, as the market room keeps it. */
-export interface LiveMarket {
-  readonly venue: Venue;
-  readonly address: Address;
-  readonly pair: MintPair;
-  /** The accounts behind its state. */
-  readonly held: Iterable<Address>;
-  readonly view: AccountView;
-  /** What is known of it has changed. */
-  judged(): void;
-}
 
 interface MarketChecksOptions extends CheckPorts {
   /** False: differences are reported, and nothing is withheld. */
@@ -35,24 +23,6 @@ export interface CheckCounts {
   readonly replacements: number;
 }
 
-/** One market under check. */
-interface Entry {
-  readonly live: LiveMarket;
-  readonly record: MarketRecord;
-  readonly extras: Set<Address>;
-  readonly programs: Set<Address>;
-  /** Checks begun. */
-  turn: number;
-  checkedAtMs: number;
-  /** Earliest next try of a market that differs or cannot be checked. Epoch milliseconds. */
-  retryAtMs: number;
-  retryMs: number;
-  /** Resolves after the first check. */
-  readonly first: PromiseWithResolvers<void>;
-}
-
-/** Least time between two routine checks of one market. */
-const SAMPLE_AGAIN_MS = 10_000;
 /** How often a market that differs is tried again; doubles up to the bound. */
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 10_000;
@@ -60,10 +30,6 @@ const MAX_RETRY_MS = 10_000;
 const MAX_CRASH_RETRY_MS = 300_000;
 /** With more checks waiting than this, further ones are routine: they keep to the budget. */
 const MAX_URGENT = 64;
-const TICK_MS = 250;
-/** Pace of routine checks. */
-const TICKS_PER_SAMPLE = 4;
-
 const UNKNOWN: MarketStanding = {
   backing: { programSlot: undefined, shadowSlot: undefined, checked: false },
   withheld: undefined,
@@ -77,30 +43,29 @@ const UNKNOWN: MarketStanding = {
 export class MarketChecks {
   readonly #options: MarketChecksOptions;
   /** The longest unchecked first. */
-  readonly #entries = new Map<LiveMarket, Entry>();
+  readonly #entries = new Map<LiveMarket, CheckedEntry>();
   /** Those that do not agree. */
-  readonly #open = new Set<Entry>();
+  readonly #open = new Set<CheckedEntry>();
   readonly #verdicts: Verdicts;
-  readonly #queue: CheckQueue<Entry>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #queue: CheckQueue<CheckedEntry>;
+  readonly #turns: CheckTurns;
   /** Programs replaced since the start, by the newest build. */
   readonly #replaced = new Map<Address, bigint>();
   readonly #counts = { checks: 0, samples: 0, differences: 0, replacements: 0 };
-  #ticks = 0;
 
   constructor(options: MarketChecksOptions) {
     this.#options = options;
     this.#verdicts = new Verdicts(options.isGuarding);
-    this.#queue = new CheckQueue((entry, isSample) => this.#check(entry, isSample));
-    this.#timer = setInterval(() => this.#tick(), TICK_MS);
-    this.#timer.unref();
+    this.#queue = new CheckQueue((entry, routine) => this.#check(entry, routine));
+    const { now, fetchAccounts } = options;
+    this.#turns = new CheckTurns({ entries: this.#entries, open: this.#open, queue: this.#queue, now, fetchAccounts });
   }
 
   /** A market has become live: it is checked at once. */
   begin(live: LiveMarket): void {
     if (this.#entries.has(live)) return;
     const record = new MarketRecord(live.venue.id);
-    const entry: Entry = {
+    const entry: CheckedEntry = {
       live,
       record,
       extras: new Set(),
@@ -119,7 +84,7 @@ export class MarketChecks {
       record.finding = { kind: "replaced", reason: replacedReason(replaced, this.#replaced.get(replaced)!) };
     this.#verdicts.add(record);
     this.#open.add(entry);
-    this.#queue.add(entry, this.#queue.size >= MAX_URGENT);
+    this.#queue.add(entry, this.#queue.size >= MAX_URGENT ? { isSample: true } : undefined);
   }
 
   /** A market is no longer live. */
@@ -204,11 +169,11 @@ export class MarketChecks {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#turns.close();
     this.#queue.close();
   }
 
-  async #check(entry: Entry, isSample: boolean): Promise<void> {
+  async #check(entry: CheckedEntry, routine: Routine | undefined): Promise<void> {
     const { live, record, extras, programs } = entry;
     entry.turn += 1;
     const market = {
@@ -220,7 +185,8 @@ export class MarketChecks {
       extras,
       programs,
     };
-    const result = await runCheck(this.#options, market, { turn: entry.turn, isSample }).catch(
+    const options = { turn: entry.turn, isSample: routine?.isSample === true, known: routine?.accounts };
+    const result = await runCheck(this.#options, market, options).catch(
       (error: unknown): CheckResult => ({ kind: "unable", reason: String(error) }),
     );
     if (!this.#entries.has(live)) return;
@@ -228,8 +194,11 @@ export class MarketChecks {
     entry.first.resolve();
   }
 
-  #take(entry: Entry, record: MarketRecord, result: CheckResult): void {
-    if (result.kind === "busy") return;
+  #take(entry: CheckedEntry, record: MarketRecord, result: CheckResult): void {
+    if (result.kind === "busy") {
+      this.#queue.dropSamples();
+      return;
+    }
     const atMs = this.#options.now();
     entry.checkedAtMs = atMs;
     this.#entries.delete(entry.live);
@@ -257,7 +226,7 @@ export class MarketChecks {
     this.#announce(this.#verdicts.settle(record.venueId) ? new Set([record.venueId]) : new Set());
   }
 
-  #report({ live, record }: Entry, before: string, result: CheckResult): void {
+  #report({ live, record }: CheckedEntry, before: string, result: CheckResult): void {
     const { finding } = record;
     const facts = { venue: live.venue.id, market: live.address.toString() };
     const doing = this.#options.isGuarding ? "withheld" : "reported only";
@@ -280,28 +249,6 @@ export class MarketChecks {
   #announce(venueIds: ReadonlySet<string>): void {
     for (const venueId of venueIds) this.#verdicts.settle(venueId);
     for (const { live } of this.#entries.values()) if (venueIds.has(live.venue.id)) live.judged();
-  }
-
-  /** Tries one market again that differs, or checks one in turn. */
-  #tick(): void {
-    this.#ticks += 1;
-    if (!this.#queue.isIdle) return;
-    const atMs = this.#options.now();
-    for (const entry of this.#open) {
-      if (entry.turn === 0 || entry.retryAtMs > atMs) continue;
-      this.#tryAgain(entry);
-      return;
-    }
-    if (this.#ticks % TICKS_PER_SAMPLE !== 0) return;
-    const [sample] = this.#entries.values();
-    if (sample !== undefined && sample.checkedAtMs + SAMPLE_AGAIN_MS <= atMs) this.#queue.add(sample, true);
-  }
-
-  /** Those that are tried take turns. */
-  #tryAgain(entry: Entry): void {
-    this.#open.delete(entry);
-    this.#open.add(entry);
-    this.#queue.add(entry);
   }
 }
 

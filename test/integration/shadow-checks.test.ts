@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { ShadowEngine } from "../../src/shadow/engine/shadow-engine.ts";
-import { type LiveMarket, MarketChecks } from "../../src/shadow/market-checks.ts";
+import type { LiveMarket } from "../../src/shadow/live-market.ts";
+import { MarketChecks } from "../../src/shadow/market-checks.ts";
 import type { ShadowOrder } from "../../src/shadow/protocol.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { Quote, Venue } from "../../src/venues/venue.ts";
@@ -21,8 +22,13 @@ const altered = (id: string, parts: Partial<Venue>): readonly Venue[] =>
 /** Checks of markets of the embedded chain's world, on an engine in this process. */
 function startChecks(ours: readonly Venue[]) {
   const { world, svm } = worldOnSvm(1);
-  const engine = new ShadowEngine({ venues: ours, cpuMs: () => 0, nowMs: () => 0, cpuPercent: 0 });
+  // Samples take nothing of the budget, so that all are made.
+  const engine = new ShadowEngine({ venues: ours, cpuMs: () => 0, nowMs: () => 0, cpuPercent: 2 });
   const logged: string[] = [];
+  /** Accounts of each read, as many as were asked for. */
+  const reads: number[] = [];
+  let aheadMs = 0;
+  let mostPerRead = Number.POSITIVE_INFINITY;
   let slot = 1n;
   let isDown = false;
   let isMadeUp = false;
@@ -30,11 +36,15 @@ function startChecks(ours: readonly Venue[]) {
   const checks = new MarketChecks({
     isGuarding: true,
     isUp: () => !isDown,
-    now: Date.now,
+    now: () => Date.now() + aheadMs,
     log: (facts, message) => logged.push(`${message} ${JSON.stringify(facts)}`),
     head: { clock: () => svm.clock(), rentExemption: (space) => svm.rent(space) },
     send: async (order: ShadowOrder) => (isDown ? undefined : engine.perform(order)),
-    fetchAccounts: async (addresses) => ({ accounts: addresses.map((address) => svm.get(address)) }),
+    fetchAccounts: async (addresses) => {
+      reads.push(addresses.length);
+      if (addresses.length > mostPerRead) throw new Error("the accounts are too large together");
+      return { accounts: addresses.map((address) => svm.get(address)) };
+    },
     programs: {
       follow: async () => {},
       get: (id) => (svm.get(id) === null || unreadable.has(id) ? null : { id, isUpgradeable: true, slot }),
@@ -82,6 +92,14 @@ function startChecks(ours: readonly Venue[]) {
     claim,
     logged,
     unreadable,
+    reads,
+    /** The turn of every market to be checked again has come. */
+    passTurns: () => {
+      aheadMs += 11_000;
+    },
+    setMostPerRead: (most: number) => {
+      mostPerRead = most;
+    },
     setDown: (value: boolean) => {
       isDown = value;
     },
@@ -91,16 +109,18 @@ function startChecks(ours: readonly Venue[]) {
 const launchlab = venues.find(({ id }) => id === "raydium_launchlab")!;
 const isLinear = (state: unknown) => (state as { curve: { type: number } }).curve.type === 2;
 
+/** Quotes of linear LaunchLab curves that are off by one while `isWrong` answers true. */
+const linearOffByOne = (isWrong: () => boolean) =>
+  altered(launchlab.id, {
+    quote(state, ask): Quote {
+      const quote = launchlab.quote(state, ask);
+      return isWrong() && isLinear(state) ? { ...quote, outAmount: quote.outAmount - 1n } : quote;
+    },
+  });
+
 test("a wrong rounding of LaunchLab's linear curve is withheld by itself, other curves are not", async () => {
   let isWrong = true;
-  const { checks, liveOn, begin, logged } = startChecks(
-    altered(launchlab.id, {
-      quote(state, ask): Quote {
-        const quote = launchlab.quote(state, ask);
-        return isWrong && isLinear(state) ? { ...quote, outAmount: quote.outAmount - 1n } : quote;
-      },
-    }),
-  );
+  const { checks, liveOn, begin, logged } = startChecks(linearOffByOne(() => isWrong));
   const lives = liveOn(launchlab.id);
   await begin(lives);
   const linear = lives.filter(({ venue, address, view, pair }) =>
@@ -120,6 +140,39 @@ test("a wrong rounding of LaunchLab's linear curve is withheld by itself, other 
   await eventually(() => {
     for (const live of lives) expect(checks.standingOf(live).withheld).toBeUndefined();
   });
+});
+
+test("markets checked in turn are read together, each is checked, and what differs is found and withheld", async () => {
+  let isWrong = false;
+  const { checks, liveOn, begin, reads, passTurns } = startChecks(linearOffByOne(() => isWrong));
+  const linear = liveOn(launchlab.id).find(({ venue, address, view, pair }) =>
+    isLinear(venue.read(venue.decode(view.get(address)!, pair)!, view)),
+  );
+  const lives = [linear!, ...liveOn("raydium_cpmm").slice(0, 2)];
+  await begin(lives);
+  const { checks: before } = checks.counts();
+  reads.length = 0;
+  isWrong = true;
+  passTurns();
+  await eventually(() => expect(checks.counts().checks).toBe(before + lives.length));
+  for (const live of lives) expect(checks.standingOf(live).withheld !== undefined).toBe(live === linear);
+  // One call for all of them, and two that show the difference again.
+  expect(reads).toHaveLength(3);
+  expect(reads[0]).toBeLessThanOrEqual(100);
+
+  isWrong = false;
+  passTurns();
+  await eventually(() => expect(checks.standingOf(linear!).withheld).toBeUndefined());
+});
+
+test("markets whose accounts no node answers together are checked all the same, each on a read of its own", async () => {
+  const { checks, liveOn, begin, passTurns, setMostPerRead } = startChecks(venues);
+  const lives = [...liveOn(launchlab.id), ...liveOn("raydium_cpmm")].slice(0, 4);
+  await begin(lives);
+  setMostPerRead(40);
+  const { checks: before } = checks.counts();
+  passTurns();
+  await eventually(() => expect(checks.counts().checks).toBeGreaterThanOrEqual(before + lives.length));
 });
 
 test("a program that cannot be read backs nothing: its markets are offered unchecked, and so refused to those who insist", async () => {

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
-import type { Priority, PriorityFees } from "../port.ts";
+import { PRIORITY_LEVELS, type Priority, type PriorityFees } from "../port.ts";
 import { isRefusal } from "../rpc/node-error.ts";
 import { expectedSlots, NO_PRICES, type Prices } from "./fee-samples.ts";
 import type { FeeReading, FeeSource } from "./fee-sources.ts";
@@ -41,7 +41,9 @@ const DEFAULT_REFRESH_MS = 2_000;
 const REST_AFTER_MS = 10_000;
 const REST_REFRESH_MS = 10_000;
 const DEFAULT_MAX_ACCOUNTS = 256;
-const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
+const DEFAULT_ACCOUNTS_PER_REFRESH = 3;
+/** How many times as often an account is read that costs more than the chain, if many take turns. */
+const DEARER_WEIGHT = 3;
 const NO_READING: FeeReading = { prices: NO_PRICES, samples: [] };
 
 /**
@@ -127,14 +129,13 @@ class RecentPriorityFees implements LivePriorityFees {
     this.#isRefreshing = true;
     this.#readAtMs = this.#now();
     this.#trim();
-    const byRefresh = [...this.#accounts].sort(([, a], [, b]) => a.refreshedAtMs - b.refreshedAtMs);
-    const due = byRefresh.slice(0, this.#accountsPerRefresh);
     try {
       this.#chain = await this.#read([]);
+      const due = this.#due(this.#readAtMs);
       await Promise.all(
         due.map(async ([address, account]) => {
           account.prices = (await this.#read([address])).prices;
-          account.refreshedAtMs = this.#now();
+          account.refreshedAtMs = this.#readAtMs;
         }),
       );
       this.#isFailing = false;
@@ -145,6 +146,22 @@ class RecentPriorityFees implements LivePriorityFees {
     } finally {
       this.#isRefreshing = false;
     }
+  }
+
+  /** The accounts to read now: those that have waited longest, and sooner those that cost more than the chain. */
+  #due(atMs: number): readonly (readonly [Address, AccountPrices])[] {
+    const waited = [...this.#accounts].map((entry) => {
+      const [, account] = entry;
+      const ageMs = atMs - account.refreshedAtMs;
+      return { entry, weight: this.#isDearer(account) ? DEARER_WEIGHT * ageMs : ageMs };
+    });
+    const byWeight = waited.sort((a, b) => b.weight - a.weight);
+    return byWeight.slice(0, this.#accountsPerRefresh).map(({ entry }) => entry);
+  }
+
+  /** True if writing to the account costs more than the chain does, at any level. */
+  #isDearer({ prices }: AccountPrices): boolean {
+    return prices !== undefined && PRIORITY_LEVELS.some((level) => prices[level] > this.#chain.prices[level]);
   }
 
   async #read(writable: readonly Address[]): Promise<FeeReading> {

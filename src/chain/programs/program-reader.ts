@@ -29,12 +29,22 @@ interface ProgramReaderOptions {
   readonly commitment: "processed" | "confirmed";
 }
 
+/** What has come of deployments since they were read. */
+interface DeploymentNews {
+  /** The slots that they have now, in order; undefined if one is gone. */
+  readonly slots: readonly (bigint | undefined)[];
+  /** Programs that were absent and are there now. */
+  readonly appeared: readonly Address[];
+}
+
 /** Reads which build of a program is deployed, and its bytes. */
 export interface ProgramReader {
   /** The deployments of programs, in order; null if there is none or its loader is unknown. @throws TradewireError UPSTREAM_ERROR */
   fetchDeployments(ids: readonly Address[]): Promise<readonly (DeployedProgram | null)[]>;
   /** The slots that known deployments have now, in order; undefined if one is gone. @throws TradewireError UPSTREAM_ERROR */
   fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]>;
+  /** The same, and in the same calls which of the absent programs are there now. @throws TradewireError UPSTREAM_ERROR */
+  fetchNews(deployments: readonly DeployedProgram[], absent: readonly Address[]): Promise<DeploymentNews>;
   /**
    * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile. With two nodes or more, the bytes of two
    * must be the same, and a third settles it if they are not: what runs decides over every quote of a venue.
@@ -74,14 +84,25 @@ class RpcProgramReader implements ProgramReader {
   }
 
   async fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]> {
+    return (await this.fetchNews(deployments, [])).slots;
+  }
+
+  async fetchNews(deployments: readonly DeployedProgram[], absent: readonly Address[]): Promise<DeploymentNews> {
     const upgradeable = deployments.filter(({ isUpgradeable }) => isUpgradeable);
-    const slots = new Map<Address, bigint | undefined>();
-    for (let at = 0; at < upgradeable.length; at += MAX_PER_CALL) {
-      const chunk = upgradeable.slice(at, at + MAX_PER_CALL).map(({ codeAddress }) => codeAddress);
+    // The header of a code account is longer than the account that points to it.
+    const addresses = [...upgradeable.map(({ codeAddress }) => codeAddress), ...absent];
+    const headers = new Map<Address, Account | null>();
+    for (let at = 0; at < addresses.length; at += MAX_PER_CALL) {
+      const chunk = addresses.slice(at, at + MAX_PER_CALL);
       const accounts = await this.#fetchSlices(chunk, 0, CODE_HEADER_BYTES);
-      for (const [i, address] of chunk.entries()) slots.set(address, deploySlotOf(accounts[i]?.data ?? NO_DATA));
+      for (const [i, address] of chunk.entries()) headers.set(address, accounts[i] ?? null);
     }
-    return deployments.map(({ isUpgradeable, codeAddress }) => (isUpgradeable ? slots.get(codeAddress) : 0n));
+    return {
+      slots: deployments.map(({ isUpgradeable, codeAddress }) =>
+        isUpgradeable ? deploySlotOf(headers.get(codeAddress)?.data ?? NO_DATA) : 0n,
+      ),
+      appeared: absent.filter((id) => deploymentOf(id, headers.get(id) ?? null) !== null),
+    };
   }
 
   async fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined> {

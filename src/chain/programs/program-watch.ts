@@ -107,10 +107,10 @@ class HeaderWatch implements ProgramWatch {
     this.#isPolling = true;
     try {
       const known = this.all();
-      const slots = await this.#options.reader.fetchDeploySlots(known);
-      for (const [i, { id }] of known.entries()) this.#note(id, slots[i]);
       const absent = [...this.#programs].filter(([, one]) => one === null).map(([id]) => id);
-      if (absent.length > 0) await this.#begin(absent);
+      const { slots, appeared } = await this.#options.reader.fetchNews(known, absent);
+      for (const [i, { id }] of known.entries()) this.#note(id, slots[i]);
+      if (appeared.length > 0) await this.#begin(appeared);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#options.warn(`Cannot read which programs are deployed: ${String(error)}`);

@@ -36,6 +36,8 @@ const NONE: ReadonlySet<FollowedAccount> = new Set();
 export class StreamAudit {
   readonly #options: StreamAuditOptions;
   #reads: AuditedRead[] = [];
+  /** Accounts whose reads are compared anyway, since the last sample. */
+  #compared = new WeakSet<FollowedAccount>();
   #isSampling = false;
   #turn: Iterator<FollowedAccount> | undefined;
 
@@ -46,13 +48,15 @@ export class StreamAudit {
   /** Adds a read to compare once the stream has passed its slot. */
   add(read: AuditedRead): void {
     this.#reads.push(read);
+    this.#compared.add(read.entry);
   }
 
-  /** Reads a rolling sample for comparison alone. Never rejects. */
+  /** Reads a rolling sample for comparison alone, of accounts that were not compared since the last. Never rejects. */
   async takeSample(): Promise<void> {
     const { reader, sampleSize } = this.#options;
     if (this.#isSampling) return;
     const entries = this.#nextStreamed(sampleSize);
+    this.#compared = new WeakSet();
     if (entries.length === 0) return;
     this.#isSampling = true;
     try {
@@ -78,7 +82,7 @@ export class StreamAudit {
         this.#turn = undefined;
         break;
       }
-      if (entry.streamed) next.push(entry);
+      if (entry.streamed && !this.#compared.has(entry)) next.push(entry);
     }
     return next;
   }

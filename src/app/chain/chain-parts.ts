@@ -124,7 +124,7 @@ function watchFees({ config, now, warn, closers }: AppContext, pool: Pool, windo
         createPercentileFees(pool, { now, warn, trims, window }),
         createStockFees(pool, trims, window),
       ],
-      ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM }),
+      ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM, refreshesPerTurn: 1 }),
       now,
       warn,
       bounds: priorityBounds(config),

@@ -163,7 +163,7 @@ test("at rest the chain's fees are read every ten seconds, and no account's", as
   expect(count() - before).toBeLessThanOrEqual(7);
 });
 
-test("many accounts take turns, three a refresh, and those that cost more than the chain come sooner", async () => {
+test("many accounts take turns, a quarter of them a refresh, and those that cost more than the chain come sooner", async () => {
   const accounts = Array.from({ length: 12 }, (_, i) => Address.from(new Uint8Array(32).fill(20 + i)));
   const [dear] = accounts;
   const reads = new Map<string, number>();

@@ -25,8 +25,10 @@ interface PriorityFeesOptions {
   readonly refreshMs?: number;
   /** Upper bound of accounts whose own fee market is followed. */
   readonly maxAccounts?: number;
-  /** Accounts read per refresh, in turn. */
+  /** Upper bound of accounts read per refresh. */
   readonly accountsPerRefresh?: number;
+  /** Refreshes in which every account has its turn, if that bound allows. */
+  readonly refreshesPerTurn?: number;
 }
 
 /** Prices of writing to one account, and when it was last asked about and read (epoch milliseconds). */
@@ -41,7 +43,11 @@ const DEFAULT_REFRESH_MS = 2_000;
 const REST_AFTER_MS = 10_000;
 const REST_REFRESH_MS = 10_000;
 const DEFAULT_MAX_ACCOUNTS = 256;
-const DEFAULT_ACCOUNTS_PER_REFRESH = 3;
+const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
+/** Prices are of the last minute: read every few seconds, an account's are as good, for fewer calls. */
+const DEFAULT_REFRESHES_PER_TURN = 4;
+/** Accounts that are few enough to be read by every refresh. */
+const ALWAYS_READ = 2;
 /** How many times as often an account is read that costs more than the chain, if many take turns. */
 const DEARER_WEIGHT = 3;
 const NO_READING: FeeReading = { prices: NO_PRICES, samples: [] };
@@ -61,6 +67,7 @@ class RecentPriorityFees implements LivePriorityFees {
   readonly #bounds: PriorityFeesOptions["bounds"];
   readonly #maxAccounts: number;
   readonly #accountsPerRefresh: number;
+  readonly #refreshesPerTurn: number;
   readonly #accounts = new Map<Address, AccountPrices>();
   readonly #timer: NodeJS.Timeout;
   #chain = NO_READING;
@@ -76,6 +83,7 @@ class RecentPriorityFees implements LivePriorityFees {
     this.#bounds = options.bounds;
     this.#maxAccounts = options.maxAccounts ?? DEFAULT_MAX_ACCOUNTS;
     this.#accountsPerRefresh = options.accountsPerRefresh ?? DEFAULT_ACCOUNTS_PER_REFRESH;
+    this.#refreshesPerTurn = options.refreshesPerTurn ?? DEFAULT_REFRESHES_PER_TURN;
     this.#askedAtMs = this.#now();
     void this.#refresh();
     this.#timer = setInterval(() => void this.#refresh(), options.refreshMs ?? DEFAULT_REFRESH_MS);
@@ -156,7 +164,8 @@ class RecentPriorityFees implements LivePriorityFees {
       return { entry, weight: this.#isDearer(account) ? DEARER_WEIGHT * ageMs : ageMs };
     });
     const byWeight = waited.sort((a, b) => b.weight - a.weight);
-    return byWeight.slice(0, this.#accountsPerRefresh).map(({ entry }) => entry);
+    const share = Math.max(ALWAYS_READ, Math.ceil(waited.length / this.#refreshesPerTurn));
+    return byWeight.slice(0, Math.min(share, this.#accountsPerRefresh)).map(({ entry }) => entry);
   }
 
   /** True if writing to the account costs more than the chain does, at any level. */

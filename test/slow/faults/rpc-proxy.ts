@@ -75,6 +75,8 @@ export interface RpcProxy {
   readonly sends: readonly SendEntry[];
   /** Calls so far, by method. */
   readonly calls: ReadonlyMap<string, number>;
+  /** Calls that took so long that a caller with another node repeats them there. */
+  readonly slowCalls: number;
   /** JSON-RPC error numbers the true node answered with. */
   readonly errors: ReadonlyMap<number, number>;
   set(faults: Partial<Faults>): Promise<void>;
@@ -87,6 +89,8 @@ export interface RpcProxy {
   close(): Promise<void>;
 }
 
+/** Below the 400 ms after which the service repeats a call: the way there and back takes time too. Milliseconds. */
+const SLOW_MS = 250;
 const HUGE_BYTES = 12 * 1024 * 1024;
 
 export async function startRpcProxy(target: { readonly rpcUrl: string; readonly wsUrl: string }): Promise<RpcProxy> {
@@ -97,6 +101,7 @@ class LyingProxy implements RpcProxy {
   readonly sends: SendEntry[] = [];
   readonly calls = new Map<string, number>();
   readonly errors = new Map<number, number>();
+  slowCalls = 0;
   onCall: RpcProxy["onCall"];
   readonly #target: { readonly rpcUrl: string; readonly wsUrl: string };
   readonly #connections = new Set<Socket>();
@@ -186,6 +191,7 @@ class LyingProxy implements RpcProxy {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrivedMs = performance.now();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString("utf8");
@@ -210,6 +216,7 @@ class LyingProxy implements RpcProxy {
       return;
     }
     const text = isRefused ? refusalOf(id) : await this.#answer(body, method, id);
+    if (performance.now() - arrivedMs > SLOW_MS) this.slowCalls += 1;
     await this.onCall?.(method, "answered");
     if (response.destroyed) return;
     response.writeHead(200, { "content-type": "application/json" });

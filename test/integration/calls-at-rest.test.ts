@@ -21,7 +21,7 @@ let aheadMs = 0;
 beforeAll(async () => {
   sandbox = await startSandbox({ slotMs: 100 });
   proxy = await startRpcProxy(sandbox);
-  const environment = { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: proxy.wsUrl };
+  const environment = { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: proxy.wsUrl, SHADOW_EXECUTION: "guard" };
   service = await startTestService(environment, { now: () => Date.now() + aheadMs });
 });
 afterAll(async () => {
@@ -47,7 +47,7 @@ async function callsIn(state: keyof typeof MOST, seconds: number, during: () => 
 it("calls a second are as documented: of a fresh service, of one that trades, and of one at rest after it", async () => {
   aheadMs += 15_000;
   await sleep(1_500);
-  const fresh = await callsIn("fresh", 5);
+  const fresh = await callsIn("fresh", 8);
   expect(fresh.rate).toBeLessThanOrEqual(fresh.most);
   const client = await service.newClient();
   const mints = sandbox.world.tokens.slice(0, 8).map(({ mint }) => mint.toString());

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 /** No test waits for time to pass: these bounds only end one that hangs, on however busy a machine. */
 const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 300_000, interval: 10 } } };
@@ -100,4 +101,9 @@ function slow(
 // `vitest` alone, in a terminal or an editor, runs the fast tests; slow suites run only when named: `--project edge`.
 const named = process.argv.some((argument) => argument.startsWith("--project"));
 
-export default defineConfig({ test: { projects: named ? [tests, clocks, ...slowSuites] : [tests, clocks] } });
+export default defineConfig({
+  test: {
+    projects: named ? [tests, clocks, ...slowSuites] : [tests, clocks],
+    sequence: { sequencer: LongestFirst },
+  },
+});

@@ -16,6 +16,8 @@ export interface RouteLimits {
   readonly venues?: readonly string[] | undefined;
   /** Trade on none of these venues. */
   readonly excludeVenues?: readonly string[] | undefined;
+  /** Trade on markets only whose quotes were checked by running the deployed programs. The service's word: its answer must say so. */
+  readonly requireChecked?: boolean | undefined;
 }
 
 /** What the caller allows. Every limit is checked locally before signing; a limit that cannot be checked refuses the trade. */
@@ -52,6 +54,7 @@ export const ROUTE_KEYS = {
   maxPaths: true,
   venues: true,
   excludeVenues: true,
+  requireChecked: true,
 } as const satisfies Record<keyof RouteLimits, true>;
 
 /** The names of the limits. */

@@ -127,6 +127,7 @@ describe("the command line", () => {
         expect.stringMatching(/^Impact +0\.\d\d % \(measured on your node\)/),
         expect.stringMatching(/^Costs +network 0\.000005 SOL, priority 0\.\d+ SOL/),
         "Through   raydium_cpmm",
+        "Checked   not on the deployed programs (--require-checked refuses that)",
         expect.stringMatching(/^Unproven +the price/),
         "Dry run: nothing was signed.",
       ],
@@ -136,6 +137,10 @@ describe("the command line", () => {
       mostInputRaw: "100000000",
       priceImpactFrom: "service",
     });
+    // Nothing is checked on this service.
+    const unchecked = await run(`buy ${mint} 0.1 ${keyFile()} --require-checked --dry-run --json`, apiKey());
+    expect([unchecked.code, errorOf(unchecked).code]).toEqual([EXIT.refused, "VENUE_DEGRADED"]);
+    expect(errorOf(await run(`quote SOL ${mint} 1 --require-checked --json`, apiKey())).code).toBe("VENUE_DEGRADED");
     const no = await run(`buy ${mint} 0.1 ${keyFile()} --json`, apiKey(), false);
     expect([no.code, errorOf(no).code, errorOf(no).signature]).toEqual([EXIT.failed, "DECLINED", undefined]);
     expect((await run(`buy ${mint} 0.1 ${keyFile()}`, apiKey(), true)).code).toBe(EXIT.done);

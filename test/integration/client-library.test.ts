@@ -219,9 +219,15 @@ describe("a trade", () => {
       [{ maxLegs: 0 }, "maxLegs is a whole number from 1 to 3"],
       [{ maxPaths: 1.5 }, "maxPaths is a whole number from 1 to 4"],
       [{ directOnly: "yes" as never }, "directOnly is true or false"],
+      [{ requireChecked: 1 as never }, "requireChecked is true or false"],
+      [{ requireChecked: true }, "its quote is not checked on the deployed programs"],
     ] as const) {
       await expect(client.sign(only, limits), reason).rejects.toThrow(reason);
     }
+    Object.assign(only.proof!, { checked: true });
+    expect(await client.sign(only, { requireChecked: true })).toHaveLength(only.unsignedTransaction.length);
+    const unchecked = await failureOf(client.buy(buyOrder(), { requireChecked: true }));
+    expect([unchecked.code, unchecked.signature]).toEqual(["VENUE_DEGRADED", undefined]);
     const refused = await failureOf(client.buy(buyOrder(), { venues: ["pump_fun"] }));
     expect([refused.code, refused.signature]).toEqual(["NO_ROUTE", undefined]);
     await expect(client.buy(buyOrder(), { directonly: true } as never)).rejects.toThrow('Did you mean "directOnly"?');

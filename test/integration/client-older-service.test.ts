@@ -63,6 +63,7 @@ test.each([
   ["amountRaw", { amountRaw: "1000" }, {}],
   ["maxPaths", { amount: 1 }, { maxPaths: 1 }],
   ["directOnly", { amount: 1 }, { directOnly: true }],
+  ["requireChecked", { amount: 1 }, { requireChecked: true }],
   ["excludeVenues", { amount: 1 }, { excludeVenues: ["raydium_cpmm"] }],
 ])("%s, which the caller set, is never left out", async (field, amount, limits) => {
   const { client, requests } = olderService([field, "maxTransactionVersion"], (no) => `#${no}`);

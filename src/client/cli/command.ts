@@ -107,6 +107,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   },
   until: { value: "TIME", help: "only trades submitted before this time" },
   "direct-only": { value: undefined, help: "trade the two mints against each other only" },
+  "require-checked": { value: undefined, help: "trade only on markets checked on the deployed programs" },
   "max-legs": { value: "N", help: "markets in a row at most, 1 to 3" },
   "max-paths": { value: "N", help: "parallel paths at most, 1 to 4; 1 never splits" },
   venues: { value: "LIST", help: "trade on these venues only, such as raydium_cpmm,orca_whirlpool" },
@@ -115,7 +116,14 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
 };
 
 export const COMMON_FLAGS = ["url", "profile", "key-file", "api-key-file", "json"] as const;
-export const ROUTE_FLAGS = ["direct-only", "max-legs", "max-paths", "venues", "exclude-venues"] as const;
+export const ROUTE_FLAGS = [
+  "direct-only",
+  "max-legs",
+  "max-paths",
+  "venues",
+  "exclude-venues",
+  "require-checked",
+] as const;
 const PROOF_FLAGS = ["node", "reference", "tolerance", "network"] as const;
 export const TRADE_FLAGS = [
   ...PROOF_FLAGS,

@@ -55,10 +55,25 @@ export function describeReview(review: TradeReview, { input, output }: SideNames
     `Impact    ${percent(impact)} (${isMeasured ? "measured on your node" : "the service's word"})`,
     `Costs     network ${sol(costs?.baseFee)}, priority ${decimal(priorityCost)} SOL, rent ${sol(costs?.rentPaid)}, rent returned ${sol(costs?.rentReturned)}`,
     `Through   ${platform}`,
+    ...fitLines(estimates?.fitLoss),
+    `Checked   ${checkedWords(built.proof)}`,
     unproven.length === 0
       ? "Proven    the transaction, and the price by your limit or reference"
       : `Unproven  ${unproven.map((fact) => `${FACTS[fact]} (${REMEDIES[fact]} proves it)`).join(", ")}`,
   ];
+}
+
+/** What is lost because the best route fits into no transaction; nothing if it fits. */
+export function fitLines(fitLoss: number | undefined): readonly string[] {
+  if (fitLoss === undefined || !(fitLoss > 0)) return [];
+  return [`Too big   a route worth ${percent(fitLoss)} more fits into no transaction, says the service`];
+}
+
+/** How the quote is backed, as the service says. */
+export function checkedWords(proof: TradeReview["built"]["proof"]): string {
+  const { checked = false, shadowSlot } = proof ?? {};
+  if (!checked) return "not on the deployed programs (--require-checked refuses that)";
+  return `on the deployed programs${shadowSlot === undefined ? "" : `, at slot ${shadowSlot}`}, says the service`;
 }
 
 /** An amount in whole units if the decimals are known, or else in base units: the service's scale would be its word. */
@@ -106,6 +121,7 @@ export function reviewAsJson(review: TradeReview): object {
     dryRun: true,
     signed: false,
     platform,
+    proof: built.proof,
     mostInputRaw,
     leastOutputRaw,
     estimates,

@@ -28,6 +28,7 @@ export function routeOf(line: CommandLine): RouteLimits {
     maxPaths: numberFlag(line, "max-paths"),
     venues: listFlag(line, "venues"),
     excludeVenues: listFlag(line, "exclude-venues"),
+    requireChecked: line.flags.has("require-checked") ? true : undefined,
   };
 }
 

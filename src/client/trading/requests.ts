@@ -116,13 +116,14 @@ function serverLimits(limits: TradeLimits) {
   };
 }
 
-function routeLimits({ directOnly, maxLegs, maxPaths, venues, excludeVenues }: RouteLimits) {
+function routeLimits({ directOnly, maxLegs, maxPaths, venues, excludeVenues, requireChecked }: RouteLimits) {
   return given({
     directOnly,
     maxLegs,
     maxPaths,
     venues: venues && [...venues],
     excludeVenues: excludeVenues && [...excludeVenues],
+    requireChecked,
   });
 }
 

@@ -29,6 +29,8 @@ export interface BuildAnswer {
         readonly rentPaid?: string;
       }
     | undefined;
+  /** How the quote is backed, by the service's word. */
+  readonly proof?: { readonly checked: boolean } | undefined;
   readonly route: readonly {
     readonly venue: string;
     readonly market: string;

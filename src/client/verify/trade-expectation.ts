@@ -176,7 +176,7 @@ function checkForms(limits: TradeLimits): void {
   refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
   refuseUnknownKeys(limits.decimals, { input: true, output: true }, "decimals");
   checkRouteLimits(limits);
-  const { venues, excludeVenues, directOnly, ...others } = limits;
+  const { venues, excludeVenues, directOnly, requireChecked, ...others } = limits;
   for (const [name, value] of Object.entries({ ...others, ...limits.decimals })) {
     const isText = name.endsWith("Raw");
     const isOther = value === undefined || typeof value === "object" || name === "tipAccounts";
@@ -238,6 +238,9 @@ function checkLimits(
   ceiling: bigint | undefined,
   floor: bigint | undefined,
 ): void {
+  if (limits.requireChecked === true && answer.proof?.checked !== true) {
+    throw unexpected("its quote is not checked on the deployed programs, which requireChecked wants");
+  }
   const impact = answer.estimates?.priceImpact ?? Number.NaN;
   if (limits.maxPriceImpact !== undefined && !(impact <= limits.maxPriceImpact)) {
     throw new TradeError(

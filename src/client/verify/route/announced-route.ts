@@ -162,8 +162,11 @@ function keepBounds(
 }
 
 /** @throws TypeError for bounds of a route that would bound nothing */
-export function checkRouteLimits({ directOnly, maxLegs, maxPaths, venues, excludeVenues }: RouteLimits): void {
-  if (directOnly !== undefined && typeof directOnly !== "boolean") throw new TypeError("directOnly is true or false.");
+export function checkRouteLimits(limits: RouteLimits): void {
+  const { directOnly, maxLegs, maxPaths, venues, excludeVenues, requireChecked } = limits;
+  for (const [name, value] of Object.entries({ directOnly, requireChecked })) {
+    if (value !== undefined && typeof value !== "boolean") throw new TypeError(`${name} is true or false.`);
+  }
   for (const [name, value, most] of [
     ["maxLegs", maxLegs, MOST_LEGS],
     ["maxPaths", maxPaths, MOST_PATHS],

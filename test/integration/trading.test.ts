@@ -1,10 +1,12 @@
 import { VersionedTransaction } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { signTransaction } from "../../src/client/signature/signing.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { createWires } from "../support/wires.ts";
 
 let service: TestService;
 let client: Tradewire;
@@ -344,6 +346,37 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
   ])("%s", async (_what, body, code, field) => {
     const { body: answer } = await build(body());
     expect([answer.error?.code, answer.error?.field]).toEqual([code, field]);
+  });
+
+  test("a wallet without SOL learns its address and how to fund it, on every wire, and what it says funds it", async () => {
+    const poor = await service.newClient(0);
+    const address = poor.wallet.publicKey.toString();
+    const { buy, sell, swap } = TradeService.method;
+    const terms = { slippage: 0.05, priority: "fast" };
+    const pair = { inputMint: "SOL", outputMint: mint, swapMode: "exactIn" };
+    const wires = createWires(service.url);
+    const words = `POST /faucet {"walletAddress":"${address}"} gives 10 SOL of this chain.`;
+    for (const wire of wires) {
+      for (const [method, request] of [
+        [buy, { ...terms, mint, solAmount: 0.1 }],
+        [swap, { ...terms, ...pair, amount: 0.1 }],
+      ] as const) {
+        const outcome = await wire.call(method, request, `Bearer ${poor.apiKey}`);
+        expect(outcome, wire.name).toMatchObject({ code: "INSUFFICIENT_SOL", retryable: false });
+        const { message } = outcome as { message: string };
+        expect(message, wire.name).toContain(`The wallet ${address} holds 0 SOL; the trade needs `);
+        expect(message.endsWith(words), `${wire.name}: ${message}`).toBe(true);
+      }
+      // A sale of tokens that it lacks is another matter.
+      const sale = await wire.call(sell, { ...terms, mint, tokenAmount: 1 }, `Bearer ${poor.apiKey}`);
+      expect(sale, wire.name).toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
+      wire.close();
+    }
+    const [, verb, path, body] = /(POST) (\/\S+) (\{.*?\})/.exec(words)!;
+    const headers = { "content-type": "application/json" };
+    expect((await fetch(service.url + path, { method: verb!, headers, body: body! })).status).toBe(200);
+    await poor.buy(buyOrder());
+    poor.close();
   });
 
   test("slippage 0 is valid", async () => {

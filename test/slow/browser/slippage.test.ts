@@ -100,6 +100,45 @@ describe.skipIf(chromium === undefined)("slippage on the trade page", () => {
     await page.close();
   });
 
+  it("is chosen again while the form is left open, also if the market rests, and an old choice is not built with", async () => {
+    const page = await openPage();
+    await page.clock.install();
+    let { movement } = OBSERVED;
+    await observing(page, () => ({ ...OBSERVED, movement }));
+    await page.route("**/v1/tx/quote", async (route) => {
+      const body = await (await route.fetch()).json();
+      body.data.priceMovement = { ...OBSERVED, movement };
+      await route.fulfill({ json: body });
+    });
+    await paid(page).fill("0.5");
+    await page.clock.runFor(1_000);
+    await page.getByText("Worst outcome at 1 %").waitFor();
+    await page.getByLabel("Auto").check();
+    await page.clock.runFor(1_000);
+    await page.getByText("Worst outcome at 0.29 %").waitFor();
+    movement = 0.0123;
+    await page.clock.runFor(31_000);
+    await page.getByText("Worst outcome at 1.23 %").waitFor();
+    expect(await basis(page).textContent()).toContain("Auto chose 1.23 %");
+
+    // A machine that slept: no timer ran, and the price of then is still on show.
+    await page.unroute("**/v1/tx/quote");
+    await page.route("**/v1/tx/quote", (route) => route.abort());
+    await page.locator("#review:enabled").waitFor();
+    await page.clock.setSystemTime(Date.now() + 3_600_000);
+    let builds = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/v1/tx/swap")) builds++;
+    });
+    await page.locator("#review:enabled").click();
+    await page.getByText("The automatic slippage was chosen too long ago: it is chosen again.").waitFor();
+    expect(builds).toBe(0);
+    await page.clock.runFor(2_000);
+    await page.getByText("Worst outcome at 1.23 %").waitFor();
+    await page.locator("#review:enabled").waitFor();
+    await page.close();
+  });
+
   it("asks for a number if the price has been observed too little, or the service says what cannot be", async () => {
     const page = await openPage();
     await paid(page).fill("0.5");

@@ -173,6 +173,92 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     }
   });
 
+  it("names an account that a tip would go to and is not known for it, and pays it only if that is allowed", async () => {
+    const relay = await startFakeRelay();
+    const account = createTestWallet().address.toString();
+    const relays = [{ name: "own", url: relay.url, tipAccounts: [account], levels: { faster: 20_000 } }];
+    const served = await startTestService({ RELAYS: JSON.stringify(relays) });
+    try {
+      await served.rpc("requestAirdrop", [account, 1e9]);
+      relay.forwardTo = served.sandbox.rpcUrl;
+      const page = await openWithThrowaway(served.url, NARROW);
+      await page.getByLabel("Priority").selectOption("faster");
+      await pay(page, "0.5");
+      await page.locator("#review:enabled").click();
+      const verdict = page.locator("#verdict");
+      await verdict.getByText(`Not signed: the tip of 0.00002 SOL goes to ${account}`).waitFor();
+      expect(await verdict.textContent()).toContain("or go back and choose a priority without a tip.");
+      expect(await page.getByRole("button", { name: "Sign and submit" }).isDisabled()).toBe(true);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: "test/slow/browser/screenshots/trade-tip-narrow-light.png", fullPage: true });
+
+      // Not offered if something else is wrong besides.
+      await page.getByRole("button", { name: "Back to the order" }).click();
+      await page.route("**/v1/tx/swap", async (asked) => {
+        const body = await (await asked.fetch()).json();
+        body.data.costs.rentPaid = "900000000";
+        await asked.fulfill({ json: body });
+      });
+      await page.locator("#review:enabled").click();
+      await verdict.getByText("of rent, which is not that of the accounts it creates").waitFor();
+      expect(await page.getByRole("button", { name: "Allow this tip" }).isHidden()).toBe(true);
+      await page.unroute("**/v1/tx/swap");
+
+      // The other remedy: a priority without a tip.
+      await page.getByRole("button", { name: "Back to the order" }).click();
+      await page.getByLabel("Priority").selectOption("fast");
+      await page.locator("#review:enabled").click();
+      await proven(page);
+      expect(await page.getByRole("button", { name: "Allow this tip" }).isHidden()).toBe(true);
+
+      await page.getByRole("button", { name: "Back to the order" }).click();
+      await page.getByLabel("Priority").selectOption("faster");
+      await page.locator("#review:enabled").click();
+      await page.getByRole("button", { name: "Allow this tip" }).click();
+      await page.getByText("and nothing else is, with the tip you allowed").waitFor();
+      expect(await page.getByRole("button", { name: "Allow this tip" }).isHidden()).toBe(true);
+      await page.getByRole("button", { name: "Sign and submit" }).click();
+      await page.getByText("The trade landed.").waitFor();
+      const { result } = await (
+        await fetch(served.sandbox.rpcUrl, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getBalance", params: [account] }),
+        })
+      ).json();
+      expect(result.value).toBe(1_000_020_000);
+    } finally {
+      for (const one of [served, relay]) await one.close();
+    }
+  });
+
+  it("says how the quote is backed, and what is lost because a better route is too large", async () => {
+    const page = await openWithThrowaway(service.url, NARROW);
+    const change = (data: { estimates: { fitLoss?: number | null }; proof?: object | null }) => {
+      data.estimates.fitLoss = 0.0125;
+      data.proof = { checked: true, shadowSlot: 77, programSlot: 5 };
+    };
+    await page.route("**/v1/tx/swap", async (asked) => {
+      const answer = await asked.fetch();
+      const body = await answer.json();
+      change(body.data);
+      await asked.fulfill({ json: body });
+    });
+    await pay(page, "0.5");
+    await page.locator("#review:enabled").click();
+    await proven(page);
+    const fact = (name: string) => page.locator(`#bounds dt:text-is("${name}") + dd`).textContent();
+    expect(await fact("Quote checked")).toBe("on the deployed programs, at slot 77, says the service");
+    expect(await fact("Better, but too large")).toBe("a route worth 1.25 % more fits into no transaction");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.unroute("**/v1/tx/swap");
+    await page.getByRole("button", { name: "Back to the order" }).click();
+    await page.locator("#review:enabled").click();
+    await proven(page);
+    expect(await fact("Quote checked")).toBe("not by running the programs deployed now");
+    expect(await page.locator("#bounds dt").allTextContents()).not.toContain("Better, but too large");
+  });
+
   it("links an explorer where the network has one", async () => {
     const { rpcUrl, wsUrl } = service.sandbox;
     const named = { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, SIGN_IN_CHAIN_ID: "devnet" };

@@ -5,7 +5,7 @@ import { byId, call } from "../shared/page.js";
 import { say, sayFailure } from "./notices.js";
 import { followQuotes } from "./quote-stream.js";
 import { describeQuote, describeRoute, warningOf } from "./quote-view.js";
-import { SlippageField } from "./slippage-field.js";
+import { RENEW_MS, SlippageField } from "./slippage-field.js";
 
 /** Typing pauses this long before a price is asked for. */
 const TYPED_MS = 250;
@@ -21,6 +21,7 @@ export class OrderForm {
   #quote;
   #stopQuotes = () => {};
   #typing;
+  #renewal;
   #slippage = new SlippageField(() => this.#askSoon());
 
   constructor(tokens) {
@@ -51,6 +52,7 @@ export class OrderForm {
   /** Ends the price; `ask` follows it again. */
   pause() {
     clearTimeout(this.#typing);
+    clearInterval(this.#renewal);
     this.#stopQuotes();
     byId("quote").classList.add("stale");
   }
@@ -101,6 +103,7 @@ export class OrderForm {
     say("order-notice", "");
     const stop = new AbortController();
     this.#stopQuotes = () => stop.abort();
+    if (this.#slippage.isAuto) this.#renewal = setInterval(() => this.#renewSlippage(order, stop.signal), RENEW_MS);
     await followQuotes(order, this.#apiKey, stop.signal, {
       quoted: (data) => {
         if (stop.signal.aborted || this.#choosesSlippage(order, data)) return;
@@ -115,6 +118,16 @@ export class OrderForm {
         sayFailure("order-notice", error);
       },
     });
+  }
+
+  /** A market at rest streams no price: one is asked for, so that the automatic slippage goes by what is known now. */
+  async #renewSlippage(order, signal) {
+    try {
+      const data = await call("POST", "/v1/tx/quote", { apiKey: this.#apiKey, body: order });
+      if (!signal.aborted) this.#choosesSlippage(order, data);
+    } catch {
+      // The stream says what is wrong; a choice that grows old is not built with.
+    }
   }
 
   /** Goes on with the slippage that a price chose, or asks for a number. @returns whether this price is for another slippage */

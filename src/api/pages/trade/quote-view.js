@@ -20,15 +20,19 @@ export function describeQuote({ order, data }, tokens, level) {
     row(`Worst outcome at ${percent(slippage)}`, exactIn ? `at least ${worst} ${output}` : `at most ${worst} ${input}`),
     row("Venue fees", "included in the amounts"),
   ];
+  if (estimates.fitLoss > 0) rows.push(row("Better, but too large", lostToFit(estimates.fitLoss)));
   if (level !== undefined) {
     const slots = Math.round(level.expectedSlots);
     const cost = level.expectedCost === 0 ? "nothing" : `about ${level.expectedCost.toFixed(9).replace(/0+$/, "")} SOL`;
     rows.push(row("Priority", `${cost}; lands in about ${slots} ${slots === 1 ? "slot" : "slots"}`));
   }
   rows.push(row("Network fee, rent", "shown after the build, to the lamport"));
-  rows.push(row("Checked on the program", data.proof?.checked ? `slot ${data.proof.shadowSlot}` : "not yet"));
+  rows.push(row("Checked on the program", data.proof?.checked ? `slot ${data.proof.shadowSlot}` : "no"));
   return rows.flat();
 }
+
+/** What is lost because the best route fits into no transaction. @param fitLoss fraction of what this route is worth */
+export const lostToFit = (fitLoss) => `a route worth ${percent(fitLoss)} more fits into no transaction`;
 
 /** The markets of a route, each path with its share of the exact side. */
 export function describeRoute(route, tokens) {

@@ -7,32 +7,43 @@ import { byId } from "../shared/page.js";
 /** No choice exceeds it, whatever the service says. */
 const CAP = slippageCap(undefined);
 
+/** Age at which a choice is made anew while its order is on show, and beyond which nothing is built with it. Milliseconds. */
+export const RENEW_MS = 30_000;
+const STALE_MS = 90_000;
+
 const keyOf = ({ inputMint, outputMint, amount, swapMode }) =>
   JSON.stringify([inputMint, outputMint, amount, swapMode]);
 
 export class SlippageField {
   /** What was chosen, and for which order; undefined if nothing is. */
   #chosen;
+  #changed;
 
   /** @param changed called once another slippage is wanted */
   constructor(changed) {
+    this.#changed = changed;
     byId("slippage").addEventListener("input", changed);
     byId("slippage-auto").addEventListener("change", () => {
-      byId("slippage").readOnly = this.#isAuto;
+      byId("slippage").readOnly = this.isAuto;
       this.#set(undefined);
-      if (this.#isAuto) byId("slippage").value = "";
+      if (this.isAuto) byId("slippage").value = "";
       changed();
     });
   }
 
-  get #isAuto() {
+  /** True if the number comes from how the price moves. */
+  get isAuto() {
     return byId("slippage-auto").checked;
   }
 
   /** The slippage to send with an order, which is the number shown. @throws Error saying what is missing */
   of(order) {
-    if (this.#isAuto) {
+    if (this.isAuto) {
       if (this.#chosen?.key !== keyOf(order)) throw new Error("The slippage of this order is not chosen yet.");
+      if (Date.now() - this.#chosen.atMs > STALE_MS) {
+        this.#changed();
+        throw new Error("The automatic slippage was chosen too long ago: it is chosen again.");
+      }
       return this.#chosen.slippage;
     }
     const slippage = Number(byId("slippage").value.trim().replace(",", ".") || Number.NaN) / 100;
@@ -42,29 +53,33 @@ export class SlippageField {
 
   /** The slippage to ask for prices with: as long as none is chosen, the most that could be. @throws Error like `of` */
   whileAsking(order) {
-    return this.#isAuto && this.#chosen?.key !== keyOf(order) ? CAP : this.of(order);
+    if (!this.isAuto) return this.of(order);
+    return this.#chosen?.key === keyOf(order) ? this.#chosen.slippage : CAP;
   }
 
   /** An automatic slippage is chosen anew for the next order. */
   forget() {
-    if (!this.#isAuto) return;
+    if (!this.isAuto) return;
     byId("slippage").value = "";
     this.#set(undefined);
   }
 
   /**
-   * Chooses the slippage of an order, once, by what a quote says of its price.
+   * Chooses the slippage of an order by what a quote says of its price, and again once the choice has aged.
    *
-   * @returns whether it was chosen now, so that the quote is for another one
+   * @returns whether another one was chosen, so that the quote is not for it
    * @throws TradeError if too little is known of the price: a number is wanted then
    */
   choose(order, priceMovement) {
-    if (!this.#isAuto || this.#chosen?.key === keyOf(order)) return false;
+    const key = keyOf(order);
+    const isSame = this.#chosen?.key === key;
+    if (!this.isAuto || (isSame && Date.now() - this.#chosen.atMs < RENEW_MS)) return false;
+    const before = isSame ? this.#chosen.slippage : undefined;
     try {
       const basis = autoSlippage(priceMovement, CAP);
       byId("slippage").value = String(Number((basis.slippage * 100).toFixed(2)));
-      this.#set({ key: keyOf(order), slippage: basis.slippage }, basis);
-      return true;
+      this.#set({ key, slippage: basis.slippage, atMs: Date.now() }, basis);
+      return basis.slippage !== before;
     } catch (error) {
       byId("slippage-auto").checked = false;
       byId("slippage").readOnly = false;

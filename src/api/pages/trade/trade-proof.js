@@ -11,6 +11,7 @@ import {
 } from "/assets/modules/client/entry/verify.js";
 import { sol, toWords } from "../shared/amounts.js";
 import { call, element } from "../shared/page.js";
+import { lostToFit } from "./quote-view.js";
 
 const SIGN_TRANSACTION = "solana:signTransaction";
 const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
@@ -20,7 +21,7 @@ const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...v
  * @throws Error with a message for the user if there is nothing to sign
  */
 export async function verifyBuild(session, order, priority, tokens) {
-  const { account, apiKey } = session;
+  const { apiKey } = session;
   let built = await request(order, priority, apiKey);
   let wire = bytesOf(built.unsignedTransaction);
   if (lookupTablesOf(wire).length > 0) {
@@ -28,13 +29,32 @@ export async function verifyBuild(session, order, priority, tokens) {
     built = await request({ ...order, directOnly: true }, priority, apiKey);
     wire = bytesOf(built.unsignedTransaction);
   }
-  const expected = expectTrade(Address.parse(account.address), order, built, {
-    decimals: { input: tokens.decimals(order.inputMint), output: tokens.decimals(order.outputMint) },
-  });
+  return judge({ session, order, tokens, built, wire }, []);
+}
+
+/** A tip to an account that is none of those known for it: the verifier's words, which name the account beside them. */
+const TIP_ELSEWHERE = /^it transfers [\d.]+ SOL to an account outside this trade$/;
+
+/**
+ * Holds a build against its order.
+ * @param tipAccounts accounts that the user lets the tip go to, beside the known ones
+ */
+function judge(made, tipAccounts) {
+  const { session, order, tokens, built, wire } = made;
+  const { address } = session.account;
+  const expect = (accounts) =>
+    expectTrade(Address.parse(address), order, built, {
+      decimals: { input: tokens.decimals(order.inputMint), output: tokens.decimals(order.outputMint) },
+      tipAccounts: accounts,
+    });
   const transaction = readTransaction(wire);
+  const expected = expect(tipAccounts);
   const problems = findProblems(transaction, expected);
   const { lines } = explainTransaction(wire);
   const refused = problems.length > 0;
+  const tips = problems.filter(({ reason }) => TIP_ELSEWHERE.test(reason)).map(({ account }) => String(account));
+  // Offered only if nothing else is wrong once it is allowed: the amount is then the announced tip, below the cap.
+  const isTipAlone = tips.length > 0 && findProblems(transaction, expect(tips)).length === 0;
   return {
     built,
     order,
@@ -42,10 +62,13 @@ export async function verifyBuild(session, order, priority, tokens) {
     refused,
     expected,
     facts: boundsOf(built, expected, order, tokens),
-    lines: checksOf(lines, problems, account.address),
-    verdict: refused
-      ? `Not signed: ${problems.map(describeProblem).join("; ")}`
-      : `Every instruction is part of your trade, and nothing else is. Sign before ${new Date(built.expiresAt).toLocaleTimeString()}.`,
+    lines: checksOf(lines, problems, address),
+    verdict: isTipAlone
+      ? `Not signed: the tip of ${sol(built.costs.tip)} goes to ${tips.join(", ")}, which is none of the eight accounts known to take tips for block producers. If the operator of this service names it as a relay's, allow it for this trade; or go back and choose a priority without a tip.`
+      : refused
+        ? `Not signed: ${problems.map(describeProblem).join("; ")}`
+        : `Every instruction is part of your trade, and nothing else is${tipAccounts.length === 0 ? "" : ", with the tip you allowed"}. Sign before ${new Date(built.expiresAt).toLocaleTimeString()}.`,
+    allowTip: isTipAlone ? () => judge(made, tips) : undefined,
     sign: () => sign(session, wire),
   };
 }
@@ -79,7 +102,12 @@ function checksOf(lines, problems, wallet) {
   });
 }
 
-function boundsOf({ costs, priorityCost, estimates }, { mode, amount, threshold }, { inputMint, outputMint }, tokens) {
+function boundsOf(
+  { costs, priorityCost, estimates, proof },
+  { mode, amount, threshold },
+  { inputMint, outputMint },
+  tokens,
+) {
   const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
   const words = (raw, mint) => {
     const decimals = tokens.decimals(mint);
@@ -92,6 +120,8 @@ function boundsOf({ costs, priorityCost, estimates }, { mode, amount, threshold 
     row("Leaves your wallet", `at most ${words(mostIn, inputMint)}`),
     row("Arrives", `at least ${words(leastOut, outputMint)}`),
     ...markets.map((market) => row("Trades around yours", attackIn(market, words))),
+    row("Quote checked", backingOf(proof)),
+    ...(estimates.fitLoss > 0 ? [row("Better, but too large", lostToFit(estimates.fitLoss))] : []),
     row("Network fee", sol(costs.baseFee)),
     row("Priority", `${sol(BigInt(Math.round(priorityCost * 1e9)))}`),
     row(
@@ -108,6 +138,13 @@ function attackIn({ venue, attack, takenRaw, inputMint, reason }, words) {
   if (attack === "profitable") return `could take up to ${words(takenRaw, inputMint)} on ${venue}`;
   if (attack === "unprofitable") return `gain nothing on ${venue}`;
   return `${attack === "impossible" ? "cannot be made" : "are not computed"} on ${venue}${reason == null ? "" : `: ${reason}`}`;
+}
+
+/** How the quote is backed: what its markets do was computed by running the deployed programs, or it was not. */
+function backingOf(proof) {
+  return proof?.checked
+    ? `on the deployed programs, at slot ${proof.shadowSlot}, says the service`
+    : "not by running the programs deployed now";
 }
 
 /** The wallet's signature on these bytes. @throws Error if it signed others */

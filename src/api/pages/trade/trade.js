@@ -109,19 +109,32 @@ byId("order").addEventListener("submit", async (event) => {
     clearTimeout(expiry);
     order.pause();
     say("order-notice", "");
-    byId("bounds").replaceChildren(...build.facts);
-    byId("lines").replaceChildren(...build.lines);
-    say("verdict", build.verdict, build.refused ? "bad" : "good");
-    byId("sign").disabled = build.refused;
-    byId("intro").hidden = true;
-    byId("result").hidden = true;
-    byId("proof").hidden = false;
-    byId("proof").focus();
+    showProof();
     expiry = setTimeout(expire, Math.max(0, expiresAtMs(build) - serviceTimeMs()));
   } catch (error) {
     sayFailure("order-notice", error);
   }
   byId("review").disabled = false;
+});
+
+/** Shows what the build was found to be. */
+function showProof() {
+  byId("bounds").replaceChildren(...build.facts);
+  byId("lines").replaceChildren(...build.lines);
+  say("verdict", build.verdict, build.refused ? "bad" : "good");
+  byId("sign").disabled = build.refused;
+  byId("allow-tip").hidden = build.allowTip === undefined;
+  byId("intro").hidden = true;
+  byId("result").hidden = true;
+  byId("proof").hidden = false;
+  byId("proof").focus();
+}
+
+byId("allow-tip").addEventListener("click", () => {
+  if (build.allowTip === undefined || isExpired(build)) return;
+  const { startedMs, builtMs } = build;
+  build = Object.assign(build.allowTip(), { startedMs, builtMs });
+  showProof();
 });
 
 function closeProof() {
@@ -135,6 +148,7 @@ const isExpired = (one) => expiresAtMs(one) <= serviceTimeMs();
 /** A build that nobody signed in time: its price is old, and it would not land for long. */
 function expire() {
   byId("sign").disabled = true;
+  byId("allow-tip").hidden = true;
   say("verdict", "This build has expired: it was not signed in time. Go back to the order and build again.", "bad");
 }
 

@@ -48,6 +48,15 @@ export class DirectedSearch {
     return best?.closed;
   }
 
+  /** The same without some more edges, by the most promising direction alone and from its widest flow on: cheap, and nearly as good. */
+  closedWithout(maxPaths: number, left: Uint8Array): Uint8Array | undefined {
+    const [first] = this.#directions;
+    if (first === undefined) return undefined;
+    const closed = first.closed.map((isClosed, index) => isClosed | left[index]!);
+    return new ShapeSearch(this.#network, this.#terms, closed, this.#searchOf(first).widestFlow).shapeFor(maxPaths)
+      ?.closed;
+  }
+
   #searchOf(direction: Direction): ShapeSearch {
     direction.search ??= new ShapeSearch(this.#network, this.#terms, direction.closed.slice());
     return direction.search;

@@ -1,3 +1,4 @@
+import type { HotMarket } from "../../../market/port.ts";
 import { MAX_TRANSACTION_ACCOUNTS } from "../../../solana/message.ts";
 import type { Misfit } from "../no-route.ts";
 import type { Route } from "../route.ts";
@@ -5,7 +6,9 @@ import type { Splits } from "./split-routes.ts";
 
 /** Accounts above the limit of a transaction from which on leaving out a market or two does not help. */
 const FAR_ABOVE = 24;
-/** Divisions that do not fit and whose markets are left out one by one, and divisions that are looked at, at most. */
+/** Markets of a division that are left out one by one. */
+const MOST_LEFT_OUT = 4;
+/** Divisions that do not fit and of which markets are left out, and divisions that are looked at, at most. */
 const MOST_OPENED = 6;
 const MOST_TRIED = 24;
 
@@ -33,7 +36,9 @@ export function fittingDivision(
     const [widest, ...others] = open;
     if (widest === undefined) return undefined;
     const next = [...others];
-    for (const route of splits.lighter(widest)) {
+    for (const market of leastNeeded(widest)) {
+      const route = splits.lighter(widest, market);
+      if (route === undefined) continue;
       const markets = marketsOf(route);
       if (seen.has(markets)) continue;
       seen.add(markets);
@@ -62,4 +67,14 @@ function marketsOf({ steps }: Route): string {
     .map(({ hot }) => hot.market.address.toString())
     .sort()
     .join();
+}
+
+/** The markets of a route that carry least of it: those that cost least to leave out. */
+function leastNeeded({ steps, legs = [] }: Route): readonly HotMarket[] {
+  const carried = steps.map(({ hot }) => ({
+    hot,
+    share: legs.reduce((sum, leg) => sum + (leg.market === hot.market.address ? (leg.sharePpb ?? 0) : 0), 0),
+  }));
+  carried.sort((a, b) => a.share - b.share);
+  return carried.slice(0, MOST_LEFT_OUT).map(({ hot }) => hot);
 }

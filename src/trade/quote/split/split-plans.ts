@@ -1,11 +1,12 @@
-import type { HotMarket, PairMarkets } from "../../../market/port.ts";
-import { type Address, compareAddresses } from "../../../primitives/address.ts";
+import type { HotMarket } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
 import { bestSmallRate } from "./best-small-rate.ts";
-import { type ChangedMarkets, changedMarkets, heldMarkets } from "./changed-markets.ts";
+import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
 import { DirectedSearch } from "./directed-search.ts";
+import { KeptFindings } from "./kept-findings.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
@@ -14,10 +15,8 @@ const QUOTE_BUDGET = 256;
 export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
-/** Plans and rates kept per pair, and slots for which one serves: fees may depend on time. */
-const MOST_KEPT = 16;
-const LIFE_SLOTS = 25n;
-/** Shapes without some of the markets that a plan keeps. */
+/** Kinds of transactions of which a plan knows what they hold, and shapes without some markets that it keeps. */
+const MOST_CAPACITIES = 16;
 const MOST_LIGHT = 64;
 const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
@@ -89,13 +88,21 @@ export class SplitPlan {
   /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
   closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
     if (refused.size === 0) return this.#allShapes.closedFor(maxPaths);
+    return this.#search(this.#edgesOf(refused)).closedFor(maxPaths);
+  }
+
+  /** The same for divisions that leave markets out so that they fit: many are compared, and all are kept. */
+  closedWithout(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
     const key = [maxPaths, ...Array.from(refused, ({ market }) => market.address.toString()).sort()].join();
     if (this.#lightShapes.has(key)) return this.#lightShapes.get(key);
-    const closed = Uint8Array.from(this.network.edges, ({ curve }) => (refused.has(curve.hot) ? 1 : 0));
-    const found = this.#search(closed).closedFor(maxPaths);
+    const found = this.#allShapes.closedWithout(maxPaths, this.#edgesOf(refused));
     if (this.#lightShapes.size >= MOST_LIGHT) this.#lightShapes.clear();
     this.#lightShapes.set(key, found);
     return found;
+  }
+
+  #edgesOf(markets: ReadonlySet<HotMarket>): Uint8Array {
+    return Uint8Array.from(this.network.edges, ({ curve }) => (markets.has(curve.hot) ? 1 : 0));
   }
 
   /** The markets to leave out so that divisions fit, as far as known. */
@@ -109,7 +116,7 @@ export class SplitPlan {
   /** Notes that every wallet's transaction is too small for a division with these markets, and what is lost without them. */
   leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>, loss: number): void {
     if (capacity === undefined) return;
-    if (this.#light.size >= MOST_KEPT) this.#light.clear();
+    if (this.#light.size >= MOST_CAPACITIES) this.#light.clear();
     this.#light.set(capacity, { without: new Set(Array.from(markets, ({ market }) => market.address)), loss });
   }
 
@@ -128,7 +135,7 @@ export class SplitPlan {
   neverFits(capacity: string | undefined, paths: number): void {
     if (capacity === undefined) return;
     const loss = this.#widest.get(capacity)?.loss ?? 0;
-    if (this.#widest.size >= MOST_KEPT) this.#widest.clear();
+    if (this.#widest.size >= MOST_CAPACITIES) this.#widest.clear();
     this.#widest.set(capacity, { paths: Math.min(this.widest(capacity), paths - 1), loss });
   }
 
@@ -141,81 +148,6 @@ export class SplitPlan {
   #search(closed: Uint8Array): DirectedSearch {
     return new DirectedSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
   }
-}
-
-/** What is found for a trade's markets: kept by size while none of them changes, and for some slots. */
-class KeptFindings<T> {
-  readonly #byPair = new WeakMap<object, Map<number, Finding<T>>>();
-  /** The last ones of a pair in whatever state. */
-  readonly #byLine = new WeakMap<object, Map<number, Finding<T>>>();
-  readonly #renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined;
-
-  /** @param renew what was found, after some markets have changed; undefined if it must be found anew */
-  constructor(renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined) {
-    this.#renew = renew;
-  }
-
-  /** @param size what goes in, as trades of about that size share it. Base units. */
-  recall(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms, size: number, find: () => T): T {
-    const { slot } = terms.clock;
-    const { pair } = crossings[0]!;
-    const key = keyOf(intent, size, terms.maxLegs);
-    const findings = findingsOf(this.#byPair, pair);
-    const kept = findings.get(key);
-    if (kept !== undefined && slot - kept.slot <= LIFE_SLOTS && isOf(kept.pairs, crossings)) return kept.found;
-    const last = pair.line === undefined ? undefined : findingsOf(this.#byLine, pair.line);
-    const finding = this.#renewed(kept ?? last?.get(key), crossings, terms.clock) ?? {
-      found: find(),
-      pairs: crossings.map((crossing) => crossing.pair),
-      slot,
-    };
-    keep(findings, key, finding);
-    if (last !== undefined) keep(last, key, finding);
-    return finding.found;
-  }
-
-  /** An earlier finding for the markets as they are now, as old as it was. */
-  #renewed(
-    earlier: Finding<T> | undefined,
-    crossings: readonly MintCrossing[],
-    clock: ChainClock,
-  ): Finding<T> | undefined {
-    if (earlier === undefined || clock.slot - earlier.slot > LIFE_SLOTS) return undefined;
-    const changed = changedMarkets(earlier.pairs, crossings);
-    const found = changed === undefined ? undefined : this.#renew(earlier.found, changed, clock);
-    if (found === undefined) return undefined;
-    return { found, pairs: crossings.map(({ pair }) => pair), slot: earlier.slot };
-  }
-}
-
-function findingsOf<T>(all: WeakMap<object, Map<number, Finding<T>>>, owner: object): Map<number, Finding<T>> {
-  let findings = all.get(owner);
-  if (findings === undefined) {
-    findings = new Map();
-    all.set(owner, findings);
-  }
-  return findings;
-}
-
-function keep<T>(findings: Map<number, Finding<T>>, key: number, finding: Finding<T>): void {
-  findings.delete(key);
-  if (findings.size >= MOST_KEPT) findings.delete(findings.keys().next().value!);
-  findings.set(key, finding);
-}
-
-interface Finding<T> {
-  readonly found: T;
-  readonly pairs: readonly PairMarkets[];
-  readonly slot: bigint;
-}
-
-const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[]): boolean =>
-  pairs.length === crossings.length && pairs.every((pair, index) => pair === crossings[index]!.pair);
-
-/** Sizes have few digits, so that a double holds size, legs, mode and direction. */
-function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number): number {
-  const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
-  return ((size * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
 }
 
 const plans = new KeptFindings<SplitPlan>((plan, changed, clock) => plan.renewed(changed, clock));

@@ -31,7 +31,7 @@ const NO_SPLITS: Splits = {
   chain: undefined,
   best: undefined,
   narrower: () => undefined,
-  lighter: () => [],
+  lighter: () => undefined,
   leavesOut: () => undefined,
   neverFits: () => undefined,
   fitLoss: 0,
@@ -57,8 +57,8 @@ export interface Splits {
   readonly best: Route | undefined;
   /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
   readonly narrower: (maxPaths: number) => Route | undefined;
-  /** The best divisions without one of the markets of a division found here, for transactions that it does not fit. */
-  readonly lighter: (route: Route) => readonly Route[];
+  /** The best division without a market of one found here, for transactions that it does not fit. */
+  readonly lighter: (route: Route, market: HotMarket) => Route | undefined;
   /** Notes that no wallet's transaction holds more than this lighter division, and what that loses (fraction): the next trades begin with it. */
   readonly leavesOut: (route: Route, loss: number) => void;
   /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
@@ -105,7 +105,7 @@ export function splitRoutes(
     chain,
     best: search.widest(),
     narrower: (maxPaths) => search.best(maxPaths),
-    lighter: (route) => search.lighter(route),
+    lighter: (route, market) => search.lighter(route, market),
     leavesOut: (route, loss) => plan.leavesOut(terms.capacity, search.leftOutOf(route), loss),
     neverFits: (paths) => plan.neverFits(terms.capacity, paths),
     fitLoss: plan.fitLoss(terms.capacity),
@@ -147,7 +147,8 @@ class SplitSearch {
     if (maxPaths < 2) return undefined;
     const refused = new Set(without);
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const closed = this.#plan.closedFor(maxPaths, refused);
+      const isLight = without.size > 0 && attempt === 0;
+      const closed = isLight ? this.#plan.closedWithout(maxPaths, refused) : this.#plan.closedFor(maxPaths, refused);
       if (closed === undefined) return undefined;
       const { best, fault } = this.#refine(openEdges(this.#plan.network, closed));
       if (best !== undefined) this.#without.set(best, without);
@@ -158,10 +159,9 @@ class SplitSearch {
     return undefined;
   }
 
-  /** The best divisions without one of the markets of an earlier one. */
-  lighter(route: Route): readonly Route[] {
-    const left = this.leftOutOf(route);
-    return route.steps.flatMap(({ hot }) => this.best(this.#terms.maxPaths, new Set(left).add(hot)) ?? []);
+  /** The best division without a market of an earlier one. */
+  lighter(route: Route, market: HotMarket): Route | undefined {
+    return this.best(this.#terms.maxPaths, new Set(this.leftOutOf(route)).add(market));
   }
 
   /** The markets that were left out for a division. */

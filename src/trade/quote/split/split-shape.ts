@@ -45,6 +45,11 @@ export class ShapeSearch {
   readonly #found = new Map<number, Shape>();
   #flow: Flow | undefined;
   #isDone = false;
+  /** The flow of the widest shape. */
+  get widestFlow(): Flow | undefined {
+    return this.#shapes[0]?.flow;
+  }
+
   /** What the widest shape gives; 0 if there is none. */
   readonly widestOut: number;
 

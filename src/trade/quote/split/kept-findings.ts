@@ -1,0 +1,91 @@
+import type { PairMarkets } from "../../../market/port.ts";
+import { compareAddresses } from "../../../primitives/address.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import type { Intent } from "../../intent.ts";
+import { type ChangedMarkets, changedMarkets } from "./changed-markets.ts";
+import type { MintCrossing } from "./network.ts";
+
+/** Findings kept per pair, and slots for which one serves: fees may depend on time. */
+const MOST_KEPT = 16;
+const LIFE_SLOTS = 25n;
+
+/** What a finding is for, beside its size. */
+interface FindingTerms {
+  readonly maxLegs: number;
+  readonly clock: ChainClock;
+}
+
+/** What is found for a trade's markets: kept by size while none of them changes, and for some slots. */
+export class KeptFindings<T> {
+  readonly #byPair = new WeakMap<object, Map<number, Finding<T>>>();
+  /** The last ones of a pair in whatever state. */
+  readonly #byLine = new WeakMap<object, Map<number, Finding<T>>>();
+  readonly #renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined;
+
+  /** @param renew what was found, after some markets have changed; undefined if it must be found anew */
+  constructor(renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined) {
+    this.#renew = renew;
+  }
+
+  /** @param size what goes in, as trades of about that size share it. Base units. */
+  recall(intent: Intent, crossings: readonly MintCrossing[], terms: FindingTerms, size: number, find: () => T): T {
+    const { slot } = terms.clock;
+    const { pair } = crossings[0]!;
+    const key = keyOf(intent, size, terms.maxLegs);
+    const findings = findingsOf(this.#byPair, pair);
+    const kept = findings.get(key);
+    if (kept !== undefined && slot - kept.slot <= LIFE_SLOTS && isOf(kept.pairs, crossings)) return kept.found;
+    const last = pair.line === undefined ? undefined : findingsOf(this.#byLine, pair.line);
+    const finding = this.#renewed(kept ?? last?.get(key), crossings, terms.clock) ?? {
+      found: find(),
+      pairs: crossings.map((crossing) => crossing.pair),
+      slot,
+    };
+    keep(findings, key, finding);
+    if (last !== undefined) keep(last, key, finding);
+    return finding.found;
+  }
+
+  /** An earlier finding for the markets as they are now, as old as it was. */
+  #renewed(
+    earlier: Finding<T> | undefined,
+    crossings: readonly MintCrossing[],
+    clock: ChainClock,
+  ): Finding<T> | undefined {
+    if (earlier === undefined || clock.slot - earlier.slot > LIFE_SLOTS) return undefined;
+    const changed = changedMarkets(earlier.pairs, crossings);
+    const found = changed === undefined ? undefined : this.#renew(earlier.found, changed, clock);
+    if (found === undefined) return undefined;
+    return { found, pairs: crossings.map(({ pair }) => pair), slot: earlier.slot };
+  }
+}
+
+function findingsOf<T>(all: WeakMap<object, Map<number, Finding<T>>>, owner: object): Map<number, Finding<T>> {
+  let findings = all.get(owner);
+  if (findings === undefined) {
+    findings = new Map();
+    all.set(owner, findings);
+  }
+  return findings;
+}
+
+function keep<T>(findings: Map<number, Finding<T>>, key: number, finding: Finding<T>): void {
+  findings.delete(key);
+  if (findings.size >= MOST_KEPT) findings.delete(findings.keys().next().value!);
+  findings.set(key, finding);
+}
+
+interface Finding<T> {
+  readonly found: T;
+  readonly pairs: readonly PairMarkets[];
+  readonly slot: bigint;
+}
+
+const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[]): boolean =>
+  pairs.length === crossings.length && pairs.every((pair, index) => pair === crossings[index]!.pair);
+
+/** Sizes have few digits, so that a double holds size, legs, mode and direction. */
+function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number): number {
+  const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
+  return ((size * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
+}

@@ -44,7 +44,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     }
     const answer = pair.answer();
     if (answer === undefined) return pair.readMissing();
-    pair.assertFresh();
+    pair.assertFresh(atMs);
     return answer;
   }
 
@@ -67,7 +67,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
       pair.readMissing();
       return undefined;
     }
-    return pair.isFresh() ? answer : undefined;
+    return pair.isFresh(atMs) ? answer : undefined;
   }
 
   searchSoon({ a, b }: MintPair): void {

@@ -109,7 +109,7 @@ export class WatchedPair {
       const answer = this.#compose();
       this.#answer = answer;
       this.#freshUntilMs = 0;
-      this.assertFresh();
+      this.assertFresh(this.#context.now());
       return answer;
     });
     this.#reads = reads;
@@ -161,15 +161,15 @@ export class WatchedPair {
     this.#watches = [];
   }
 
-  isFresh(): boolean {
-    return this.#contestedMarket() === undefined && this.#staleAgeMs() === 0;
+  isFresh(atMs: number): boolean {
+    return this.#contestedMarket() === undefined && this.#staleAgeMs(atMs) === 0;
   }
 
   /** @throws TradewireError STATE_STALE if its accounts are too old, or the nodes contradict each other about one of them */
-  assertFresh(): void {
+  assertFresh(atMs: number): void {
     const contested = this.#contestedMarket();
     if (contested !== undefined) throw contestedState(contested);
-    const ageMs = this.#staleAgeMs();
+    const ageMs = this.#staleAgeMs(atMs);
     if (ageMs === 0) return;
     throw new TradewireError(
       "STATE_STALE",
@@ -182,11 +182,10 @@ export class WatchedPair {
    * Age of the oldest account, or of the chain's head; 0 if fresh. Milliseconds. Each look at the accounts reports them to the
    * source as used.
    */
-  #staleAgeMs(): number {
-    const { live, head, now, maxAgeMs } = this.#context;
+  #staleAgeMs(atMs: number): number {
+    const { live, head, maxAgeMs } = this.#context;
     const headAgeMs = head.slotAgeMs();
     if (headAgeMs > maxAgeMs) return headAgeMs;
-    const atMs = now();
     if (atMs <= this.#freshUntilMs) return 0;
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const { held } of this.#watches) {

@@ -37,6 +37,8 @@ export class StreamProgress {
 
   /** A slot is known from a read. */
   note(slot: bigint): void {
+    // Each look at an account asks: a slot that is known costs no look at the clock.
+    if (slot <= this.#times.newest) return;
     this.#times.note(slot, this.#options.now());
   }
 

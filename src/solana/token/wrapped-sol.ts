@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
-import { pooledBytes, writeU32, writeU64 } from "../../primitives/bytes.ts";
+import { pooledBytes, putAscii, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { type Instruction, readonly, writable, writableSigner } from "../instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
@@ -13,6 +13,8 @@ const solMint = readonly(SOL_MINT);
 
 /** Preimage of a seeded address; overwritten for each. */
 const preimage = new Uint8Array(32 + MAX_SEED_LENGTH + 32);
+/** Its first bytes, by the length of the seed. */
+const preimages = Array.from({ length: MAX_SEED_LENGTH + 1 }, (_, length) => preimage.subarray(0, 64 + length));
 
 /**
  * The address of the account that `seed` makes for `base` under `program`, for an account that exists in one transaction only:
@@ -33,7 +35,7 @@ export function seededAddress(
   preimage.set(base.bytes, 0);
   putAscii(preimage, 32, seed);
   preimage.set(program.bytes, 32 + seed.length);
-  return Address.alone(digest(preimage.subarray(0, 64 + seed.length)));
+  return Address.alone(digest(preimages[seed.length]!));
 }
 
 /**
@@ -67,10 +69,6 @@ export function openWrappedSol(order: {
     { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), opened], data: create },
     { program: TOKEN_PROGRAM, accounts: [opened, solMint], data: initialize },
   ];
-}
-
-function putAscii(out: Uint8Array, at: number, text: string): void {
-  for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i);
 }
 
 /**

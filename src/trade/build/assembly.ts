@@ -1,6 +1,7 @@
 import type { ChainHead } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -129,6 +130,9 @@ class AssemblyParts {
   readonly #instructions: Instruction[] = [];
   readonly #creates: CreatedAccount[] = [];
   readonly #unknown: Address[] = [];
+  /** The accounts asked for so far, and what is known of each: nothing changes while a message is made. */
+  readonly #asked: Address[] = [];
+  readonly #known: (Account | null | undefined)[] = [];
   #computeUnits = 0;
   #temporaryRent = 0n;
   #wrapped: Address | undefined;
@@ -145,8 +149,7 @@ class AssemblyParts {
     if (this.#exists(address)) return;
     this.#instructions.push(createTokenAccount(address, this.#wallet, mint.address, mint.program));
     this.#computeUnits +=
-      createAccountUnits(mint, bump) +
-      (this.#context.markets.account(address) == null ? 0 : UNITS.createTokenAccount.funded);
+      createAccountUnits(mint, bump) + (this.#account(address) == null ? 0 : UNITS.createTokenAccount.funded);
     this.#create(address, mint.accountSize);
   }
 
@@ -243,9 +246,18 @@ class AssemblyParts {
     };
   }
 
+  #account(address: Address): Account | null | undefined {
+    const at = this.#asked.indexOf(address);
+    if (at >= 0) return this.#known[at];
+    const account = this.#context.markets.account(address);
+    this.#asked.push(address);
+    this.#known.push(account);
+    return account;
+  }
+
   /** Anyone can send lamports to an address at which nothing is yet: that makes a system account, and no other. */
   readonly #exists = (address: Address, owner: "program" | "system" = "program"): boolean => {
-    const account = this.#context.markets.account(address);
+    const account = this.#account(address);
     if (account === undefined) this.#unknown.push(address);
     return account != null && (owner === "system" || account.owner !== SYSTEM_PROGRAM);
   };

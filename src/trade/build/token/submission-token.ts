@@ -167,8 +167,11 @@ const invalidToken = () =>
 /** Random nonces, drawn many at a time. */
 class NonceSource {
   readonly #fill: (bytes: Uint8Array) => void;
-  readonly #pool = Buffer.alloc(NONCE_BYTES * NONCES_PER_DRAW);
-  #offset = this.#pool.length;
+  readonly #pool = new Uint8Array(NONCE_BYTES * NONCES_PER_DRAW);
+  readonly #nonces = Array.from({ length: NONCES_PER_DRAW }, (_, place) =>
+    this.#pool.subarray(place * NONCE_BYTES, (place + 1) * NONCE_BYTES),
+  );
+  #next = NONCES_PER_DRAW;
 
   constructor(fill: (bytes: Uint8Array) => void) {
     this.#fill = fill;
@@ -176,11 +179,10 @@ class NonceSource {
 
   /** A nonce, valid until the next call. */
   next(): Uint8Array {
-    if (this.#offset === this.#pool.length) {
+    if (this.#next === NONCES_PER_DRAW) {
       this.#fill(this.#pool);
-      this.#offset = 0;
+      this.#next = 0;
     }
-    this.#offset += NONCE_BYTES;
-    return this.#pool.subarray(this.#offset - NONCE_BYTES, this.#offset);
+    return this.#nonces[this.#next++]!;
   }
 }

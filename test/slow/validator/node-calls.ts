@@ -10,8 +10,8 @@ export interface NodeUrls {
   readonly program: string;
   readonly account: string;
   /**
-   * True on Alpenglow: a node short of processor time reports neither some slots nor what changed in them alone. The next notice
-   * has the state.
+   * True on Alpenglow: a node short of processor time leaves out notices of slots, and of what changed in a slot. A slot left out
+   * must be a block, so that its child shows the gap, and a change left out must be in the next notice.
    */
   readonly mayLeaveOutSlots?: boolean;
 }
@@ -81,6 +81,15 @@ export class NodeCalls {
     await eventually(async () => {
       if ((await slot()) < last) throw new Error("not yet");
     });
+  }
+
+  /** Slots from one to another that have a block, once both are confirmed. */
+  protected async blocks(first: number, last: number): Promise<ReadonlySet<number>> {
+    const config = { commitment: "confirmed" };
+    await eventually(async () => {
+      if (Number(await this.result("getSlot", [config])) < last) throw new Error("not confirmed");
+    });
+    return new Set((await this.result("getBlocks", [first, last, config])) as number[]);
   }
 
   /** Lamports at `confirmed`, not before what has landed: a status may say "confirmed" a moment before reads show the slot. */

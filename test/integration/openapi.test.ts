@@ -164,7 +164,18 @@ it("reports every field at fault, what was meant, and where its code is explaine
   ]);
   expect(faults.slipage).toContain('Did you mean "slippage"?');
   expect(faults.swapMode).toContain('Did you mean "exactIn"?');
-  expect(faults.inputMint).toContain('Did you mean "SOL"?');
+  expect(faults.inputMint).toBe('inputMint is not a mint. Did you mean "SOL"?');
+  const twice = {
+    inputMint: "sol",
+    outputMint: "Sol",
+    swapMode: "exactIn",
+    slippage: 0.1,
+    amount: 1,
+    priority: "fast",
+  };
+  expect((await refused("/v1/tx/swap", twice)).message).toBe(
+    'inputMint is not a mint. Did you mean "SOL"? outputMint is not a mint. Did you mean "SOL"?',
+  );
   expect(faults.slippage).toContain("0.05 is 5 %");
   expect((await refused("/tx/buy", {})).message).toContain("Did you mean /v1/tx/buy?");
   expect((await refused("/v1/tx/")).message).toBe("There is nothing at GET /v1/tx/. Did you mean /v1/tx?");

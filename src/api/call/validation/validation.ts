@@ -91,15 +91,20 @@ function describeFaults(
 }
 
 const toViolation = ({ field, reason }: Fault): FieldViolation[] =>
-  field === undefined ? [] : [{ field, message: `${field} ${reason}.` }];
+  field === undefined ? [] : [{ field, message: ended(`${field} ${reason}`) }];
+
+/** With a full stop, unless it ends with a question. */
+const ended = (text: string): string => (text.endsWith("?") ? text : `${text}.`);
 
 /** All faults in one message; `field` is the first, named as in REST. */
 function toFailure(shown: readonly Fault[]): TradewireError {
-  const message = shown.map(({ field, reason }) => (field === undefined ? reason : `${field} ${reason}`)).join("; ");
+  const message = shown
+    .map(({ field, reason }) => (field === undefined ? reason : `${field} ${reason}`))
+    .reduce((text, next) => (text === "" ? next : text.endsWith("?") ? `${text} ${next}` : `${text}; ${next}`), "");
   const field = shown[0]?.field;
   return new TradewireError(
     "VALIDATION_ERROR",
-    `${message}.`,
+    ended(message),
     field === undefined ? {} : { field, violations: shown.flatMap(toViolation) },
   );
 }

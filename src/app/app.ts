@@ -147,6 +147,8 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const recent = publishesFigures(config, location)
     ? closers.keep(new RecentMinutes(() => ({ ...metrics.snapshot(), venues: trades.venueCounts() })))
     : undefined;
+  // Asked for once now: the first page is to know it.
+  deployed.absent();
   const status = () => describeStatus(context, { ...parts, location, health, network, deployed, trades, recent });
   registerPages(api.documents, status, monotonicMs);
   const rpcUrl = location.embedded?.rpcUrl;

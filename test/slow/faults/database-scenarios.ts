@@ -15,8 +15,13 @@ import type { BuildEntry, SubmitEntry, Trader } from "./trader.ts";
 
 /** Slots after which a message has expired, finally. */
 const EXPIRED_SLOTS = 200;
+/** As long as the network's: chain and services share two cores. Milliseconds. */
+const SLOT_MS = 200;
+/** Pending trades are asked for again, not waited for. */
+const ENVIRONMENT = { SUBMIT_TIMEOUT_MS: "3000" };
 /** Longest that a trade may take to end once its database is whole, and its record to be written. Milliseconds. */
 const END_MS = 30_000;
+const BUILD_MS = 60_000;
 const RECORD_MS = 12_000;
 /** No story makes more statements about one submission: past them a walk has gone wrong. */
 const MOST_STATEMENTS = 40;
@@ -74,44 +79,47 @@ export const DATABASE_SCENARIOS: readonly Scenario[] = [
 /** Plays the story with the fault at its first statement, its second and so on, until it has no more; `most` ways at each. */
 async function walk({ seed, scale }: Schedule, story: Story, most: number): Promise<Measure> {
   const measure = await FaultyDatabase.with((database) =>
-    onRig({ seed, processes: 2, databaseUrl: database.proxy.url }, async (rig, expect) => {
-      const places = new Map<string, number>();
-      let cases = 0;
-      let wrong = 0;
-      for (let nth = 1; nth <= MOST_STATEMENTS; nth++) {
-        let isReached = false;
-        for (const fault of drawn(rig, Math.min(most * scale, DATABASE_FAULTS.length))) {
-          const trader = rig.traders[cases % rig.traders.length]!;
-          const built = await rig.built(trader, rig.buy(cases), rig.services[0]!, END_MS);
-          let armed: ArmedFault | undefined;
-          const arm = async () => {
-            armed = await database.arm(fault, nth);
-            return armed;
-          };
-          const what = () => `${fault} at statement ${nth} (${armed?.at ?? "not reached"})`;
-          const { answers } = await story.play({ rig, database, built, trader, arm });
-          await armed!.over();
-          cases += 1;
-          const false_ = answers.filter(
-            (entry) => ended(entry) && (landed([entry]) === 1 ? "landed" : entry.error?.code) !== story.end,
-          );
-          const undecided = answers.filter((entry) => !ended(entry));
-          wrong += false_.length;
-          expect(false_.length === 0, `${what()}: answered ${false_[0]?.error?.code ?? false_[0]?.data?.status}`);
-          expect(undecided.length === 0, `${what()}: ${undecided[0]?.status} ${undecided[0]?.text}, never decided`);
-          const recordMs = await until(() => isRecorded(database, built), RECORD_MS, 100);
-          expect(recordMs !== undefined, `${what()}: no outcome on record`);
-          if (armed!.at === undefined) continue;
-          isReached = true;
-          const place = `${nth} ${armed!.at}`;
-          places.set(place, (places.get(place) ?? 0) + 1);
+    onRig(
+      { seed, processes: 2, databaseUrl: database.proxy.url, slotMs: SLOT_MS, environment: ENVIRONMENT },
+      async (rig, expect) => {
+        const places = new Map<string, number>();
+        let cases = 0;
+        let wrong = 0;
+        for (let nth = 1; nth <= MOST_STATEMENTS; nth++) {
+          let isReached = false;
+          for (const fault of drawn(rig, Math.min(most * scale, DATABASE_FAULTS.length))) {
+            const trader = rig.traders[cases % rig.traders.length]!;
+            const built = await rig.built(trader, rig.buy(cases), rig.services[0]!, BUILD_MS);
+            let armed: ArmedFault | undefined;
+            const arm = async () => {
+              armed = await database.arm(fault, nth);
+              return armed;
+            };
+            const what = () => `${fault} at statement ${nth} (${armed?.at ?? "not reached"})`;
+            const { answers } = await story.play({ rig, database, built, trader, arm });
+            await armed!.over();
+            cases += 1;
+            const false_ = answers.filter(
+              (entry) => ended(entry) && (landed([entry]) === 1 ? "landed" : entry.error?.code) !== story.end,
+            );
+            const undecided = answers.filter((entry) => !ended(entry));
+            wrong += false_.length;
+            expect(false_.length === 0, `${what()}: answered ${false_[0]?.error?.code ?? false_[0]?.data?.status}`);
+            expect(undecided.length === 0, `${what()}: ${undecided[0]?.status} ${undecided[0]?.text}, never decided`);
+            const recordMs = await until(() => isRecorded(database, built), RECORD_MS, 100);
+            expect(recordMs !== undefined, `${what()}: no outcome on record`);
+            if (armed!.at === undefined) continue;
+            isReached = true;
+            const place = `${nth} ${armed!.at}`;
+            places.set(place, (places.get(place) ?? 0) + 1);
+          }
+          if (!isReached) break;
         }
-        if (!isReached) break;
-      }
-      database.proxy.onStatement = undefined;
-      const named = [...places].map(([place, times]) => `${place} × ${times}`).join(", ");
-      return `${cases} cases, ${wrong} false: ${named}`;
-    }),
+        database.proxy.onStatement = undefined;
+        const named = [...places].map(([place, times]) => `${place} × ${times}`).join(", ");
+        return `${cases} cases, ${wrong} false: ${named}`;
+      },
+    ),
   );
   return measure ?? { measured: "no PostgreSQL here", broken: ["PostgreSQL is missing"] };
 }

@@ -56,6 +56,8 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   isDoubted = false;
   /** The slot of a replaced bank whose state of the account is yet to be discarded. */
   voidedSlot: bigint | undefined;
+  /** That of the accounts it is followed with; undefined once it is not. A look-up by address costs more. */
+  home: object | undefined;
   /** Its place among the accounts that the stream does not suffice for. */
   index = -1;
   /** Its neighbours in the order of reads. */

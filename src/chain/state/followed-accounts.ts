@@ -9,10 +9,13 @@ import { IndexedSet } from "./order/indexed-set.ts";
 import { ReadOrder } from "./order/read-order.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
-/** Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: a few milliseconds' worth each. */
-const PRUNED_PER_TURN = 5_000;
-const DELIVERED_PER_TURN = 1_000;
-const DOUBTED_PER_TURN = 5_000;
+/**
+ * Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: two to four milliseconds' worth each,
+ * for one slot may call for all of it at once, and none of them are in the processor's caches.
+ */
+const PRUNED_PER_TURN = 1_500;
+const DELIVERED_PER_TURN = 500;
+const DOUBTED_PER_TURN = 1_500;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
@@ -34,6 +37,8 @@ export class FollowedAccounts {
   /** Lets every account take in what happened to all, so that it is forgotten. */
   readonly #shaken: GradualWalk<FollowedAccount>;
   #distrustUntilMs = 0;
+  /** What the accounts followed now have in common. */
+  #home = {};
 
   constructor(tree: SlotTree, now: Now) {
     this.#tree = tree;
@@ -82,7 +87,7 @@ export class FollowedAccounts {
 
   /** False once it was stopped, even if the address is followed again. */
   has(entry: FollowedAccount): boolean {
-    return this.#byAddress.get(entry.address) === entry;
+    return entry.home === this.#home;
   }
 
   /** Follows an account with no known state yet. */
@@ -90,6 +95,7 @@ export class FollowedAccounts {
     const known = this.#byAddress.get(address);
     if (known !== undefined) return known;
     const entry = new FollowedAccount(address, this.#upheavals);
+    entry.home = this.#home;
     this.#byAddress.set(address, entry);
     this.#readOrder.add(entry);
     this.#unstreamed.add(entry);
@@ -98,12 +104,14 @@ export class FollowedAccounts {
 
   stop(entry: FollowedAccount): void {
     if (!this.has(entry)) return;
+    entry.home = undefined;
     this.#unstreamed.delete(entry);
     this.#readOrder.delete(entry);
     this.#byAddress.delete(entry.address);
   }
 
   clear(): void {
+    this.#home = {};
     this.#byAddress.clear();
     this.#readOrder.clear();
     this.#unstreamed.clear();

@@ -243,7 +243,7 @@ class StreamedStateSource implements LiveStateSource {
       },
       onUncovered: (addresses) => {
         if (addresses === undefined) this.#uncoverAll();
-        else for (const entry of this.#entriesOf(addresses)) this.#uncover(entry);
+        else this.#uncover(addresses);
       },
       onRestart: () => tree.restart(),
     };
@@ -298,10 +298,18 @@ class StreamedStateSource implements LiveStateSource {
     this.#followed.turn(slots);
   }
 
-  #uncover(entry: FollowedAccount): void {
-    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
-    entry.coveredFrom = undefined;
-    this.#followed.doubt(entry);
+  /** The accounts of one stream depend on reads: thousands in one turn, so that what holds for all is asked for once. */
+  #uncover(addresses: readonly Address[]): void {
+    const [first] = addresses;
+    if (first === undefined) return;
+    const upToMs = Math.min(this.#feed.liveAtMs(first), this.#stream.completeUpToMs());
+    for (const address of addresses) {
+      const entry = this.#followed.get(address);
+      if (entry === undefined) continue;
+      if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, upToMs);
+      entry.coveredFrom = undefined;
+      this.#followed.doubt(entry);
+    }
     this.#isUrgent = true;
   }
 

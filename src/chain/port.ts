@@ -21,6 +21,11 @@ export function isOversized(error: unknown): boolean {
   return error instanceof TradewireError && "kind" in error && error.kind === "oversized";
 }
 
+/** True if that is one node's word while another one has not answered: not to be relied on for long. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof TradewireError && "isUncertain" in error && error.isUncertain === true;
+}
+
 /** Reads of account state across the network. */
 export interface AccountReader {
   /**

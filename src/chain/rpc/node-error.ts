@@ -26,6 +26,8 @@ export class NodeError extends TradewireError {
   readonly kind: NodeErrorKind;
   /** JSON-RPC error code, if the node gave one. */
   readonly rpcCode: number | undefined;
+  /** True if another node could have said otherwise, and did not answer: one node's word. */
+  isUncertain = false;
   readonly #privateMessage: string;
 
   /** @param privateMessage what happened, for the log */

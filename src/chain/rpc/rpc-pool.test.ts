@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { isUncertain } from "../port.ts";
 import { NodeError } from "./node-error.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
@@ -24,6 +25,15 @@ test("an answer that is too large casts doubt on its endpoint only if another on
   const all = createRpcPool({ endpoints: [large("first"), large("second")], ...options });
   await expect(all.read("ask", [])).rejects.toMatchObject({ kind: "oversized" });
   expect(doubts).toEqual([]);
+  const word = async (endpoints: Parameters<typeof createRpcPool>[0]["endpoints"]) =>
+    isUncertain(
+      await createRpcPool({ endpoints, ...options })
+        .read("ask", [])
+        .catch((error: unknown) => error),
+    );
+  expect(await word([large("first")])).toBe(false);
+  expect(await word([large("first"), large("second")])).toBe(false);
+  expect(await word([large("first"), fakeEndpoint({ ask: down })])).toBe(true);
   const one = createRpcPool({ endpoints: [large("first"), fakeEndpoint({ ask: () => "here" })], ...options });
   expect(await one.read("ask", [])).toBe("here");
   expect(doubts).toEqual(["first"]);

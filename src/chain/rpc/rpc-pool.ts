@@ -204,6 +204,8 @@ class PoolRead {
   /** Every endpoint has answered, none properly: a lacking answer is better than none. */
   #giveUp(): void {
     this.#isSettled = true;
+    if (isOversized(this.#failure) && this.#failure instanceof NodeError)
+      this.#failure.isUncertain = this.#oversized.length === 1 && this.#parts.endpoints.length > 1;
     if (this.#lacking === undefined) this.#answer.reject(this.#failure);
     else this.#answer.resolve(this.#lacking.result);
   }

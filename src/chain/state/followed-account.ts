@@ -54,6 +54,8 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   readAtMs = 0;
   /** True while most nodes contradict the stream about it: its state comes from reads alone. */
   isDoubted = false;
+  /** Until when no answer of a node is expected to carry it (epoch milliseconds), and the error that said so. */
+  leftOut: { readonly untilMs: number; readonly error: unknown } | undefined;
   /** The slot of a replaced bank whose state of the account is yet to be discarded. */
   voidedSlot: bigint | undefined;
   /** That of the accounts it is followed with; undefined once it is not. A look-up by address costs more. */

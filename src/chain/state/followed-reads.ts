@@ -2,7 +2,7 @@ import type { Now } from "../../primitives/clock.ts";
 import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
 import type { Account } from "../../solana/account.ts";
 import { hasSameContent } from "../../solana/account-content.ts";
-import type { AccountReader, KnownAccount } from "../port.ts";
+import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../port.ts";
 import type { AccountFeed } from "./account-feed.ts";
 import type { AccountVersion } from "./account-versions.ts";
 import type { FollowedAccount } from "./followed-account.ts";
@@ -32,6 +32,11 @@ const ACCOUNTS_PER_READ = 100;
 const MAX_CONCURRENT_READS = 16;
 /** Accounts of whole calls that are taken in before other work gets a turn: a millisecond or two's worth, however many were answered. */
 const ACCOUNTS_PER_TURN = 200;
+
+/** How long an account that no answer can carry is left out of reads. Milliseconds. */
+const LEFT_OUT_MS = 60_000;
+/** Calls by which one read parts such accounts from others: some twenty of them. */
+const MAX_DIVISIONS = 256;
 
 /** Reads followed accounts to start from, to bridge lost connections, and to heal. */
 export class FollowedReads {
@@ -66,15 +71,52 @@ export class FollowedReads {
     return this.#readAll(entries, true);
   }
 
+  /** An account that no answer can carry fails its read alone, once the others have been taken in. */
   async #readAll(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
+    const nowMs = this.#parts.now();
+    const failures: unknown[] = [];
+    const divisions = { left: MAX_DIVISIONS };
+    const wanted = entries.filter(({ leftOut }) => {
+      if (leftOut === undefined || nowMs >= leftOut.untilMs) return true;
+      failures.push(leftOut.error);
+      return false;
+    });
     const chunks: (readonly FollowedAccount[])[] = [];
-    for (let at = 0; at < entries.length; at += ACCOUNTS_PER_READ)
-      chunks.push(entries.slice(at, at + ACCOUNTS_PER_READ));
+    for (let at = 0; at < wanted.length; at += ACCOUNTS_PER_READ) chunks.push(wanted.slice(at, at + ACCOUNTS_PER_READ));
     const readers = Array.from({ length: Math.min(MAX_CONCURRENT_READS, chunks.length) }, async () => {
-      for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift())
-        await this.#readChunk(chunk, isComparison);
+      for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+        const failure = await this.#readParts(chunk, isComparison, divisions);
+        if (failure !== undefined) failures.push(failure);
+      }
     });
     await Promise.all(readers);
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /**
+   * Reads accounts in one call, or in halves if they are too large together: who makes an account of megabytes must not keep the
+   * others of its call from being read. @returns why one was left out @throws TradewireError UPSTREAM_ERROR
+   */
+  async #readParts(
+    entries: readonly FollowedAccount[],
+    isComparison: boolean,
+    divisions: { left: number },
+  ): Promise<unknown> {
+    try {
+      await this.#readChunk(entries, isComparison);
+      return undefined;
+    } catch (error) {
+      // One node's word parts no calls: a liar would have each account read by one of its own.
+      if (!isOversized(error) || isUncertain(error) || divisions.left <= 0) throw error;
+      if (entries.length === 1) {
+        entries[0]!.leftOut = { untilMs: this.#parts.now() + LEFT_OUT_MS, error };
+        return error;
+      }
+      divisions.left -= 2;
+      const half = Math.ceil(entries.length / 2);
+      const first = await this.#readParts(entries.slice(0, half), isComparison, divisions);
+      return (await this.#readParts(entries.slice(half), isComparison, divisions)) ?? first;
+    }
   }
 
   /** Takes in a read made elsewhere. */

@@ -25,6 +25,7 @@ let existing: Map<Address, Address>;
 let lastAsked: Map<Address, number>;
 /** Accounts that no answer can carry. */
 let tooLarge: ReadonlySet<Address>;
+let isUncertain: boolean;
 let failure: NodeError | undefined;
 let nowMs: number;
 
@@ -33,6 +34,7 @@ beforeEach(() => {
   existing = new Map();
   lastAsked = new Map();
   tooLarge = new Set();
+  isUncertain = false;
   failure = undefined;
   nowMs = 1_000_000;
   proofs = new MintProofs({
@@ -44,7 +46,8 @@ beforeEach(() => {
         for (const address of addresses) lastAsked.set(address, calls.length);
         // As many as may be made.
         nowMs += 20;
-        if (addresses.some((address) => tooLarge.has(address))) throw new NodeError("oversized", "too large");
+        if (addresses.some((address) => tooLarge.has(address)))
+          throw Object.assign(new NodeError("oversized", "too large"), { isUncertain });
         const accounts = addresses.map((address) => {
           const owner = existing.get(address);
           if (owner === undefined) return null;
@@ -97,6 +100,16 @@ test("a flood of mints that do not exist takes a bounded number of calls, and an
   const answers = await Promise.all(flood);
   expect(answers.filter((answer) => answer === "refused").length).toBe(2_500);
   expect(calls.length).toBe(6);
+});
+
+test("that an account is too large is no node's word alone: the mint is not absent, and others are answered", async () => {
+  existing.set(addressAt(1), TOKEN_PROGRAM);
+  tooLarge = new Set([addressAt(2)]);
+  isUncertain = true;
+  const [first, second] = await Promise.allSettled([isMint(addressAt(1)), isMint(addressAt(2))]);
+  expect(first).toMatchObject({ value: true });
+  expect(second).toMatchObject({ status: "rejected", reason: { code: "UPSTREAM_ERROR" } });
+  expect(proofs.isAbsent(addressAt(2))).toBe(false);
 });
 
 test("accounts too large for an answer fail nobody else's mints, and are not read again for a while", async () => {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type AccountReader, isOversized, type KnownAccount } from "../../chain/port.ts";
+import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../chain/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
@@ -164,7 +164,9 @@ export class MintProofs {
         question.answer.resolve({ account, slot: account?.slot ?? slot, readAtMs });
       });
     } catch (error) {
-      if (isOversized(error) && !this.#isClosed) this.#divide(questions, readAtMs);
+      // One node's word makes no mint absent; it still parts it from the others.
+      const isAlone = questions.length === 1 && isUncertain(error);
+      if (isOversized(error) && !isAlone && !this.#isClosed) this.#divide(questions, readAtMs);
       else for (const question of questions) this.#fail(question, error);
     } finally {
       this.#calls -= 1;

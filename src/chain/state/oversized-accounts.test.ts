@@ -1,0 +1,82 @@
+import { afterEach, expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { NodeError } from "../rpc/node-error.ts";
+import type { AccountFeed } from "./account-feed.ts";
+import { createStateSource } from "./state-source.ts";
+
+const addressAt = (n: number) => {
+  const bytes = new Uint8Array(32).fill(1);
+  new DataView(bytes.buffer).setUint32(0, n);
+  return Address.from(bytes);
+};
+const SLOT = 100n;
+const accountOf = (address: Address): Account => ({
+  ...{ address, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(1), executable: false, slot: SLOT },
+});
+const feed: AccountFeed = {
+  listen: () => {},
+  follow: () => {},
+  unfollow: () => {},
+  liveAtMs: () => 0,
+  reportsEveryChange: false,
+  liveTimes: () => () => 0,
+  leastLiveAtMs: () => 0,
+  readStamp: () => ({ epoch: -1, order: 0 }),
+  doubt: () => true,
+  close: () => {},
+};
+
+let source: ReturnType<typeof createStateSource>;
+afterEach(() => source.close());
+
+/** A source whose nodes cannot answer for some accounts. */
+function following(isTooLarge: (address: Address) => boolean, isUncertain = false) {
+  const calls: number[] = [];
+  const clock = { nowMs: 0 };
+  const known = new Set<Address>();
+  source = createStateSource({
+    ...{ feed, now: () => clock.nowMs, warn: () => {}, pollMs: 1e9, auditMs: 1e9 },
+    reader: {
+      async fetchAccounts(addresses) {
+        calls.push(addresses.length);
+        if (addresses.some(isTooLarge)) throw Object.assign(new NodeError("oversized", "too large"), { isUncertain });
+        return { slot: SLOT, accounts: addresses.map(accountOf) };
+      },
+      fetchProgramAccounts: async () => "refused",
+    },
+  });
+  source.onAccount((address) => void known.add(address));
+  return { calls, clock, known };
+}
+
+const addresses = Array.from({ length: 100 }, (_, n) => addressAt(n));
+const large = addresses[37]!;
+
+test("an account of megabytes keeps no other of its call from being read, and is left out for a while", async () => {
+  const { calls, clock, known } = following((address) => address === large);
+  await expect(source.follow(addresses)).rejects.toMatchObject({ kind: "oversized" });
+  expect(known.size).toBe(99);
+  expect(known.has(large)).toBe(false);
+  expect(calls.length).toBeLessThanOrEqual(1 + 2 * 7);
+  calls.length = 0;
+  await expect(source.follow([large])).rejects.toMatchObject({ kind: "oversized" });
+  expect(calls).toEqual([]);
+  clock.nowMs = 60_001;
+  await expect(source.follow([large])).rejects.toMatchObject({ kind: "oversized" });
+  expect(calls).toEqual([1]);
+});
+
+test("nodes to which every account is too large are asked a bounded number of times", async () => {
+  const { calls } = following(() => true);
+  await expect(source.follow(Array.from({ length: 1_000 }, (_, n) => addressAt(n)))).rejects.toThrow();
+  expect(calls.length).toBeLessThan(400);
+});
+
+test("one node's word divides no call, and is not remembered", async () => {
+  const { calls, known } = following((address) => address === large, true);
+  await expect(source.follow(addresses)).rejects.toThrow();
+  expect(calls).toEqual([100]);
+  expect(known.size).toBe(0);
+});

@@ -14,7 +14,8 @@ import {
   whirlpoolArrayStart,
   whirlpoolTickArrayOf,
 } from "../../src/venues/orca-whirlpool/layout.ts";
-import { swapWhirlpool, whirlpoolSqrtPrice } from "../../src/venues/orca-whirlpool/math.ts";
+import { swapWhirlpool } from "../../src/venues/orca-whirlpool/math.ts";
+import { whirlpoolSqrtPrice } from "../../src/venues/orca-whirlpool/tick-price.ts";
 import { orcaWhirlpool, type WhirlpoolState } from "../../src/venues/orca-whirlpool/venue.ts";
 import type { Ask } from "../../src/venues/venue.ts";
 import type { Replayed, Source } from "./replayed.ts";

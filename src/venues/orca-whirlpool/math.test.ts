@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { feeRateWithVolatility, MAX_TICK, MIN_TICK, swapStep } from "../curves/concentrated-liquidity.ts";
 import type { WhirlpoolOracle } from "./layout.ts";
-import { lastTickOf, swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, whirlpoolSqrtPrice } from "./math.ts";
+import { lastTickOf, swapArrayStarts, swapWhirlpool, type WhirlpoolCurve } from "./math.ts";
+import { whirlpoolSqrtPrice } from "./tick-price.ts";
 
 const NOW = 1_800_000_000n;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { whirlpoolSqrtPrice } from "./math.ts";
+import { whirlpoolSqrtPrice } from "./tick-price.ts";
 import { orcaWhirlpool, type WhirlpoolState } from "./venue.ts";
 
 const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));

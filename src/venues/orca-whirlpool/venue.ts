@@ -34,14 +34,9 @@ import {
   whirlpoolArrayStart,
   whirlpoolTickArrayOf,
 } from "./layout.ts";
-import {
-  swapArrayStarts,
-  swapWhirlpool,
-  tickBits,
-  type WhirlpoolCurve,
-  type WhirlpoolFill,
-  whirlpoolSqrtPrice,
-} from "./math.ts";
+import { swapArrayStarts, swapWhirlpool, type WhirlpoolCurve, type WhirlpoolFill } from "./math.ts";
+import { whirlpoolSqrtPrice } from "./tick-price.ts";
+import { tickBits } from "./volatility.ts";
 
 const ID = "orca_whirlpool";
 /** The parts of a tick array that an instruction and its cost depend on. */

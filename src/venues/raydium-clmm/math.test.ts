@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { feeRateWithVolatility, MAX_TICK, MIN_TICK, Q64, swapStep } from "../curves/concentrated-liquidity.ts";
-import { whirlpoolSqrtPrice } from "../orca-whirlpool/math.ts";
+import { whirlpoolSqrtPrice } from "../orca-whirlpool/tick-price.ts";
 import type { ClmmVolatility } from "./layout.ts";
 import { type ClmmCurve, clmmSqrtPrice, matchOrders, swapClmm } from "./math.ts";
 

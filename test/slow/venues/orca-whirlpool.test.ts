@@ -9,7 +9,7 @@ import {
   WHIRLPOOL_PROGRAM,
   whirlpoolArraySpan,
 } from "../../../src/venues/orca-whirlpool/layout.ts";
-import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/math.ts";
+import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-price.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";

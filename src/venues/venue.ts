@@ -77,6 +77,13 @@ export interface SignedAsk {
   readonly bound?: bigint;
 }
 
+/** What a signed swap does on another state than the one it was signed for. */
+export interface Replay<State, Fill> {
+  readonly made: Quote<Fill>;
+  /** The market's state after it, as `traded` answers. */
+  readonly left: () => State | undefined;
+}
+
 /** The wallet that trades, its token accounts, and how far the price may move. */
 export interface SwapTerms {
   readonly wallet: Address;
@@ -149,6 +156,12 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * and for nothing else. Undefined, or absent: what the trade leaves is not known.
    */
   traded?(state: State, quote: Quote<Fill>, clock: ChainClock): State | undefined;
+  /**
+   * What the program does with the swap that was signed for `signed`, on a later state of its market: the trade of `ask`, within
+   * what the signed accounts and amounts allow besides the bound of `ask`. Absent: they allow whatever `quote` answers.
+   * @throws TradewireError as `quote`; also SLIPPAGE_EXCEEDED if the program refuses what it would give
+   */
+  replay?(state: State, signed: Quote<Fill>, ask: Ask, bound: bigint): Replay<State, Fill>;
   /**
    * What the signed swap of `quote` asks of the program, if that is not the exact side of the quote: another amount, or another mode
    * with a bound of its own in place of the threshold. Absent: the exact side, bounded by the threshold.

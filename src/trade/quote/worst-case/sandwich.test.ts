@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { Ask, Quote, Venue } from "../../../venues/venue.ts";
@@ -16,9 +17,11 @@ interface Pool {
 }
 
 type Member = "quote" | "traded";
+/** Sizes of purchases after which the program refuses the swap, whatever its bound. */
+type Strays = (bought: bigint) => boolean;
 
 /** A constant product without fees whose code fails from the `failsAt`-th call of a member on. */
-function search(failing?: Member, failsAt = 1) {
+function search(failing?: Member, failsAt = 1, strays: Strays = () => false) {
   const failures: unknown[] = [];
   const calls = { quote: 0, traded: 0 };
   const count = (member: Member) => {
@@ -34,6 +37,11 @@ function search(failing?: Member, failsAt = 1) {
       const outAmount = (reserveOut * ask.amount) / (reserveIn + ask.amount);
       return { ...ask, inAmount: ask.amount, outAmount, priceImpact: 0, fill: null };
     },
+    replay(state: unknown, _: Quote, ask: Ask) {
+      if (strays((state as Pool).a - 10n ** 12n)) throw new TradewireError("INSUFFICIENT_LIQUIDITY", "uneven");
+      const made = venue.quote(state, ask);
+      return { made, left: () => venue.traded!(state, made, clock) };
+    },
     traded(state: unknown, { inMint, inAmount, outAmount }: Quote): Pool {
       count("traded");
       const { a, b } = state as Pool;
@@ -43,9 +51,9 @@ function search(failing?: Member, failsAt = 1) {
   const state: Pool = { a: 10n ** 12n, b: 10n ** 12n };
   const market = { venue: "raydium_cpmm", address: address(), mints: [A, B], nativeSol: false } as const;
   const hot = { venue, market, state, slot: 1n, failed: (error: unknown) => void failures.push(error) };
-  const { outAmount } = venue.quote(state, { mode: "exactIn", inMint: A, outMint: B, amount: AMOUNT, clock });
-  const ask = { mode: "exactIn", amount: AMOUNT, bound: (outAmount * 97n) / 100n } as const;
-  const steps = findSandwich({ hot, state, inMint: A, outMint: B, ask, clock });
+  const signed = venue.quote(state, { mode: "exactIn", inMint: A, outMint: B, amount: AMOUNT, clock });
+  const ask = { mode: "exactIn", amount: AMOUNT, bound: (signed.outAmount * 97n) / 100n } as const;
+  const steps = findSandwich({ hot, state, inMint: A, outMint: B, signed, ask, clock });
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return { found: value, failures: failures.length, calls };
@@ -62,4 +70,10 @@ test("a market whose code fails on what trades leave is unknown, never safe", ()
       expect(failures).toBeGreaterThan(0);
     }
   }
+});
+
+test("sizes after which the swap fails for other reasons than its bound do not end the search", () => {
+  const plain = search().found;
+  const { found } = search(undefined, 1, (bought) => bought > 0n && bought < 20n);
+  expect(found).toEqual(plain);
 });

@@ -3,7 +3,7 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import type { ChainClock } from "../../../solana/account.ts";
-import type { Ask, Quote, SignedAsk, SwapMode } from "../../../venues/venue.ts";
+import type { Ask, Quote, Replay, SignedAsk, SwapMode } from "../../../venues/venue.ts";
 
 /** The signed swap of one market, as somebody finds it who trades around it. */
 export interface Victim {
@@ -12,6 +12,8 @@ export interface Victim {
   readonly state: unknown;
   readonly inMint: Address;
   readonly outMint: Address;
+  /** The quote that was signed. */
+  readonly signed: Quote;
   /** What the signed bytes ask, with the bound that the program enforces. */
   readonly ask: SignedAsk & { readonly bound: bigint };
   readonly clock: ChainClock;
@@ -37,6 +39,11 @@ const SHARES = 16n;
 const HALVES = 16;
 /** Steps between the neighbours of the best of these. */
 const REFINEMENTS = 40;
+/**
+ * A swap may fail after a purchase and pass after a larger one: programs refuse amounts that their roundings do not give. So many
+ * doubled sizes in a row that fail are the end.
+ */
+const STRAY_FAILURES = 6;
 /** The golden section in parts of a million. */
 const GOLDEN = 618_034n;
 const MILLION = 1_000_000n;
@@ -63,6 +70,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   const tried = new Map<bigint, bigint>();
   let refusal: string | undefined;
   let isKnown = true;
+  let isReached = true;
   const gain = (size: bigint): bigint => {
     const known = tried.get(size);
     if (known !== undefined) return known;
@@ -70,7 +78,8 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
     if (tradedAround === undefined) isKnown = false;
     const result = tradedAround?.gain ?? NOTHING;
     if (typeof result === "string") refusal ??= result;
-    const value = typeof result === "string" ? NOTHING : result;
+    if (result === OUT_OF_REACH) isReached = false;
+    const value = typeof result === "string" || result < NOTHING ? NOTHING : result;
     tried.set(size, value);
     return value;
   };
@@ -85,7 +94,10 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
     yield;
   }
   if (!isKnown) return undefined;
-  if (gain(ordered[best]!) === NOTHING && refusal !== undefined) return { kind: "impossible", reason: refusal };
+  if (gain(ordered[best]!) === NOTHING) {
+    if (refusal !== undefined) return { kind: "impossible", reason: refusal };
+    if (!isReached) return undefined;
+  }
   yield* climb(gain, best === 0 ? 1n : ordered[best - 1]!, ordered[best + 1] ?? largest);
   if (!isKnown) return undefined;
   let [frontRun, taken] = [0n, 0n];
@@ -95,6 +107,8 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
 
 /** Below every gain. */
 const NOTHING = -(1n << 70n);
+/** What was bought can be sold, but not in one swap that reaches what is known of the market. */
+const OUT_OF_REACH = NOTHING - 1n;
 
 /** Golden-section search for the peak between two sizes. */
 function* climb(gain: (size: bigint) => bigint, from: bigint, to: bigint): Search<void> {
@@ -108,18 +122,20 @@ function* climb(gain: (size: bigint) => bigint, from: bigint, to: bigint): Searc
   }
 }
 
-/** The largest purchase before the swap after which the swap still keeps its bound; 0 if none does, undefined if that is not known. */
+/** A purchase before the swap after which it still keeps its bound, and not after a larger one but for strays; 0 if none does, undefined if that is not known. */
 function* largestFrontRun(victim: Victim): Search<bigint | undefined> {
   const keeps = (size: bigint): boolean | undefined => attempt(victim, size)?.keeps;
   let fits = 0n;
-  let breaks = 1n;
-  for (let kept = keeps(breaks); kept !== false; kept = keeps(breaks)) {
+  let failures = 0;
+  for (let size = 1n; failures < STRAY_FAILURES; size = minOf(size * 2n, U64_MAX)) {
+    const kept = keeps(size);
     if (kept === undefined) return undefined;
-    fits = breaks;
-    if (breaks === U64_MAX) return U64_MAX;
-    breaks = minOf(breaks * 2n, U64_MAX);
+    failures = kept ? 0 : failures + 1;
+    if (kept) fits = size;
+    if (size === U64_MAX) break;
     yield;
   }
+  let breaks = minOf(fits === 0n ? 1n : fits * 2n, U64_MAX);
   while (breaks - fits > 1n) {
     const middle = (fits + breaks) / 2n;
     const kept = keeps(middle);
@@ -151,9 +167,9 @@ function attempt(victim: Victim, size: bigint): Attempt | undefined {
   }
 }
 
-function tradeAround({ hot, state, inMint, outMint, ask, clock }: Victim, size: bigint): Attempt | undefined {
+function tradeAround({ hot, state, inMint, outMint, signed, ask, clock }: Victim, size: bigint): Attempt | undefined {
   const { venue } = hot;
-  const quote = (on: unknown, wanted: Ask) => quoteOrRefusal(hot, on, wanted);
+  const quote = (on: unknown, wanted: Ask) => orRefusal(() => venue.quote(on, wanted));
   const exactIn = (from: Address, to: Address, amount: bigint): Ask => ({
     mode: "exactIn",
     inMint: from,
@@ -172,14 +188,16 @@ function tradeAround({ hot, state, inMint, outMint, ask, clock }: Victim, size: 
     before = venue.traded!(state, bought, clock);
     if (before === undefined) return undefined;
   }
-  const passed = quote(before, { mode: ask.mode, inMint, outMint, amount: ask.amount, clock });
-  if (passed instanceof TradewireError || !keepsBound(ask.mode, passed, ask.bound))
+  const swap: Ask = { mode: ask.mode, inMint, outMint, amount: ask.amount, clock };
+  const replayed = orRefusal(() => replay(hot, before, signed, swap, ask.bound));
+  if (replayed instanceof TradewireError || !keepsBound(ask.mode, replayed.made, ask.bound))
     return { keeps: false, gain: NOTHING };
-  if (bought === undefined) return venue.traded!(before, passed, clock) === undefined ? undefined : KEPT;
-  const after = venue.traded!(before, passed, clock);
+  const after = replayed.left();
+  if (bought === undefined) return after === undefined ? undefined : KEPT;
   if (after === undefined) return undefined;
   const sold = quote(after, exactIn(outMint, inMint, bought.outAmount));
-  if (sold instanceof TradewireError) return { keeps: true, gain: sold.message };
+  if (sold instanceof TradewireError)
+    return { keeps: true, gain: sold.code === "INSUFFICIENT_LIQUIDITY" ? OUT_OF_REACH : sold.message };
   return { keeps: true, gain: sold.outAmount - bought.inAmount };
 }
 
@@ -189,10 +207,23 @@ function keepsBound(mode: SwapMode, { inAmount, outAmount }: Quote, bound: bigin
   return mode === "exactIn" ? outAmount >= bound : inAmount <= bound;
 }
 
-/** The quote, or why there is none. */
-function quoteOrRefusal({ venue }: HotMarket, state: unknown, ask: Ask): Quote | TradewireError {
+/** The signed swap on a later state of its market. @throws TradewireError if it fails there, whatever its bound */
+export function replay(
+  { venue }: HotMarket,
+  state: unknown,
+  signed: Quote,
+  ask: Ask,
+  bound: bigint,
+): Replay<unknown, unknown> {
+  if (venue.replay !== undefined) return venue.replay(state, signed, ask, bound);
+  const made = venue.quote(state, ask);
+  return { made, left: () => venue.traded!(state, made, ask.clock) };
+}
+
+/** The answer, or why there is none. */
+function orRefusal<T>(quote: () => T): T | TradewireError {
   try {
-    return venue.quote(state, ask);
+    return quote();
   } catch (error) {
     if (error instanceof TradewireError) return error;
     throw error;

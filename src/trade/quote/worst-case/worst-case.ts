@@ -102,7 +102,7 @@ function* marketWorstCase(step: RouteStep, state: unknown, clock: ChainClock): G
   const { hot, quote } = step;
   const { inMint, outMint } = quote;
   const ask = signedAskOf(step);
-  const victim: Victim = { hot, state, inMint, outMint, ask, clock };
+  const victim: Victim = { hot, state, inMint, outMint, signed: quote, ask, clock };
   const named = { venue: hot.venue.id, market: hot.market.address, inMint, outMint, mode: ask.mode, bound: ask.bound };
   return { ...named, ...attackOf(yield* findSandwich(victim), hot.venue.id) };
 }

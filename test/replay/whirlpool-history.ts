@@ -15,8 +15,9 @@ import {
   whirlpoolTickArrayOf,
 } from "../../src/venues/orca-whirlpool/layout.ts";
 import { swapWhirlpool } from "../../src/venues/orca-whirlpool/math.ts";
+import type { WhirlpoolState } from "../../src/venues/orca-whirlpool/state.ts";
 import { whirlpoolSqrtPrice } from "../../src/venues/orca-whirlpool/tick-price.ts";
-import { orcaWhirlpool, type WhirlpoolState } from "../../src/venues/orca-whirlpool/venue.ts";
+import { orcaWhirlpool } from "../../src/venues/orca-whirlpool/venue.ts";
 import type { Ask } from "../../src/venues/venue.ts";
 import type { Replayed, Source } from "./replayed.ts";
 

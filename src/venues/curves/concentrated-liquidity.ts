@@ -194,6 +194,17 @@ export function lastTickAtOrBelow(ticks: readonly number[], tick: number): numbe
   return low - 1;
 }
 
+/** The last tick whose square-root price is not above `sqrtPrice`, which lies within the ticks. */
+export function tickAtPrice(sqrtPrice: bigint, priceOf: (tick: number) => bigint): number {
+  let [low, high] = [MIN_TICK, MAX_TICK];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (priceOf(middle) <= sqrtPrice) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 /** `dividend / divisor` rounded down, for any dividend and divisor > 0. */
 export function floorDivide(dividend: number, divisor: number): number {
   return Math.floor(dividend / divisor);

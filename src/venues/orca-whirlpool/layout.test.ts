@@ -57,6 +57,7 @@ describe("decodeWhirlpoolOracle", () => {
       [50, 600],
       [52, 5_000],
       [62, 64],
+      [64, 48],
     ] as const)
       view.setUint16(at, value, true);
     for (const [at, value] of [
@@ -77,6 +78,7 @@ describe("decodeWhirlpoolOracle", () => {
       controlFactor: 4_000n,
       maximumVolatility: 350_000,
       groupSize: 64,
+      majorSwapTicks: 48,
       referenceAt: 22n,
       majorSwapAt: 33n,
       volatilityReference: 77,

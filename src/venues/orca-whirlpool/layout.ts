@@ -67,6 +67,8 @@ export interface WhirlpoolOracle {
   readonly controlFactor: bigint;
   readonly maximumVolatility: number;
   readonly groupSize: number;
+  /** A swap that moves the price by this many ticks is a major one. */
+  readonly majorSwapTicks: number;
   readonly referenceAt: bigint;
   readonly majorSwapAt: bigint;
   readonly volatilityReference: number;
@@ -140,6 +142,7 @@ export function decodeWhirlpoolOracle({ owner, data }: Account, pool: Address): 
     controlFactor: BigInt(view.getUint32(54, true)),
     maximumVolatility: view.getUint32(58, true),
     groupSize: view.getUint16(62, true),
+    majorSwapTicks: view.getUint16(64, true),
     referenceAt: readU64(data, 82),
     majorSwapAt: readU64(data, 90),
     volatilityReference: view.getUint32(98, true),

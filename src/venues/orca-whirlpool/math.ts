@@ -16,6 +16,10 @@ export interface WhirlpoolCurve extends TickList {
   readonly sqrtPrice: bigint;
   readonly tick: number;
   readonly tickSpacing: number;
+  /** First ticks of the arrays that a swap may use. Absent: all. */
+  readonly arrays?: ReadonlySet<number>;
+  /** True if `arrays` are those that a swap names; false if there may be others, of which nothing is known. */
+  readonly named?: boolean;
   /** Absent if the fee does not follow volatility. */
   readonly oracle: WhirlpoolOracle | undefined;
 }
@@ -27,6 +31,11 @@ export interface WhirlpoolFill {
   /** The part of the input that moved the curve. */
   readonly netIn: bigint;
   readonly sqrtPrice: bigint;
+  readonly liquidity: bigint;
+  /** The pool's tick after the swap; undefined if it is that of the price. */
+  readonly tick: number | undefined;
+  /** Absent if the fee does not follow volatility. */
+  readonly meter: VolatilityMeter | undefined;
   /** The last tick searched for: where searching stopped. */
   readonly searchedTo: number;
   /** Stretches between ticks that were priced. */
@@ -37,13 +46,22 @@ export interface WhirlpoolFill {
   readonly borderBits: readonly [above: number, below: number];
 }
 
-/** First ticks of the arrays a swap may use, in its direction. For a rising price the search starts one spacing higher. */
-export function swapArrayStarts(tick: number, tickSpacing: number, aToB: boolean): number[] {
+/**
+ * First ticks of the arrays a swap may use, in its direction, up to the first that is not among `arrays`. For a rising price the
+ * search starts one spacing higher.
+ */
+export function swapArrayStarts(
+  tick: number,
+  tickSpacing: number,
+  aToB: boolean,
+  arrays?: ReadonlySet<number>,
+): number[] {
   const first = whirlpoolArrayStart(aToB ? tick : tick + tickSpacing, tickSpacing);
   const span = whirlpoolArraySpan(tickSpacing);
   const starts: number[] = [];
   for (let i = 0; i < ARRAYS_PER_SWAP; i++) {
     const start = aToB ? first - i * span : first + i * span;
+    if (arrays !== undefined && !arrays.has(start)) break;
     if (isArrayStart(start, tickSpacing)) starts.push(start);
   }
   return starts;
@@ -70,7 +88,7 @@ export function swapWhirlpool(
   unixTimestamp: bigint,
 ): WhirlpoolFill | undefined {
   const { ticks, sqrtPrices, liquidityNet, tickSpacing } = curve;
-  const starts = swapArrayStarts(curve.tick, tickSpacing, aToB);
+  const starts = swapArrayStarts(curve.tick, tickSpacing, aToB, curve.arrays);
   const lastStart = starts[starts.length - 1];
   if (lastStart === undefined) return undefined;
   const endTick = lastTickOf(lastStart, tickSpacing, aToB);
@@ -87,6 +105,7 @@ export function swapWhirlpool(
   let searchedTo = curve.tick;
   let index = lastTickAtOrBelow(ticks, curve.tick) + (aToB ? 0 : 1);
   let atEnd = false;
+  let tickLeft: number | undefined = curve.tick;
   while (remaining > 0n) {
     if (atEnd || steps > MOST_STEPS) return undefined;
     const tick = ticks[index];
@@ -103,10 +122,12 @@ export function swapWhirlpool(
       fees += step.fee;
       remaining -= exactIn ? step.amountIn + step.fee : step.amountOut;
       calculated += exactIn ? step.amountOut : step.amountIn + step.fee;
+      if (step.sqrtPrice !== sqrtPrice) tickLeft = undefined;
       sqrtPrice = step.sqrtPrice;
       meter?.advance(sqrtPrice, nextPrice, nextTick);
     } while (remaining > 0n && sqrtPrice !== nextPrice && steps <= MOST_STEPS);
     if (sqrtPrice !== nextPrice) break;
+    tickLeft = aToB ? nextTick - 1 : nextTick;
     if (found) {
       crossed++;
       liquidity += aToB ? -liquidityNet[index]! : liquidityNet[index]!;
@@ -118,10 +139,13 @@ export function swapWhirlpool(
     }
   }
   if (remaining > 0n) return undefined;
+  // With more arrays the step to the end of these would have been a longer one.
+  if (atEnd && starts.length < ARRAYS_PER_SWAP && curve.named === false) return undefined;
   const input = exactIn ? amount : calculated;
   const output = exactIn ? calculated : amount;
   const borderBits = meter?.borderBits() ?? NO_BITS;
-  return { input, output, netIn: input - fees, sqrtPrice, searchedTo, steps, crossed, borderBits };
+  const netIn = input - fees;
+  return { input, output, netIn, sqrtPrice, liquidity, tick: tickLeft, meter, searchedTo, steps, crossed, borderBits };
 }
 
 const NO_BITS = [0, 0] as const;

@@ -1,4 +1,4 @@
-import { createPowerLadder } from "../curves/concentrated-liquidity.ts";
+import { createPowerLadder, tickAtPrice } from "../curves/concentrated-liquidity.ts";
 
 /** 1.0001^(2^i / 2) in Q96, for i from 0: the program raises positive ticks in 96 bits and takes 32 off at the end. */
 const POSITIVE_FACTORS = [
@@ -55,4 +55,9 @@ const negative = createPowerLadder(1n << 64n, 64n, NEGATIVE_FACTORS);
  */
 export function whirlpoolSqrtPrice(tick: number): bigint {
   return tick >= 0 ? positive(tick) >> 32n : negative(-tick);
+}
+
+/** The tick of a square-root price within the ticks: the last one whose price is not above it. */
+export function whirlpoolTickAt(sqrtPrice: bigint): number {
+  return tickAtPrice(sqrtPrice, whirlpoolSqrtPrice);
 }

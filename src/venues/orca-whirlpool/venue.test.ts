@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import type { WhirlpoolState } from "./state.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
-import { orcaWhirlpool, type WhirlpoolState } from "./venue.ts";
+import { orcaWhirlpool } from "./venue.ts";
 
 const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));
 const mint = (n: number, unsupported?: string): Mint => ({
@@ -46,6 +47,7 @@ function state(changes: Partial<WhirlpoolState> = {}): WhirlpoolState {
     mints: [mint(2), mint(3)],
     tokenPrograms: [TOKEN_PROGRAM, TOKEN_PROGRAM],
     baseUnits: 1_000,
+    slots: new Map(),
     routes: [
       {
         arrays: [slot(20, 0), slot(21, -88), slot(22, -176)],
@@ -90,6 +92,7 @@ describe("orcaWhirlpool", () => {
       controlFactor: 4_000n,
       maximumVolatility: 350_000,
       groupSize: 1,
+      majorSwapTicks: 1,
       referenceAt: 0n,
       majorSwapAt: 0n,
       volatilityReference: 0,

@@ -8,7 +8,7 @@ import {
   volatilityAt,
 } from "../curves/concentrated-liquidity.ts";
 import type { WhirlpoolOracle } from "./layout.ts";
-import { whirlpoolSqrtPrice } from "./tick-price.ts";
+import { whirlpoolSqrtPrice, whirlpoolTickAt } from "./tick-price.ts";
 
 /** After this many seconds without an update, volatility is reset regardless of the periods. */
 const MAX_REFERENCE_AGE = 3_600n;
@@ -49,6 +49,9 @@ export class VolatilityMeter {
   #boundTick: number | undefined;
   #boundPrice = 0n;
   #skipped = false;
+  /** True if the amount was used up within a stretch priced at once. */
+  #endsInStretch = false;
+  readonly #updatedAt: bigint;
   #bitsAbove = 0;
   #bitsBelow = 0;
 
@@ -57,7 +60,7 @@ export class VolatilityMeter {
     this.#oracle = oracle;
     this.#aToB = aToB;
     this.#group = floorDivide(curve.tick, oracle.groupSize);
-    [this.#reference, this.#referenceGroup] = referenceAt(oracle, this.#group, unixTimestamp);
+    [this.#reference, this.#referenceGroup, this.#updatedAt] = referenceAt(oracle, this.#group, unixTimestamp);
     const reach = Math.ceil((oracle.maximumVolatility - this.#reference) / VOLATILITY_SCALE);
     const lowest = this.#referenceGroup - reach;
     const highest = this.#referenceGroup + reach;
@@ -98,12 +101,41 @@ export class VolatilityMeter {
   advance(sqrtPrice: bigint, nextPrice: bigint, nextTick: number): void {
     if (this.#skipped) {
       const tick = sqrtPrice === nextPrice ? nextTick : sqrtPrice === this.#boundPrice ? this.#boundTick : undefined;
+      this.#endsInStretch = tick === undefined;
       if (tick === undefined) return; // The amount is used up: nothing more is priced.
-      const { groupSize } = this.#oracle;
-      const last = tick % groupSize === 0 && !this.#aToB ? tick / groupSize - 1 : floorDivide(tick, groupSize);
-      if (this.#aToB ? last < this.#group : last > this.#group) this.#group = last;
+      this.#moveTo(tick, true);
     }
     this.#group += this.#aToB ? -1 : 1;
+  }
+
+  /** Moves to the group last passed on the way to a price; `onTick`: it is the tick's own. */
+  #moveTo(tick: number, onTick: boolean): void {
+    const { groupSize } = this.#oracle;
+    const onBorder = onTick && tick % groupSize === 0;
+    const last = onBorder && !this.#aToB ? tick / groupSize - 1 : floorDivide(tick, groupSize);
+    if (this.#aToB ? last >= this.#group : last <= this.#group) return;
+    this.#group = last;
+    this.#volatility = this.#volatilityHere();
+  }
+
+  /** The oracle after a swap that has moved the price from `before` to `sqrtPrice`. To be called once, last. */
+  left(before: bigint, sqrtPrice: bigint, unixTimestamp: bigint): WhirlpoolOracle {
+    if (this.#endsInStretch) {
+      const tick = whirlpoolTickAt(sqrtPrice);
+      this.#moveTo(tick, sqrtPrice === whirlpoolSqrtPrice(tick));
+    }
+    const { majorSwapTicks, majorSwapAt, referenceAt: updatedBefore } = this.#oracle;
+    const [lower, higher] = before < sqrtPrice ? [before, sqrtPrice] : [sqrtPrice, before];
+    const isMajor = higher >= (lower * whirlpoolSqrtPrice(Math.min(majorSwapTicks, MAX_TICK))) >> 64n;
+    const now = maxOf(unixTimestamp, maxOf(updatedBefore, majorSwapAt));
+    return {
+      ...this.#oracle,
+      referenceAt: this.#updatedAt,
+      majorSwapAt: isMajor ? now : majorSwapAt,
+      volatilityReference: this.#reference,
+      groupReference: this.#referenceGroup,
+      volatility: this.#volatility,
+    };
   }
 
   #stopAt(tick: number, target: bigint): bigint {
@@ -120,19 +152,19 @@ export class VolatilityMeter {
   }
 }
 
-/** The volatility and the group from which a new swap measures. A clock behind the pool's last trade counts as the time of that trade. */
+/** The volatility and the group from which a new swap measures, and when they were set. A clock behind the pool's last trade counts as the time of that trade. */
 function referenceAt(
   oracle: WhirlpoolOracle,
   group: number,
   unixTimestamp: bigint,
-): readonly [volatility: number, group: number] {
+): readonly [volatility: number, group: number, updatedAt: bigint] {
   const lastChange = maxOf(oracle.referenceAt, oracle.majorSwapAt);
   const now = maxOf(unixTimestamp, lastChange);
-  if (now - oracle.referenceAt > MAX_REFERENCE_AGE) return [0, group];
+  if (now - oracle.referenceAt > MAX_REFERENCE_AGE) return [0, group, now];
   const elapsed = now - lastChange;
-  if (elapsed < oracle.filterPeriod) return [oracle.volatilityReference, oracle.groupReference];
+  if (elapsed < oracle.filterPeriod) return [oracle.volatilityReference, oracle.groupReference, oracle.referenceAt];
   if (elapsed < oracle.decayPeriod) {
-    return [Math.floor((oracle.volatility * oracle.reductionFactor) / REDUCTION_DENOMINATOR), group];
+    return [Math.floor((oracle.volatility * oracle.reductionFactor) / REDUCTION_DENOMINATOR), group, now];
   }
-  return [0, group];
+  return [0, group, now];
 }

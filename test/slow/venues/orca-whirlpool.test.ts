@@ -11,6 +11,7 @@ import {
 } from "../../../src/venues/orca-whirlpool/layout.ts";
 import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-price.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
+import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { allBuildsOf, buildsOf, tradesOn } from "./support/builds.ts";
@@ -191,6 +192,8 @@ const POOLS: readonly {
   },
 ];
 const TRADES_PER_POOL = 180;
+/** Swaps traded around on each pool. */
+const SANDWICHES = 4;
 
 const BUILDS = buildsOf("orca_whirlpool");
 const dateOf = (path: string): number => Number(/(\d{8})-/.exec(path)?.[1] ?? MAIN_BUILT);
@@ -242,6 +245,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
       expect(verdict.faults).toEqual([]);
       expect(verdict.trades).toBeGreaterThan(count / 5);
       all.push(...outcomes);
+      checkSandwiches({ svm, venue: orcaWhirlpool, market: pool.address, random, count: SANDWICHES });
     });
   }
 

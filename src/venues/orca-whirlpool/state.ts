@@ -1,0 +1,163 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Account, AccountView } from "../../solana/account.ts";
+import { decodeOnceFor } from "../../solana/decode-once.ts";
+import type { DerivedAddress } from "../../solana/derived-address.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { degraded } from "../shared/refusals.ts";
+import { requireAccount, requireMint } from "../shared/required.ts";
+import { type Reserves, requireReserves } from "../shared/reserves.ts";
+import {
+  decodeWhirlpool,
+  decodeWhirlpoolOracle,
+  decodeWhirlpoolTicks,
+  isArrayStart,
+  isWhirlpool,
+  WHIRLPOOL_PROGRAM,
+  type WhirlpoolMarket,
+  whirlpoolArraySpan,
+  whirlpoolArrayStart,
+  whirlpoolTickArrayOf,
+} from "./layout.ts";
+import { swapArrayStarts, type WhirlpoolCurve } from "./math.ts";
+import { whirlpoolSqrtPrice } from "./tick-price.ts";
+import { ABOVE_BIT_UNITS, mintUnits, REWARD_UNITS, SWAP_UNITS, VOLATILITY_UNITS } from "./units.ts";
+import { tickBits } from "./volatility.ts";
+
+const ID = "orca_whirlpool";
+
+/** The parts of a tick array that an instruction and its cost depend on. */
+export interface ArraySlot extends DerivedAddress {
+  readonly start: number;
+  readonly exists: boolean;
+}
+
+/** The arrays of one direction, in its order, and the one behind the first, in case the price turns. */
+interface Route {
+  readonly arrays: readonly ArraySlot[];
+  readonly behind: ArraySlot | undefined;
+  /** The furthest price that each array but the last covers. */
+  readonly borders: readonly bigint[];
+}
+
+/** A pool with its ticks and mints, ready to be priced in either direction. */
+export interface WhirlpoolState {
+  readonly market: WhirlpoolMarket;
+  readonly curve: WhirlpoolCurve;
+  readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
+  readonly tokenPrograms: readonly [Address, Address];
+  /** Compute units of a swap that crosses nothing. */
+  readonly baseUnits: number;
+  /** The arrays that were read, by their first tick. */
+  readonly slots: ReadonlyMap<number, ArraySlot>;
+  /** For A in, and for B in. */
+  readonly routes: readonly [Route, Route];
+}
+
+/** First ticks of every array a swap from `tick` may use in either direction, and of those just behind. */
+export function nearbyStarts(tick: number, tickSpacing: number): number[] {
+  const span = whirlpoolArraySpan(tickSpacing);
+  const low = whirlpoolArrayStart(tick, tickSpacing) - 2 * span;
+  const high = whirlpoolArrayStart(tick + tickSpacing, tickSpacing) + 2 * span;
+  const starts: number[] = [];
+  for (let start = low; start <= high; start += span) if (isArrayStart(start, tickSpacing)) starts.push(start);
+  return starts;
+}
+
+/** The ticks of an array with their prices: most changes of a pool leave its arrays as they are. */
+const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
+  const held = decodeWhirlpoolTicks(account, pool, start, tickSpacing);
+  return held && { ...held, sqrtPrices: held.ticks.map(whirlpoolSqrtPrice) };
+});
+
+/** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */
+export function readWhirlpool(market: WhirlpoolMarket, have: AccountView): WhirlpoolState {
+  const account = requireAccount(have, market.address, ID, "pool");
+  if (!isWhirlpool(account)) {
+    throw degraded(ID, `${market.address} is no longer a pool`);
+  }
+  const pool = decodeWhirlpool(account);
+  if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
+  const { tickSpacing } = market;
+  const slots = new Map<number, ArraySlot>();
+  const ticks: number[] = [];
+  const liquidityNet: bigint[] = [];
+  const sqrtPrices: bigint[] = [];
+  for (const start of nearbyStarts(pool.tick, tickSpacing)) {
+    const derived = whirlpoolTickArrayOf(market.address, start);
+    const array = have.get(derived.address) ?? undefined;
+    const held = array && ticksIn(array, market.address, start, tickSpacing);
+    if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
+      throw degraded(ID, `${derived.address} is not a tick array of ${market.address}`);
+    }
+    slots.set(start, { ...derived, start, exists: held !== undefined });
+    if (held === undefined) continue;
+    ticks.push(...held.ticks);
+    liquidityNet.push(...held.liquidityNet);
+    sqrtPrices.push(...held.sqrtPrices);
+  }
+  const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
+  return {
+    market,
+    curve: {
+      ...pool,
+      ticks,
+      liquidityNet,
+      sqrtPrices,
+      tickSpacing,
+      oracle: readOracle(market, have),
+    },
+    mints,
+    reserves: requireReserves(have, market, market.vaults),
+    tokenPrograms: [mints[0].program, mints[1].program],
+    baseUnits:
+      SWAP_UNITS +
+      pool.rewards * REWARD_UNITS +
+      (market.adaptive ? VOLATILITY_UNITS + ABOVE_BIT_UNITS * (pool.tick > 0 ? tickBits(pool.tick) : 0) : 0) +
+      mintUnits(mints[0], extensionCount(have, market.mints[0])) +
+      mintUnits(mints[1], extensionCount(have, market.mints[1])),
+    slots,
+    routes: routesFrom(slots, { tick: pool.tick, tickSpacing }),
+  };
+}
+
+/** False for a price that no swap leaves: outside the ticks, or not that of the pool's own tick. */
+function isOnCurve({ tick, sqrtPrice }: Pick<WhirlpoolCurve, "tick" | "sqrtPrice">): boolean {
+  if (tick < MIN_TICK - 1 || tick > MAX_TICK) return false;
+  const [lowest, highest] = [Math.max(tick, MIN_TICK), Math.min(tick + 1, MAX_TICK)];
+  return sqrtPrice >= whirlpoolSqrtPrice(lowest) && sqrtPrice <= whirlpoolSqrtPrice(highest);
+}
+
+function readOracle(market: WhirlpoolMarket, have: AccountView): WhirlpoolCurve["oracle"] {
+  if (!market.adaptive) return undefined;
+  const oracle = decodeWhirlpoolOracle(requireAccount(have, market.oracle, ID, "oracle"), market.address);
+  if (oracle === undefined || oracle.groupSize === 0) {
+    throw degraded(ID, `${market.oracle} is not the oracle of ${market.address}`);
+  }
+  return oracle;
+}
+
+/** Both directions from the pool's tick, over arrays that were read. */
+export function routesFrom(
+  slots: ReadonlyMap<number, ArraySlot>,
+  pool: Pick<WhirlpoolCurve, "tick" | "tickSpacing" | "arrays">,
+): readonly [Route, Route] {
+  return [routeFrom(slots, pool, true), routeFrom(slots, pool, false)];
+}
+
+function routeFrom(
+  slots: ReadonlyMap<number, ArraySlot>,
+  { tick, tickSpacing, arrays }: Pick<WhirlpoolCurve, "tick" | "tickSpacing" | "arrays">,
+  aToB: boolean,
+): Route {
+  const starts = swapArrayStarts(tick, tickSpacing, aToB, arrays);
+  const span = whirlpoolArraySpan(tickSpacing);
+  const first = starts[0] ?? 0;
+  return {
+    arrays: starts.map((start) => slots.get(start)!),
+    behind: slots.get(aToB ? first + span : first - span),
+    borders: starts.slice(1).map((start) => whirlpoolSqrtPrice(aToB ? start + span : start - tickSpacing)),
+  };
+}

@@ -2,6 +2,7 @@ import { Address, compareAddresses } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
+import type { PriceVolatility } from "../curves/price-volatility.ts";
 import { type BaseFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
 import type { Market, MintPair } from "../venue.ts";
 import { DAMM_V2_MIGRATION_CONFIGS, DAMM_V2_PUBLIC_CONFIGS } from "./known-configs.ts";
@@ -34,16 +35,27 @@ export interface DammV2Market extends Market {
 /** Where the fee is taken. */
 type FeeSide = "output" | "tokenB";
 
+/** How a pool's fee follows volatility. */
+interface DammV2Volatility extends PriceVolatility {
+  readonly binStep: bigint;
+  readonly control: bigint;
+}
+
 /** The part of a pool that quotes depend on. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per billion. */
 export interface DammV2Pool {
   readonly baseFee: BaseFee;
-  readonly followsVolatility: boolean;
+  /** Undefined if the fee does not follow it. */
+  readonly volatility: DammV2Volatility | undefined;
   /** The part of the fee that follows volatility: as of the last trade, which is what the next one pays. */
   readonly volatilityFee: bigint;
   readonly feeCap: bigint;
   readonly feeSide: FeeSide;
   /** True: constant product over `reserves`, fees compounding. False: constant liquidity between two prices. */
   readonly compounding: boolean;
+  /** Hundredths of a fee that the protocol takes. */
+  readonly protocolPercent: bigint;
+  /** Ten-thousandths of the rest that compound. */
+  readonly compoundingBps: bigint;
   readonly firstSqrtPrice: bigint;
   readonly liquidity: bigint;
   readonly minSqrtPrice: bigint;
@@ -79,16 +91,16 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
   const feeCap = FEE_CAPS[data[486]!];
   const collectMode = data[484]!;
   if (baseFee === undefined || feeCap === undefined || collectMode > COMPOUNDING) return undefined;
-  const followsVolatility = data[56] !== 0;
+  const volatility = data[56] === 0 ? undefined : decodeVolatility(data);
   return {
     baseFee,
-    followsVolatility,
-    volatilityFee: followsVolatility
-      ? volatilityFee(readU128(data, 120), BigInt(view.getUint16(72, true)), BigInt(view.getUint32(68, true)))
-      : 0n,
+    volatility,
+    volatilityFee: volatility ? volatilityFee(volatility.accumulated, volatility.binStep, volatility.control) : 0n,
     feeCap,
     feeSide: collectMode === 0 ? "output" : "tokenB",
     compounding: collectMode === COMPOUNDING,
+    protocolPercent: BigInt(data[48]!),
+    compoundingBps: BigInt(view.getUint16(54, true)),
     firstSqrtPrice: readU128(data, 152),
     liquidity: readU128(data, 360),
     minSqrtPrice: readU128(data, 424),
@@ -103,6 +115,23 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
 }
 
 const COMPOUNDING = 2;
+
+function decodeVolatility(data: Uint8Array): DammV2Volatility {
+  const view = viewOf(data);
+  return {
+    binStep: BigInt(view.getUint16(72, true)),
+    control: BigInt(view.getUint32(68, true)),
+    maximum: BigInt(view.getUint32(64, true)),
+    stepQ64: readU128(data, 88),
+    filterPeriod: BigInt(view.getUint16(74, true)),
+    decayPeriod: BigInt(view.getUint16(76, true)),
+    reductionFactor: BigInt(view.getUint16(78, true)),
+    updatedAt: readU64(data, 80),
+    priceReference: readU128(data, 104),
+    accumulated: readU128(data, 120),
+    reference: readU128(data, 136),
+  };
+}
 
 /** The 32 bytes of base fee at offset 8, whose meaning depends on the mode byte at 16. */
 function decodeBaseFee(data: Uint8Array): BaseFee | undefined {

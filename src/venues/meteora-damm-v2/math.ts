@@ -1,4 +1,4 @@
-import { minOf, U64_MAX } from "../../primitives/integer.ts";
+import { minOf, squareRoot, U64_MAX } from "../../primitives/integer.ts";
 import {
   amountAIn,
   amountAOut,
@@ -10,7 +10,15 @@ import {
   priceAfterBOut,
 } from "../curves/constant-liquidity.ts";
 import { constantProductIn, constantProductOut } from "../curves/constant-product.ts";
-import { addFee, baseFeeOnGross, baseFeeOnNet, type FeeMoment, takeFee } from "../curves/scheduled-fee.ts";
+import { volatilityAfter } from "../curves/price-volatility.ts";
+import {
+  addFee,
+  baseFeeOnGross,
+  baseFeeOnNet,
+  type FeeMoment,
+  takeFee,
+  volatilityFee,
+} from "../curves/scheduled-fee.ts";
 import type { DammV2Pool } from "./layout.ts";
 
 /** Amounts on the pool's side of any token transfer fee. Base units. */
@@ -114,22 +122,52 @@ function curveIn(pool: DammV2Pool, aToB: boolean, output: bigint): bigint | unde
 }
 
 /**
- * The square-root price that a trade leaves; undefined for pools whose fee or reserves follow their trades, where more than the
- * price changes.
+ * The pool that a trade leaves.
  *
  * @param exactIn whether the curve was moved by its input or by its output: the roundings differ
+ * @param now Unix seconds
  */
-export function dammV2PriceAfter(
-  { compounding, followsVolatility, sqrtPrice, liquidity }: DammV2Pool,
+export function dammV2After(
+  pool: DammV2Pool,
+  aToB: boolean,
+  exactIn: boolean,
+  fill: DammV2Fill,
+  now: bigint,
+): DammV2Pool | undefined {
+  if (pool.compounding) return withReserves(pool, aToB, fill, now);
+  const sqrtPrice = priceAfter(pool, aToB, exactIn, fill);
+  return sqrtPrice === undefined ? undefined : withPrice(pool, sqrtPrice, now);
+}
+
+function priceAfter(
+  { sqrtPrice, liquidity }: DammV2Pool,
   aToB: boolean,
   exactIn: boolean,
   { netIn, grossOut }: DammV2Fill,
 ): bigint | undefined {
-  if (compounding || followsVolatility) return undefined;
   if (exactIn) {
     return aToB ? priceAfterAIn(sqrtPrice, liquidity, netIn) : priceAfterBIn(sqrtPrice, liquidity, netIn);
   }
   return aToB ? priceAfterBOut(sqrtPrice, liquidity, grossOut) : priceAfterAOut(sqrtPrice, liquidity, grossOut);
+}
+
+/** A compounding pool keeps a part of the fee, which is always in B, in its reserves. */
+function withReserves(pool: DammV2Pool, aToB: boolean, fill: DammV2Fill, now: bigint): DammV2Pool {
+  const { reserves, protocolPercent, compoundingBps } = pool;
+  const fee = fill.input - fill.netIn + (fill.grossOut - fill.output);
+  const kept = ((fee - (fee * protocolPercent) / 100n) * compoundingBps) / 10_000n;
+  const [a, b] = aToB ? [fill.netIn, kept - fill.grossOut] : [-fill.grossOut, fill.netIn + kept];
+  const after = [reserves[0] + a, reserves[1] + b] as const;
+  const moved = { ...pool, reserves: after };
+  return withPrice(moved, squareRoot((after[1] << 128n) / after[0]), now);
+}
+
+function withPrice(pool: DammV2Pool, sqrtPrice: bigint, now: bigint): DammV2Pool {
+  if (pool.volatility === undefined) return { ...pool, sqrtPrice };
+  const { binStep, control } = pool.volatility;
+  const after = volatilityAfter(pool.volatility, pool.sqrtPrice, sqrtPrice, now);
+  const fee = volatilityFee(after.accumulated, binStep, control);
+  return { ...pool, sqrtPrice, volatility: { ...after, binStep, control }, volatilityFee: fee };
 }
 
 /** Base units of B per unit of A before the trade, as a fraction. */

@@ -31,7 +31,7 @@ import {
   decodeDammV2Market,
   decodeDammV2Pool,
 } from "./layout.ts";
-import { type DammV2Fill, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price, dammV2PriceAfter } from "./math.ts";
+import { type DammV2Fill, dammV2After, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
 
 /** A pool ready to be priced in either direction. */
 interface DammV2State {
@@ -179,7 +179,7 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
   };
 }
 
-/** The pool at the price that the trade leaves; undefined where more than the price changes. */
+/** The pool that the trade leaves. */
 function traded(state: DammV2State, made: Quote<DammV2QuoteFill>, clock: ChainClock): DammV2State | undefined {
   const { market, pool, mints, reserves } = state;
   const point = pool.countsSeconds ? clock.unixTimestamp : clock.slot;
@@ -191,10 +191,10 @@ function traded(state: DammV2State, made: Quote<DammV2QuoteFill>, clock: ChainCl
     : sending(made.outAmount, transferFeeOf(mints[aToB ? 1 : 0], clock.epoch));
   if (amount === undefined) return undefined;
   const fill = exactIn ? dammV2ExactIn(pool, aToB, amount, moment) : dammV2ExactOut(pool, aToB, amount, moment);
-  const sqrtPrice = fill && dammV2PriceAfter(pool, aToB, exactIn, fill);
-  if (fill === undefined || sqrtPrice === undefined) return undefined;
+  const after = fill && dammV2After(pool, aToB, exactIn, fill, clock.unixTimestamp);
+  if (fill === undefined || after === undefined) return undefined;
   const [a, b] = aToB ? [fill.input, -fill.output] : [-fill.output, fill.input];
-  return { ...state, pool: { ...pool, sqrtPrice }, reserves: [reserves[0] + a, reserves[1] + b] };
+  return { ...state, pool: after, reserves: [reserves[0] + a, reserves[1] + b] };
 }
 
 /**
@@ -214,7 +214,7 @@ function unitsOf(
     (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
     (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? 15_000 : 0) +
-    (pool.followsVolatility ? 4_700 : 0) +
+    (pool.volatility === undefined ? 0 : 4_700) +
     (work.powers ? 2_500 : 0) +
     (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
     (work.roots ? ROOT_UNITS : 0) +

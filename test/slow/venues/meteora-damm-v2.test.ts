@@ -7,6 +7,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DAMM_V2_PROGRAM } from "../../../src/venues/meteora-damm-v2/layout.ts";
 import { meteoraDammV2 } from "../../../src/venues/meteora-damm-v2/venue.ts";
+import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { type Build, buildsOf, tradesOn } from "./support/builds.ts";
@@ -18,6 +19,8 @@ const present = existsSync(PROGRAM);
 if (!present) console.log(`skipped: ${PROGRAM} is absent, so meteora_damm_v2 was not run against its program`);
 
 const TRADES = 220;
+/** Swaps traded around on each market. */
+const SANDWICHES = 4;
 const ONE = 1n << 64n;
 const HELD = 10n ** 18n;
 const SPL: NewTradedMint = { decimals: 6, supply: HELD };
@@ -163,6 +166,7 @@ describe.skipIf(!present)("meteora_damm_v2 on its program", () => {
     expect(faults).toEqual([]);
     expect(trades).toBeGreaterThan(count * 0.8);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
+    checkSandwiches({ svm, venue: meteoraDammV2, market, random, count: SANDWICHES });
   }
 
   it("refuses a closed pool with the program's own reason", () => {

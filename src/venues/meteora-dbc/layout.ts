@@ -2,6 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { definePairPda } from "../../solana/derived-address.ts";
+import type { PriceVolatility } from "../curves/price-volatility.ts";
 import { type BaseFee, isPriceableFee, partsOfBps, volatilityFee } from "../curves/scheduled-fee.ts";
 import type { Market, MintPair } from "../venue.ts";
 import { DBC_QUOTE_MINTS } from "./known-configs.ts";
@@ -57,6 +58,8 @@ export interface DbcPool {
   readonly hasSwapped: boolean;
   /** Volatility as of the last trade: what the next one pays for. */
   readonly volatility: bigint;
+  /** What the last trade left to count it from: a time in Unix seconds, a square-root price, the decayed volatility. */
+  readonly volatilityFrom: { readonly updatedAt: bigint; readonly priceReference: bigint; readonly reference: bigint };
 }
 
 /** One stretch of the curve: constant liquidity (scaled by 2^64) from `lower` to `upper`, square-root prices in Q64.64. */
@@ -66,12 +69,19 @@ interface DbcSegment {
   readonly liquidity: bigint;
 }
 
+/** How the fee follows volatility. */
+interface DbcVolatilityTerms
+  extends Omit<PriceVolatility, "updatedAt" | "priceReference" | "reference" | "accumulated"> {
+  readonly binStep: bigint;
+  readonly control: bigint;
+}
+
 /** The terms a pool was launched with. */
 export interface DbcConfig {
   readonly quoteMint: Address;
   readonly baseFee: BaseFee;
   /** Undefined: the fee does not follow volatility. */
-  readonly volatility: { readonly binStep: bigint; readonly control: bigint } | undefined;
+  readonly volatility: DbcVolatilityTerms | undefined;
   readonly feeCap: bigint;
   /** True: fees are taken from whatever comes out. False: always from the quote token. */
   readonly feeOnOutput: boolean;
@@ -129,6 +139,11 @@ export function decodeDbcPool({ data }: Account): DbcPool {
     migrated: data[305] !== 0,
     hasSwapped: data[370] !== 0,
     volatility: readU128(data, 40),
+    volatilityFrom: {
+      updatedAt: readU64(data, 8),
+      priceReference: readU128(data, 24),
+      reference: readU128(data, 56),
+    },
   };
 }
 
@@ -147,7 +162,15 @@ export function decodeDbcConfig({ owner, data }: Account): DbcConfig | undefined
     volatility:
       data[136] === 0
         ? undefined
-        : { binStep: BigInt(view.getUint16(152, true)), control: BigInt(view.getUint32(148, true)) },
+        : {
+            binStep: BigInt(view.getUint16(152, true)),
+            control: BigInt(view.getUint32(148, true)),
+            maximum: BigInt(view.getUint32(144, true)),
+            stepQ64: readU128(data, 168),
+            filterPeriod: BigInt(view.getUint16(154, true)),
+            decayPeriod: BigInt(view.getUint16(156, true)),
+            reductionFactor: BigInt(view.getUint16(158, true)),
+          },
     feeCap: MAX_FEE,
     feeOnOutput: collectFeeMode === 1,
     countsSeconds: data[234] === 1,

@@ -35,6 +35,7 @@ const pool: DbcPool = {
   migrated: false,
   hasSwapped: true,
   volatility: 0n,
+  volatilityFrom: { updatedAt: 0n, priceReference: 0n, reference: 0n },
 };
 const moment = (selling: boolean) => dbcMoment(pool, selling, 1n);
 

@@ -9,6 +9,7 @@ import {
   priceAfterBIn,
   priceAfterBOut,
 } from "../curves/constant-liquidity.ts";
+import { volatilityAfter } from "../curves/price-volatility.ts";
 import { addFee, baseFeeOnGross, baseFeeOnNet, type FeeMoment, takeFee } from "../curves/scheduled-fee.ts";
 import { type DbcConfig, type DbcPool, dbcVolatilityFee } from "./layout.ts";
 
@@ -26,11 +27,14 @@ export interface DbcFill {
   readonly crossed: number;
   /** True if it ends in the first stretch. */
   readonly endsLow: boolean;
+  /** The square-root price that it leaves. */
+  readonly sqrtPrice: bigint;
 }
 
 /** An amount found by walking the curve. */
 interface Walk {
   readonly amount: bigint;
+  readonly sqrtPrice: bigint;
   readonly crossed: number;
   readonly endsLow: boolean;
 }
@@ -67,6 +71,7 @@ export function dbcExactIn(
     output: feeOnInput ? grossOut : takeFee(grossOut, fee),
     crossed: walk.crossed,
     endsLow: walk.endsLow,
+    sqrtPrice: walk.sqrtPrice,
   };
 }
 
@@ -93,7 +98,7 @@ export function dbcExactOut(
   const netIn = walk.amount;
   const input = feeOnInput ? beforeFee(config, pool, netIn, moment) : netIn;
   if (input === undefined || input > U64_MAX) return undefined;
-  return { input, netIn, grossOut, output, crossed: walk.crossed, endsLow: walk.endsLow };
+  return { input, netIn, grossOut, output, crossed: walk.crossed, endsLow: walk.endsLow, sqrtPrice: walk.sqrtPrice };
 }
 
 /** The most a buy can put in, fees included, before the curve ends. Found by bisection: for error messages, not for quotes. */
@@ -106,6 +111,17 @@ export function dbcMostIn(config: DbcConfig, pool: DbcPool, moment: FeeMoment): 
     else fits = middle;
   }
   return fits;
+}
+
+/** The pool that a trade leaves. `now` in Unix seconds. */
+export function dbcAfter(config: DbcConfig, pool: DbcPool, selling: boolean, fill: DbcFill, now: bigint): DbcPool {
+  const { sqrtPrice, netIn, grossOut } = fill;
+  const quoteReserve = pool.quoteReserve + (selling ? -grossOut : netIn);
+  const moved = { ...pool, sqrtPrice, quoteReserve, hasSwapped: true };
+  if (config.volatility === undefined) return moved;
+  const before = { ...config.volatility, ...pool.volatilityFrom, accumulated: pool.volatility };
+  const { updatedAt, priceReference, reference, accumulated } = volatilityAfter(before, pool.sqrtPrice, sqrtPrice, now);
+  return { ...moved, volatility: accumulated, volatilityFrom: { updatedAt, priceReference, reference } };
 }
 
 function beforeFee(config: DbcConfig, pool: DbcPool, net: bigint, moment: FeeMoment): bigint | undefined {
@@ -135,7 +151,7 @@ function coinsForQuote({ segments, migrationSqrtPrice }: DbcConfig, sqrtPrice: b
     price = next;
     if (whole) crossed++;
   }
-  return left === 0n ? { amount, crossed, endsLow: false } : undefined;
+  return left === 0n ? { amount, sqrtPrice: price, crossed, endsLow: false } : undefined;
 }
 
 /** Selling: downwards, as far as the first price. In the first stretch the program looks for the price first. */
@@ -158,7 +174,7 @@ function quoteForCoins({ segments }: DbcConfig, sqrtPrice: bigint, coins: bigint
     price = next;
     if (whole) crossed++;
   }
-  return left === 0n ? { amount, crossed, endsLow } : undefined;
+  return left === 0n ? { amount, sqrtPrice: price, crossed, endsLow } : undefined;
 }
 
 /** Buying an amount of coins: what goes in. */
@@ -179,7 +195,7 @@ function quoteToGetCoins({ segments, migrationSqrtPrice }: DbcConfig, sqrtPrice:
     price = next;
     if (whole) crossed++;
   }
-  return left === 0n && price <= migrationSqrtPrice ? { amount, crossed, endsLow: false } : undefined;
+  return left === 0n && price <= migrationSqrtPrice ? { amount, sqrtPrice: price, crossed, endsLow: false } : undefined;
 }
 
 /** Selling for an amount of quote: what goes in. */
@@ -203,5 +219,5 @@ function coinsToGetQuote({ segments }: DbcConfig, sqrtPrice: bigint, quote: bigi
     price = next;
     if (whole) crossed++;
   }
-  return left === 0n ? { amount, crossed, endsLow } : undefined;
+  return left === 0n ? { amount, sqrtPrice: price, crossed, endsLow } : undefined;
 }

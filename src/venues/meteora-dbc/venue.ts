@@ -1,6 +1,6 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { AccountView } from "../../solana/account.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -26,7 +26,7 @@ import {
   isDbcPool,
   isDbcQuoteMint,
 } from "./layout.ts";
-import { type DbcFill, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
+import { type DbcFill, dbcAfter, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
 
 /** A bonding curve ready to be priced in either direction. */
 interface DbcState {
@@ -69,6 +69,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
 
   read: readState,
   quote,
+  traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -160,6 +161,24 @@ function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
       computeUnits: unitsOf(state, selling, exactIn, fill, moment),
       laterRoot: exactIn ? undefined : laterRoot(config.baseFee, fill.netIn, moment),
     },
+  };
+}
+
+/** The curve that the trade leaves. */
+function traded(state: DbcState, made: Quote<DbcQuoteFill>, clock: ChainClock): DbcState | undefined {
+  const { market, pool, config, reserves } = state;
+  const selling = made.inMint === market.mints[0];
+  const moment = dbcMoment(pool, selling, config.countsSeconds ? clock.unixTimestamp : clock.slot);
+  const fill =
+    made.mode === "exactIn"
+      ? dbcExactIn(config, pool, selling, made.inAmount, moment)
+      : dbcExactOut(config, pool, selling, made.outAmount, moment);
+  if (fill === undefined) return undefined;
+  const [coins, quotes] = selling ? [fill.input, -fill.output] : [-fill.output, fill.input];
+  return {
+    ...state,
+    pool: dbcAfter(config, pool, selling, fill, clock.unixTimestamp),
+    reserves: [reserves[0] + coins, reserves[1] + quotes],
   };
 }
 

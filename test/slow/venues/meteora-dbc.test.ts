@@ -12,6 +12,7 @@ import { createTokenAccount } from "../../../src/solana/token/token-instructions
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DBC_PROGRAM } from "../../../src/venues/meteora-dbc/layout.ts";
 import { meteoraDbc } from "../../../src/venues/meteora-dbc/venue.ts";
+import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
@@ -24,6 +25,8 @@ if (missing.length > 0)
   console.log(`skipped: ${missing.join(", ")} absent, so meteora_dbc was not run against its program`);
 
 const TRADES = 300;
+/** Swaps traded around on each market. */
+const SANDWICHES = 4;
 const ONE = 1n << 64n;
 const HELD = 10n ** 18n;
 /** Of no list of ours. */
@@ -162,6 +165,7 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_dbc on its program ($p
     expect(faults).toEqual([]);
     expect(trades).toBeGreaterThan(count * 0.6);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
+    checkSandwiches({ svm, venue: meteoraDbc, market, pair, random, count: SANDWICHES });
   });
 });
 

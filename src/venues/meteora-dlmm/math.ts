@@ -19,11 +19,11 @@ const ONE_IN_BPS = 10_000;
 const SCALE = 64n;
 
 /** Offsets of values in a bin. @see @meteora-ag/dlmm 1.9.14 IDL, type Bin */
-const AMOUNT_X = 0;
-const AMOUNT_Y = 8;
+export const AMOUNT_X = 0;
+export const AMOUNT_Y = 8;
 const PRICE = 16;
-const OPEN_ORDERS = 112;
-const PROCESSED_ORDERS = 128;
+export const OPEN_ORDERS = 112;
+export const PROCESSED_ORDERS = 128;
 const ASK_SIDE = 140;
 
 /** Bins in one direction of trade. */
@@ -75,7 +75,7 @@ export function binPrice(binId: number, binStep: number): bigint {
  * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuote
  */
 export function dlmmExactIn(walk: BinWalk, input: bigint): DlmmFill | DlmmRefusal {
-  return fill(walk, input, true);
+  return fillBins(walk, input, true);
 }
 
 /**
@@ -84,10 +84,29 @@ export function dlmmExactIn(walk: BinWalk, input: bigint): DlmmFill | DlmmRefusa
  * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuoteExactOut
  */
 export function dlmmExactOut(walk: BinWalk, output: bigint): DlmmFill | DlmmRefusal {
-  return fill(walk, output, false);
+  return fillBins(walk, output, false);
 }
 
-function fill(walk: BinWalk, amount: bigint, exactIn: boolean): DlmmFill | DlmmRefusal {
+/** A bin as a trade finds it, and what the trade does there. Base units. */
+export interface BinTrade {
+  /** What market makers hold of the output, limit orders being filled, and those not begun. */
+  readonly makers: bigint;
+  readonly processed: bigint;
+  readonly open: bigint;
+  /** Input without fees, and output before fees on output. */
+  readonly netIn: bigint;
+  readonly grossOut: bigint;
+  /** Input that buys an amount, rounded up. */
+  costOf(out: bigint): bigint;
+}
+
+/** The same for either side, calling `visit` after each bin that the trade reaches. */
+export function fillBins(
+  walk: BinWalk,
+  amount: bigint,
+  exactIn: boolean,
+  visit?: (array: BinArray, id: number, bin: BinTrade) => void,
+): DlmmFill | DlmmRefusal {
   const { pair, binStep, xToY, arrays } = walk;
   const step = xToY ? -1 : 1;
   const feeOnInput = !pair.feesInY || !xToY;
@@ -121,6 +140,7 @@ function fill(walk: BinWalk, amount: bigint, exactIn: boolean): DlmmFill | DlmmR
         left -= bin.output;
         total.output += bin.output;
       }
+      visit?.(array, id, bin);
       total.input += bin.input;
       total.netIn += bin.netIn;
       total.grossOut += bin.grossOut;
@@ -221,25 +241,45 @@ interface Volatility {
 
 /** The fee, which grows with each bin crossed. Its references first decay with the time since the last trade. */
 function createVolatility(pair: DlmmPair, binStep: bigint, now: bigint): Volatility {
-  const elapsed = Number(now - pair.lastUpdate);
-  let reference = pair.volatilityReference;
-  let center = pair.indexReference;
-  if (elapsed >= pair.filterPeriod) {
-    center = pair.activeId;
-    reference = elapsed < pair.decayPeriod ? Math.floor((pair.volatility * pair.reductionFactor) / ONE_IN_BPS) : 0;
-  }
+  const { reference, center } = volatilityFrom(pair, now);
   let lastVolatility = -1;
   let fee = minOf(pair.baseFee, FEE_CAP);
   return {
     feeAt(binId) {
       if (pair.variableFeeControl === 0n) return fee;
-      const volatility = Math.min(reference + Math.abs(center - binId) * BIN_VOLATILITY, pair.maxVolatility);
+      const volatility = volatilityAt(pair, reference, center, binId);
       if (volatility !== lastVolatility) {
         lastVolatility = volatility;
         fee = minOf(pair.baseFee + volatilityFee(BigInt(volatility), binStep, pair.variableFeeControl), FEE_CAP);
       }
       return fee;
     },
+  };
+}
+
+/** What volatility is counted from at `now`, Unix seconds: what remains of it, and the bin. */
+function volatilityFrom(pair: DlmmPair, now: bigint): { readonly reference: number; readonly center: number } {
+  const elapsed = Number(now - pair.lastUpdate);
+  if (elapsed < pair.filterPeriod) return { reference: pair.volatilityReference, center: pair.indexReference };
+  const rest = elapsed < pair.decayPeriod ? Math.floor((pair.volatility * pair.reductionFactor) / ONE_IN_BPS) : 0;
+  return { reference: rest, center: pair.activeId };
+}
+
+function volatilityAt(pair: DlmmPair, reference: number, center: number, binId: number): number {
+  return Math.min(reference + Math.abs(center - binId) * BIN_VOLATILITY, pair.maxVolatility);
+}
+
+/** The pair after a trade that ends in a bin. `now` in Unix seconds. */
+export function dlmmPairAfter(pair: DlmmPair, activeId: number, now: bigint): DlmmPair {
+  const { reference, center } = volatilityFrom(pair, now);
+  return {
+    ...pair,
+    activeId,
+    volatility: volatilityAt(pair, reference, center, activeId),
+    volatilityReference: reference,
+    indexReference: center,
+    // A trade that stays in its bin leaves the time as it was.
+    lastUpdate: activeId === pair.activeId ? pair.lastUpdate : now,
   };
 }
 

@@ -1,30 +1,25 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { AccountView } from "../../solana/account.ts";
-import { type AccountMeta, writable } from "../../solana/instruction.ts";
+import type { AccountMeta } from "../../solana/instruction.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
-import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
-import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
-import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
+import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { rejectUnsupported, unread } from "../shared/required.ts";
+import { assertReserve } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
+import { tradedDlmm, withArraysNamed } from "./after.ts";
 import { meteoraDlmmErrors } from "./errors.ts";
-import { type DlmmAccounts, dlmmAccounts, dlmmSwap } from "./instruction.ts";
+import { dlmmSwap } from "./instruction.ts";
 import {
   arraysWithLiquidity,
-  type BinArray,
   binArrayOf,
   bitmapExtensionOf,
   DLMM_PAIR_SIZE,
   DLMM_PROGRAM,
   type DlmmMarket,
-  type DlmmPair,
-  decodeBinArray,
   decodeBitmap,
   decodeDlmmMarket,
   decodeDlmmPair,
@@ -32,50 +27,13 @@ import {
   MINT_X_OFFSET,
   MINT_Y_OFFSET,
 } from "./layout.ts";
-import {
-  activeArray,
-  type BinWalk,
-  binPrice,
-  type DlmmFill,
-  type DlmmRefusal,
-  dlmmExactIn,
-  dlmmExactOut,
-} from "./math.ts";
-
-/** Bins that one direction of trade may reach, with their accounts. */
-interface Side {
-  readonly arrays: readonly BinArray[];
-  readonly metas: readonly AccountMeta[];
-}
-
-/** A pair ready to be priced in either direction. */
-interface DlmmState {
-  readonly market: DlmmMarket;
-  readonly pair: DlmmPair;
-  readonly mints: readonly [Mint, Mint];
-  readonly reserves: Reserves;
-  /** Extensions each mint carries. */
-  readonly extensions: readonly [number, number];
-  readonly accounts: DlmmAccounts;
-  /** True if the pair has a bitmap extension. */
-  readonly extended: boolean;
-  /** Price of the active bin, Y per X in Q64.64. */
-  readonly activePrice: bigint;
-  /** X going in meets bins downwards. */
-  readonly down: Side;
-  readonly up: Side;
-}
+import { activeArray, type BinWalk, type DlmmFill, type DlmmRefusal, dlmmExactIn, dlmmExactOut } from "./math.ts";
+import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm, SPARE_ARRAYS } from "./state.ts";
 
 interface DlmmQuoteFill {
   readonly binArrays: readonly AccountMeta[];
   readonly computeUnits: number;
 }
-
-/** Bin arrays a trade may use in one direction: as many as fit into a transaction. */
-const ARRAYS_PER_TRADE = 5;
-/** One more is named if there is room, so that a price that moves in the meantime still finds its bins. */
-const SPARE_ARRAYS = 1;
-const ARRAYS_READ = ARRAYS_PER_TRADE + SPARE_ARRAYS;
 
 const ACCOUNTS = {
   program: DLMM_PROGRAM,
@@ -127,8 +85,15 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     ];
   },
 
-  read: readState,
+  read: readDlmm,
   quote,
+  traded: tradedDlmm,
+
+  replay(state, { fill }, ask) {
+    const seen = withArraysNamed(state, fill.binArrays);
+    const made = quote(seen, ask, fill.binArrays.length);
+    return { made, left: () => tradedDlmm(state, made, ask.clock) };
+  },
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -147,50 +112,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   errors: meteoraDlmmErrors,
 };
 
-function readState(market: DlmmMarket, have: AccountView): DlmmState {
-  const account = requireAccount(have, market.address, "meteora_dlmm", "pair");
-  const pair = decodeDlmmMarket(account) === undefined ? undefined : decodeDlmmPair(account);
-  if (pair === undefined) {
-    throw degraded("meteora_dlmm", `${market.address} is not a pair of a kind known here`);
-  }
-  const mints = [
-    requireMint(have, market.mints[0], "meteora_dlmm"),
-    requireMint(have, market.mints[1], "meteora_dlmm"),
-  ] as const;
-  const bitmap = decodeBitmap(account, have.get(bitmapExtensionOf(market.address).address) ?? null);
-  const side = (upwards: boolean): Side => {
-    const indices = arraysWithLiquidity(bitmap, activeArray(pair), upwards, ARRAYS_READ);
-    const arrays = readArrays(market.address, indices, have);
-    return { arrays, metas: arrays.map(({ address }) => writable(address)) };
-  };
-  const extended = bitmap.extension !== undefined;
-  return {
-    market,
-    pair,
-    mints,
-    reserves: requireReserves(have, market, market.reserves),
-    extensions: [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])],
-    accounts: dlmmAccounts(market, mints, extended),
-    extended,
-    activePrice: binPrice(pair.activeId, market.binStep),
-    down: side(false),
-    up: side(true),
-  };
-}
-
-/** The arrays in order, up to the first missing one: nothing beyond it can be priced. */
-function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
-  const arrays: BinArray[] = [];
-  for (const index of indices) {
-    const account = have.get(binArrayOf(pair, index).address);
-    const array = account === undefined || account === null ? undefined : decodeBinArray(account);
-    if (array === undefined) break;
-    arrays.push(array);
-  }
-  return arrays;
-}
-
-function quote(state: DlmmState, ask: Ask): Quote<DlmmQuoteFill> {
+function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote<DlmmQuoteFill> {
   const { market, pair, mints } = state;
   const point = pair.countsSeconds ? ask.clock.unixTimestamp : ask.clock.slot;
   if (!pair.enabled) throw notTrading(market, "is disabled");
@@ -216,7 +138,7 @@ function quote(state: DlmmState, ask: Ask): Quote<DlmmQuoteFill> {
     fill = dlmmExactOut(walk, leaves);
   }
   if (fill === "uneven") throw uneven(market);
-  if (fill === "exhausted" || fill.arrays > ARRAYS_PER_TRADE) throw tooLarge(market);
+  if (fill === "exhausted" || fill.arrays > mostArrays) throw tooLarge(market);
   const inAmount = ask.mode === "exactIn" ? ask.amount : sending(fill.input, feeIn);
   if (inAmount === undefined) throw tooLarge(market);
   const outAmount = arriving(fill.output, feeOut);

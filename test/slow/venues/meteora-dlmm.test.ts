@@ -8,6 +8,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DLMM_PROGRAM } from "../../../src/venues/meteora-dlmm/layout.ts";
 import { meteoraDlmm } from "../../../src/venues/meteora-dlmm/venue.ts";
+import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
@@ -27,6 +28,8 @@ const present = existsSync(PROGRAM);
 if (!present) console.log(`skipped: ${PROGRAM} is absent, so meteora_dlmm was not run against its program`);
 
 const TRADES = 260;
+/** Swaps traded around on each market. */
+const SANDWICHES = 4;
 const HELD = 10n ** 18n;
 const SPL: NewTradedMint = { decimals: 6, supply: HELD };
 const TOKEN_2022: NewTradedMint = { decimals: 9, supply: HELD, program: TOKEN_2022_PROGRAM };
@@ -198,6 +201,7 @@ describe.skipIf(!present).each(BUILDS)("meteora_dlmm on its program ($path)", (b
     expect(faults).toEqual([]);
     expect(trades).toBeGreaterThan(count * 0.6);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
+    checkSandwiches({ svm, venue: meteoraDlmm, market: pair, random, count: SANDWICHES });
   });
 });
 

@@ -1,0 +1,96 @@
+import type { Address } from "../../primitives/address.ts";
+import type { AccountView } from "../../solana/account.ts";
+import { type AccountMeta, writable } from "../../solana/instruction.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { degraded } from "../shared/refusals.ts";
+import { requireAccount, requireMint } from "../shared/required.ts";
+import { type Reserves, requireReserves } from "../shared/reserves.ts";
+import { type DlmmAccounts, dlmmAccounts } from "./instruction.ts";
+import {
+  arraysWithLiquidity,
+  type BinArray,
+  binArrayOf,
+  bitmapExtensionOf,
+  type DlmmMarket,
+  type DlmmPair,
+  decodeBinArray,
+  decodeBitmap,
+  decodeDlmmMarket,
+  decodeDlmmPair,
+} from "./layout.ts";
+import { activeArray, binPrice } from "./math.ts";
+
+/** Bins that one direction of trade may reach, with their accounts. */
+export interface Side {
+  readonly arrays: readonly BinArray[];
+  readonly metas: readonly AccountMeta[];
+}
+
+/** A pair ready to be priced in either direction. */
+export interface DlmmState {
+  readonly market: DlmmMarket;
+  readonly pair: DlmmPair;
+  readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
+  /** Extensions each mint carries. */
+  readonly extensions: readonly [number, number];
+  readonly accounts: DlmmAccounts;
+  /** True if the pair has a bitmap extension. */
+  readonly extended: boolean;
+  /** Price of the active bin, Y per X in Q64.64. */
+  readonly activePrice: bigint;
+  /** X going in meets bins downwards. */
+  readonly down: Side;
+  readonly up: Side;
+}
+
+/** Bin arrays a trade may use in one direction: as many as fit into a transaction. */
+export const ARRAYS_PER_TRADE = 5;
+/** One more is named if there is room, so that a price that moves in the meantime still finds its bins. */
+export const SPARE_ARRAYS = 1;
+export const ARRAYS_READ = ARRAYS_PER_TRADE + SPARE_ARRAYS;
+
+/** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */
+export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
+  const account = requireAccount(have, market.address, "meteora_dlmm", "pair");
+  const pair = decodeDlmmMarket(account) === undefined ? undefined : decodeDlmmPair(account);
+  if (pair === undefined) {
+    throw degraded("meteora_dlmm", `${market.address} is not a pair of a kind known here`);
+  }
+  const mints = [
+    requireMint(have, market.mints[0], "meteora_dlmm"),
+    requireMint(have, market.mints[1], "meteora_dlmm"),
+  ] as const;
+  const bitmap = decodeBitmap(account, have.get(bitmapExtensionOf(market.address).address) ?? null);
+  const side = (upwards: boolean): Side => {
+    const indices = arraysWithLiquidity(bitmap, activeArray(pair), upwards, ARRAYS_READ);
+    const arrays = readArrays(market.address, indices, have);
+    return { arrays, metas: arrays.map(({ address }) => writable(address)) };
+  };
+  const extended = bitmap.extension !== undefined;
+  return {
+    market,
+    pair,
+    mints,
+    reserves: requireReserves(have, market, market.reserves),
+    extensions: [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])],
+    accounts: dlmmAccounts(market, mints, extended),
+    extended,
+    activePrice: binPrice(pair.activeId, market.binStep),
+    down: side(false),
+    up: side(true),
+  };
+}
+
+/** The arrays in order, up to the first missing one: nothing beyond it can be priced. */
+function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
+  const arrays: BinArray[] = [];
+  for (const index of indices) {
+    const account = have.get(binArrayOf(pair, index).address);
+    const array = account === undefined || account === null ? undefined : decodeBinArray(account);
+    if (array === undefined) break;
+    arrays.push(array);
+  }
+  return arrays;
+}

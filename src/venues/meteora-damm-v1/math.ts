@@ -112,6 +112,14 @@ function scalesOf(curve: StableCurve, { stakedPrice, now }: DammV1Trade): readon
   return price === undefined || price === 0n ? undefined : [a * MILLION, b * price];
 }
 
+/** A trade stores the value of staked SOL once the stored one is too old. `now` in Unix seconds. */
+export function rememberStakedPrice(pool: DammV1Pool, stakedPrice: bigint | undefined, now: bigint): DammV1Pool {
+  const { stable } = pool;
+  if (stable === undefined || stable.depeg === "none" || stakedPrice === undefined) return pool;
+  if (now <= stable.rememberedAt + MEMORY_SECONDS) return pool;
+  return { ...pool, stable: { ...stable, rememberedAt: now, rememberedPrice: stakedPrice } };
+}
+
 /**
  * Simulates the program for `input`: the protocol's fee is set aside, the rest goes into the vault for shares, the curve
  * gives on what the pool's shares grew by less the fee, and the vault pays out for shares. Fees round down but are at least

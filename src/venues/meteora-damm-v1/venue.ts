@@ -1,11 +1,12 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import { minOf } from "../../primitives/integer.ts";
-import type { AccountView } from "../../solana/account.ts";
+import type { AccountView, ChainClock } from "../../solana/account.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, requireReserve } from "../shared/reserves.ts";
-import type { Ask, Quote, Venue } from "../venue.ts";
+import type { Ask, Quote, Replay, Venue } from "../venue.ts";
 import { meteoraDammV1Errors } from "./errors.ts";
 import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
 import {
@@ -31,6 +32,7 @@ import {
   dammV1ExactIn,
   dammV1ExactOut,
   dammV1Impact,
+  rememberStakedPrice,
   type VaultMoves,
   type VaultShare,
 } from "./math.ts";
@@ -100,6 +102,8 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   read: readState,
   quote,
   after,
+  traded,
+  replay,
   /** There is no instruction for an exact output: what was quoted goes in, for no less than was asked. */
   signedAsk: ({ mode, inAmount, outAmount }) =>
     mode === "exactIn" ? { mode, amount: inAmount } : { mode: "exactIn", amount: inAmount, bound: outAmount },
@@ -190,6 +194,33 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
     priceImpact: dammV1Impact(bench, fill),
     fill: { from, checkedOut: fill.checkedOut, computeUnits: unitsOf(bench, fill), moved: fill.moved },
   };
+}
+
+/** The pool with what the trade leaves of its vaults and of its shares in them. */
+function traded(state: DammV1State, made: Quote<DammV1QuoteFill>, { unixTimestamp }: ChainClock): DammV1State {
+  const { from, moved } = made.fill;
+  const { shares, pool } = after(state, made, state);
+  const own = (index: 0 | 1): VaultShare => {
+    const held = shares[index].shares + (index === from ? moved.minted : -moved.burnt);
+    return { ...shares[index], shares: held };
+  };
+  return { ...state, shares: [own(0), own(1)], pool: rememberStakedPrice(pool, state.stakedPrice, unixTimestamp) };
+}
+
+/** The program checks the decrease of the pool's stake, which the signed bound exceeds by as much as it did when quoted. */
+function replay(
+  state: DammV1State,
+  signed: Quote<DammV1QuoteFill>,
+  ask: Ask,
+  bound: bigint,
+): Replay<DammV1State, DammV1QuoteFill> {
+  const made = quote(state, ask);
+  if (made.fill.checkedOut >= bound + signed.fill.checkedOut - signed.outAmount)
+    return { made, left: () => traded(state, made, ask.clock) };
+  throw new TradewireError(
+    "SLIPPAGE_EXCEEDED",
+    `meteora_damm_v1 market ${state.market.address} gives less than signed`,
+  );
 }
 
 /** Vaults are shared: a trade changes what the shares of every other pool in its two vaults are worth. */

@@ -7,6 +7,7 @@ import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
+import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
@@ -31,6 +32,8 @@ if (!existsSync(DUMP))
 const SOL_MSOL = Address.of("HcjZvfeSNJbNkfLD4eEcRBr96AD3w1GpmMppaeRZf7ur");
 
 const TRADES = 220;
+/** Swaps traded around on each market. */
+const SANDWICHES = 4;
 const HELD = 10n ** 18n;
 
 interface Case {
@@ -155,6 +158,7 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program
     expect(faults).toEqual([]);
     expect(trades).toBeGreaterThan(count * 0.6);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
+    checkSandwiches({ svm, venue: meteoraDammV1, market, random, count: SANDWICHES });
   });
 });
 

@@ -163,19 +163,19 @@ test("at rest the chain's fees are read every ten seconds, and no account's", as
   expect(count() - before).toBeLessThanOrEqual(7);
 });
 
-test("many accounts take turns, a quarter of them a refresh, and those that cost more than the chain come sooner", async () => {
-  const accounts = Array.from({ length: 12 }, (_, i) => Address.from(new Uint8Array(32).fill(20 + i)));
+test("many accounts take turns, an eighth of them a refresh, and those that cost more than the chain come sooner", async () => {
+  const accounts = Array.from({ length: 24 }, (_, i) => Address.from(new Uint8Array(32).fill(20 + i)));
   const [dear] = accounts;
   const reads = new Map<string, number>();
   await start(([address]) => {
     if (address !== undefined) reads.set(address, (reads.get(address) ?? 0) + 1);
     return address === dear!.toString() ? [900] : [100];
   });
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 40; i++) {
     fees.priceMicroLamportsPerCu("fast", accounts);
     await vi.advanceTimersByTimeAsync(2_000);
   }
-  expect(endpoint.countOf("getRecentPrioritizationFees")).toBe(1 + 20 * (1 + 3));
+  expect(endpoint.countOf("getRecentPrioritizationFees")).toBe(1 + 40 * (1 + 3));
   const others = accounts.slice(1).map((address) => reads.get(address.toString())!);
   expect(Math.min(...others)).toBeGreaterThanOrEqual(4);
   expect(reads.get(dear!.toString())).toBeGreaterThan(1.5 * Math.max(...others));

@@ -45,7 +45,7 @@ const REST_REFRESH_MS = 10_000;
 const DEFAULT_MAX_ACCOUNTS = 256;
 const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
 /** Prices are of the last minute: read every few seconds, an account's are as good, for fewer calls. */
-const DEFAULT_REFRESHES_PER_TURN = 4;
+const DEFAULT_REFRESHES_PER_TURN = 8;
 /** Accounts that are few enough to be read by every refresh. */
 const ALWAYS_READ = 2;
 /** How many times as often an account is read that costs more than the chain, if many take turns. */

@@ -359,6 +359,23 @@ describe.each(homes)("accounts on $name", (home) => {
     await expect.poll(() => codeOf(() => there.keys.authenticate(apiKey)), { interval: 20 }).toBe("AUTH_ERROR");
   });
 
+  it("notices a revocation on a database that took over without the one before", async () => {
+    const place = await home.place();
+    const [here, there] = [await start(place), await start(place)];
+    const { store } = here;
+    const wallet = createTestWallet();
+    const [first, second] = [await register(here.accounts, wallet), await register(here.accounts, wallet)];
+    const owner = await there.keys.authenticate(first.apiKey);
+    await there.keys.authenticate(second.apiKey);
+    const before = await store.run((db) => db.selectFrom("revocation_count").select("count").executeTakeFirstOrThrow());
+    await here.accounts.revokeKey(owner, first.keyId);
+    await there.keys.refresh();
+    await store.run((db) => db.updateTable("revocation_count").set(before).execute());
+    await here.accounts.revokeKey(owner, second.keyId);
+    await there.keys.refresh();
+    expect(await codeOf(() => there.keys.authenticate(second.apiKey))).toBe("AUTH_ERROR");
+  });
+
   it("reports a revocation to what depends on the key, whenever that began and whatever is in memory", async () => {
     const place = await home.place();
     const here = await start(place);

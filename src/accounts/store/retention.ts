@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { DeleteResult } from "kysely";
 import type { Now } from "../../primitives/clock.ts";
 import type { Database } from "./schema.ts";
@@ -14,6 +15,9 @@ const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 
 /** Rows deleted per statement: small enough to stay far below the time-out and let other writes in. */
 const REMOVED_AT_ONCE = 500;
+
+/** The most that can be drawn at once. */
+const MAX_COUNT = 2 ** 48 - 1;
 
 /** How long rows are kept. Milliseconds. API keys: 0 for ever. */
 export interface RowLives {
@@ -111,11 +115,14 @@ async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<t
   }
 }
 
-/** Has every process look again at the keys that it or its streams use. */
+/**
+ * Has every process look again at the keys that it or its streams use. A number drawn, not the next one: a database that takes over
+ * without the last revocation would give the next one a number that processes have seen.
+ */
 export const countRevocation = (db: Database) =>
   db
     .updateTable("revocation_count")
-    .set((row) => ({ count: row("count", "+", 1) }))
+    .set({ count: randomInt(MAX_COUNT) })
     .execute();
 
 const selectIds = (db: Database) => db.selectFrom("api_keys").select("id");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { feeRateWithVolatility, MAX_TICK, MIN_TICK, Q64, swapStep } from "../curves/concentrated-liquidity.ts";
 import { whirlpoolSqrtPrice } from "../orca-whirlpool/tick-price.ts";
 import type { ClmmVolatility } from "./layout.ts";
-import { type ClmmCurve, clmmSqrtPrice, matchOrders, swapClmm } from "./math.ts";
+import { type ClmmCurve, clmmAfter, clmmSqrtPrice, matchOrders, swapClmm } from "./math.ts";
 
 const NOW = 1_800_000_000n;
 
@@ -231,5 +231,14 @@ describe("a fee that follows volatility", () => {
     expect(at(29n)).toBe(at(30n));
     expect(at(599n)).toBeLessThan(at(600n));
     expect(at(600n)).toBe(swapClmm(curve(), false, true, 1_000_000n, NOW)!.output);
+  });
+});
+
+describe("clmmAfter", () => {
+  it("leaves the tick to a trade that does not move the price, below a tick that was crossed", () => {
+    const ticks = [-600, -120];
+    const crossed = curve({ ticks, sqrtPrices: ticks.map(clmmSqrtPrice), tick: -121, sqrtPrice: clmmSqrtPrice(-120) });
+    expect(clmmAfter(crossed, true, true, 1n, NOW)).toMatchObject({ tick: -121, sqrtPrice: clmmSqrtPrice(-120) });
+    expect(clmmAfter(crossed, true, true, 10n ** 8n, NOW)!.tick).toBeLessThan(-121);
   });
 });

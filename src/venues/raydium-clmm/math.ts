@@ -162,6 +162,8 @@ class ClmmSwap {
   #endsBetween = false;
   #matched = 0;
   #searchedTo: number;
+  /** The pool's tick, while it need not be found from the price: a stretch that does not move the price leaves the tick. */
+  #tick: number | undefined;
 
   constructor(curve: ClmmCurve, zeroForOne: boolean, exactIn: boolean, amount: bigint, unixTimestamp: bigint) {
     this.#curve = curve;
@@ -175,6 +177,7 @@ class ClmmSwap {
     this.#liquidity = curve.liquidity;
     this.#remaining = amount;
     this.#searchedTo = curve.tick;
+    this.#tick = curve.tick;
   }
 
   /** @returns undefined if the known ticks do not reach far enough */
@@ -190,8 +193,7 @@ class ClmmSwap {
 
   /** The curve after `run`. */
   left(): ClmmCurve {
-    const reached = this.#zeroForOne ? this.#searchedTo - 1 : this.#searchedTo;
-    const tick = this.#endsBetween ? tickOf(this.#sqrtPrice) : reached;
+    const tick = this.#tick ?? tickOf(this.#sqrtPrice);
     return { ...this.#curve, sqrtPrice: this.#sqrtPrice, liquidity: this.#liquidity, tick };
   }
 
@@ -231,6 +233,7 @@ class ClmmSwap {
       this.#feeOnInput,
     );
     if (step === undefined) return false;
+    if (step.sqrtPrice !== this.#sqrtPrice) this.#tick = undefined;
     this.#sqrtPrice = step.sqrtPrice;
     this.#take(step);
     return true;
@@ -256,6 +259,7 @@ class ClmmSwap {
       this.#matched++;
     }
     this.#crossed++;
+    this.#tick = this.#zeroForOne ? ticks[index]! - 1 : ticks[index]!;
     if (ticks[index]! > 0) this.#crossedAbove++;
     if (touching) this.#touched++;
     if (unfilled === 0n && hasLiquidity[index]!) {

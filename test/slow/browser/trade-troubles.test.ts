@@ -1,42 +1,15 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { startTestService } from "../../support/service.ts";
 import { createTestWallet } from "../../support/wallet.ts";
-import { findChromium, launch } from "./browser.ts";
-import { injectWallet, type WalletConduct } from "./standard-wallet.ts";
+import { findChromium } from "./browser.ts";
+import { injectWallet } from "./standard-wallet.ts";
+import { sign, useTradePages } from "./trade-pages.ts";
 
 const chromium = findChromium();
 
 describe.skipIf(chromium === undefined)("trading in Chromium when something goes wrong", () => {
-  let service: TestService;
-  let browser: Browser;
-  const troubles: string[] = [];
-  const contexts: BrowserContext[] = [];
-
-  beforeAll(async () => {
-    service = await startTestService({ SANDBOX_SLOT_MS: "150" });
-    browser = await launch(chromium!);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
-  afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
-    expect(troubles.splice(0)).toEqual([]);
-  });
-
-  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext(options);
-    contexts.push(context);
-    return watched(await context.newPage());
-  }
-
-  function watched(page: Page): Page {
-    page.setDefaultTimeout(60_000);
-    page.on("pageerror", (error) => troubles.push(error.message));
-    return page;
-  }
+  const pages = useTradePages({ SANDBOX_SLOT_MS: "150" });
 
   const overflow = (page: Page) =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -50,23 +23,11 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   }
 
   async function buildWithThrowaway(page: Page): Promise<void> {
-    await page.goto(`${service.url}/trade`);
+    await page.goto(`${pages.service.url}/trade`);
     await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
     await build(page);
   }
 
-  /** A page with an extension whose account holds 10 SOL, connected. */
-  async function pageWithExtension(conduct: WalletConduct = {}, page?: Page) {
-    const wallet = createTestWallet();
-    await service.rpc("requestAirdrop", [wallet.address.toString(), 10e9]);
-    const opened = page ?? (await newPage());
-    await injectWallet(opened, wallet, conduct);
-    await opened.goto(`${service.url}/trade`);
-    await opened.getByRole("button", { name: "Test Wallet" }).click();
-    return { wallet, page: opened };
-  }
-
-  const sign = (page: Page) => page.getByRole("button", { name: "Sign and submit" }).click();
   const stored = (page: Page) => page.evaluate(() => sessionStorage.length + localStorage.length);
 
   async function lands(page: Page): Promise<void> {
@@ -76,7 +37,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   }
 
   it("finds a trade again after a reload, follows it to its end and gives up the key", async () => {
-    const page = await newPage();
+    const page = await pages.newPage();
     await buildWithThrowaway(page);
     await sign(page);
     await page.locator("#timeline li", { hasText: "Submitted" }).waitFor();
@@ -90,7 +51,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("submits again what a reload had cut off before the service had it", async () => {
-    const page = await newPage();
+    const page = await pages.newPage();
     await page.route("**/v1/tx/submit", (route) => route.abort());
     await buildWithThrowaway(page);
     await sign(page);
@@ -101,26 +62,26 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("asks for the wallet if no key was left, and follows the trade with it", async () => {
-    const { page, wallet } = await pageWithExtension();
+    const { page, wallet } = await pages.openWithExtension();
     await build(page);
     await page.route("**/v1/tx/submit", (route) => route.abort());
     await sign(page);
     await page.getByText("Not decided:").waitFor();
     const kept = await page.evaluate(() => sessionStorage.getItem("tradewire-trade")!);
-    const other = watched(await contexts.at(-1)!.newPage());
+    const other = await pages.newTab();
     await injectWallet(other, wallet);
     await other.addInitScript((text) => {
       if (!sessionStorage.getItem("seen")) sessionStorage.setItem("tradewire-trade", text);
       sessionStorage.setItem("seen", "1");
     }, kept);
-    await other.goto(`${service.url}/trade`);
+    await other.goto(`${pages.service.url}/trade`);
     await other.getByText(`This tab submitted a trade of ${wallet.address}`).waitFor();
     await other.getByRole("button", { name: "Test Wallet" }).click();
     await other.getByText("The trade landed.").waitFor();
   });
 
   it("asks on until the service answers again", async () => {
-    const page = await newPage();
+    const page = await pages.newPage();
     let refusals = 0;
     await page.route("**/v1/tx/submit", (route) => {
       refusals++;
@@ -136,7 +97,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("says so when the wallet's owner refuses the transaction, and lets them sign after all", async () => {
-    const { page } = await pageWithExtension({ rejects: "transaction" });
+    const { page } = await pages.openWithExtension({ rejects: "transaction" });
     await build(page);
     await sign(page);
     await page.locator("#verdict", { hasText: "The wallet declined. Nothing has changed." }).waitFor();
@@ -146,7 +107,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
 
   it("submits nothing that a wallet signed after it had disconnected, or switched to another account", async () => {
     for (const change of [{ accounts: [] }, { accounts: [{ address: createTestWallet().address.toString() }] }]) {
-      const { page } = await pageWithExtension({ holds: true });
+      const { page } = await pages.openWithExtension({ holds: true });
       const submits: string[] = [];
       page.on("request", (request) => {
         if (request.url().endsWith("/v1/tx/submit")) submits.push(request.url());
@@ -164,13 +125,13 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("takes no signature for a build that has expired", async () => {
-    const page = await newPage();
+    const page = await pages.newPage();
     await page.route("**/v1/tx/swap", async (route) => {
       const answer = await (await route.fetch()).json();
       const expiresAt = new Date(Date.now() - 5_000).toISOString();
       await route.fulfill({ json: { ...answer, data: { ...answer.data, expiresAt } } });
     });
-    await page.goto(`${service.url}/trade`);
+    await page.goto(`${pages.service.url}/trade`);
     await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
     await page.getByText("Balance 10 SOL").waitFor();
     await page.getByLabel("You pay", { exact: true }).fill("0.5");
@@ -185,8 +146,8 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("marks a price that it cannot follow, and follows it again", async () => {
-    const page = await newPage();
-    await page.goto(`${service.url}/trade`);
+    const page = await pages.newPage();
+    await page.goto(`${pages.service.url}/trade`);
     await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
     await page.getByText("Balance 10 SOL").waitFor();
     await page.getByLabel("You pay", { exact: true }).fill("0.5");
@@ -202,7 +163,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("says that the price of an order is not followed while its build is looked at", async () => {
-    const page = await newPage();
+    const page = await pages.newPage();
     await buildWithThrowaway(page);
     const marked = () => page.locator("#quote").evaluate((quote) => getComputedStyle(quote, "::before").content);
     expect(await marked()).toContain("not followed");
@@ -212,10 +173,10 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("trades in two tabs at once with one wallet", async () => {
-    const { page, wallet } = await pageWithExtension();
-    const other = watched(await contexts.at(-1)!.newPage());
+    const { page, wallet } = await pages.openWithExtension();
+    const other = await pages.newTab();
     await injectWallet(other, wallet);
-    await other.goto(`${service.url}/trade`);
+    await other.goto(`${pages.service.url}/trade`);
     await other.getByRole("button", { name: "Test Wallet" }).click();
     await Promise.all([page, other].map(build));
     await Promise.all([page, other].map(sign));
@@ -223,7 +184,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("can be left for the history and come back to", async () => {
-    const page = await newPage();
+    const page = await pages.newPage();
     await buildWithThrowaway(page);
     await sign(page);
     await page.locator("#timeline li", { hasText: "Submitted" }).waitFor();
@@ -239,7 +200,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
   });
 
   it("trades over a slow network, zoomed to 200 %, without motion", async () => {
-    const page = await newPage({
+    const page = await pages.newPage({
       viewport: { width: 640, height: 450 },
       deviceScaleFactor: 2,
       reducedMotion: "reduce",
@@ -271,7 +232,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     try {
       const wallet = createTestWallet();
       await chain.rpc("requestAirdrop", [wallet.address.toString(), 10e9]);
-      const page = await newPage();
+      const page = await pages.newPage();
       await injectWallet(page, wallet);
       await page.goto(`${served.url}/trade`);
       await page.getByRole("button", { name: "Test Wallet" }).click();

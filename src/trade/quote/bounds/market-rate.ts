@@ -54,9 +54,13 @@ export class MarketRate {
   #closest = Number.POSITIVE_INFINITY;
   /** What it gives for the round size, and so at most for any trade. Base units. */
   #whole = Number.POSITIVE_INFINITY;
-  #looks = 0;
+  #looks: number;
+  /** The look at which a tighter bound showed that the market cannot beat the best; 0 if none did. */
+  #beatenAt = 0;
 
-  constructor(hot: HotMarket, ask: RateAsk) {
+  /** @param before the same for the market as it was: the bound that showed it beaten then is tried first */
+  constructor(hot: HotMarket, ask: RateAsk, before?: MarketRate) {
+    this.#looks = before === undefined ? 0 : before.#beatenAt;
     this.slot = ask.clock.slot;
     this.#hot = hot;
     this.#ask = ask;
@@ -89,7 +93,9 @@ export class MarketRate {
     if (looks === LOOKS_BEFORE_HALF) this.#closest = mostForHalf(this.#hot, this.#ask);
     else if (looks === LOOKS_BEFORE_WHOLE) this.#whole = mostForWhole(this.#hot, this.#ask);
     else return false;
-    return this.#fallsShort(amount, best);
+    const isBeaten = this.#fallsShort(amount, best);
+    this.#beatenAt = isBeaten ? looks : 0;
+    return isBeaten;
   }
 
   #fallsShort(amount: number, best: number): boolean {

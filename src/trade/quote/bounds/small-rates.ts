@@ -29,7 +29,7 @@ export class SmallRates {
           : // Without a line nothing can be taken over from earlier states of the pair.
             line === undefined
             ? keptRateOf(hot, ask)
-            : new MarketRate(hot, ask);
+            : new MarketRate(hot, ask, isSame(kept?.markets[place], hot) ? kept!.rates[place] : undefined);
       if (rate.slot < slot) slot = rate.slot;
       if (rate.rate > best) best = rate.rate;
       rates.push(rate);
@@ -40,6 +40,8 @@ export class SmallRates {
     this.best = best;
   }
 }
+
+const isSame = (before: HotMarket | undefined, now: HotMarket) => before?.market.address === now.market.address;
 
 /** By line of the pair, or by the pair; then by ask. */
 const ratesByPair = new WeakMap<object, Map<number, SmallRates>>();

@@ -21,8 +21,9 @@ export const meteoraDlmmErrors = programErrors([
   [6031, null, "NO_ROUTE"],
   [6038, null, "INSUFFICIENT_LIQUIDITY"],
   [6048, null, "NO_ROUTE"],
-  [6057, null, "INSUFFICIENT_LIQUIDITY"],
-  [null, "NotExactAmountOut", "INSUFFICIENT_LIQUIDITY"],
+  // What was signed no longer buys the amount at the fee of the landing.
+  [6057, null, "SLIPPAGE_EXCEEDED"],
+  [null, "NotExactAmountOut", "SLIPPAGE_EXCEEDED"],
   [null, "BinIdOutOfBound", "INSUFFICIENT_LIQUIDITY"],
   [null, "UnauthorizedAccess", "NO_ROUTE"],
   [null, "UnauthorizedAddress", "NO_ROUTE"],

@@ -41,6 +41,7 @@ export interface WhirlpoolMarket extends Market {
   readonly vaults: readonly [Address, Address];
   readonly tickSpacing: number;
   readonly oracle: Address;
+  readonly oracleBump: number;
   /** True if the fee follows volatility and the oracle account exists. */
   readonly adaptive: boolean;
 }
@@ -94,6 +95,7 @@ export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undef
   const view = viewOf(data);
   const tickSpacing = view.getUint16(41, true);
   if (tickSpacing === 0) return undefined;
+  const oracle = oracleOf(address);
   return {
     venue: "orca_whirlpool",
     address,
@@ -101,7 +103,8 @@ export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undef
     nativeSol: false,
     vaults: [Address.from(data, 133), Address.from(data, 213)],
     tickSpacing,
-    oracle: oracleOf(address).address,
+    oracle: oracle.address,
+    oracleBump: oracle.bump,
     adaptive: view.getUint16(43, true) !== tickSpacing,
   };
 }

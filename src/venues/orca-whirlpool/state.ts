@@ -22,8 +22,7 @@ import {
 } from "./layout.ts";
 import { swapArrayStarts, type WhirlpoolCurve } from "./math.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
-import { ABOVE_BIT_UNITS, mintUnits, REWARD_UNITS, SWAP_UNITS, VOLATILITY_UNITS } from "./units.ts";
-import { tickBits } from "./volatility.ts";
+import { baseUnits } from "./units.ts";
 
 const ID = "orca_whirlpool";
 
@@ -112,12 +111,10 @@ export function readWhirlpool(market: WhirlpoolMarket, have: AccountView): Whirl
     mints,
     reserves: requireReserves(have, market, market.vaults),
     tokenPrograms: [mints[0].program, mints[1].program],
-    baseUnits:
-      SWAP_UNITS +
-      pool.rewards * REWARD_UNITS +
-      (market.adaptive ? VOLATILITY_UNITS + ABOVE_BIT_UNITS * (pool.tick > 0 ? tickBits(pool.tick) : 0) : 0) +
-      mintUnits(mints[0], extensionCount(have, market.mints[0])) +
-      mintUnits(mints[1], extensionCount(have, market.mints[1])),
+    baseUnits: baseUnits(market, pool, mints, [
+      extensionCount(have, market.mints[0]),
+      extensionCount(have, market.mints[1]),
+    ]),
     slots,
     routes: routesFrom(slots, { tick: pool.tick, tickSpacing }),
   };

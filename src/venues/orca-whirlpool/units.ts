@@ -1,39 +1,139 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import type { WhirlpoolMarket } from "./layout.ts";
 import type { WhirlpoolFill } from "./math.ts";
+import { tickBits } from "./volatility.ts";
 
 /**
  * Compute units, measured on the program's builds from September 2024 to September 2025 and rounded up. An array the program
- * needs and does not find initialised costs a search for its address, one attempt after another. If the fee follows
- * volatility, each step computes the price of a border of ticks: a multiplication for each set bit of the tick, in wider
- * numbers above tick 0.
+ * needs and does not find initialised costs a search for its address, one attempt after another, and so does the oracle of a
+ * fee that follows volatility. A swap that ends between two ticks computes the price of the tick below it; with a fee that
+ * follows volatility, each step computes that of a border of ticks. Either takes a multiplication for each set bit of the tick,
+ * in wider numbers above tick 0.
  */
-export const SWAP_UNITS = 48_700;
-export const CROSSING_UNITS = 7_620;
-export const STEP_UNITS = 7_700;
-export const SLOT_UNITS = 10;
-export const TOKEN_A_PRICE_UNITS = 3_900;
-export const DERIVATION_UNITS = 1_530;
-export const REWARD_UNITS = 600;
-export const VOLATILITY_UNITS = 13_600;
-const VOLATILE_STEP_UNITS = 400;
-export const ABOVE_BIT_UNITS = 300;
-const BELOW_BIT_UNITS = 80;
+interface StepUnits {
+  readonly swap: number;
+  /** If token A is the side that the amount fixes. */
+  readonly tokenA: number;
+  readonly aToB: number;
+  readonly crossing: number;
+  readonly crossingAToB: number;
+  readonly step: number;
+  readonly slot: number;
+  /** For each set bit of the tick that the swap ends at. */
+  readonly endAbove: number;
+  readonly endBelow: number;
+  /** One attempt at the address of an array that does not exist. */
+  readonly derivation: number;
+}
+
+const PLAIN: StepUnits = {
+  swap: 46_500,
+  tokenA: 3_900,
+  aToB: 250,
+  crossing: 7_550,
+  crossingAToB: 350,
+  step: 8_000,
+  slot: 20,
+  endAbove: 285,
+  endBelow: 165,
+  derivation: 1_610,
+};
+const ADAPTIVE: StepUnits = {
+  swap: 51_600,
+  tokenA: 3_700,
+  aToB: 950,
+  crossing: 9_100,
+  crossingAToB: 0,
+  step: 8_020,
+  slot: 34,
+  endAbove: 285,
+  endBelow: 150,
+  derivation: 1_820,
+};
+/**
+ * If the fee follows volatility: for a step of a fixed input, for one that sells A, for each set bit of a border, for each attempt
+ * at the oracle's address, and where prices are so high that products take one word more.
+ */
+const STEP_IN_UNITS = 100;
+const STEP_A_TO_B_UNITS = 80;
+const BORDER_ABOVE_UNITS = 348;
+const BORDER_BELOW_UNITS = 25;
+const ORACLE_UNITS = 1_480;
+const HIGH_TICK = 66_000;
+const HIGH_UNITS = 2_520;
+/** Less, if the swap ends at an initialised tick: no price is turned into a tick. */
+const ENDS_AT_TICK_UNITS = 3_000;
+/** A trade that lands at a slightly other price ends at another tick: the lowest bits count as set. */
+const LOW_BITS = 6;
+
+/** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
+export const MAX_SWAP_UNITS = 1_250_000;
+
+const REWARD_UNITS = 600;
 const TOKEN_2022_UNITS = 6_300;
 const TRANSFER_FEE_UNITS = 9_650;
 const EXTENDED_UNITS = 1_600;
 const EXTENSION_UNITS = 310;
-/** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
-export const MAX_SWAP_UNITS = 1_250_000;
+
+/** Compute units of a swap of one step, without what depends on the trade. `extensions` are those each mint carries. */
+export function baseUnits(
+  { adaptive, oracleBump }: Pick<WhirlpoolMarket, "adaptive" | "oracleBump">,
+  { tick, rewards }: { readonly tick: number; readonly rewards: number },
+  mints: readonly [Mint, Mint],
+  extensions: readonly [number, number],
+): number {
+  return (
+    (adaptive ? ADAPTIVE.swap + (255 - oracleBump) * ORACLE_UNITS + (tick >= HIGH_TICK ? HIGH_UNITS : 0) : PLAIN.swap) +
+    rewards * REWARD_UNITS +
+    mintUnits(mints[0], extensions[0]) +
+    mintUnits(mints[1], extensions[1])
+  );
+}
+
+/** Compute units of what a swap passes through, `slots` of ticks searched. */
+export function stepUnits(
+  adaptive: boolean,
+  { steps, crossed, borderBits: [above, below], sqrtPrice }: WhirlpoolFill,
+  slots: number,
+  aToB: boolean,
+  exactIn: boolean,
+): number {
+  const units = adaptive ? ADAPTIVE : PLAIN;
+  const stepsBetween = Math.max(steps - 1 - crossed, 0);
+  return (
+    (aToB === exactIn ? units.tokenA : 0) +
+    (aToB ? units.aToB + crossed * units.crossingAToB : 0) +
+    crossed * units.crossing +
+    stepsBetween * units.step +
+    Math.ceil(slots) * units.slot +
+    (crossed === steps ? -ENDS_AT_TICK_UNITS : endUnits(units, sqrtPrice)) +
+    (adaptive
+      ? stepsBetween * ((exactIn ? STEP_IN_UNITS : 0) + (aToB ? STEP_A_TO_B_UNITS : 0)) +
+        above * BORDER_ABOVE_UNITS +
+        below * BORDER_BELOW_UNITS
+      : 0)
+  );
+}
+
+/** Compute units of the attempts at the address of an array that does not exist, down to its bump. */
+export function derivationUnits(adaptive: boolean, bump: number): number {
+  return (256 - bump) * (adaptive ? ADAPTIVE : PLAIN).derivation;
+}
+
+const TICKS_PER_E = 1 / Math.log(1.0001);
+
+/** Turning the price that a swap ends at into its tick. */
+function endUnits({ endAbove, endBelow }: StepUnits, sqrtPrice: bigint): number {
+  const tick = Math.floor(2 * Math.log(Number(sqrtPrice) / 2 ** 64) * TICKS_PER_E);
+  const highest = 32 - Math.clz32(Math.abs(tick));
+  const bits = Math.min(tickBits(Math.abs(tick) >> LOW_BITS) + LOW_BITS, highest);
+  return bits * (tick >= 0 ? endAbove : endBelow);
+}
 
 /** Addition for a token; programs scan all of a mint's extensions. */
-export function mintUnits({ program, transferFees }: Mint, extensions: number): number {
+function mintUnits({ program, transferFees }: Mint, extensions: number): number {
   if (program === TOKEN_PROGRAM) return 0;
   if (transferFees !== undefined) return TOKEN_2022_UNITS + TRANSFER_FEE_UNITS + EXTENSION_UNITS * (extensions - 1);
   return TOKEN_2022_UNITS + (extensions === 0 ? 0 : EXTENDED_UNITS) + EXTENSION_UNITS * extensions;
-}
-
-/** What following volatility adds to the steps of a swap. */
-export function volatilityUnits({ steps, borderBits: [above, below] }: WhirlpoolFill): number {
-  return (steps - 1) * VOLATILE_STEP_UNITS + above * ABOVE_BIT_UNITS + below * BELOW_BIT_UNITS;
 }

@@ -30,6 +30,7 @@ function state(changes: Partial<WhirlpoolState> = {}): WhirlpoolState {
       vaults: [key(4), key(5)],
       tickSpacing: 1,
       oracle: key(6),
+      oracleBump: 255,
       adaptive: false,
     },
     reserves: [1n << 63n, 1n << 63n],

@@ -25,15 +25,7 @@ import {
 } from "./layout.ts";
 import { swapWhirlpool, type WhirlpoolFill } from "./math.ts";
 import { nearbyStarts, readWhirlpool, type WhirlpoolState } from "./state.ts";
-import {
-  CROSSING_UNITS,
-  DERIVATION_UNITS,
-  MAX_SWAP_UNITS,
-  SLOT_UNITS,
-  STEP_UNITS,
-  TOKEN_A_PRICE_UNITS,
-  volatilityUnits,
-} from "./units.ts";
+import { derivationUnits, MAX_SWAP_UNITS, stepUnits } from "./units.ts";
 
 const ID = "orca_whirlpool";
 
@@ -158,17 +150,11 @@ function plan(state: WhirlpoolState, fill: WhirlpoolFill, aToB: boolean, exactIn
   const third = (used === 3 ? arrays[2] : behind) ?? arrays[2] ?? first;
 
   const slots = Math.abs(fill.searchedTo - state.curve.tick) / state.market.tickSpacing;
-  let units =
-    state.baseUnits +
-    fill.crossed * CROSSING_UNITS +
-    (fill.steps - 1 - fill.crossed) * STEP_UNITS +
-    Math.ceil(slots) * SLOT_UNITS +
-    (state.market.adaptive ? volatilityUnits(fill) : 0) +
-    (aToB === exactIn ? TOKEN_A_PRICE_UNITS : 0);
+  let units = state.baseUnits + stepUnits(state.market.adaptive, fill, slots, aToB, exactIn);
   for (const array of arrays) {
     const passed = array === first || array === second || array === third;
     if (passed && array.exists) continue;
-    units += (256 - array.bump) * DERIVATION_UNITS;
+    units += derivationUnits(state.market.adaptive, array.bump);
     if (!passed) break;
   }
   return { aToB, tickArrays: [first.address, second.address, third.address], computeUnits: units };

@@ -269,13 +269,12 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
     all.push(...outcomes);
   });
 
-  if (build.isMain)
-    it("made at least 2,000 trades, with a tight bound on compute units", () => {
-      const verdict = judge(all);
-      console.log(`orca_whirlpool: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
-      expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
-      expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
-    });
+  it("had a tight bound on compute units", () => {
+    const verdict = judge(all);
+    console.log(`orca_whirlpool: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
+    expect(verdict.trades).toBeGreaterThanOrEqual(build.isMain ? 2_000 : 500);
+    expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
+  });
 
   if (build.isMain)
     it("reads a pool in two rounds", () => {

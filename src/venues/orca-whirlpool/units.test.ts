@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import type { WhirlpoolFill } from "./math.ts";
+import { whirlpoolSqrtPrice } from "./tick-price.ts";
+import { baseUnits, stepUnits } from "./units.ts";
+
+const MINT = { program: TOKEN_PROGRAM, transferFees: undefined } as Mint;
+
+it("charges each attempt at the oracle's address if the fee follows volatility", () => {
+  const units = (adaptive: boolean, oracleBump: number) =>
+    baseUnits({ adaptive, oracleBump }, { tick: 0, rewards: 0 }, [MINT, MINT], [0, 0]);
+  expect(units(true, 252) - units(true, 255)).toBe(3 * 1_480);
+  expect(units(false, 252)).toBe(units(false, 255));
+});
+
+it("charges the set bits of the tick that a swap ends at, the lowest as if all were set, and none at an initialised tick", () => {
+  const units = (tick: number, crossed = 0) => {
+    const fill = {
+      input: 1n,
+      output: 1n,
+      netIn: 1n,
+      sqrtPrice: whirlpoolSqrtPrice(tick) + 1n,
+      searchedTo: tick,
+      steps: 1,
+      crossed,
+      borderBits: [0, 0],
+    };
+    return stepUnits(false, fill as unknown as WhirlpoolFill, 0, false, true);
+  };
+  expect(units(0)).toBe(0);
+  expect(units(65_535)).toBe(16 * 285);
+  expect(units(65_536)).toBe(7 * 285);
+  expect(units(-65_536)).toBe(7 * 165);
+  expect(units(65_535, 1)).toBe(7_550 - 3_000);
+});

@@ -71,9 +71,14 @@ describe("fees by market cap", () => {
     expect(baseFeeOnGross(fee, 1n, at(3601n))).toBe(50_000_000n);
   });
 
-  it("are counted until they expire, whatever the price: it may rise before the trade lands", () => {
-    const counts = (moment: typeof start) => baseFeeWork(fee, 1n, false, moment).counts;
-    expect([counts(start), counts({ ...start, sqrtPrice: ONE / 2n }), counts(at(3601n))]).toEqual([true, true, false]);
+  it("are counted above the first price, may be below it, and are not once they have expired", () => {
+    const work = (moment: typeof start) => {
+      const { counts, mayCount } = baseFeeWork(fee, 1n, false, moment);
+      return [counts, mayCount];
+    };
+    expect(work({ ...start, sqrtPrice: ONE + 1n })).toEqual([true, false]);
+    expect(work(start)).toEqual([false, true]);
+    expect(work({ ...at(3601n), sqrtPrice: ONE * 2n })).toEqual([false, false]);
   });
 });
 

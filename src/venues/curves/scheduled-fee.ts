@@ -114,8 +114,10 @@ export function volatilityFee(volatility: bigint, binStep: bigint, control: bigi
 
 /** Which of the costlier steps a program takes to find a base fee: for bounds of compute units. */
 interface BaseFeeWork {
-  /** Steps of price or of a rate limiter are counted, or would be if the price rose before the trade lands. */
+  /** Steps of price or of a rate limiter are counted. */
   readonly counts: boolean;
+  /** Steps of price would be counted if the price rose before the trade lands. */
+  readonly mayCount?: boolean;
   /** A power is taken. */
   readonly powers: boolean;
   /** A square root is taken. */
@@ -125,10 +127,11 @@ interface BaseFeeWork {
 /** The steps taken for an amount that includes the fee (`net` false) or is without it (`net` true). */
 export function baseFeeWork(fee: BaseFee, amount: bigint, net: boolean, moment: FeeMoment): BaseFeeWork {
   if (fee.kind !== "rateLimiter") {
-    // Between the build and the landing the first step may fall, the schedule end, or another's trade raise the price.
-    const counts = fee.kind === "marketCapSchedule" && moment.point <= moment.activationPoint + fee.duration;
+    const isByPrice = fee.kind === "marketCapSchedule" && moment.point <= moment.activationPoint + fee.duration;
+    const counts = isByPrice && moment.sqrtPrice > moment.firstSqrtPrice;
+    // The first step may fall, or the schedule end, between the build and the landing.
     const falls = fee.periods > 0n && (fee.kind === "marketCapSchedule" || fee.frequency > 0n);
-    return { counts, powers: fee.exponential && falls, roots: false };
+    return { counts, mayCount: isByPrice && !counts, powers: fee.exponential && falls, roots: false };
   }
   if (!isLimiting(fee, moment)) return NO_WORK;
   if (!net) return amount > fee.reference ? COUNTING : NO_WORK;
@@ -144,8 +147,8 @@ const rootedNets = (fee: RateLimiter): readonly [above: bigint, below: bigint] =
 ];
 
 /**
- * The square root that an exact-out buy may take when it lands and does not take now, because another price moves its input
- * without the fee (`net` now) over a border of the rate limiter. Undefined if there is none, or it is taken already.
+ * The square root that an exact-out buy may take when it lands, another price having moved its input without the fee (`net` now)
+ * over a border of the rate limiter. Undefined if there is none, or it is taken already.
  */
 export function laterRoot(fee: BaseFee, net: bigint, moment: FeeMoment): LaterRoot | undefined {
   if (fee.kind !== "rateLimiter" || !isLimiting(fee, moment)) return undefined;

@@ -1,16 +1,7 @@
 import type { AccountView, ChainClock } from "../../solana/account.ts";
-import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import {
-  type BaseFee,
-  baseFeeWork,
-  type FeeMoment,
-  isPriceableFee,
-  isRootInReach,
-  type LaterRoot,
-  laterRoot,
-} from "../curves/scheduled-fee.ts";
+import { isPriceableFee, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
@@ -32,6 +23,7 @@ import {
   decodeDammV2Pool,
 } from "./layout.ts";
 import { type DammV2Fill, dammV2After, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
+import { laterRootUnits, unitsOf } from "./units.ts";
 
 /** A pool ready to be priced in either direction. */
 interface DammV2State {
@@ -91,7 +83,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
       instructions: [dammV2Swap(state.accounts, mode, amount, terms, fill.watched)],
-      computeUnits: fill.computeUnits + laterRootUnits(fill, inAmount, terms.threshold),
+      computeUnits: fill.computeUnits + laterRootUnits(fill.laterRoot, inAmount, terms.threshold),
       creates: [],
     };
   },
@@ -195,54 +187,4 @@ function traded(state: DammV2State, made: Quote<DammV2QuoteFill>, clock: ChainCl
   if (fill === undefined || after === undefined) return undefined;
   const [a, b] = aToB ? [fill.input, -fill.output] : [-fill.output, fill.input];
   return { ...state, pool: after, reserves: [reserves[0] + a, reserves[1] + b] };
-}
-
-/**
- * Compute units, measured on the program for every fee kind, mint kind and mode: an upper bound for the trade. The terms
- * are the costlier steps of the program.
- */
-function unitsOf(
-  { pool, mints, extensions }: DammV2State,
-  aToB: boolean,
-  ask: Ask,
-  fill: DammV2Fill,
-  moment: FeeMoment,
-): number {
-  const exactIn = ask.mode === "exactIn";
-  const work = baseFeeWork(pool.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
-  return (
-    (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
-    (pool.migrated ? 0 : MIGRATION_UNITS) +
-    (pool.compounding ? 15_000 : 0) +
-    (pool.volatility === undefined ? 0 : 4_700) +
-    (work.powers ? 2_500 : 0) +
-    (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
-    (work.roots ? ROOT_UNITS : 0) +
-    mintUnits(mints[0], extensions[0], exactIn) +
-    mintUnits(mints[1], extensions[1], exactIn)
-  );
-}
-
-const ROOT_UNITS = 20_000;
-
-/** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
-function laterRootUnits({ laterRoot }: DammV2QuoteFill, quoted: bigint, most: bigint): number {
-  if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
-  return ROOT_UNITS + (laterRoot.counts ? countUnits("rateLimiter", false) : 0);
-}
-
-/** Counting the steps of a base fee: of the price, or of a buy's size. */
-function countUnits(kind: BaseFee["kind"], exactIn: boolean): number {
-  if (kind === "marketCapSchedule") return 1_800;
-  return exactIn ? 2_150 : 3_800;
-}
-
-/** The first trade's migration of a pool. Builds before it, which leave pools unmigrated, use up to 4,200 more than later ones. */
-const MIGRATION_UNITS = 5_400;
-
-/** Addition for the transfer of a token; an exact-out trade computes its fee twice. */
-function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
-  if (mint.program === TOKEN_PROGRAM) return 0;
-  if (mint.transferFees !== undefined) return (exactIn ? 3_800 : 4_400) + 300 * (extensions - 1);
-  return 2_300 + (extensions > 0 ? 200 : 0) + 300 * extensions;
 }

@@ -1,0 +1,71 @@
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { type BaseFee, baseFeeWork, type FeeMoment, isRootInReach, type LaterRoot } from "../curves/scheduled-fee.ts";
+import type { Ask } from "../venue.ts";
+import type { DammV2Pool } from "./layout.ts";
+import type { DammV2Fill } from "./math.ts";
+
+/** The parts of a pool's state that its costs depend on. */
+interface Priced {
+  readonly pool: DammV2Pool;
+  readonly mints: readonly [Mint, Mint];
+  /** Extensions each mint carries. */
+  readonly extensions: readonly [number, number];
+}
+
+/**
+ * Compute units, measured on the program for every fee kind, mint kind and mode: an upper bound for the trade. The terms
+ * are the costlier steps of the program.
+ */
+export function unitsOf(
+  { pool, mints, extensions }: Priced,
+  aToB: boolean,
+  ask: Ask,
+  fill: DammV2Fill,
+  moment: FeeMoment,
+): number {
+  const exactIn = ask.mode === "exactIn";
+  const work = baseFeeWork(pool.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
+  return (
+    (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
+    (pool.migrated ? 0 : MIGRATION_UNITS) +
+    (pool.compounding ? 15_000 : 0) +
+    (pool.volatility === undefined ? 0 : 4_700) +
+    (work.powers ? 2_500 : 0) +
+    (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
+    (work.mayCount ? (work.powers ? LATER_COUNT_UNITS : countUnits("marketCapSchedule", exactIn)) : 0) +
+    (work.roots ? ROOT_UNITS : 0) +
+    mintUnits(mints[0], extensions[0], exactIn) +
+    mintUnits(mints[1], extensions[1], exactIn)
+  );
+}
+
+const ROOT_UNITS = 20_000;
+
+/**
+ * For a step of price that another's trade may lead to, where a power is charged for that is not taken before it. The rest,
+ * 6 % of the bound at most, is left to the margin of limits: the whole would be a third more than is used now.
+ */
+const LATER_COUNT_UNITS = 500;
+
+/** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
+export function laterRootUnits(laterRoot: LaterRoot | undefined, quoted: bigint, most: bigint): number {
+  if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
+  return ROOT_UNITS + (laterRoot.counts ? countUnits("rateLimiter", false) : 0);
+}
+
+/** Counting the steps of a base fee: of the price, or of a buy's size. */
+function countUnits(kind: BaseFee["kind"], exactIn: boolean): number {
+  if (kind === "marketCapSchedule") return 1_800;
+  return exactIn ? 2_150 : 3_800;
+}
+
+/** The first trade's migration of a pool. Builds before it, which leave pools unmigrated, use up to 4,200 more than later ones. */
+const MIGRATION_UNITS = 5_400;
+
+/** Addition for the transfer of a token; an exact-out trade computes its fee twice. */
+function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
+  if (mint.program === TOKEN_PROGRAM) return 0;
+  if (mint.transferFees !== undefined) return (exactIn ? 3_800 : 4_400) + 300 * (extensions - 1);
+  return 2_300 + (extensions > 0 ? 200 : 0) + 300 * extensions;
+}

@@ -2,9 +2,11 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { PriceMovementSchema, QuoteResponseSchema } from "../../gen/tradewire/v1/trade_pb.ts";
 import { type CliIo, EXIT } from "../../src/client/cli/command.ts";
 import { CLIENT_COMMANDS } from "../../src/client/cli/commands.ts";
 import { processIo } from "../../src/client/cli/process-io.ts";
@@ -68,6 +70,26 @@ const keyFile = () => `--key-file ${join(folder, "wallet.json")}`;
 const apiKey = () => ({ TRADEWIRE_API_KEY: readFileSync(join(folder, "api.key"), "utf8").trim() });
 const withNode = () => `${keyFile()} --node ${service.sandbox.rpcUrl}`;
 const errorOf = ({ out }: Ran) => JSON.parse(out.at(-1)!).error;
+
+/** Runs something while the service says this movement of every price. */
+async function sayingMovement(movement: number, run: () => Promise<void>): Promise<void> {
+  const plain = globalThis.fetch;
+  vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+    const response = await plain(url, init);
+    if (!url.endsWith("/Quote")) return response;
+    const quoted = fromBinary(QuoteResponseSchema, new Uint8Array(await response.arrayBuffer()));
+    const moved = { samples: 300, windowSeconds: 1_500, spanSeconds: 60, quantile: 0.95, movement };
+    quoted.priceMovement = create(PriceMovementSchema, moved);
+    const { status, headers } = response;
+    const body = toBinary(QuoteResponseSchema, quoted) as Uint8Array<ArrayBuffer>;
+    return new Response(body, { status, headers: { "content-type": headers.get("content-type")! } });
+  });
+  try {
+    await run();
+  } finally {
+    vi.unstubAllGlobals();
+  }
+}
 
 function transferData(lamports: bigint): Uint8Array {
   const data = new Uint8Array(12);
@@ -281,6 +303,47 @@ describe("the command line", () => {
     const none = await run(`buy ${mint} 0.1 --exclude-venues raydium_cpmm ${keyFile()} --json --yes`, apiKey());
     expect([none.code, errorOf(none).code]).toEqual([EXIT.refused, "NO_ROUTE"]);
     expect((await run(`${only} --exclude-venues ,`, apiKey())).code).toBe(EXIT.usage);
+  });
+
+  test("chooses the slippage by how the price has moved if asked to, and shows what that rests on", async () => {
+    const order = `buy ${mint} 0.05 ${keyFile()} --slippage auto`;
+    const unknown = await run(`${order} --json --yes`, apiKey());
+    expect([unknown.code, errorOf(unknown).code]).toEqual([EXIT.refused, "SLIPPAGE_UNKNOWN"]);
+    const facts = "the price lost at most 0.42 % within 60 s in 95.00 % of 300 samples of 1500 s, says the service";
+    await sayingMovement(0.00421, async () => {
+      const { code, out } = await run(`${order} --dry-run`, apiKey());
+      expect([code, out]).toEqual([
+        EXIT.done,
+        expect.arrayContaining([`Slippage  0.43 %, at most --max-slippage 3.00 %: ${facts}`]),
+      ]);
+      expect(out.join("\n")).toContain("the slippage (--slippage with a number proves it)");
+      expect((await run(`quote SOL ${mint} 1`, apiKey())).out).toContain(`  its ${facts.slice("the ".length)}`);
+      const capped = await run(`${order} --max-slippage 0.002 --yes`, apiKey());
+      const shown = `Slippage  0.20 %, capped by --max-slippage 0.20 %: ${facts}`;
+      expect([capped.code, capped.notes]).toEqual([EXIT.done, expect.arrayContaining([shown])]);
+      const dry = JSON.parse((await run(`${order} --dry-run --json`, apiKey())).out[0]!);
+      expect(dry.slippage).toMatchObject({ slippage: 0.0043, movement: 0.00421, maxSlippage: 0.03, isCapped: false });
+      const least = (BigInt(dry.estimates.outputAmountRaw) * 9_957n) / 10_000n;
+      expect([0n, 1n]).toContain(BigInt(dry.leastOutputRaw) - least);
+      const share = await run(`sell ${mint} 50% ${keyFile()} --slippage auto --json --yes`, apiKey());
+      expect([share.code, errorOf(share).message]).toEqual([EXIT.usage, expect.stringContaining("needs an amount")]);
+      const config = join(folder, "auto.toml");
+      writeFileSync(config, `profile = "auto"\n[profiles.auto]\nslippage = "auto"\n`);
+      const byProfile = `buy ${mint} 0.05 ${keyFile()} --dry-run --json`;
+      const fromProfile = await run(byProfile, { ...apiKey(), TRADEWIRE_CONFIG: config });
+      expect(JSON.parse(fromProfile.out[0]!).slippage).toMatchObject({ slippage: 0.0043 });
+    });
+    for (const wrong of [
+      "--slippage 0.05 --max-slippage 0.01",
+      "--max-slippage 0.009",
+      "--slippage automatic",
+      "--slippage Auto",
+      "--slippage auto --max-slippage 1",
+      "--max-slippage auto",
+    ]) {
+      const { code, notes } = await run(`buy ${mint} 0.05 ${keyFile()} ${wrong} --yes`, apiKey());
+      expect([wrong, code, notes.length]).toEqual([wrong, EXIT.usage, 1]);
+    }
   });
 
   test("links lead to the transaction in the explorer of its network, and never hold a node's URL from elsewhere", async () => {

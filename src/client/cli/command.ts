@@ -82,7 +82,11 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   reference: { value: "URL", help: "another Tradewire as a second opinion on price (or TRADEWIRE_REFERENCE)" },
   tolerance: { value: "FRACTION", help: "how much worse than the reference the price may be; default 0.01" },
   network: { value: "NAME", help: "mainnet, devnet, testnet or custom, for explorer links; default: as the node says" },
-  slippage: { value: "FRACTION", help: "how much worse than quoted the trade may be; default 0.01, which is 1 %" },
+  slippage: {
+    value: "FRACTION",
+    help: "how much worse than quoted the trade may be, or auto: by how the price has moved; default 0.01, which is 1 %",
+  },
+  "max-slippage": { value: "FRACTION", help: "maximum slippage; default with --slippage auto: 0.03, which is 3 %" },
   priority: { value: "LEVEL", help: "economy, fast (the default), faster or fastest" },
   "max-price-impact": { value: "FRACTION", help: "maximum price impact; default 0.05, which is 5 %" },
   "max-priority-cost": { value: "SOL", help: "maximum cost of priority" },
@@ -129,6 +133,7 @@ export const TRADE_FLAGS = [
   ...PROOF_FLAGS,
   ...ROUTE_FLAGS,
   "slippage",
+  "max-slippage",
   "priority",
   "max-price-impact",
   "max-priority-cost",
@@ -162,8 +167,8 @@ export function listFlag(line: CommandLine, name: string): readonly string[] | u
   return words;
 }
 
-/** A number in plain decimals, such as 0.25. @throws UsageError for anything else */
-export function parseNumber(text: string, what: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${what} is a plain decimal number, such as 0.25.`);
+/** A number in plain decimals, such as 0.25. @param others how a message names what else is allowed @throws UsageError for anything else */
+export function parseNumber(text: string, what: string, others = ""): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${what} is a plain decimal number, such as 0.25${others}.`);
   return Number(text);
 }

@@ -3,7 +3,7 @@ import type { Trade } from "../trade.ts";
 import { explainTransaction } from "../verify/explain/explain-transaction.ts";
 import { type CliIo, type Command, type CommandLine, EXIT, numberFlag, ROUTE_FLAGS } from "./command.ts";
 import { base64Bytes, decimal, percent, print } from "./print.ts";
-import { checkedWords, fitLines } from "./review-lines.ts";
+import { checkedWords, fitLines, movementWords } from "./review-lines.ts";
 import { explorerLink } from "./settings/network.ts";
 import { openReadOnlySession } from "./settings/session.ts";
 import { DEFAULT_SLIPPAGE, routeOf, swapOf } from "./trade-terms.ts";
@@ -113,16 +113,24 @@ export function tradeLines(done: Trade, explorer: string | undefined): string[] 
 }
 
 function quoteLines(answer: PriceQuote): string[] {
-  const { estimates, platform, alternatives, faults, proof } = answer;
+  const { estimates, platform, alternatives, faults, proof, priceMovement } = answer;
   const pair = (one: { readonly inputAmount: number; readonly outputAmount: number } | undefined) =>
     `${decimal(one?.inputAmount ?? 0)} → ${decimal(one?.outputAmount ?? 0)}`;
   return [
     `${pair(estimates)} on ${platform}; moves the price by ${percent(estimates?.priceImpact ?? 0)}.`,
     ...fitLines(estimates?.fitLoss).map((text) => `  ${text}`),
     `  checked ${checkedWords(proof)}`,
+    ...movementLines(priceMovement),
     ...alternatives.map((other) => `  also ${pair(other)} on ${other.platform}`),
     ...faults.map(({ venue, reason }) => `  not ${venue}: ${reason}`),
   ];
+}
+
+/** What `--slippage auto` would go by; nothing if too little was observed. */
+function movementLines(moved: PriceQuote["priceMovement"]): string[] {
+  const movement = moved?.movement;
+  if (moved === undefined || typeof movement !== "number") return [];
+  return [`  its price ${movementWords({ ...moved, movement })}, says the service`];
 }
 
 function priorityLines({ levels }: PriorityPrices): string[] {

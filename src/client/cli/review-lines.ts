@@ -1,6 +1,7 @@
 import { formatAmount, LAMPORTS_PER_SOL } from "../../primitives/amount.ts";
 import type { Unproven } from "../proof/prove-trade.ts";
 import type { TradeReview } from "../proof/review.ts";
+import type { SlippageBasis } from "../proof/slippage-basis.ts";
 import { TradeError } from "../trade-error.ts";
 import { decimal, percent } from "./print.ts";
 
@@ -55,12 +56,27 @@ export function describeReview(review: TradeReview, { input, output }: SideNames
     `Impact    ${percent(impact)} (${isMeasured ? "measured on your node" : "the service's word"})`,
     `Costs     network ${sol(costs?.baseFee)}, priority ${decimal(priorityCost)} SOL, rent ${sol(costs?.rentPaid)}, rent returned ${sol(costs?.rentReturned)}`,
     `Through   ${platform}`,
+    ...slippageLines(review.slippage),
     ...fitLines(estimates?.fitLoss),
     `Checked   ${checkedWords(built.proof)}`,
     unproven.length === 0
       ? "Proven    the transaction, and the price by your limit or reference"
       : `Unproven  ${unproven.map((fact) => `${FACTS[fact]} (${REMEDIES[fact]} proves it)`).join(", ")}`,
   ];
+}
+
+/** An automatic slippage, and what it rests on; nothing if the caller typed a number. */
+function slippageLines(basis: TradeReview["slippage"]): readonly string[] {
+  if (basis === undefined) return [];
+  const { slippage, maxSlippage, isCapped } = basis;
+  const cap = `${isCapped ? "capped by" : "at most"} --max-slippage ${percent(maxSlippage)}`;
+  return [`Slippage  ${percent(slippage)}, ${cap}: the price ${movementWords(basis)}, says the service`];
+}
+
+/** How far a price has moved, with what that rests on. */
+export function movementWords(moved: Omit<SlippageBasis, "slippage" | "maxSlippage" | "isCapped">): string {
+  const { movement, quantile, samples, windowSeconds, spanSeconds } = moved;
+  return `lost at most ${percent(movement)} within ${decimal(spanSeconds)} s in ${percent(quantile)} of ${samples} samples of ${decimal(windowSeconds)} s`;
 }
 
 /** What is lost because the best route fits into no transaction; nothing if it fits. */
@@ -125,6 +141,7 @@ export function reviewAsJson(review: TradeReview): object {
     mostInputRaw,
     leastOutputRaw,
     estimates,
+    slippage: review.slippage,
     priceImpact: impact,
     priceImpactFrom: isMeasured ? "node" : "service",
     priorityCost,

@@ -23,7 +23,7 @@ import { routeOf, swapOf, termsOf } from "./trade-terms.ts";
 const REBUILD_PRICE_MOVE = 0.01;
 const SAFETY = `Before anything is signed you see what leaves, what arrives at least, the price impact, the costs and who says so, and
 are asked. --yes does not ask; --dry-run signs nothing. Above 1 SOL, what only the service's word supports is refused:
---min-output or --reference prove the price, --node the rest.`;
+--min-output or --reference prove the price, --slippage with a number itself, --node the rest.`;
 
 const buy: Command = {
   name: "buy",
@@ -33,7 +33,8 @@ const buy: Command = {
   help: `${SAFETY}
 
   tradewire buy USDC 0.1 --node https://my-node.example
-  tradewire buy DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263 2 --min-output 1000000 --yes`,
+  tradewire buy DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263 2 --min-output 1000000 --yes
+  tradewire buy USDC 0.1 --slippage auto --max-slippage 0.02`,
   async run(line, io) {
     const session = await openTrading(line, io);
     const [token = "", amount = ""] = line.words;
@@ -55,7 +56,7 @@ const sell: Command = {
   tradewire sell BONK 100% --node https://my-node.example
 
 A share needs --node, which reads the balance, or --max-input. At 100% the emptied token account is closed, and its rent
-comes back.`,
+comes back. --slippage auto needs an amount: it is chosen by a quote, and what a share is worth only the build says.`,
   async run(line, io) {
     const session = await openTrading(line, io);
     const [token = "", amount = ""] = line.words;
@@ -135,6 +136,7 @@ function limitsOf(line: CommandLine): TradeOptions {
   const times = numberFlag(line, "rebuild");
   return {
     ...routeOf(line),
+    maxSlippage: numberFlag(line, "max-slippage"),
     maxPriceImpact: numberFlag(line, "max-price-impact"),
     maxPriorityCost: numberFlag(line, "max-priority-cost"),
     minOutputAmount: numberFlag(line, "min-output"),

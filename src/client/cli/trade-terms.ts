@@ -11,13 +11,23 @@ export const DEFAULT_SLIPPAGE = 0.01;
 export function termsOf(
   line: CommandLine,
   { profile }: CliConfig,
-): { readonly slippage: number; readonly priority: PriorityName } {
+): { readonly slippage: number | "auto"; readonly priority: PriorityName } {
   const priority = textFlag(line, "priority") ?? profile.priority ?? "fast";
   if (!Object.hasOwn(PRIORITIES, priority)) {
     throw new UsageError(`--priority is one of ${Object.keys(PRIORITIES).join(", ")}.`);
   }
-  const own = profile.slippage === undefined ? DEFAULT_SLIPPAGE : parseNumber(profile.slippage, "slippage");
-  return { slippage: numberFlag(line, "slippage") ?? own, priority: priority as PriorityName };
+  return { slippage: slippageOf(line, profile), priority: priority as PriorityName };
+}
+
+/** A fraction, or "auto": what the command line says, or else its profile. @throws UsageError */
+function slippageOf(line: CommandLine, profile: CliConfig["profile"]): number | "auto" {
+  const flag = textFlag(line, "slippage");
+  const text = flag ?? profile.slippage ?? String(DEFAULT_SLIPPAGE);
+  if (text === "auto") return text;
+  const slippage = parseNumber(text, flag === undefined ? "slippage" : "--slippage", ", or auto");
+  const most = numberFlag(line, "max-slippage") ?? 1;
+  if (slippage > most) throw new UsageError(`The slippage is ${slippage}, more than --max-slippage ${most}.`);
+  return slippage;
 }
 
 /** The bounds of the route. @throws UsageError */

@@ -1,7 +1,7 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { ChainClock } from "../../solana/account.ts";
-import { MAX_TRANSACTION_ACCOUNTS, MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
+import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import type { Intent } from "../intent.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { fitLossOf, orderRoutes, pathCount, type Route } from "../quote/route.ts";
@@ -17,6 +17,7 @@ import {
   misfitOf,
 } from "./message-forms.ts";
 import { leastCostly, mayCostMore } from "./net-value.ts";
+import { fitsNobody } from "./route-fit.ts";
 
 /** What drafting a trade reads, all from memory. */
 export interface DraftPorts extends MessagePorts {
@@ -32,8 +33,6 @@ const BEST_ALONE = 1;
 /** Bytes by which the transactions of one route may differ between wallets: accounts to open, tips. */
 const MOST_WALLETS_DIFFER = 192;
 const VERSION_1 = "version 1";
-/** Accounts by which they may: programs and mints of accounts to open, tips. */
-const MOST_ACCOUNTS_DIFFER = 8;
 
 /** A loaded trade on the best route that fits into a transaction. */
 export interface TradeDraft {
@@ -114,13 +113,13 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
 function lighterThan(
   ports: DraftPorts,
   terms: MessageTerms,
-  { route, overUnits, accounts = 0 }: ComposedMessage,
+  { route }: ComposedMessage,
   splits: Splits,
 ): Route | undefined {
   const { intent } = terms;
   const fitting = fittingDivision(intent.mode, splits, route, (lighter) => composeMessage(ports, terms, lighter).fits);
-  const isForAll = overUnits || accounts > MAX_TRANSACTION_ACCOUNTS + MOST_ACCOUNTS_DIFFER;
-  if (fitting !== undefined && isForAll) splits.leavesOut(fitting, fitLossOf(intent, route, fitting));
+  if (fitting !== undefined && fitsNobody(ports, terms, route))
+    splits.leavesOut(fitting, fitLossOf(intent, route, fitting));
   return fitting;
 }
 

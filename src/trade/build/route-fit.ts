@@ -2,12 +2,13 @@ import { PRIORITY_LEVELS, type SenderPlan, type Tip } from "../../chain/port.ts"
 import { Address } from "../../primitives/address.ts";
 import { RANDOM_TEXT_LENGTH } from "../../primitives/random-text.ts";
 import type { Account } from "../../solana/account.ts";
+import { MAX_TRANSACTION_ACCOUNTS } from "../../solana/message.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
 import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
-import { composeMessage, type MessagePorts, misfitOf } from "./message-forms.ts";
+import { composeMessage, type MessagePorts, type MessageTerms, misfitOf } from "./message-forms.ts";
 import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 /** What measuring a route reads, all from memory. */
@@ -27,10 +28,12 @@ const OPEN: Account = {
   slot: 0n,
 };
 const BLOCKHASH = new Uint8Array(32);
+const NO_TIPS: MessageTerms["choice"] = { senders: [], tips: [] };
 const SEED = "-".repeat(RANDOM_TEXT_LENGTH);
 
 /** A wallet that holds nothing but SOL, and one for which nothing has to be created. */
 const NOTHING_OPEN: MessagePorts["markets"] = { account: () => null };
+const EVERYTHING_OPEN: MessagePorts["markets"] = { account: () => OPEN };
 const ALL_OPEN: MessagePorts["markets"] = { account: (address) => (address === WRAPPED_SOL ? null : OPEN) };
 
 /**
@@ -55,7 +58,7 @@ export function measureRoutes(
     seed: SEED,
   } as const;
   const withTips = { ...shared, choice: { senders: [], tips: mostTips(ports.senders) } };
-  const withoutTips = { ...shared, choice: { senders: [], tips: [] } };
+  const withoutTips = { ...shared, choice: NO_TIPS };
   const forNewWallet = { ...ports, markets: NOTHING_OPEN };
   const forOpenWallet = { ...ports, markets: ALL_OPEN };
   return routes.map((route): RouteFit => {
@@ -63,6 +66,16 @@ export function measureRoutes(
     const composed = composeMessage(forOpenWallet, withoutTips, route);
     return composed.fits ? { kind: "openAccounts" } : { kind: "never", ...misfitOf(composed) };
   });
+}
+
+/**
+ * True if a route takes too many compute units or accounts for every wallet's transaction: also for that of one that has all
+ * token accounts, without tips. Opening an account takes thousands of units, and more the rarer its address.
+ */
+export function fitsNobody(ports: MessagePorts, terms: MessageTerms, route: Route): boolean {
+  const forOpenWallet = { ...ports, markets: EVERYTHING_OPEN };
+  const { overUnits, accounts = 0 } = composeMessage(forOpenWallet, { ...terms, choice: NO_TIPS }, route);
+  return overUnits || accounts > MAX_TRANSACTION_ACCOUNTS;
 }
 
 /** The tips of the priority that asks for most of them. */

@@ -27,7 +27,7 @@ const REQUEST: TradeRequest = {
 };
 
 /** A constant product whose swap takes the units. */
-function market(computeUnits: number): HotMarket {
+function market(computeUnits: number, depth = 10n ** 9n): HotMarket {
   const program = address();
   const venue = {
     id: "raydium_cpmm",
@@ -35,7 +35,7 @@ function market(computeUnits: number): HotMarket {
     quote: (_state: unknown, ask: Ask): Quote => ({
       ...ask,
       inAmount: ask.amount,
-      outAmount: (10n ** 9n * ask.amount) / (10n ** 9n + ask.amount),
+      outAmount: (depth * ask.amount) / (depth + ask.amount),
       priceImpact: 0,
       fill: undefined,
     }),
@@ -53,9 +53,10 @@ function market(computeUnits: number): HotMarket {
   };
 }
 
+const ALIKE = Array.from({ length: 3 }, () => market(463_000));
+
 /** One service for a wallet whose account of the token is open, and as if it were not. */
-function service(): { readonly open: BuildPorts; readonly closed: BuildPorts } {
-  const markets = Array.from({ length: 3 }, () => market(463_000));
+function service(markets = ALIKE): { readonly open: BuildPorts; readonly closed: BuildPorts } {
   const tokens = { address: TOKENS, amount: 1n };
   const open = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets, tokens });
   const account = (one: Address) => (one === TOKENS ? null : open.markets.account(one));
@@ -69,4 +70,20 @@ test("a wallet that opens an account, and has too few units left for a division,
   expect(lighter.estimates.outAmount).toBeLessThan(alone.estimates.outAmount);
   const after = await buildTrade(open, REQUEST);
   expect(after.estimates).toEqual(alone.estimates);
+});
+
+test("what a division over many paths leaves out stays open to one over fewer", async () => {
+  // The two deepest take all units; the others do with one of them.
+  const markets = [
+    market(740_000, 1_100_000_000n),
+    market(650_000, 1_000_000_000n),
+    market(335_000, 950_000_000n),
+    market(335_000, 950_000_000n),
+  ];
+  const narrow = { ...REQUEST, maxPaths: 2 };
+  const alone = await buildTrade(service(markets).open, narrow);
+  const { open } = service(markets);
+  const wide = await buildTrade(open, REQUEST);
+  expect(wide.estimates.outAmount).toBeGreaterThan(alone.estimates.outAmount);
+  expect((await buildTrade(open, narrow)).estimates).toEqual(alone.estimates);
 });

@@ -33,7 +33,7 @@ export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #small: SmallTrades;
   #widest = new Map<string, { readonly paths: number; readonly loss: number }>();
-  /** By capacity: markets without which divisions fit, and what that loses. */
+  /** By capacity and most paths: markets without which divisions fit, and what that loses. */
   #light = new Map<string, { readonly without: ReadonlySet<Address>; readonly loss: number }>();
   /** Closed edges by the markets that were left out and the most paths. */
   #lightShapes = new Map<string, Uint8Array | undefined>();
@@ -105,19 +105,20 @@ export class SplitPlan {
     return Uint8Array.from(this.network.edges, ({ curve }) => (markets.has(curve.hot) ? 1 : 0));
   }
 
-  /** The markets to leave out so that divisions fit, as far as known. */
-  leftOut(capacity: string | undefined): ReadonlySet<HotMarket> {
-    const without = capacity === undefined ? undefined : this.#light.get(capacity)?.without;
+  /** The markets to leave out so that divisions over up to so many paths fit, as far as known. */
+  leftOut(capacity: string | undefined, maxPaths: number): ReadonlySet<HotMarket> {
+    const without = capacity === undefined ? undefined : this.#light.get(lightKey(capacity, maxPaths))?.without;
     if (without === undefined) return NOTHING_LEFT_OUT;
     const { edges } = this.network;
     return new Set(edges.map(({ curve }) => curve.hot).filter(({ market }) => without.has(market.address)));
   }
 
   /** Notes that every wallet's transaction is too small for a division with these markets, and what is lost without them. */
-  leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>, loss: number): void {
+  leavesOut(capacity: string | undefined, maxPaths: number, markets: ReadonlySet<HotMarket>, loss: number): void {
     if (capacity === undefined) return;
     if (this.#light.size >= MOST_CAPACITIES) this.#light.clear();
-    this.#light.set(capacity, { without: new Set(Array.from(markets, ({ market }) => market.address)), loss });
+    const without = new Set(Array.from(markets, ({ market }) => market.address));
+    this.#light.set(lightKey(capacity, maxPaths), { without, loss });
   }
 
   /** The most paths that may fit into a transaction, as far as known. */
@@ -125,10 +126,12 @@ export class SplitPlan {
     return (capacity === undefined ? undefined : this.#widest.get(capacity)?.paths) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** What trades of this size lose because wider routes fit into no transaction, as far as known. Fraction. */
-  fitLoss(capacity: string | undefined): number {
+  /** What trades of this size lose because routes over up to so many paths fit into no transaction, as far as known. Fraction. */
+  fitLoss(capacity: string | undefined, maxPaths: number): number {
     if (capacity === undefined) return 0;
-    return this.#light.get(capacity)?.loss ?? this.#widest.get(capacity)?.loss ?? 0;
+    const widest = this.#widest.get(capacity);
+    const lost = widest === undefined || maxPaths <= widest.paths ? 0 : widest.loss;
+    return this.#light.get(lightKey(capacity, maxPaths))?.loss ?? lost;
   }
 
   /** Notes that so many paths fit into no transaction. */
@@ -149,6 +152,9 @@ export class SplitPlan {
     return new DirectedSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
   }
 }
+
+/** Of fewer paths, other markets may be the ones to leave out. */
+const lightKey = (capacity: string, maxPaths: number): string => `${maxPaths} ${capacity}`;
 
 const plans = new KeptFindings<SplitPlan>((plan, changed, clock) => plan.renewed(changed, clock));
 const rates = new KeptFindings<number>(() => undefined);

@@ -106,9 +106,9 @@ export function splitRoutes(
     best: search.widest(),
     narrower: (maxPaths) => search.best(maxPaths),
     lighter: (route, market) => search.lighter(route, market),
-    leavesOut: (route, loss) => plan.leavesOut(terms.capacity, search.leftOutOf(route), loss),
+    leavesOut: (route, loss) => plan.leavesOut(terms.capacity, terms.maxPaths, search.leftOutOf(route), loss),
     neverFits: (paths) => plan.neverFits(terms.capacity, paths),
-    fitLoss: plan.fitLoss(terms.capacity),
+    fitLoss: plan.fitLoss(terms.capacity, terms.maxPaths),
     loses: (loss) => plan.loses(terms.capacity, loss),
   };
 }
@@ -138,7 +138,7 @@ class SplitSearch {
   widest(): Route | undefined {
     const { capacity, maxPaths } = this.#terms;
     const paths = Math.min(maxPaths, this.#plan.widest(capacity));
-    const leftOut = this.#plan.leftOut(capacity);
+    const leftOut = this.#plan.leftOut(capacity, maxPaths);
     return (leftOut.size === 0 ? undefined : this.best(paths, leftOut)) ?? this.best(paths);
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { PriceQuote } from "../answers.ts";
+import { ROUTE_KEYS } from "../limits.ts";
 import { autoSlippage, settleSlippage, slippageCap } from "./auto-slippage.ts";
 
 const OBSERVED = { samples: 300, windowSeconds: 1_500, spanSeconds: 60, quantile: 0.95, movement: 0.00421 };
@@ -56,11 +57,20 @@ test("the service is asked within the cap and the bounds of the route, and a typ
     asked.push(ask);
     return { priceMovement: OBSERVED } as unknown as PriceQuote;
   };
-  const limits = { maxSlippage: 0.002, directOnly: true };
+  const route = {
+    directOnly: true,
+    maxLegs: 1,
+    maxPaths: 1,
+    venues: ["a"],
+    excludeVenues: ["b"],
+    requireChecked: true,
+  };
+  expect(Object.keys(route)).toEqual(Object.keys(ROUTE_KEYS));
+  const limits = { maxSlippage: 0.002, ...route };
   const { settled, basis } = await settleSlippage(ORDER, ASK, limits, quote);
   expect(settled.slippage).toBe(0.002);
   expect(basis).toMatchObject({ isCapped: true, movement: 0.00421 });
-  expect(asked).toMatchObject([[{ ...ASK, slippage: 0.002 }, { directOnly: true }]]);
+  expect(asked).toMatchObject([[{ ...ASK, slippage: 0.002 }, route]]);
   const typed = await settleSlippage({ ...ORDER, slippage: 0.5 }, ASK, limits, quote);
   expect(typed).toEqual({ settled: { ...ORDER, slippage: 0.5 } });
   expect(asked).toHaveLength(1);

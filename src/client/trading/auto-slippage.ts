@@ -1,5 +1,5 @@
 import type { PriceQuote } from "../answers.ts";
-import type { RouteLimits, TradeLimits } from "../limits.ts";
+import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../limits.ts";
 import type { CallControl } from "../options.ts";
 import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
@@ -67,11 +67,16 @@ export async function settleSlippage<O extends BuyOrder | SellOrder | SwapOrder>
     throw new TypeError('slippage "auto" needs an amount: a share of the balance is known only once it is built.');
   }
   const cap = slippageCap(options.maxSlippage);
-  const { directOnly, maxLegs, maxPaths, venues, excludeVenues, signal, timeoutMs } = options;
+  const { signal, timeoutMs } = options;
   const ask = { inputMint, outputMint, amount, amountRaw, swapMode, slippage: cap };
-  const quoted = await quote(ask, { directOnly, maxLegs, maxPaths, venues, excludeVenues, signal, timeoutMs });
+  const quoted = await quote(ask, { ...routeLimitsOf(options), signal, timeoutMs });
   const basis = autoSlippage(quoted.priceMovement, cap);
   return { settled: { ...order, slippage: basis.slippage }, basis };
+}
+
+/** The bounds of the route among the limits of a trade. */
+function routeLimitsOf(limits: TradeLimits): RouteLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([name]) => Object.hasOwn(ROUTE_KEYS, name)));
 }
 
 function unknown(why: string): TradeError {

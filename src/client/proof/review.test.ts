@@ -28,4 +28,8 @@ test("a trade built again is asked about again if anything about it is worse, re
   const claimed = { ...costs, rentPaid: "30000000", rentReturned: "40000000" };
   expect(isNoWorse(changed({}, { costs: claimed }), accepted)).toBe(false);
   expect(isNoWorse(accepted, returning)).toBe(false);
+  const checked = changed({}, { proof: { checked: true, shadowSlot: 7 } });
+  const unchecked = changed({}, { proof: { checked: false } });
+  expect(isNoWorse(checked, unchecked)).toBe(true);
+  for (const next of [unchecked, accepted]) expect(isNoWorse(next, checked)).toBe(false);
 });

@@ -26,6 +26,7 @@ export function isNoWorse(next: TradeReview, accepted: TradeReview): boolean {
     BigInt(next.leastOutputRaw) >= BigInt(accepted.leastOutputRaw) &&
     next.built.priorityCost <= accepted.built.priorityCost &&
     isRentNoMore(next, accepted) &&
+    (next.built.proof?.checked === true || accepted.built.proof?.checked !== true) &&
     next.unproven.every((fact) => accepted.unproven.includes(fact))
   );
 }

@@ -139,6 +139,30 @@ describe.skipIf(chromium === undefined)("slippage on the trade page", () => {
     await page.close();
   });
 
+  it("asks for a number once what was chosen from cannot be known anew: the old choice is not the caller's own", async () => {
+    const page = await openPage();
+    await page.clock.install();
+    let { movement } = OBSERVED;
+    await observing(page, () => ({ ...OBSERVED, movement }));
+    await page.route("**/v1/tx/quote", async (route) => {
+      const body = await (await route.fetch()).json();
+      body.data.priceMovement = { ...OBSERVED, movement };
+      await route.fulfill({ json: body });
+    });
+    await page.getByLabel("Auto").check();
+    await paid(page).fill("0.5");
+    await page.clock.runFor(1_000);
+    await page.getByText("Worst outcome at 0.29 %").waitFor();
+    await page.locator("#review:enabled").waitFor();
+    movement = -0.5;
+    await page.clock.runFor(31_000);
+    await page.getByText("what the service says of it cannot be").waitFor();
+    expect(await page.getByLabel("Auto").isChecked()).toBe(false);
+    expect(await page.locator("#slippage").inputValue()).toBe("");
+    expect(await page.locator("#review").isDisabled()).toBe(true);
+    await page.close();
+  });
+
   it("asks for a number if the price has been observed too little, or the service says what cannot be", async () => {
     const page = await openPage();
     await paid(page).fill("0.5");

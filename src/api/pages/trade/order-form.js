@@ -137,6 +137,7 @@ export class OrderForm {
       this.#follow();
     } catch (error) {
       this.pause();
+      byId("review").disabled = true;
       say("order-notice", error.message, "bad");
     }
     return true;

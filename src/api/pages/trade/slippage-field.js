@@ -81,9 +81,10 @@ export class SlippageField {
       this.#set({ key, slippage: basis.slippage, atMs: Date.now() }, basis);
       return basis.slippage !== before;
     } catch (error) {
+      // A number chosen before is not the caller's own.
+      this.forget();
       byId("slippage-auto").checked = false;
       byId("slippage").readOnly = false;
-      this.#set(undefined);
       throw error;
     }
   }

@@ -71,7 +71,7 @@ export interface Markets {
   readonly hubMints?: readonly Address[];
   /** The hubs of a trade by what is deep and live, from memory; absent: `hubMints` serve every trade. */
   hubsOf?(pair: MintPair): HubChoice;
-  /** Measures the hubs of a trade whose pair has been searched, if they are not known. Never rejects. */
+  /** Measures the hubs of a trade whose pair has been searched, if they are not known; waits for two seconds at most. Never rejects. */
   findHubs?(pair: MintPair, caller?: SearchCaller): Promise<void>;
   /**
    * Markets where the pair trades. A cold pair is discovered and read first, and kept fresh afterwards.

@@ -30,6 +30,8 @@ const LEAST_DEPTH: ReadonlyMap<Address, bigint> = new Map([
 const HOLD_MS = 300_000;
 const HOLD_OPEN_MS = 30_000;
 const HOLD_FAILED_MS = 5_000;
+/** Longest wait of a trade for a measurement, which goes on without it. Milliseconds. */
+const MOST_WAIT_MS = 2_000;
 /** Measurements that nobody waits for, at once. */
 const MOST_AT_ONCE = 4;
 /** Mints and hubs whose measurements are kept, and pairs of one of them with a neighbour. */
@@ -80,10 +82,19 @@ export class FoundHubs {
     return { mints: [...HUB_MINTS, ...found.slice(0, MOST_FOUND)], isKnown };
   }
 
-  /** Measures what is not known of the hubs of a trade. Never rejects: without a measurement the fixed hubs serve. */
+  /**
+   * Measures what is not known of the hubs of a trade, or goes on with that after two seconds: a slow search of another mint holds
+   * up no trade. Never rejects: without a measurement the fixed hubs serve.
+   */
   async find({ a, b }: MintPair, caller: SearchCaller | undefined): Promise<void> {
     const unknown = [a, b].filter((mint) => !isFixed(mint) && !this.#measured.has(mint));
-    await Promise.all(unknown.map((mint) => this.#measure(mint, caller)));
+    if (unknown.length === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, MOST_WAIT_MS);
+    });
+    await Promise.race([Promise.all(unknown.map((mint) => this.#measure(mint, caller))), late]);
+    clearTimeout(timer);
   }
 
   /** Mints whose other markets a search of the pair may leave out: the deepest everywhere, and neighbours in this pair. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
 import type { MintPair } from "../../venues/venue.ts";
 import type { PairMarkets } from "../port.ts";
 import { FoundHubs } from "./found-hubs.ts";
@@ -30,6 +30,30 @@ const DEEP = {
     },
   ],
 } as unknown as PairMarkets;
+
+test("a neighbour that cannot be read keeps no other from being found", async () => {
+  const bad = [3, 4, 5].map((fill) => Address.from(new Uint8Array(32).fill(fill)));
+  const neighbours = new Neighbours();
+  neighbours.note(
+    TOKEN,
+    [HUB, ...bad].map((mint) => ({ mints: [TOKEN, mint] })),
+  );
+  const hubs = new FoundHubs({
+    neighbours,
+    markets: {
+      marketsOf: async ({ a, b }: MintPair) => {
+        if (bad.includes(a) || bad.includes(b)) throw new Error("its nodes contradict each other");
+        return DEEP;
+      },
+      mint: () => ({ program: TOKEN_PROGRAM, unsupported: undefined }) as never,
+    },
+    clock: () => ({ slot: 1n, epoch: 0n, unixTimestamp: 0n }),
+    now: Date.now,
+  });
+  const pair = { a: SOL_MINT, b: TOKEN };
+  await hubs.find(pair, undefined);
+  expect(hubs.hubsOf(pair)).toEqual({ mints: [SOL_MINT, USDC_MINT, HUB], isKnown: true });
+});
 
 test("a trade does not wait longer than for a turn until its hubs are measured, and later ones have them", async () => {
   const neighbours = new Neighbours();

@@ -54,8 +54,8 @@ const FIXED_ONLY: HubChoice = { mints: HUB_MINTS, isKnown: true };
 
 /**
  * Chooses the hubs of trades by what is deep and live. A mint's neighbours become its hubs if they offer a fair part of it and can
- * be had for SOL or USDC; both is measured by exact quotes on live markets, never on the warm path. Only mints of the plain
- * Token program qualify: no fee or hook of theirs can make less arrive than a market pays.
+ * be had for SOL or USDC; both is measured by exact quotes on live markets, never on the warm path. One that cannot be read is
+ * left out for now. Only mints of the plain Token program qualify: no fee or hook of theirs can make less arrive than a market pays.
  */
 export class FoundHubs {
   readonly #options: FoundHubsOptions;
@@ -127,8 +127,8 @@ export class FoundHubs {
     try {
       measured = await this.#compare(mint, before, caller);
     } catch {
-      // A node failed or the caller's budget is used up: what was known holds, and it is tried again soon.
-      measured = { ...before, untilMs: this.#options.now() + HOLD_FAILED_MS };
+      // A node failed or the caller's budget is used up: what was known holds, and it is tried again soon, with other neighbours.
+      measured = { ...before, next: before.next + MOST_COMPARED, untilMs: this.#options.now() + HOLD_FAILED_MS };
     }
     keep(this.#measured, mint, measured, MOST_KEPT);
   }
@@ -139,19 +139,29 @@ export class FoundHubs {
     const start = before.next < all.length ? before.next : 0;
     const [kept, fresh] = [before.deep, all.slice(start).filter((other) => !before.deep.includes(other))];
     const compared = [...kept, ...fresh].slice(0, MOST_COMPARED);
-    const offers = await Promise.all(compared.map((hub) => this.#offerOf(mint, hub, caller)));
+    const answers = await Promise.allSettled(compared.map((hub) => this.#offerOf(mint, hub, caller)));
+    const offers = answers.map((one) => (one.status === "fulfilled" ? one.value : undefined));
+    if (offers.length > 0 && offers.every((offered) => offered === undefined))
+      throw new Error("no neighbour can be read");
     const fixed = compared.length === 0 ? [] : HUB_MINTS.map((hub) => this.#offered(mint, hub, caller));
-    const total = [...offers, ...(await Promise.all(fixed))].reduce((sum, offered) => sum + offered, 0n);
+    const total = [...offers, ...(await Promise.all(fixed))].reduce<bigint>((sum, offered = 0n) => sum + offered, 0n);
     const deep = compared
-      .map((hub, index) => ({ hub, offered: offers[index]! }))
+      .map((hub, index) => ({ hub, offered: offers[index] ?? 0n }))
       .filter(({ offered }) => offered > 0n && offered * LEAST_SHARE >= total)
       .sort((a, b) => (a.offered < b.offered ? 1 : a.offered > b.offered ? -1 : compareAddresses(a.hub, b.hub)))
       .map(({ hub }) => hub);
+    let hasFailed = offers.includes(undefined);
     const connected: Address[] = [];
-    for (const hub of deep) if (connected.length < MOST_FOUND && (await this.#isDeep(hub, caller))) connected.push(hub);
+    for (const hub of deep) {
+      if (connected.length === MOST_FOUND) break;
+      const isDeep = await this.#isDeep(hub, caller).catch(() => undefined);
+      if (isDeep === true) connected.push(hub);
+      if (isDeep === undefined) hasFailed = true;
+    }
     const next = start + Math.max(1, MOST_COMPARED - kept.length);
     const isOpen = !neighbours.has(mint) || (next < all.length && connected.length < MOST_FOUND);
-    return { deep, connected, next, untilMs: now() + (isOpen ? HOLD_OPEN_MS : HOLD_MS) };
+    const holdMs = hasFailed ? HOLD_FAILED_MS : isOpen ? HOLD_OPEN_MS : HOLD_MS;
+    return { deep, connected, next, untilMs: now() + holdMs };
   }
 
   /** What a neighbour's markets offer of a mint; 0 if trades cannot pass through it. Base units. */

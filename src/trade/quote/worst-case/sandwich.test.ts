@@ -20,8 +20,12 @@ type Member = "quote" | "traded";
 /** Sizes of purchases after which the program refuses the swap, whatever its bound. */
 type Strays = (bought: bigint) => boolean;
 
-/** A constant product without fees whose code fails from the `failsAt`-th call of a member on. */
-function search(failing?: Member, failsAt = 1, strays: Strays = () => false) {
+/**
+ * A constant product without fees whose code fails from the `failsAt`-th call of a member on.
+ *
+ * @param mostSold what is known of the market reaches no larger sale
+ */
+function search(failing?: Member, failsAt = 1, strays: Strays = () => false, mostSold?: bigint) {
   const failures: unknown[] = [];
   const calls = { quote: 0, traded: 0 };
   const count = (member: Member) => {
@@ -34,6 +38,8 @@ function search(failing?: Member, failsAt = 1, strays: Strays = () => false) {
       count("quote");
       const { a, b } = state as Pool;
       const [reserveIn, reserveOut] = ask.inMint === A ? [a, b] : [b, a];
+      if (ask.inMint === B && mostSold !== undefined && ask.amount > mostSold)
+        throw new TradewireError("INSUFFICIENT_LIQUIDITY", "too large");
       const outAmount = (reserveOut * ask.amount) / (reserveIn + ask.amount);
       return { ...ask, inAmount: ask.amount, outAmount, priceImpact: 0, fill: null };
     },
@@ -76,4 +82,12 @@ test("sizes after which the swap fails for other reasons than its bound do not e
   const plain = search().found;
   const { found } = search(undefined, 1, (bought) => bought > 0n && bought < 20n);
   expect(found).toEqual(plain);
+});
+
+test("a sale that may take more if it reached further is unknown, never the most that is within reach", () => {
+  const { found } = search();
+  if (found?.kind !== "profitable") throw new Error("nothing to take");
+  for (const share of [2n, 4n, 16n])
+    expect(search(undefined, 1, undefined, found.frontRun / share).found).toBeUndefined();
+  expect(search(undefined, 1, undefined, found.frontRun * 2n).found).toEqual(found);
 });

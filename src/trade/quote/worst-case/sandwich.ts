@@ -70,7 +70,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   const tried = new Map<bigint, bigint>();
   let refusal: string | undefined;
   let isKnown = true;
-  let isReached = true;
+  const outOfReach = new Set<bigint>();
   const gain = (size: bigint): bigint => {
     const known = tried.get(size);
     if (known !== undefined) return known;
@@ -78,7 +78,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
     if (tradedAround === undefined) isKnown = false;
     const result = tradedAround?.gain ?? NOTHING;
     if (typeof result === "string") refusal ??= result;
-    if (result === OUT_OF_REACH) isReached = false;
+    if (result === OUT_OF_REACH) outOfReach.add(size);
     const value = typeof result === "string" || result < NOTHING ? NOTHING : result;
     tried.set(size, value);
     return value;
@@ -94,10 +94,9 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
     yield;
   }
   if (!isKnown) return undefined;
-  if (gain(ordered[best]!) === NOTHING) {
-    if (refusal !== undefined) return { kind: "impossible", reason: refusal };
-    if (!isReached) return undefined;
-  }
+  if (gain(ordered[best]!) === NOTHING && refusal !== undefined) return { kind: "impossible", reason: refusal };
+  // The peak may lie among sizes that a sale which reaches further would gain from.
+  if (outOfReach.has(ordered[best]!) || outOfReach.has(ordered[best + 1] ?? 0n)) return undefined;
   yield* climb(gain, best === 0 ? 1n : ordered[best - 1]!, ordered[best + 1] ?? largest);
   if (!isKnown) return undefined;
   let [frontRun, taken] = [0n, 0n];

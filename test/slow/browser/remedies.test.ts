@@ -129,6 +129,15 @@ describe.skipIf(chromium === undefined)("what the trade page advises on a failur
     await page.locator("#review:enabled").click();
     await advised(page, "#order-notice", "Choose a smaller amount and build again.");
     await leadsTo(page, "#order-notice", "INSUFFICIENT_TOKEN_BALANCE");
+    // The advice stays while the price goes on.
+    const price = await page.locator("#quote-facts").textContent();
+    const other = await service.newClient();
+    const mint = service.mintOn("raydium_cpmm", "EMBER");
+    await other.buy({ mint, solAmount: 5, slippage: 0.5, priority: "fast" });
+    await other.sell({ mint, tokenAmount: 150_000, slippage: 0.5, priority: "fast" });
+    other.close();
+    await expect.poll(() => page.locator("#quote-facts").textContent(), { timeout: 25_000 }).not.toBe(price);
+    await leadsTo(page, "#order-notice", "INSUFFICIENT_TOKEN_BALANCE");
     await page.getByRole("button", { name: "50 % of the balance" }).click();
     await trade(page);
   });
@@ -199,7 +208,7 @@ describe.skipIf(chromium === undefined)("what the trade page advises on a failur
       });
       await pay(page, "0.5");
       await build(page);
-      expect(await page.getByText("Trades around yours").count()).toBe(0);
+      expect(await page.locator("#bounds").getByText("Trades around yours").count()).toBe(0);
     },
   );
 

@@ -22,6 +22,8 @@ export class OrderForm {
   #stopQuotes = () => {};
   #typing;
   #renewal;
+  /** The last build of this order failed: what to do about it stays in sight while prices go on. */
+  #hasFailed = false;
   #slippage = new SlippageField(() => this.#askSoon());
 
   constructor(tokens) {
@@ -83,9 +85,16 @@ export class OrderForm {
     this.#follow();
   }
 
+  /** Shows why nothing was built of the order, until it is another one. */
+  showFailure(error) {
+    this.#hasFailed = true;
+    sayFailure("order-notice", error);
+  }
+
   async #follow() {
     this.pause();
     this.#quote = undefined;
+    this.#hasFailed = false;
     byId("quote").hidden = true;
     byId("review").disabled = true;
     byId(this.#mode === "exactIn" ? "out-amount" : "in-amount").value = "";
@@ -109,7 +118,7 @@ export class OrderForm {
         if (stop.signal.aborted || this.#choosesSlippage(order, data)) return;
         this.#quote = { order, data };
         byId("quote").classList.remove("stale");
-        say("order-notice", "");
+        if (!this.#hasFailed) say("order-notice", "");
         this.#showQuote();
       },
       failed: (error) => {
@@ -161,7 +170,7 @@ export class OrderForm {
     byId("quote").hidden = false;
     byId("review").disabled = false;
     const warning = warningOf(order, estimates, tokens);
-    if (warning !== undefined) say("order-notice", warning, "bad");
+    if (warning !== undefined && !this.#hasFailed) say("order-notice", warning, "bad");
   }
 
   #sides() {
@@ -255,7 +264,9 @@ export class OrderForm {
     this.ask();
   }
 
+  /** Asks once typing pauses; nothing is built meanwhile, as the price on show is another order's. */
   #askSoon() {
+    byId("review").disabled = true;
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => this.ask(), TYPED_MS);
   }

@@ -4,7 +4,7 @@ import { byId, fetchStatus, serviceTimeMs, takeKey } from "../shared/page.js";
 import { endKey, wordsOf } from "../shared/sign-in.js";
 import { Tokens } from "../shared/tokens.js";
 import { base58 } from "../shared/wallets.js";
-import { say, sayFailure } from "./notices.js";
+import { say } from "./notices.js";
 import { OrderForm } from "./order-form.js";
 import { keepTrade, takeTrades } from "./pending-trade.js";
 import { followTrade } from "./trade-progress.js";
@@ -112,7 +112,7 @@ byId("order").addEventListener("submit", async (event) => {
     showProof();
     expiry = setTimeout(expire, Math.max(0, expiresAtMs(build) - serviceTimeMs()));
   } catch (error) {
-    sayFailure("order-notice", error);
+    order.showFailure(error);
   }
   byId("review").disabled = false;
 });

@@ -181,6 +181,24 @@ test("many accounts take turns, an eighth of them a refresh, and those that cost
   expect(reads.get(dear!.toString())).toBeGreaterThan(1.5 * Math.max(...others));
 });
 
+test("accounts asked about for the first time do not keep a busy one at what it cost long ago", async () => {
+  let isBusy = true;
+  await start(([address]) => [address === hot.toString() && isBusy ? 1_900 : 100]);
+  const isPriced = () => fees.priceMicroLamportsPerCu("fast", [hot]);
+  isPriced();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(isPriced()).toBe(1_900n);
+  isBusy = false;
+  // Two new markets a second, each of which one trade goes over.
+  for (let second = 0; second < 60; second++) {
+    for (const kind of [1, 2])
+      fees.priceMicroLamportsPerCu("fast", [Address.from(new Uint8Array(32).fill(kind).fill(second, 0, 4))]);
+    isPriced();
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(isPriced()).toBe(100n);
+});
+
 test("the price of an own transaction is read from its bytes, in every version", () => {
   const payer = Address.from(new Uint8Array(32).fill(3));
   const blockhash = new Uint8Array(32).fill(9);

@@ -50,6 +50,8 @@ const DEFAULT_REFRESHES_PER_TURN = 8;
 const ALWAYS_READ = 2;
 /** How many times as often an account is read that costs more than the chain, if many take turns. */
 const DEARER_WEIGHT = 3;
+/** Of an account that was not read yet. */
+const NEVER = 0;
 const NO_READING: FeeReading = { prices: NO_PRICES, samples: [] };
 
 /**
@@ -119,7 +121,7 @@ class RecentPriorityFees implements LivePriorityFees {
 
   #add(address: Address): void {
     if (this.#accounts.size >= 2 * this.#maxAccounts) return;
-    this.#accounts.set(address, { prices: undefined, askedAtMs: this.#now(), refreshedAtMs: 0 });
+    this.#accounts.set(address, { prices: undefined, askedAtMs: this.#now(), refreshedAtMs: NEVER });
   }
 
   /** Drops the accounts that nobody asks about any more, and of too many those not asked about for longest. */
@@ -156,16 +158,23 @@ class RecentPriorityFees implements LivePriorityFees {
     }
   }
 
-  /** The accounts to read now: those that have waited longest, and sooner those that cost more than the chain. */
+  /**
+   * The accounts to read now: those that have waited longest, and sooner those that cost more than the chain. Those never read come
+   * first, in half of the places: else new ones without end would leave the others at prices of long ago.
+   */
   #due(atMs: number): readonly (readonly [Address, AccountPrices])[] {
     const waited = [...this.#accounts].map((entry) => {
       const [, account] = entry;
       const ageMs = atMs - account.refreshedAtMs;
       return { entry, weight: this.#isDearer(account) ? DEARER_WEIGHT * ageMs : ageMs };
     });
-    const byWeight = waited.sort((a, b) => b.weight - a.weight);
+    const byWeight = waited.sort((a, b) => b.weight - a.weight).map(({ entry }) => entry);
     const share = Math.max(ALWAYS_READ, Math.ceil(waited.length / this.#refreshesPerTurn));
-    return byWeight.slice(0, Math.min(share, this.#accountsPerRefresh)).map(({ entry }) => entry);
+    const places = Math.min(share, this.#accountsPerRefresh);
+    const unread = byWeight.filter(([, { refreshedAtMs }]) => refreshedAtMs === NEVER);
+    const read = byWeight.filter(([, { refreshedAtMs }]) => refreshedAtMs !== NEVER);
+    const first = unread.slice(0, Math.max(Math.ceil(places / 2), places - read.length));
+    return [...first, ...read.slice(0, places - first.length)];
   }
 
   /** True if writing to the account costs more than the chain does, at any level. */

@@ -31,8 +31,8 @@ interface Offer {
 }
 
 /**
- * Trades to check a market with: both directions, exactIn and exactOut, small, typical and large. Fewer if the market refuses
- * some of them, none if it makes no trade now.
+ * Trades to check a market with: both directions, exactIn and exactOut, small, typical and large, and the one that ends a curve
+ * whose refusals say what it takes at most. Fewer if the market refuses some of them, none if it makes no trade now.
  *
  * @param turn differs from check to check: varies the amounts
  * @throws whatever else than a TradewireError the venue throws
@@ -44,14 +44,16 @@ export function chooseSamples(offer: Offer, turn: number): readonly Sample[] {
 
 function samplesOf(offer: Offer, inMint: Address, outMint: Address, turn: number): readonly Sample[] {
   const { venue, state, clock } = offer;
+  let mostIn: bigint | undefined;
   const quoteOf = (mode: Ask["mode"], amount: bigint): Sample | undefined => {
     const ask = { mode, inMint, outMint, amount, clock };
     try {
       const quote = venue.quote(state, ask);
       return quote.inAmount > 0n && quote.outAmount > 0n ? { ask, quote } : undefined;
     } catch (error) {
-      if (error instanceof TradewireError) return undefined;
-      throw error;
+      if (!(error instanceof TradewireError)) throw error;
+      mostIn ??= mostInOf(error);
+      return undefined;
     }
   };
   const outAt = (bits: number) => quoteOf("exactIn", 1n << BigInt(bits))?.quote.outAmount;
@@ -63,9 +65,16 @@ function samplesOf(offer: Offer, inMint: Address, outMint: Address, turn: number
   const most = outAt(refusedFrom - 1)!;
   const large = firstBit(least, refusedFrom - 1, (bits) => (outAt(bits) ?? 0n) >= most / LARGE_DIVISOR);
   const amounts = varied(1n << BigInt(large), 1n << BigInt(least), turn);
-  const exactIn = amounts.flatMap((amount) => quoteOf("exactIn", amount) ?? []);
+  const last = mostIn === undefined || mostIn >> BigInt(BITS) > 0n ? [] : (quoteOf("exactIn", mostIn) ?? []);
+  const exactIn = amounts.flatMap((amount) => quoteOf("exactIn", amount) ?? []).concat(last);
   if (!venue.supports.exactOut) return exactIn;
   return [...exactIn, ...exactIn.flatMap(({ quote }) => quoteOf("exactOut", quote.outAmount) ?? [])];
+}
+
+/** The most that a curve takes before it ends, as its refusal of more says. */
+function mostInOf({ facts }: TradewireError): bigint | undefined {
+  const most = facts.details?.mostIn;
+  return typeof most === "string" ? BigInt(most) : undefined;
 }
 
 /** The first power between two at which `holds` turns true, or the last of them. */

@@ -12,11 +12,19 @@ import { createTokenAccount } from "../../../src/solana/token/token-instructions
 import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/outcome/program-failure.ts";
 import { DBC_PROGRAM } from "../../../src/venues/meteora-dbc/layout.ts";
 import { meteoraDbc } from "../../../src/venues/meteora-dbc/venue.ts";
+import type { MintPair } from "../../../src/venues/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { checkOnSvm } from "../../support/shadow-check.ts";
 import { Svm } from "../../support/svm.ts";
-import { buildsOf, tradesOn } from "./support/builds.ts";
-import { createDbcPool, METAPLEX_PROGRAM, type NewDbcPool } from "./support/meteora-dbc.ts";
+import { type Build, buildsOf, tradesOn } from "./support/builds.ts";
+import {
+  createDbcPool,
+  METAPLEX_PROGRAM,
+  mostIntoCurve,
+  type NewDbcPool,
+  stopsAtItsEnd,
+} from "./support/meteora-dbc.ts";
 
 const PROGRAM = ".venues/meteora_dbc.so";
 const METAPLEX = ".venues/metaplex_token_metadata.so";
@@ -130,6 +138,14 @@ function open(shape: NewDbcPool) {
 
 const BUILDS = buildsOf("meteora_dbc");
 
+/** Shadow execution finds nothing, and on builds that do not stop at a curve's end the trade that completes it at most. */
+function expectCheck(svm: Svm, market: Address, pair: MintPair, { path }: Build): void {
+  const answer = checkOnSvm({ svm, venue: meteoraDbc, market, pair, turn: 1 });
+  const differences = answer.kind === "checked" ? answer.differences : [];
+  const last = `exactIn from ${pair.a}: we quote ${mostIntoCurve(svm, market, pair)} for `;
+  expect(differences.filter((difference) => stopsAtItsEnd(path) || !difference.startsWith(last))).toEqual([]);
+}
+
 describe.skipIf(missing.length > 0).each(BUILDS)("meteora_dbc on its program ($path)", (build) => {
   it.each(cases)("$name: quoted is executed", ({ name, ...shape }) => {
     const count = tradesOn(build, TRADES);
@@ -159,7 +175,9 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_dbc on its program ($p
         if (pool.quoteReserve >= config.migrationThreshold) for (const account of fresh) svm.setAccount({ ...account });
         fund();
       },
+      shadow: false,
     });
+    expectCheck(svm, market, pair, build);
     const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes);
     console.log(`meteora_dbc | ${name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
     expect(faults).toEqual([]);

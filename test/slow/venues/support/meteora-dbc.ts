@@ -1,9 +1,13 @@
+import { TradewireError } from "../../../../src/errors/tradewire-error.ts";
 import { Address, compareAddresses } from "../../../../src/primitives/address.ts";
 import { concatBytes, hex, textBytes, writeU32, writeU64 } from "../../../../src/primitives/bytes.ts";
 import { readonly, writable, writableSigner } from "../../../../src/solana/instruction.ts";
 import { derive } from "../../../../src/solana/pda.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../src/solana/programs.ts";
 import { DBC_AUTHORITY, DBC_EVENT_AUTHORITY, DBC_PROGRAM } from "../../../../src/venues/meteora-dbc/layout.ts";
+import { meteoraDbc } from "../../../../src/venues/meteora-dbc/venue.ts";
+import type { MintPair } from "../../../../src/venues/venue.ts";
+import { readMarket } from "../../../conformance/trades.ts";
 import type { Svm } from "../../../support/svm.ts";
 
 const CREATE_CONFIG = hex("c9cff3724b6f2fbd");
@@ -139,4 +143,31 @@ export function createDbcPool(svm: Svm, payer: Address, pool: NewDbcPool): { add
     ],
   );
   return { address, baseMint };
+}
+
+/** More than any curve takes. */
+const TOO_MUCH = 10n ** 18n;
+
+/** The most that a curve takes of its quote token (`pair.a`), as its refusal of more says. Undefined if it takes none. */
+export function mostIntoCurve(svm: Svm, market: Address, pair: MintPair): bigint | undefined {
+  const { state } = readMarket(svm, meteoraDbc, market, pair);
+  try {
+    const ask = { mode: "exactIn", inMint: pair.a, outMint: pair.b, amount: TOO_MUCH, clock: svm.clock() } as const;
+    meteoraDbc.quote(state, ask);
+  } catch (error) {
+    const most = error instanceof TradewireError ? error.facts.details?.mostIn : undefined;
+    return most === undefined || most === "0" ? undefined : BigInt(String(most));
+  }
+  return undefined;
+}
+
+/** The first build, by its date, that stops the trade which completes a curve at the migration price. */
+const STOPS_SINCE = 20260101;
+
+/**
+ * False of builds that do not stop a trade at the curve's end: they fill the last unit of quote beyond the migration price, so that the
+ * trade which completes the curve gives a few coins more than quoted. Amounts of that trade alone differ.
+ */
+export function stopsAtItsEnd(build: string): boolean {
+  return Number(/(\d{8})-/.exec(build)?.[1] ?? STOPS_SINCE) >= STOPS_SINCE;
 }

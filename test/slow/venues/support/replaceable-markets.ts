@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../../../../src/primitives/address.ts";
+import { createRandom } from "../../../../src/primitives/random.ts";
 import { SOL_MINT } from "../../../../src/solana/programs.ts";
 import { DBC_PROGRAM } from "../../../../src/venues/meteora-dbc/layout.ts";
 import { meteoraDbc } from "../../../../src/venues/meteora-dbc/venue.ts";
@@ -12,8 +13,9 @@ import { AMM_V4_PROGRAM } from "../../../../src/venues/raydium-amm-v4/layout.ts"
 import { raydiumAmmV4 } from "../../../../src/venues/raydium-amm-v4/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../../src/venues/shared/pump-fees.ts";
 import type { Venue } from "../../../../src/venues/venue.ts";
+import { runTrades } from "../../../conformance/trades.ts";
 import type { Svm } from "../../../support/svm.ts";
-import { createDbcPool, METAPLEX_PROGRAM } from "./meteora-dbc.ts";
+import { createDbcPool, METAPLEX_PROGRAM, stopsAtItsEnd } from "./meteora-dbc.ts";
 import { fundPlenty, PLAIN_MARKETS } from "./open-markets.ts";
 import { writeCoin, writePumpSettings } from "./pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./pump-swap.ts";
@@ -35,6 +37,8 @@ export interface ReplaceableMarket {
     svm: Svm,
     owner: Address,
   ): { readonly address: Address; readonly mints: readonly [Address, Address]; readonly fund: () => void };
+  /** True of copies that amounts are known to differ on: they are withheld. */
+  readonly differsOn?: (copy: string) => boolean;
   /** Upper bound of what a trade gives or takes of a mint. Base units. */
   readonly most: (mint: Address) => bigint;
 }
@@ -48,6 +52,8 @@ const DEPTH = 10n ** 13n;
 const HELD = 10n ** 18n;
 const SOL = 10n ** 9n;
 const ONE = 1n << 64n;
+/** Made on a curve before its program is replaced. */
+const EARLIER_TRADES = 6;
 
 const METAPLEX = [METAPLEX_PROGRAM, ".venues/metaplex_token_metadata.so"] as const;
 const PUMP_FEES = [PUMP_FEE_PROGRAM, ".venues/pump_fees_2026.so"] as const;
@@ -92,6 +98,8 @@ const dbc: ReplaceableMarket = {
   calls: [METAPLEX],
   copies: copiesOf("meteora_dbc"),
   most: (mint) => (mint === SOL_MINT ? SOL : 10n ** 11n),
+  // A fresh curve ends without a rest; the one below has been traded on.
+  differsOn: (copy) => !stopsAtItsEnd(copy),
   place(svm, owner) {
     const { address, baseMint } = createDbcPool(svm, owner, {
       quoteMint: SOL_MINT,
@@ -106,7 +114,12 @@ const dbc: ReplaceableMarket = {
       curve: [{ sqrtPrice: (ONE * 6n) / 100n, liquidity: (10n ** 13n) << 64n }],
     });
     const mints = [baseMint, SOL_MINT] as const;
-    return { address, mints, fund: () => fundPlenty(svm, owner, mints) };
+    const fund = () => fundPlenty(svm, owner, mints);
+    fund();
+    const traded = { svm, venue: meteoraDbc, market: address, pair: { a: baseMint, b: SOL_MINT }, wallet: owner };
+    const plan = { random: createRandom(1), count: EARLIER_TRADES, limit: dbc.most, before: fund };
+    runTrades({ ...traded, ...plan, guards: false, shadow: false });
+    return { address, mints, fund };
   },
 };
 

@@ -3,6 +3,7 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import { Attempt, type AttemptPorts } from "./attempt/attempt.ts";
 import { leaseOf } from "./attempt/claim-keeper.ts";
+import { RecentEnds } from "./recent-ends.ts";
 
 /** Renewals per lease: a late or failed one does not lose the claim. */
 const RENEWALS_PER_LEASE = 4;
@@ -16,11 +17,13 @@ export class Attempts {
   readonly #byMessage = new Map<string, Attempt>();
   readonly #bySignature = new Map<string, Attempt>();
   readonly #settledByToken = new Map<string, Attempt>();
+  readonly #ends: RecentEnds;
   readonly #timer: NodeJS.Timeout;
   #renewing: Promise<void> | undefined;
 
   constructor(ports: AttemptPorts) {
     this.#ports = ports;
+    this.#ends = new RecentEnds(ports.submissions, ports.now);
     this.#timer = setInterval(() => this.#renew(), ports.settings.leaseMs / RENEWALS_PER_LEASE);
     this.#timer.unref();
   }
@@ -82,6 +85,7 @@ export class Attempts {
 
   #settle(attempt: Attempt): void {
     this.#settledByToken.set(attempt.claim.submissionToken, attempt);
+    this.#ends.add(attempt);
     this.#makeRoom();
   }
 
@@ -116,6 +120,7 @@ export class Attempts {
         const known = new Set(renewed);
         for (const messageHash of held) if (!known.has(messageHash)) this.#restore(messageHash);
       })
+      .then(() => this.#ends.restore())
       // The database is away; the next turn tries again.
       .catch(() => {})
       .finally(() => {

@@ -169,4 +169,60 @@ describe("a record that a failed-over database lacks", () => {
     expect(world.inFlight.size).toBe(0);
     expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(answered);
   });
+
+  it("is written again with its outcome and signatures, although nobody asks for the trade", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(a.submit(other));
+    await rest(10);
+    land("a", trade.signature);
+    await rest(100);
+    const [row] = [...world.submissions.rows.values()];
+    world.submissions.rows.clear();
+    const storing = vi.spyOn(world.submissions, "addSignature");
+    await rest(LEASE_MS / 2);
+    expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(row!.outcome);
+    expect(storing).toHaveBeenCalledWith(row!.messageHash, expect.objectContaining({ signature: other.signature }));
+  });
+});
+
+describe("an outcome that the database does not take", () => {
+  const refuse = () => Promise.reject(new Error("refused"));
+
+  it("is on record before it is answered, if that takes no longer than an answer waits", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const writing = vi.spyOn(world.submissions, "finish").mockImplementation(refuse);
+    expire("a", trade.signature);
+    await rest(1_500);
+    expect(answer.error).toBeUndefined();
+    writing.mockRestore();
+    await rest(250);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED" });
+    const other = boxOf(b.submit(trade));
+    await rest(10);
+    expect(other.error).toMatchObject({ code: "TX_EXPIRED" });
+  });
+
+  it("is answered without, and written by one writer, however long it takes", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const answer = boxOf(a.submit(trade));
+    await rest(10);
+    const writing = vi.spyOn(world.submissions, "finish").mockImplementation(refuse);
+    land("a", trade.signature);
+    await rest(2_100);
+    expect(answer.value).toMatchObject({ status: "confirmed" });
+    const before = writing.mock.calls.length;
+    await rest(60_000);
+    expect(writing.mock.calls.length - before).toBeLessThanOrEqual(60);
+    writing.mockRestore();
+    await rest(1_000);
+    expect([...world.submissions.rows.values()].map(({ outcome }) => outcome)).toEqual([expect.any(String)]);
+  });
 });

@@ -129,18 +129,24 @@ export class Attempt {
   /** Writes claim and signatures again: a server that has taken over may lack what was written last. */
   restoreClaim(): void {
     this.#keeper.lose();
-    for (const signature of this.signatures) {
-      if (signature === this.claim.signature) continue;
-      void this.#keeper.storeSignature({ signature, transaction: this.#broadcast.transactionOf(signature) });
-    }
+    this.#storeSignatures(this.claim.signature);
   }
 
-  /** Writes the outcome, if there is one, where the database does not have it any more. */
+  /** Writes outcome and signatures again, if it has ended: a server that has taken over may lack them. */
   async restoreOutcome(): Promise<void> {
     const outcome = await this.done;
     if (outcome === undefined) return;
     const { signature } = this.progress.trade;
-    await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
+    await this.#keeper.restore(signature, this.#broadcast.transactionOf(signature), outcome);
+    this.#storeSignatures(signature);
+  }
+
+  /** Stores every signature but that of the record itself. */
+  #storeSignatures(recorded: string): void {
+    for (const signature of this.signatures) {
+      if (signature === recorded) continue;
+      void this.#keeper.storeSignature({ signature, transaction: this.#broadcast.transactionOf(signature) });
+    }
   }
 
   /** Stops renewing the claim, so that another process may take over. */

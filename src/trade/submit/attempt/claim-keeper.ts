@@ -6,6 +6,8 @@ import { FOLLOW_MS } from "./broadcast.ts";
 
 /** Pause between attempts to write a claim or an outcome that could not be written. Milliseconds. */
 const RETRY_MS = 1_000;
+/** Pause between writes of an outcome that its answer waits for. Milliseconds. */
+const WRITE_AGAIN_MS = 200;
 /** Longest that an answer waits for its outcome to be written; the write then goes on in the background. Milliseconds. */
 const WRITE_WAIT_MS = 2_000;
 
@@ -41,6 +43,8 @@ export class ClaimKeeper {
   #isRecorded: boolean;
   #isReleased = false;
   #isRetrying = false;
+  /** True while the outcome is being written, or waits for the database to come back. */
+  #isWriting = false;
   /** Further signatures that the database does not hold yet. */
   readonly #unstored = new Set<SignedForm>();
 
@@ -142,24 +146,40 @@ export class ClaimKeeper {
 
   /**
    * Writes the outcome once, now or when the database is back. Returns the one that stands: another process may have written
-   * its own first.
+   * its own first. Other processes may wait for this record: a write that fails is repeated for as long as an answer waits.
    */
   async finish(signature: string, transaction: Uint8Array, outcome: Outcome): Promise<Outcome> {
     const text = formatOutcome(outcome);
-    const ended = { ...this.#claim, signature, transaction };
-    const written = this.#ports.submissions.finish(ended, text).catch(() => undefined);
-    const standing = await within(WRITE_WAIT_MS, written);
-    if (standing !== undefined) return standing === text ? outcome : parseOutcome(standing);
-    void written.then((late) => (late === undefined ? this.#finishLater(ended, text) : undefined));
-    return outcome;
+    const writing = this.#write({ ...this.#claim, signature, transaction }, text);
+    // Nobody waits for a record that was never written.
+    const first = this.#isRecorded ? writing.whole : writing.first;
+    const standing = await within(WRITE_WAIT_MS, first);
+    return standing === undefined || standing === text ? outcome : parseOutcome(standing);
   }
 
-  async #finishLater(ended: SubmissionClaim, text: string): Promise<void> {
-    const until = this.#ports.now() + FOLLOW_MS;
-    while (this.#ports.now() < until) {
-      await sleep(RETRY_MS);
-      const standing = await this.#ports.submissions.finish(ended, text).catch(() => undefined);
-      if (standing !== undefined) return;
-    }
+  /** Writes the outcome again, unless it is being written still. */
+  async restore(signature: string, transaction: Uint8Array, outcome: Outcome): Promise<void> {
+    if (!this.#isWriting) await this.finish(signature, transaction, outcome);
+  }
+
+  /** Tries until the outcome is written. @returns what stands: after the first try (undefined if it failed), and in the end */
+  #write(
+    ended: SubmissionClaim,
+    text: string,
+  ): { first: Promise<string | undefined>; whole: Promise<string | undefined> } {
+    this.#isWriting = true;
+    const once = () => this.#ports.submissions.finish(ended, text).catch(() => undefined);
+    const startedAtMs = this.#ports.now();
+    const first = once();
+    const repeat = async () => {
+      let standing = await first;
+      for (let atMs = startedAtMs; standing === undefined && atMs < startedAtMs + FOLLOW_MS; atMs = this.#ports.now()) {
+        await sleep(atMs < startedAtMs + WRITE_WAIT_MS ? WRITE_AGAIN_MS : RETRY_MS);
+        standing = await once();
+      }
+      this.#isWriting = false;
+      return standing;
+    };
+    return { first, whole: repeat() };
   }
 }

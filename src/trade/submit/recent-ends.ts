@@ -1,0 +1,42 @@
+import type { Submissions } from "../../accounts/port.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { Attempt } from "./attempt/attempt.ts";
+
+/** Time for which an end is looked for again: longer than a database takes to fail over. Milliseconds. */
+const WATCHED_MS = 300_000;
+/** Ends looked for at once; with more, they take turns. */
+const BATCH = 256;
+const MAX_WATCHED = 1_024;
+
+/** Ends that this process has answered of late. A server that has taken over may lack them: they are written again. */
+export class RecentEnds {
+  readonly #submissions: Pick<Submissions, "endedAmong">;
+  readonly #now: Now;
+  /** Until when each is looked for (epoch milliseconds); the one looked for longest ago first. */
+  readonly #untilMs = new Map<Attempt, number>();
+
+  constructor(submissions: Pick<Submissions, "endedAmong">, now: Now) {
+    this.#submissions = submissions;
+    this.#now = now;
+  }
+
+  /** Has the attempt, which has an outcome, looked for from now on. */
+  add(attempt: Attempt): void {
+    this.#untilMs.set(attempt, this.#now() + WATCHED_MS);
+    if (this.#untilMs.size > MAX_WATCHED) this.#untilMs.delete(this.#untilMs.keys().next().value!);
+  }
+
+  /** Writes those again that the database lacks. @throws TradewireError UPSTREAM_ERROR while the database is away */
+  async restore(): Promise<void> {
+    const looked: Attempt[] = [];
+    for (const [attempt, untilMs] of [...this.#untilMs].slice(0, BATCH)) {
+      this.#untilMs.delete(attempt);
+      if (untilMs < this.#now()) continue;
+      this.#untilMs.set(attempt, untilMs);
+      looked.push(attempt);
+    }
+    if (looked.length === 0) return;
+    const known = new Set(await this.#submissions.endedAmong(looked.map(({ claim }) => claim.messageHash)));
+    for (const attempt of looked) if (!known.has(attempt.claim.messageHash)) void attempt.restoreOutcome();
+  }
+}

@@ -29,8 +29,9 @@ const MOST_STATEMENTS = 40;
 /** Every way to fail at every statement: two of them, drawn, make a smoke. */
 const ALL_FAULTS = { scale: 4, runs: 1 };
 
-/** A database that has lost an end, or is away, leaves a process with "pending" until it has ruled itself: late, and no lie. */
+/** A server that lacks the last writes leaves a process with "pending" until the end is written again or it has ruled itself. */
 const FORGETS = /had ended and was reported pending later/;
+const LOSES_WRITES: ReadonlySet<DatabaseFault> = new Set(["failover", "failoverDone"]);
 
 /** One case: what happens to the trade, while the fault waits for its statement. */
 interface Case {
@@ -81,6 +82,8 @@ export const DATABASE_SCENARIOS: readonly Scenario[] = [
 
 /** Plays the story with the fault at its first statement, its second and so on, until it has no more; `most` ways at each. */
 async function walk({ seed, scale }: Schedule, story: Story, most: number): Promise<Measure> {
+  /** By the part of the message hash that broken invariants name. */
+  const befell = new Map<string, { readonly fault: DatabaseFault; readonly what: string }>();
   const measure = await FaultyDatabase.with((database) =>
     onRig(
       { seed, processes: 2, databaseUrl: database.proxy.url, slotMs: SLOT_MS, environment: ENVIRONMENT },
@@ -101,6 +104,7 @@ async function walk({ seed, scale }: Schedule, story: Story, most: number): Prom
             const what = () => `${fault} at statement ${nth} (${armed?.at ?? "not reached"})`;
             const { answers } = await story.play({ rig, database, built, trader, arm });
             await armed!.over();
+            befell.set(built.messageHash.slice(0, 12), { fault, what: what() });
             cases += 1;
             const false_ = answers.filter(
               (entry) => ended(entry) && (landed([entry]) === 1 ? "landed" : entry.error?.code) !== story.end,
@@ -124,8 +128,13 @@ async function walk({ seed, scale }: Schedule, story: Story, most: number): Prom
       },
     ),
   );
-  if (measure !== undefined) return { ...measure, broken: measure.broken.filter((what) => !FORGETS.test(what)) };
-  return { measured: "no PostgreSQL here", broken: ["PostgreSQL is missing"] };
+  if (measure === undefined) return { measured: "no PostgreSQL here", broken: ["PostgreSQL is missing"] };
+  const broken = measure.broken.flatMap((what) => {
+    const cause = befell.get(/^I\d (\w{12}) /.exec(what)?.[1] ?? "");
+    if (cause === undefined) return [what];
+    return FORGETS.test(what) && LOSES_WRITES.has(cause.fault) ? [] : [`${what}, ${cause.what}`];
+  });
+  return { ...measure, broken };
 }
 
 /** Some of the ways to fail, drawn; all of them if as many are wanted. */

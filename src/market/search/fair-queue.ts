@@ -23,18 +23,35 @@ export class FairQueue<T> {
   /** Takes the next item of the first address and key that may have a turn, which both are last in line afterwards. */
   take(mayHaveTurn: (address: string, key: string) => boolean): T | undefined {
     for (const [address, keys] of this.#addresses) {
-      for (const [key, items] of keys) {
-        if (!mayHaveTurn(address, key)) continue;
-        const item = items.shift()!;
-        this.#size -= 1;
-        keys.delete(key);
-        if (items.length > 0) keys.set(key, items);
-        this.#addresses.delete(address);
-        if (keys.size > 0) this.#addresses.set(address, keys);
-        return item;
-      }
+      for (const key of keys.keys()) if (mayHaveTurn(address, key)) return this.#takeOf(address, key);
     }
     return undefined;
+  }
+
+  /** Takes up to `most` items, of the addresses that may have turns in turn. Each address is asked about once. */
+  takeMany(most: number, mayHaveTurn: (address: string) => boolean): T[] {
+    const taken: T[] = [];
+    let inTurn = [...this.#addresses.keys()].filter(mayHaveTurn);
+    while (inTurn.length > 0 && taken.length < most) {
+      for (const address of inTurn.slice(0, most - taken.length)) {
+        const [key] = this.#addresses.get(address)!.keys();
+        taken.push(this.#takeOf(address, key!));
+      }
+      inTurn = inTurn.filter((address) => this.#addresses.has(address));
+    }
+    return taken;
+  }
+
+  #takeOf(address: string, key: string): T {
+    const keys = this.#addresses.get(address)!;
+    const items = keys.get(key)!;
+    const item = items.shift()!;
+    this.#size -= 1;
+    keys.delete(key);
+    if (items.length > 0) keys.set(key, items);
+    this.#addresses.delete(address);
+    if (keys.size > 0) this.#addresses.set(address, keys);
+    return item;
   }
 
   /** Removes an item that has not been taken. */

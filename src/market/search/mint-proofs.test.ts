@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NodeError } from "../../chain/rpc/node-error.ts";
 import { Address } from "../../primitives/address.ts";
 import { writeU32 } from "../../primitives/bytes.ts";
@@ -28,6 +29,7 @@ let tooLarge: ReadonlySet<Address>;
 let isUncertain: boolean;
 let failure: NodeError | undefined;
 let nowMs: number;
+let isClockStill: boolean;
 
 beforeEach(() => {
   calls = [];
@@ -37,6 +39,7 @@ beforeEach(() => {
   isUncertain = false;
   failure = undefined;
   nowMs = 1_000_000;
+  isClockStill = false;
   proofs = new MintProofs({
     reader: {
       fetchAccounts: async (addresses) => {
@@ -44,8 +47,8 @@ beforeEach(() => {
         calls.push(addresses.length);
         if (failure !== undefined) throw failure;
         for (const address of addresses) lastAsked.set(address, calls.length);
-        // As many as may be made.
-        nowMs += 20;
+        // As many as one address may make.
+        if (!isClockStill) nowMs += 100;
         if (addresses.some((address) => tooLarge.has(address)))
           throw Object.assign(new NodeError("oversized", "too large"), { isUncertain });
         const accounts = addresses.map((address) => {
@@ -122,7 +125,7 @@ test("accounts too large for an answer fail nobody else's mints, and are not rea
   // A binary tree of which each leaf is one account.
   expect(calls.length).toBeLessThanOrEqual(1 + 2 * 99);
   const before = calls.length;
-  nowMs += 50_000;
+  nowMs += 35_000;
   expect([...tooLarge].every((mint) => proofs.isAbsent(mint))).toBe(true);
   expect(calls.length).toBe(before);
 });
@@ -141,4 +144,47 @@ test("an outage fails the mints of a call without more calls", async () => {
   const ends = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => isMint(addressAt(n))));
   expect(ends.every(({ status }) => status === "rejected")).toBe(true);
   expect(calls).toEqual([50]);
+});
+
+test("an address that has used up its calls waits; another one's mints do not, nor those that both ask for", async () => {
+  tooLarge = new Set(Array.from({ length: 300 }, (_, n) => addressAt(1_000 + n)));
+  existing.set(addressAt(1), TOKEN_PROGRAM).set(addressAt(2), TOKEN_PROGRAM);
+  isClockStill = true;
+  const greedy = [...tooLarge].map((mint) => isMintOf(mint, "192.0.2.1").catch(() => "closed"));
+  await vi.waitFor(() => expect(calls.length).toBe(12));
+  const both = isMintOf(addressAt(1), "192.0.2.1");
+  // Turns of the event loop in which nothing more may be asked.
+  for (let turns = 0; turns < 20; turns++) await nextTurn();
+  expect(calls.length).toBe(12);
+  expect(await isMintOf(addressAt(1), "192.0.2.2")).toBe(true);
+  expect(await both).toBe(true);
+  expect(await isMintOf(addressAt(2), "192.0.2.2")).toBe(true);
+  expect(calls.slice(12)).toEqual([1, 1]);
+  nowMs += 10_000;
+  expect(await isMintOf(addressAt(3), "192.0.2.2")).toBe(false);
+  await vi.waitFor(() => expect(calls.length).toBeGreaterThanOrEqual(15 + 12));
+  for (let turns = 0; turns < 20; turns++) await nextTurn();
+  expect(calls.length).toBe(15 + 12);
+  proofs.close();
+  expect(new Set(await Promise.all(greedy))).toContain("closed");
+});
+
+test("all addresses together make 50 calls a second", async () => {
+  isClockStill = true;
+  for (let n = 0; n < 60; n++) {
+    void isMintOf(addressAt(n), `192.0.2.${n}`).catch(() => {});
+    for (let turns = 0; turns < 3; turns++) await nextTurn();
+  }
+  expect(calls.length).toBe(50);
+});
+
+test("the keys of one address hold a fifth of the places to wait in: more is refused, and no other address is", async () => {
+  const flood = Array.from({ length: 1_500 }, (_, n) =>
+    isMint(addressAt(n), `key ${n % 100}`).catch(({ code, message }) => `${code} ${message}`),
+  );
+  const other = isMintOf(addressAt(9_999), "192.0.2.2");
+  const refused = (await Promise.all(flood)).filter((answer) => answer !== false);
+  expect(refused.length).toBe(500);
+  expect(refused[0]).toMatch(/^RATE_LIMIT_EXCEEDED .* with this address/);
+  expect(await other).toBe(false);
 });

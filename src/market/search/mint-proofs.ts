@@ -5,9 +5,8 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { isMint } from "../../solana/token/mint.ts";
 import type { SearchCaller } from "../port.ts";
-import { FairQueue } from "./fair-queue.ts";
-import { Paces } from "./paces.ts";
-import { halvesOf, isOfOneAddress, type OfCaller } from "./split-batch.ts";
+import { type MintQuestion, MintQuestions } from "./mint-questions.ts";
+import type { OfCaller } from "./split-batch.ts";
 
 interface MintProofsOptions {
   readonly reader: AccountReader;
@@ -17,46 +16,33 @@ interface MintProofsOptions {
   readonly negativeMs: number;
 }
 
-interface Question extends OfCaller {
-  readonly mint: Address;
-  readonly answer: PromiseWithResolvers<KnownAccount>;
-}
-
-/** Mints read in one call. */
-const PER_CALL = 100;
 const CALLS_AT_ONCE = 4;
-/** Calls in the long run, however many mints are asked for, and how many seconds' worth may come at once. */
-const CALLS_PER_SECOND = 50;
-const BURST_SECONDS = 1;
+/** Questions without an answer: of one key at one address, of one address, and in all. */
 const MAX_WAITING_OF_KEY = 500;
+const MAX_WAITING_OF_ADDRESS = 1_000;
 const MAX_WAITING = 5_000;
 /** Addresses without a mint that are remembered. */
 const MAX_ABSENT = 10_000;
 /** How long an account that no answer can carry counts as no mint. Milliseconds. */
 const OVERSIZED_MS = 60_000;
-const ALL = "all";
 
 /**
  * Proves that mints exist before anything else is done for them. Questions that come together share a call; callers take turns
- * for the places in it. A mint that does not exist costs a place in one call, and is neither followed nor searched for.
+ * for the places in it, each within its own budget of calls. A mint that does not exist costs a place in one call, and is
+ * neither followed nor searched for.
  *
  * An account too large for an answer fails the call that asks for it. The questions of that call are asked again in halves, those
  * of different addresses apart first, until it is alone: it is no mint then, and not read again for a while.
  */
 export class MintProofs {
   readonly #options: MintProofsOptions;
-  readonly #queue = new FairQueue<Question>();
-  readonly #pending = new Map<Address, Question>();
-  /** Parts of calls whose answers were too large: those of several addresses go before everything else. */
-  readonly #shared: (readonly Question[])[] = [];
-  /** Those of one address alternate with new questions. */
-  readonly #own: (readonly Question[])[] = [];
-  #isOwnNext = false;
-  /** Questions without an answer, by address and key. */
+  readonly #queue = new MintQuestions();
+  /** Of each mint one question per address, with one answer: none waits in the line of an address that asked before. */
+  readonly #pending = new Map<Address, MintQuestion[]>();
+  /** Questions without an answer, by address, and by address and key. */
   readonly #openOf = new Map<string, number>();
   /** Until when each counts as absent (epoch milliseconds), in the order in which they were found so. */
   readonly #absent = new Map<Address, number>();
-  readonly #pace = new Paces(CALLS_PER_SECOND, BURST_SECONDS);
   #calls = 0;
   /** True while questions are collected for the next call. */
   #isAsking = false;
@@ -78,22 +64,24 @@ export class MintProofs {
    * @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED or OVERLOADED if too many questions wait
    */
   prove(mint: Address, caller: SearchCaller | undefined): Promise<KnownAccount> {
-    const pending = this.#pending.get(mint);
-    if (pending !== undefined) return pending.answer.promise;
     const key = caller?.principal?.keyId ?? "";
     const address = caller === undefined ? "" : this.#options.networkOf(caller.peer);
+    const pending = this.#pending.get(mint) ?? [];
+    const [first] = pending;
+    if (first !== undefined && pending.some((one) => one.address === address)) return first.answer.promise;
     const refusal = this.#refusal(address, key);
-    if (refusal !== undefined) return Promise.reject(refusal);
-    const question: Question = { mint, address, key, answer: Promise.withResolvers() };
-    this.#pending.set(mint, question);
-    this.#openOf.set(nameOf(question), (this.#openOf.get(nameOf(question)) ?? 0) + 1);
-    this.#queue.push(address, key, question);
+    if (refusal !== undefined) return first?.answer.promise ?? Promise.reject(refusal);
+    const answer = first?.answer ?? Promise.withResolvers<KnownAccount>();
+    const question: MintQuestion = { mint, address, key, answer };
+    this.#pending.set(mint, [...pending, question]);
+    for (const name of namesOf(question)) this.#openOf.set(name, this.#openAt(name) + 1);
+    this.#queue.push(question);
     // The other questions of this turn of the event loop come along.
-    if (!this.#isAsking && this.#timer === undefined && this.#calls < CALLS_AT_ONCE) {
+    if (!this.#isAsking && this.#calls < CALLS_AT_ONCE) {
       this.#isAsking = true;
       void nextTurn().then(this.#ask);
     }
-    return question.answer.promise;
+    return answer.promise;
   }
 
   close(): void {
@@ -101,16 +89,17 @@ export class MintProofs {
     clearTimeout(this.#timer);
     this.#pending.clear();
     this.#openOf.clear();
-    const waiting = [...this.#queue.clear(), ...this.#shared.splice(0).flat(), ...this.#own.splice(0).flat()];
-    for (const { answer } of waiting) answer.reject(overloaded());
+    for (const { answer } of this.#queue.clear()) answer.reject(overloaded());
   }
 
   #refusal(address: string, key: string): TradewireError | undefined {
     if (this.#pending.size >= MAX_WAITING) return overloaded();
-    if ((this.#openOf.get(nameOf({ address, key })) ?? 0) < MAX_WAITING_OF_KEY) return undefined;
+    const [ofAddress, ofKey] = namesOf({ address, key }).map((name) => this.#openAt(name));
+    const isKeyOver = ofKey! >= MAX_WAITING_OF_KEY;
+    if (!isKeyOver && ofAddress! < MAX_WAITING_OF_ADDRESS) return undefined;
     return new TradewireError(
       "RATE_LIMIT_EXCEEDED",
-      "Too many tokens that are not in memory yet were asked for with this API key. Retry after the time in Retry-After.",
+      `Too many tokens that are not in memory yet were asked for with this ${isKeyOver ? "API key" : "address"}. Retry after the time in Retry-After.`,
       { retryAfterMs: 1_000 },
     );
   }
@@ -120,35 +109,22 @@ export class MintProofs {
     this.#isAsking = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    while (!this.#isClosed && this.#isAnyWaiting && this.#calls < CALLS_AT_ONCE) {
-      const atMs = this.#options.now();
-      const waitMs = this.#pace.waitMs(ALL, atMs);
-      if (waitMs > 0) {
-        this.#timer = setTimeout(this.#ask, Math.ceil(waitMs));
+    while (!this.#isClosed && this.#calls < CALLS_AT_ONCE) {
+      const next = this.#queue.next(this.#options.now());
+      if (next === undefined) return;
+      if (typeof next === "number") {
+        this.#timer = setTimeout(this.#ask, Math.ceil(next));
         return;
       }
-      this.#pace.take(ALL, atMs);
-      void this.#read(this.#next());
+      void this.#read(next);
     }
   };
 
-  get #isAnyWaiting(): boolean {
-    return this.#queue.size + this.#shared.length + this.#own.length > 0;
+  #openAt(name: string): number {
+    return this.#openOf.get(name) ?? 0;
   }
 
-  /** The questions of the next call. */
-  #next(): readonly Question[] {
-    const shared = this.#shared.shift();
-    if (shared !== undefined) return shared;
-    this.#isOwnNext = !this.#isOwnNext;
-    const own = this.#isOwnNext || this.#queue.size === 0 ? this.#own.shift() : undefined;
-    if (own !== undefined) return own;
-    const questions: Question[] = [];
-    while (questions.length < PER_CALL && this.#queue.size > 0) questions.push(this.#queue.take(() => true)!);
-    return questions;
-  }
-
-  async #read(questions: readonly Question[]): Promise<void> {
+  async #read(questions: readonly MintQuestion[]): Promise<void> {
     const { reader, now, negativeMs } = this.#options;
     this.#calls += 1;
     const readAtMs = now();
@@ -174,9 +150,9 @@ export class MintProofs {
     }
   }
 
-  #divide(questions: readonly Question[], readAtMs: number): void {
+  #divide(questions: readonly MintQuestion[], readAtMs: number): void {
     if (questions.length > 1) {
-      for (const half of halvesOf(questions)) (isOfOneAddress(half) ? this.#own : this.#shared).push(half);
+      this.#queue.divide(questions);
       return;
     }
     for (const question of questions) {
@@ -186,17 +162,24 @@ export class MintProofs {
     }
   }
 
-  #fail(question: Question, error: unknown): void {
+  #fail(question: MintQuestion, error: unknown): void {
     this.#end(question);
     question.answer.reject(error);
   }
 
-  #end(question: Question): void {
+  #end(question: MintQuestion): void {
+    const ended = this.#pending.get(question.mint);
+    // It may have been answered in another address's turn.
+    if (ended?.includes(question) !== true) return;
     this.#pending.delete(question.mint);
-    const name = nameOf(question);
-    const open = (this.#openOf.get(name) ?? 1) - 1;
-    if (open > 0) this.#openOf.set(name, open);
-    else this.#openOf.delete(name);
+    for (const one of ended) {
+      this.#queue.remove(one);
+      for (const name of namesOf(one)) {
+        const open = this.#openAt(name) - 1;
+        if (open > 0) this.#openOf.set(name, open);
+        else this.#openOf.delete(name);
+      }
+    }
   }
 
   #noteAbsent(mint: Address, untilMs: number): void {
@@ -206,7 +189,8 @@ export class MintProofs {
   }
 }
 
-const nameOf = ({ address, key }: OfCaller): string => `${address} ${key}`;
+/** The names that a question counts under: its address, and its key at that. */
+const namesOf = ({ address, key }: OfCaller): readonly string[] => [address, `${address} ${key}`];
 
 function overloaded(): TradewireError {
   return new TradewireError(

@@ -27,12 +27,12 @@ export class Paces {
     return lateMs > 0.001 ? lateMs : 0;
   }
 
-  /** Notes that it has happened. */
-  take(name: string, atMs: number): void {
+  /** Notes that it has happened. @param share what part of one it counts as */
+  take(name: string, atMs: number, share = 1): void {
     if (this.#intervalMs === 0) return;
     const known = this.#wholeAtMs.get(name);
     if (known === undefined && ++this.#made % SWEEP_EVERY === 0) this.#sweep(atMs);
-    this.#wholeAtMs.set(name, Math.max(known ?? atMs, atMs) + this.#intervalMs);
+    this.#wholeAtMs.set(name, Math.max(known ?? atMs, atMs) + share * this.#intervalMs);
   }
 
   #sweep(atMs: number): void {

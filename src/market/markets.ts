@@ -11,7 +11,7 @@ import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
 import type { Markets, SearchCaller } from "./port.ts";
 import { type MarketIndex, NO_INDEX } from "./search/market-index.ts";
-import { MintProofs } from "./search/mint-proofs.ts";
+import { MintProofs } from "./search/mints/mint-proofs.ts";
 import { PairCoverages } from "./search/pair-coverage.ts";
 import { PairSearch, type SearchOutcome } from "./search/pair-search.ts";
 import { watchSearchOutages } from "./search/search-outage.ts";

@@ -6,7 +6,7 @@ import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
 import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { Markets, SearchCaller } from "./port.ts";
-import type { MintProofs } from "./search/mint-proofs.ts";
+import type { MintProofs } from "./search/mints/mint-proofs.ts";
 
 /** Durations are in milliseconds. */
 interface SingleAccountsOptions {

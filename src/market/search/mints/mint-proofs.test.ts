@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { NodeError } from "../../chain/rpc/node-error.ts";
-import { Address } from "../../primitives/address.ts";
-import { writeU32 } from "../../primitives/bytes.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { NodeError } from "../../../chain/rpc/node-error.ts";
+import { Address } from "../../../primitives/address.ts";
+import { writeU32 } from "../../../primitives/bytes.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import { MintProofs } from "./mint-proofs.ts";
 
 const addressAt = (n: number): Address => {

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../chain/port.ts";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Address } from "../../primitives/address.ts";
-import type { Now } from "../../primitives/clock.ts";
-import { isMint } from "../../solana/token/mint.ts";
-import type { SearchCaller } from "../port.ts";
+import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../../chain/port.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import { isMint } from "../../../solana/token/mint.ts";
+import type { SearchCaller } from "../../port.ts";
 import { type MintQuestion, MintQuestions } from "./mint-questions.ts";
 import type { OfCaller } from "./split-batch.ts";
 

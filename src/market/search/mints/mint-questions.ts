@@ -1,7 +1,7 @@
-import type { KnownAccount } from "../../chain/port.ts";
-import type { Address } from "../../primitives/address.ts";
-import { FairQueue } from "./fair-queue.ts";
-import { Paces } from "./paces.ts";
+import type { KnownAccount } from "../../../chain/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { FairQueue } from "../fair-queue.ts";
+import { Paces } from "../paces.ts";
 import { halvesOf, isOfOneAddress, type OfCaller } from "./split-batch.ts";
 
 /** A mint that a caller asks for. */

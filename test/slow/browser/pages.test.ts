@@ -261,6 +261,29 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await own.close();
   });
 
+  it("asks soon again for what the chain has not said, but not for as long as it is away", async () => {
+    const page = await open("/docs");
+    await page.clock.install();
+    let asked = 0;
+    await page.route("**/status.json", async (route) => {
+      asked += 1;
+      const status = await (await route.fetch()).json();
+      const venues = status.venues.map((venue: object) => ({ ...venue, state: "unknown" }));
+      await route.fulfill({ json: { ...status, venues } });
+    });
+    await page.goto(`${service.url}/`);
+    await page.getByText("asking the chain").first().waitFor();
+    for (let i = 0; i < 100; i++) {
+      const before = asked;
+      await page.clock.runFor(300);
+      if (asked > before) await page.waitForResponse("**/status.json", { timeout: 200 }).catch(() => undefined);
+    }
+    // Thirty seconds: ten times soon, and every two seconds after that.
+    expect(asked).toBeGreaterThan(10);
+    expect(asked).toBeLessThan(30);
+    await page.context().close();
+  });
+
   it("names three extensions and the command line where no wallet is found", async () => {
     const page = await open("/register", {}, mainnet.url);
     await page.getByText("This service trades on mainnet.").waitFor();

@@ -4,8 +4,9 @@ import { showFigures } from "./figures.js";
 import { showVenues } from "./venues.js";
 
 const POLL_MS = 2000;
-/** While the chain has not answered yet which venues it has. */
+/** While the chain has not answered yet which venues it has, this many times: a chain that is away is not asked after at such a rate. */
 const SOON_MS = 300;
+const MOST_SOON = 10;
 
 const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
 
@@ -45,6 +46,7 @@ function show({ serving, network, chain, shadow, senders }) {
 }
 
 let example = false;
+let asked = 0;
 
 async function poll() {
   let waitMs = POLL_MS;
@@ -52,7 +54,7 @@ async function poll() {
     const status = await fetchStatus();
     show(status);
     showVenues(status);
-    if (status.venues.some(({ state }) => state === "unknown")) waitMs = SOON_MS;
+    if (asked++ < MOST_SOON && status.venues.some(({ state }) => state === "unknown")) waitMs = SOON_MS;
     showFigures(status);
     if (!example)
       byId("first").textContent = curlFor("POST", `${location.origin}/v1/tx/buy`, "$API_KEY", exampleBuy(status));

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -29,7 +29,10 @@ const feed: AccountFeed = {
 };
 
 let source: ReturnType<typeof createStateSource>;
-afterEach(() => source.close());
+afterEach(() => {
+  source.close();
+  vi.useRealTimers();
+});
 
 /** A source whose nodes cannot answer for some accounts. */
 function following(isTooLarge: (address: Address) => boolean, isUncertain = false) {
@@ -66,6 +69,34 @@ test("an account of megabytes keeps no other of its call from being read, and is
   clock.nowMs = 60_001;
   await expect(source.follow([large])).rejects.toMatchObject({ kind: "oversized" });
   expect(calls).toEqual([1]);
+});
+
+test("an account that is left out does not hide in the log that nodes fail", async () => {
+  vi.useFakeTimers();
+  const warnings: string[] = [];
+  let isDown = false;
+  source = createStateSource({
+    ...{ feed, now: Date.now, warn: (message) => void warnings.push(message), pollMs: 1_000, auditMs: 1e9 },
+    reader: {
+      async fetchAccounts(asked) {
+        if (isDown) throw new NodeError("unreachable", "no answer");
+        if (asked.includes(large)) throw new NodeError("oversized", "too large");
+        return { slot: SLOT, accounts: asked.map(accountOf) };
+      },
+      fetchProgramAccounts: async () => "refused",
+    },
+  });
+  await expect(source.follow(addresses)).rejects.toMatchObject({ kind: "oversized" });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(warnings).toHaveLength(1);
+  for (const outage of [1, 2]) {
+    isDown = true;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(warnings).toHaveLength(1 + outage);
+    isDown = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  expect(warnings).toHaveLength(3);
 });
 
 test("nodes to which every account is too large are asked a bounded number of times", async () => {

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import type { AccountReader, KnownAccount, StateSource } from "../port.ts";
+import { type AccountReader, isOversized, isUncertain, type KnownAccount, type StateSource } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
 import { NodeComparison } from "./compare/node-comparison.ts";
@@ -98,6 +98,8 @@ class StreamedStateSource implements LiveStateSource {
   readonly #timers: readonly NodeJS.Timeout[];
   #isPolling = false;
   #isFailing = false;
+  /** True while an account that no answer can carry is followed. */
+  #isLeavingOut = false;
   /** True while accounts that have just come to depend on reads wait for one. */
   #isUrgent = false;
   #wasQuiet = false;
@@ -347,9 +349,14 @@ class StreamedStateSource implements LiveStateSource {
       if (this.#comparison.isOn) await this.#reads.compare(due);
       else await this.#reads.read(due);
       this.#isFailing = false;
+      this.#isLeavingOut = false;
     } catch (error) {
-      if (!this.#isFailing) this.#warn(`Cannot read followed accounts: ${String(error)}`);
-      this.#isFailing = true;
+      // The others have been read: the log says so once, and goes on to say when nodes fail.
+      const isOneLeftOut = isOversized(error) && !isUncertain(error);
+      if (isOneLeftOut ? !this.#isLeavingOut : !this.#isFailing)
+        this.#warn(`Cannot read followed accounts: ${String(error)}`);
+      this.#isFailing = !isOneLeftOut;
+      if (isOneLeftOut) this.#isLeavingOut = true;
     } finally {
       this.#isPolling = false;
     }

@@ -148,6 +148,28 @@ test("the best route over found hubs is taken from the first call on, and later 
   expect(world.state).toMatchObject({ fetches, searches, follows });
 });
 
+test("no trade passes through a mint whose account of the wallet is frozen: anyone may have opened it, and its issuer frozen it", async () => {
+  const direct: Pool = [SOL_MINT, 1_000n * SOLS, TOKEN, 150_000n * MILLION];
+  const pools = [...MOSTLY_QUOTE, direct];
+  const freeze = ({ svm, wallet }: HubWorld) => {
+    const account = svm.get(svm.setTokens(wallet, QUOTE, 0n))!;
+    const data = account.data.slice();
+    data[108] = 2;
+    svm.setAccount({ ...account, data });
+  };
+  const open = worldOf(pools);
+  expect((await trade(open, requestOf(open, SOL_MINT, TOKEN, SOLS))).passed).toContain(QUOTE);
+  const world = worldOf(pools);
+  freeze(world);
+  expect((await trade(world, requestOf(world, SOL_MINT, TOKEN, SOLS))).passed).toEqual([]);
+  const only = worldOf(MOSTLY_QUOTE);
+  freeze(only);
+  await expect(buildTrade(only.ports, requestOf(only, SOL_MINT, TOKEN, SOLS))).rejects.toMatchObject({
+    code: "NO_ROUTE",
+    facts: { details: { tried: expect.stringContaining("is frozen") } },
+  });
+});
+
 test("two tokens that trade only against the same unknown mint are traded over it", async () => {
   const world = worldOf([
     [QUOTE, 2_000_000n * MILLION, TOKEN, 2_000_000n * MILLION],

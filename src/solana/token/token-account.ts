@@ -32,8 +32,13 @@ export function decodeTokenAccount(account: Account): TokenAccount {
     mint: Address.from(data, 0),
     owner: Address.from(data, 32),
     amount: readU64(data, 64),
-    frozen: data[108] === 2,
+    frozen: isFrozen(account),
   };
+}
+
+/** True if nothing can be moved into or out of a token account. */
+export function isFrozen({ data }: Account): boolean {
+  return data[108] === 2;
 }
 
 /** The balance alone, in base units: for vaults, of which nothing else is read. */

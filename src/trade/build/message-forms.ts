@@ -1,4 +1,5 @@
 import type { ChainHead, SenderChoice, Tip } from "../../chain/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { MarketFault, Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
@@ -12,6 +13,7 @@ import {
   MAX_TRANSACTION_SIZE_V1,
   SIGNATURE_SIZE,
 } from "../../solana/message.ts";
+import { isFrozen, isTokenAccount } from "../../solana/token/token-account.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { Intent } from "../intent.ts";
 import type { Misfit } from "../quote/no-route.ts";
@@ -142,6 +144,7 @@ function formOf(
   const { markets, head } = ports;
   const { request, intent, nonce, seed, choice } = terms;
   const accounts = accountsOf(route, terms);
+  rejectFrozen(markets, route, accounts);
   const trade = assemble(intent, route, accounts, { markets, head, nonce, seed, wrapping, guardsTotal });
   const assembly = withTips(trade, accounts.wallet, choice.tips);
   const budget = budgetFor(ports, request, route, assembly, nonce);
@@ -242,6 +245,22 @@ function accountsOf({ remainders }: Route, { accounts, snapshot }: MessageTerms)
     return account === undefined ? [] : [{ mint, account }];
   });
   return intermediate.length === 0 ? accounts : { ...accounts, intermediate };
+}
+
+/**
+ * Anyone can open a wallet's account of a mint, and whoever may freeze accounts of that mint freeze it: then no trade of the
+ * wallet can pass through.
+ *
+ * @throws UnbuildableMarket
+ */
+function rejectFrozen(markets: MessagePorts["markets"], { steps }: Route, { intermediate }: WalletAccounts): void {
+  for (const { account } of intermediate) {
+    const known = markets.account(account.address);
+    if (known == null || !isTokenAccount(known) || !isFrozen(known)) continue;
+    const { hot } = steps.find(({ quote }) => quote.outMint === account.mint)!;
+    const reason = `the wallet's account of ${account.mint} is frozen`;
+    throw new UnbuildableMarket(hot, new TradewireError("NO_ROUTE", reason), false);
+  }
 }
 
 /** Appends the tips of the chosen senders. They are paid last, so that a trade that fails pays none. */

@@ -2,15 +2,16 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault } from "../../market/port.ts";
 import type { Quote, SwapLeg, SwapTerms } from "../../venues/venue.ts";
 
-/** The venue's code cannot make the instructions of its own quote. */
+/** A market that the wallet cannot trade on now: mostly, the venue's code cannot make the instructions of its own quote. */
 export class UnbuildableMarket extends Error {
   /** As callers may read it. */
   readonly fault: MarketFault;
 
-  constructor({ venue, market }: HotMarket, cause: unknown) {
+  /** @param isWithheld false if it is the wallet that cannot, so that trying again soon does not help */
+  constructor({ venue, market }: HotMarket, cause: unknown, isWithheld = true) {
     super(`${venue.id} ${market.address} cannot be traded`, { cause });
     const reason = cause instanceof TradewireError ? cause.message : "our code cannot make its instructions";
-    this.fault = { venue: venue.id, market: market.address.toString(), reason, isWithheld: true };
+    this.fault = { venue: venue.id, market: market.address.toString(), reason, isWithheld };
   }
 }
 

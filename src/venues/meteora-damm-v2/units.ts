@@ -30,7 +30,7 @@ export function unitsOf(
     (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
     (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? 15_000 : 0) +
-    (pool.volatility === undefined ? 0 : 4_700) +
+    (pool.volatility === undefined ? 0 : VOLATILITY_UNITS - (pool.migrated ? 0 : NOT_BOTH_UNITS)) +
     (work.powers ? 2_500 : 0) +
     (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
     (work.mayCount ? (work.powers ? LATER_COUNT_UNITS : countUnits("marketCapSchedule", exactIn)) : 0) +
@@ -39,6 +39,11 @@ export function unitsOf(
     mintUnits(mints[1], extensions[1], exactIn)
   );
 }
+
+const VOLATILITY_UNITS = 4_700;
+
+/** Older builds use less for volatility, newer ones less beside it while they migrate a pool: no build uses the most of both. */
+const NOT_BOTH_UNITS = 800;
 
 const ROOT_UNITS = 20_000;
 

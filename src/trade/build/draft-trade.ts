@@ -4,7 +4,7 @@ import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import type { Intent } from "../intent.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
-import { fitLossOf, orderRoutes, pathCount, type Route } from "../quote/route.ts";
+import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
 import { fittingDivision, nearlyFits } from "../quote/split/fitting-division.ts";
 import type { Splits } from "../quote/split/split-routes.ts";
@@ -17,7 +17,7 @@ import {
   misfitOf,
 } from "./message-forms.ts";
 import { leastCostly, mayCostMore } from "./net-value.ts";
-import { fitsNobody } from "./route-fit.ts";
+import { FitLoss, fitsNobody } from "./route-fit.ts";
 
 /** What drafting a trade reads, all from memory. */
 export interface DraftPorts extends MessagePorts {
@@ -41,7 +41,7 @@ export interface TradeDraft {
   readonly lifetime: Lifetime;
   /** The senders whose tips are in the message. */
   readonly senders: readonly string[];
-  /** See `fitLossOf`. */
+  /** See `FitLoss`. */
   readonly fitLoss: number;
 }
 
@@ -68,7 +68,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   let left = routes;
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
-  let unfit: Route | undefined;
+  const fitLoss = new FitLoss(intent.mode, splits);
   let isLight = false;
   for (;;) {
     if (left.length === 0 && !hasOthers) {
@@ -79,21 +79,19 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     const [route, ...others] = left;
     if (route === undefined) throw noneFits(misfits, ports.settings, request);
     const composed = composeMessage(ports, terms, route);
+    if (composed.fault === undefined) fitLoss.tries(composed.route);
     if (composed.fits) {
       // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
       const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(route);
       const cheaper = () => cheaperThan(composed, others, splits, intent, clock);
       const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper(), clock);
-      const fitLoss = unfit === undefined ? (splits?.fitLoss ?? 0) : fitLossOf(intent, unfit, composed.route);
-      if (unfit !== undefined) splits?.loses(fitLoss);
-      return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss };
+      return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: fitLoss.of(composed.route) };
     }
-    if (composed.fault === undefined) unfit ??= composed.route;
     misfits.push(misfitOf(composed));
     left = others;
     if (!isLight && splits !== undefined && pathCount(route) > 1 && nearlyFits(misfitOf(composed))) {
       isLight = true;
-      const fitting = lighterThan(ports, terms, composed, splits);
+      const fitting = lighterThan(ports, terms, composed, splits, fitLoss);
       if (fitting !== undefined) {
         left = orderRoutes(intent, [fitting, ...others], clock);
         continue;
@@ -101,7 +99,11 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     }
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
     // In version 1 it is accounts that are too many, however few the paths.
-    if (isFarTooLarge && !composed.overUnits && capacity !== VERSION_1) splits?.neverFits(pathCount(route));
+    // One path that does not fit says nothing of divisions: it may have more legs.
+    if (isFarTooLarge && pathCount(route) > 1 && !composed.overUnits && capacity !== VERSION_1) {
+      splits?.neverFits(pathCount(route));
+      fitLoss.fitsNobody(composed.route);
+    }
     // Fewer paths may fit; they are searched only now, the next fewer first.
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits?.narrower(paths);
@@ -115,11 +117,14 @@ function lighterThan(
   terms: MessageTerms,
   { route }: ComposedMessage,
   splits: Splits,
+  fitLoss: FitLoss,
 ): Route | undefined {
   const { intent } = terms;
   const fitting = fittingDivision(intent.mode, splits, route, (lighter) => composeMessage(ports, terms, lighter).fits);
-  if (fitting !== undefined && fitsNobody(ports, terms, route))
-    splits.leavesOut(fitting, fitLossOf(intent, route, fitting));
+  if (fitting !== undefined && fitsNobody(ports, terms, route)) {
+    splits.leavesOut(fitting);
+    fitLoss.fitsNobody(route);
+  }
   return fitting;
 }
 

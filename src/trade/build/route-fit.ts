@@ -4,10 +4,13 @@ import { RANDOM_TEXT_LENGTH } from "../../primitives/random-text.ts";
 import type { Account } from "../../solana/account.ts";
 import { MAX_TRANSACTION_ACCOUNTS } from "../../solana/message.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { SwapMode } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
+import { lossOf } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
+import type { Splits } from "../quote/split/split-routes.ts";
 import { composeMessage, type MessagePorts, type MessageTerms, misfitOf } from "./message-forms.ts";
 import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
@@ -83,4 +86,49 @@ function mostTips(senders: SenderPlan): readonly Tip[] {
   return PRIORITY_LEVELS.map((priority) => senders.choose(priority, 0).tips).reduce((a, b) =>
     b.length > a.length ? b : a,
   );
+}
+
+/**
+ * What one trade loses because better routes fit into no transaction. What fits nobody is kept for all trades of about its size,
+ * beside the route that they begin with; what does not fit this wallet alone counts for this trade alone.
+ */
+export class FitLoss {
+  readonly #mode: SwapMode;
+  readonly #splits: Pick<Splits, "unfitWorth" | "beginsBelow"> | undefined;
+  /** The value of the best route, whether it fits or not: the most output, or the least input. */
+  #best: number | undefined;
+  /** The value of a route that fits nobody, until another one is tried in its place. */
+  #unfit: number | undefined;
+
+  constructor(mode: SwapMode, splits: Pick<Splits, "unfitWorth" | "beginsBelow"> | undefined) {
+    this.#mode = mode;
+    this.#splits = splits;
+  }
+
+  /** Notes that the message of a route was composed: the best one first. */
+  tries(route: Route): void {
+    const value = Number(route.value);
+    const unfitWorth = this.#splits?.unfitWorth ?? 1;
+    const best = this.#best ?? (this.#isOutput ? value * unfitWorth : value / unfitWorth);
+    this.#best = this.#isOutput ? Math.max(best, value) : Math.min(best, value);
+    if (this.#unfit !== undefined) {
+      this.#splits?.beginsBelow(this.#isOutput ? this.#unfit / value : value / this.#unfit);
+    }
+    this.#unfit = undefined;
+  }
+
+  /** Notes that a route fits into no wallet's transaction. */
+  fitsNobody(route: Route): void {
+    this.#unfit ??= Number(route.value);
+  }
+
+  /** How much better, before costs, the best route is than this one, which fits. Fraction of what this one is worth. */
+  of(taken: Route): number {
+    const value = Number(taken.value);
+    return lossOf(this.#mode, this.#best ?? value, value);
+  }
+
+  get #isOutput(): boolean {
+    return this.#mode === "exactIn";
+  }
 }

@@ -157,9 +157,13 @@ export function fitLossOf(
   best: Pick<Route, "value"> | undefined,
   taken: Route,
 ): number {
-  if (best === undefined || taken.value <= 0n) return 0;
-  const lost = mode === "exactIn" ? best.value - taken.value : taken.value - best.value;
-  return lost <= 0n ? 0 : Math.round((Number(lost) / Number(taken.value)) * LOSS_PARTS) / LOSS_PARTS;
+  return best === undefined ? 0 : lossOf(mode, Number(best.value), Number(taken.value));
+}
+
+/** How much better a value is than the one that is taken, as a fraction of that; 0 if it is no better. */
+export function lossOf(mode: Intent["mode"], best: number, taken: number): number {
+  const lost = mode === "exactIn" ? best - taken : taken - best;
+  return lost > 0 && taken > 0 ? Math.round((lost / taken) * LOSS_PARTS) / LOSS_PARTS : 0;
 }
 
 function isTaxed({ inMint, outMint }: Intent): boolean {

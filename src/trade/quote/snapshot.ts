@@ -87,7 +87,8 @@ export function routesOf(
   });
   const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);
   if (found.length === 0) {
-    if (singles.length > 0) return { routes: singles, faults };
+    // What divisions lose that fit nobody, single routes lose too.
+    if (singles.length > 0) return { routes: singles, faults, ...((splits?.unfitWorth ?? 1) > 1 ? { splits } : {}) };
     throw refusalOf(markets, intent, noRoute(refusals, faults, direct.searched));
   }
   return { routes: orderRoutes(intent, [...found, ...singles], clock), faults, splits };

@@ -28,13 +28,24 @@ export interface PlanTerms {
   readonly clock: ChainClock;
 }
 
+/** What is known of the transactions of one capacity, whoever's they are. */
+interface KnownFit {
+  /** The most paths that may fit. */
+  readonly paths: number;
+  /** Markets without which divisions fit. */
+  readonly without: ReadonlySet<Address>;
+  /** How many times as good as the route that trades begin with the best one is that fits nobody; at least 1. */
+  readonly unfitWorth: number;
+}
+
+const EVERYTHING_FITS: KnownFit = { paths: Number.POSITIVE_INFINITY, without: new Set(), unfitWorth: 1 };
+
 /** The curves of a trade's markets, and which of them to divide it between. Serves all trades of about one size. */
 export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #small: SmallTrades;
-  #widest = new Map<string, { readonly paths: number; readonly loss: number }>();
-  /** By capacity and most paths: markets without which divisions fit, and what that loses. */
-  #light = new Map<string, { readonly without: ReadonlySet<Address>; readonly loss: number }>();
+  /** By capacity: what fits, and what that loses. */
+  #fits = new Map<string, KnownFit>();
   /** Closed edges by the markets that were left out and the most paths. */
   #lightShapes = new Map<string, Uint8Array | undefined>();
   readonly #budget = { left: QUOTE_BUDGET };
@@ -63,8 +74,7 @@ export class SplitPlan {
     plan.#network = known.network;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
-    plan.#widest = this.#widest;
-    plan.#light = this.#light;
+    plan.#fits = this.#fits;
     plan.#lightShapes = this.#lightShapes;
     return plan;
   }
@@ -105,56 +115,59 @@ export class SplitPlan {
     return Uint8Array.from(this.network.edges, ({ curve }) => (markets.has(curve.hot) ? 1 : 0));
   }
 
-  /** The markets to leave out so that divisions over up to so many paths fit, as far as known. */
-  leftOut(capacity: string | undefined, maxPaths: number): ReadonlySet<HotMarket> {
-    const without = capacity === undefined ? undefined : this.#light.get(lightKey(capacity, maxPaths))?.without;
-    if (without === undefined) return NOTHING_LEFT_OUT;
+  /** The markets to leave out so that divisions fit, as far as known. */
+  leftOut(capacity: string | undefined): ReadonlySet<HotMarket> {
+    const { without } = this.#fitOf(capacity);
+    if (without.size === 0) return NOTHING_LEFT_OUT;
     const { edges } = this.network;
     return new Set(edges.map(({ curve }) => curve.hot).filter(({ market }) => without.has(market.address)));
   }
 
-  /** Notes that every wallet's transaction is too small for a division with these markets, and what is lost without them. */
-  leavesOut(capacity: string | undefined, maxPaths: number, markets: ReadonlySet<HotMarket>, loss: number): void {
-    if (capacity === undefined) return;
-    if (this.#light.size >= MOST_CAPACITIES) this.#light.clear();
-    const without = new Set(Array.from(markets, ({ market }) => market.address));
-    this.#light.set(lightKey(capacity, maxPaths), { without, loss });
+  /** Notes that every wallet's transaction is too small for a division with these markets. */
+  leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>): void {
+    this.#learnFit(capacity, { without: new Set(Array.from(markets, ({ market }) => market.address)) });
   }
 
   /** The most paths that may fit into a transaction, as far as known. */
   widest(capacity: string | undefined): number {
-    return (capacity === undefined ? undefined : this.#widest.get(capacity)?.paths) ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** What trades of this size lose because routes over up to so many paths fit into no transaction, as far as known. Fraction. */
-  fitLoss(capacity: string | undefined, maxPaths: number): number {
-    if (capacity === undefined) return 0;
-    const widest = this.#widest.get(capacity);
-    const lost = widest === undefined || maxPaths <= widest.paths ? 0 : widest.loss;
-    return this.#light.get(lightKey(capacity, maxPaths))?.loss ?? lost;
+    return this.#fitOf(capacity).paths;
   }
 
   /** Notes that so many paths fit into no transaction. */
   neverFits(capacity: string | undefined, paths: number): void {
-    if (capacity === undefined) return;
-    const loss = this.#widest.get(capacity)?.loss ?? 0;
-    if (this.#widest.size >= MOST_CAPACITIES) this.#widest.clear();
-    this.#widest.set(capacity, { paths: Math.min(this.widest(capacity), paths - 1), loss });
+    this.#learnFit(capacity, { paths: Math.min(this.widest(capacity), paths - 1) });
   }
 
-  /** Notes what a trade lost whose widest route fits into no transaction. Fraction. */
-  loses(capacity: string | undefined, loss: number): void {
-    const known = capacity === undefined ? undefined : this.#widest.get(capacity);
-    if (known !== undefined) this.#widest.set(capacity!, { paths: known.paths, loss });
+  /** How many times as good as the route that trades begin with the best one is that fits nobody, as far as known; at least 1. */
+  unfitWorth(capacity: string | undefined): number {
+    return this.#fitOf(capacity).unfitWorth;
+  }
+
+  /** Notes that trades begin with another route from now on, and how many times as good the one before it is. */
+  beginsBelow(capacity: string | undefined, worth: number): void {
+    this.#learnFit(capacity, { unfitWorth: Math.max(1, this.unfitWorth(capacity) * worth) });
+  }
+
+  /** Forgets what fits: the markets have changed too much for it. */
+  forgetsFit(capacity: string | undefined): void {
+    if (capacity !== undefined) this.#fits.delete(capacity);
+  }
+
+  #fitOf(capacity: string | undefined): KnownFit {
+    return (capacity === undefined ? undefined : this.#fits.get(capacity)) ?? EVERYTHING_FITS;
+  }
+
+  #learnFit(capacity: string | undefined, learned: Partial<KnownFit>): void {
+    if (capacity === undefined) return;
+    const known = this.#fitOf(capacity);
+    if (this.#fits.size >= MOST_CAPACITIES && !this.#fits.has(capacity)) this.#fits.clear();
+    this.#fits.set(capacity, { ...known, ...learned });
   }
 
   #search(closed: Uint8Array): DirectedSearch {
     return new DirectedSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
   }
 }
-
-/** Of fewer paths, other markets may be the ones to leave out. */
-const lightKey = (capacity: string, maxPaths: number): string => `${maxPaths} ${capacity}`;
 
 const plans = new KeptFindings<SplitPlan>((plan, changed, clock) => plan.renewed(changed, clock));
 const rates = new KeptFindings<number>(() => undefined);

@@ -34,8 +34,8 @@ const NO_SPLITS: Splits = {
   lighter: () => undefined,
   leavesOut: () => undefined,
   neverFits: () => undefined,
-  fitLoss: 0,
-  loses: () => undefined,
+  unfitWorth: 1,
+  beginsBelow: () => undefined,
 };
 
 /** What a split is searched for. */
@@ -59,14 +59,14 @@ export interface Splits {
   readonly narrower: (maxPaths: number) => Route | undefined;
   /** The best division without a market of one found here, for transactions that it does not fit. */
   readonly lighter: (route: Route, market: HotMarket) => Route | undefined;
-  /** Notes that no wallet's transaction holds more than this lighter division, and what that loses (fraction): the next trades begin with it. */
-  readonly leavesOut: (route: Route, loss: number) => void;
+  /** Notes that no wallet's transaction holds more than this lighter division: the next trades begin with it. */
+  readonly leavesOut: (route: Route) => void;
   /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
   readonly neverFits: (paths: number) => void;
-  /** What `best` loses because wider divisions were found to fit into no wallet's transaction. Fraction. */
-  readonly fitLoss: number;
-  /** Notes what was lost to a division that fits into no wallet's transaction. Fraction. */
-  readonly loses: (loss: number) => void;
+  /** How many times as good as the route to begin with the best one is that was found to fit nobody; at least 1. */
+  readonly unfitWorth: number;
+  /** Notes how many times as good a route that fits nobody is as the one that the next trades begin with. */
+  readonly beginsBelow: (worth: number) => void;
 }
 
 /**
@@ -100,16 +100,18 @@ export function splitRoutes(
   const plan = planOf(intent, crossings, planTerms);
   const chain = limitedChain(intent, plan.network, single, planTerms);
   if (terms.maxPaths < 2 || !plan.pays) return chain === undefined ? undefined : { ...NO_SPLITS, chain };
-  const search = new SplitSearch(intent, plan, inAmount, terms);
+  // Fewer paths that the caller allows may fit where more do not.
+  const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
+  const search = new SplitSearch(intent, plan, inAmount, { ...terms, capacity });
   return {
     chain,
     best: search.widest(),
     narrower: (maxPaths) => search.best(maxPaths),
     lighter: (route, market) => search.lighter(route, market),
-    leavesOut: (route, loss) => plan.leavesOut(terms.capacity, terms.maxPaths, search.leftOutOf(route), loss),
-    neverFits: (paths) => plan.neverFits(terms.capacity, paths),
-    fitLoss: plan.fitLoss(terms.capacity, terms.maxPaths),
-    loses: (loss) => plan.loses(terms.capacity, loss),
+    leavesOut: (route) => plan.leavesOut(capacity, search.leftOutOf(route)),
+    neverFits: (paths) => plan.neverFits(capacity, paths),
+    unfitWorth: plan.unfitWorth(capacity),
+    beginsBelow: (worth) => plan.beginsBelow(capacity, worth),
   };
 }
 
@@ -124,8 +126,8 @@ class SplitSearch {
   readonly #plan: SplitPlan;
   readonly #inAmount: number;
   readonly #terms: SplitTerms;
-  /** The markets that were left out for a division. */
-  readonly #without = new Map<Route, ReadonlySet<HotMarket>>();
+  /** The markets that were left out for a division, by its steps: valued anew, a route is another object. */
+  readonly #without = new Map<Route["steps"], ReadonlySet<HotMarket>>();
 
   constructor(intent: Intent, plan: SplitPlan, inAmount: bigint, terms: SplitTerms) {
     this.#intent = intent;
@@ -138,8 +140,12 @@ class SplitSearch {
   widest(): Route | undefined {
     const { capacity, maxPaths } = this.#terms;
     const paths = Math.min(maxPaths, this.#plan.widest(capacity));
-    const leftOut = this.#plan.leftOut(capacity, maxPaths);
-    return (leftOut.size === 0 ? undefined : this.best(paths, leftOut)) ?? this.best(paths);
+    const leftOut = this.#plan.leftOut(capacity);
+    if (leftOut.size === 0) return this.best(paths);
+    const light = this.best(paths, leftOut);
+    if (light !== undefined) return light;
+    this.#plan.forgetsFit(capacity);
+    return this.best(maxPaths);
   }
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
@@ -151,7 +157,7 @@ class SplitSearch {
       const closed = isLight ? this.#plan.closedWithout(maxPaths, refused) : this.#plan.closedFor(maxPaths, refused);
       if (closed === undefined) return undefined;
       const { best, fault } = this.#refine(openEdges(this.#plan.network, closed));
-      if (best !== undefined) this.#without.set(best, without);
+      if (best !== undefined) this.#without.set(best.steps, without);
       if (best !== undefined || fault === undefined) return best;
       // Without the market that cannot make its part.
       refused.add(fault);
@@ -166,7 +172,7 @@ class SplitSearch {
 
   /** The markets that were left out for a division. */
   leftOutOf(route: Route): ReadonlySet<HotMarket> {
-    return this.#without.get(route) ?? NONE_LEFT_OUT;
+    return this.#without.get(route.steps) ?? NONE_LEFT_OUT;
   }
 
   /** Divides the trade between the edges, exactly, in a few rounds. */

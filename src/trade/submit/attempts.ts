@@ -106,9 +106,12 @@ export class Attempts {
     }
   }
 
-  #restore(messageHash: string): void {
+  /** Writes again what the database lacks of a claim held here: all of it, or of one that it has signatures of the message. */
+  #restore(messageHash: string, isKnown: boolean): void {
     const attempt = this.byMessage(messageHash);
-    if (attempt?.holdsClaim === true) attempt.restoreClaim();
+    if (attempt?.holdsClaim !== true) return;
+    if (isKnown) void attempt.restoreSignatures();
+    else attempt.restoreClaim();
   }
 
   #renew(): void {
@@ -118,7 +121,7 @@ export class Attempts {
       .renew(held, leaseOf(this.#ports))
       .then((renewed) => {
         const known = new Set(renewed);
-        for (const messageHash of held) if (!known.has(messageHash)) this.#restore(messageHash);
+        for (const messageHash of held) this.#restore(messageHash, known.has(messageHash));
       })
       .then(() => this.#ends.restore())
       // The database is away; the next turn tries again.

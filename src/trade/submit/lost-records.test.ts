@@ -138,6 +138,24 @@ describe("a record that a failed-over database lacks", () => {
     expect(storing).not.toHaveBeenCalled();
   });
 
+  it("is completed if it is only a further signature, for the process that may take over", async () => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    // Written, and lost with the server that wrote it.
+    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementationOnce(async () => {});
+    boxOf(a.submit(other));
+    await rest(LEASE_MS);
+    const [messageHash] = [...world.submissions.rows.keys()];
+    const stored = await world.submissions.signaturesOf(messageHash!);
+    expect(stored.map(({ signature }) => signature)).toEqual([trade.signature, other.signature]);
+    storing.mockClear();
+    await rest(LEASE_MS);
+    expect(storing).not.toHaveBeenCalled();
+  });
+
   it("is written again with its outcome, once the trade is asked for", async () => {
     const a = startProcess("a");
     const trade = signedTrade();

@@ -132,6 +132,18 @@ export class Attempt {
     this.#storeSignatures(this.claim.signature);
   }
 
+  /** Writes further signatures again that the database does not have any more. */
+  async restoreSignatures(): Promise<void> {
+    if (this.signatures.length === 1) return;
+    const stored = await this.#keeper.signatures();
+    if (stored === undefined || this.#isSettled) return;
+    const known = new Set(stored.map(({ signature }) => signature));
+    for (const signature of this.signatures) {
+      if (known.has(signature)) continue;
+      void this.#keeper.storeSignature({ signature, transaction: this.#broadcast.transactionOf(signature) });
+    }
+  }
+
   /** Writes outcome and signatures again, if it has ended: a server that has taken over may lack them. */
   async restoreOutcome(): Promise<void> {
     const outcome = await this.done;

@@ -6,8 +6,8 @@ import { tickBits } from "./volatility.ts";
 
 /**
  * Compute units, measured on the program's builds from September 2024 to September 2025 and rounded up. An array the program
- * needs and does not find initialised costs a search for its address, one attempt after another, and so does the oracle of a
- * fee that follows volatility. A swap that ends between two ticks computes the price of the tick below it; with a fee that
+ * needs and does not find initialised costs a search for its address, one attempt after another, and so does the oracle, which
+ * every swap names. A swap that ends between two ticks computes the price of the tick below it; with a fee that
  * follows volatility, each step computes that of a border of ticks. Either takes a multiplication for each set bit of the tick,
  * in wider numbers above tick 0.
  */
@@ -51,15 +51,16 @@ const ADAPTIVE: StepUnits = {
   endBelow: 150,
   derivation: 1_820,
 };
+/** For each attempt at the oracle's address beyond the first, on pools without an oracle too. */
+const ORACLE_UNITS = 1_530;
 /**
- * If the fee follows volatility: for a step of a fixed input, for one that sells A, for each set bit of a border, for each attempt
- * at the oracle's address, and where prices are so high that products take one word more.
+ * If the fee follows volatility: for a step of a fixed input, for one that sells A, for each set bit of a border, and where prices
+ * are so high that products take one word more.
  */
 const STEP_IN_UNITS = 100;
 const STEP_A_TO_B_UNITS = 80;
 const BORDER_ABOVE_UNITS = 348;
 const BORDER_BELOW_UNITS = 25;
-const ORACLE_UNITS = 1_480;
 const HIGH_TICK = 66_000;
 const HIGH_UNITS = 2_520;
 /** Less, if the swap ends at an initialised tick: no price is turned into a tick. */
@@ -73,7 +74,7 @@ export const MAX_SWAP_UNITS = 1_250_000;
 const REWARD_UNITS = 600;
 const TOKEN_2022_UNITS = 6_300;
 const TRANSFER_FEE_UNITS = 9_650;
-const EXTENDED_UNITS = 1_600;
+const EXTENDED_UNITS = 2_900;
 const EXTENSION_UNITS = 310;
 
 /** Compute units of a swap of one step, without what depends on the trade. `extensions` are those each mint carries. */
@@ -84,7 +85,8 @@ export function baseUnits(
   extensions: readonly [number, number],
 ): number {
   return (
-    (adaptive ? ADAPTIVE.swap + (255 - oracleBump) * ORACLE_UNITS + (tick >= HIGH_TICK ? HIGH_UNITS : 0) : PLAIN.swap) +
+    (adaptive ? ADAPTIVE.swap + (tick >= HIGH_TICK ? HIGH_UNITS : 0) : PLAIN.swap) +
+    (255 - oracleBump) * ORACLE_UNITS +
     rewards * REWARD_UNITS +
     mintUnits(mints[0], extensions[0]) +
     mintUnits(mints[1], extensions[1])

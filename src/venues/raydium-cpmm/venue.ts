@@ -204,7 +204,11 @@ const SWAP_UNITS = 36_700;
 /** For each of a mint's extensions: programs scan them all. */
 const EXTENSION_UNITS = 220;
 
+/** For having extensions at all, without a transfer fee: on the builds of autumn 2024, more than the base has to spare. */
+const EXTENDED_UNITS = 850;
+
 function mintUnits(mint: Mint, extensions: number): number {
   if (mint.program === TOKEN_PROGRAM) return 0;
-  return (mint.transferFees === undefined ? 3_400 : 6_200) + EXTENSION_UNITS * extensions;
+  if (mint.transferFees !== undefined) return 6_200 + EXTENSION_UNITS * extensions;
+  return 3_400 + (extensions === 0 ? 0 : EXTENDED_UNITS) + EXTENSION_UNITS * extensions;
 }

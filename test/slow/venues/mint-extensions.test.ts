@@ -43,6 +43,7 @@ describe.runIf(present.length > 0)("mints with many extensions", () => {
           const market = kind.open(svm, owner, mints, DEPTH);
           for (const mint of mints) extendMint(svm, mint, count);
           svm.addProgram(kind.program, path);
+          kind.keptBy?.(path, svm, market);
           const outcomes = runTrades({
             svm,
             venue: kind.venue,

@@ -32,9 +32,14 @@ export interface PlainMarket {
   readonly calls: readonly (readonly [Address, string])[];
   /** Makes one. `owner` holds plenty of both mints. @returns its address */
   open(svm: Svm, owner: Address, mints: readonly [Address, Address], depth: bigint): Address;
+  /** Makes a market what it is while this build is deployed, if that differs. */
+  readonly keptBy?: (build: string, svm: Svm, market: Address) => void;
 }
 
 const ONE = 1n << 64n;
+/** The first copy of `meteora_damm_v2` that keeps a layout version, and where: pools of earlier ones have none. */
+const LAYOUT_SINCE = ".venues/builds/meteora_damm_v2/20260301";
+const LAYOUT_VERSION = 696;
 const METAPLEX = [METAPLEX_PROGRAM, "metaplex_token_metadata"] as const;
 /** Ticks on each side of the price: a factor of 2.6. */
 const REACH = 9_600;
@@ -99,6 +104,12 @@ export const PLAIN_MARKETS: readonly PlainMarket[] = [
         countsSeconds: true,
         collectFeeMode: 0,
       }),
+    keptBy(build, svm, market) {
+      if (build >= LAYOUT_SINCE) return;
+      const account = svm.get(market)!;
+      account.data[LAYOUT_VERSION] = 0;
+      svm.setAccount(account);
+    },
   },
   {
     venue: meteoraDlmm,

@@ -180,7 +180,7 @@ async function neverLanded({ rig, built, trader, arm }: Case) {
 }
 
 /** The database fails while the first process stores its two signatures. It is killed, and the second one lands. */
-async function storedThenKilled({ rig, built, trader, arm }: Case) {
+async function storedThenKilled({ rig, database, built, trader, arm }: Case) {
   const second = trader.signAgain(built, 1_000_003n);
   await dropping(rig, true);
   const armed = await arm();
@@ -193,7 +193,7 @@ async function storedThenKilled({ rig, built, trader, arm }: Case) {
   await armed.over();
   const answers = [await submitUntilEnded(rig, trader, built, END_MS, survivor)];
   await dropping(rig, false);
-  await replace(rig);
+  await replace(rig, database, armed);
   return { armed, answers };
 }
 
@@ -214,7 +214,7 @@ async function takenOver({ rig, database, built, trader, arm }: Case) {
   const answers = [await submitUntilEnded(rig, trader, built, END_MS, survivor)];
   for (const proxy of rig.proxies) await proxy.set({ refusedMethods: [] });
   await dropping(rig, false);
-  await replace(rig);
+  await replace(rig, database, armed);
   return { armed, answers };
 }
 
@@ -237,8 +237,10 @@ async function landLate(rig: Rig, { signed }: BuildEntry): Promise<void> {
   await rig.sandbox.advanceSlots(EXPIRED_SLOTS);
 }
 
-/** A new process in the place of the first, which was killed. */
-async function replace(rig: Rig): Promise<void> {
+/** A new process in the place of the first, which was killed. It starts on a database that works: no fault is left that could begin. */
+async function replace(rig: Rig, database: FaultyDatabase, armed: ArmedFault): Promise<void> {
+  database.proxy.onStatement = undefined;
+  await armed.over();
   rig.services.shift();
   await rig.startService();
 }

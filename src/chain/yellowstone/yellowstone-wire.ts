@@ -49,6 +49,9 @@ interface OtherUpdate {
 type SubscribeUpdate = AccountUpdate | SlotUpdate | OtherUpdate;
 
 const COMMITMENT_PROCESSED = 0;
+/** Tag and length of `SubscribeRequestFilterAccounts.account`, by length of the address. */
+const ADDRESS_HEADS = Array.from({ length: 45 }, (_, length) => `\x12${String.fromCharCode(length)}`);
+const WRITTEN_AT_ONCE = 512;
 const NO_DATA: Uint8Array = new Uint8Array(0);
 const PING: OtherUpdate = { kind: "ping" };
 const OTHER: OtherUpdate = { kind: "other" };
@@ -60,18 +63,35 @@ const FILTER_NAME = new TextDecoder();
  * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto, SubscribeRequest
  */
 export function encodeSubscribeRequest({ name, accounts, fromSlot }: SubscribeRequest): Uint8Array {
-  const writer = new BinaryWriter();
-  const filter = new BinaryWriter();
-  for (const address of accounts) filter.tag(2, 2).string(address.toString());
-  const accountFilter = filter.finish();
+  const texts = Array.from(accounts, (address) => address.toString());
+  const filterBytes = texts.reduce((bytes, { length }) => bytes + 2 + length, 0);
+  const head = new BinaryWriter();
   // A filter without accounts would pass every account.
-  if (accountFilter.length > 0) {
-    writer.tag(1, 2).fork().tag(1, 2).string(name).tag(2, 2).bytes(accountFilter).join();
+  if (filterBytes > 0) {
+    const named = new BinaryWriter().tag(1, 2).string(name).tag(2, 2).uint32(filterBytes).finish();
+    head
+      .tag(1, 2)
+      .uint32(named.length + filterBytes)
+      .raw(named);
   }
-  writer.tag(2, 2).fork().tag(1, 2).string(name).tag(2, 2).fork().tag(2, 0).bool(true).join().join();
-  writer.tag(6, 0).int32(COMMITMENT_PROCESSED);
-  if (fromSlot !== undefined) writer.tag(11, 0).uint64(fromSlot);
-  return writer.finish();
+  const before = head.finish();
+  const tail = new BinaryWriter();
+  tail.tag(2, 2).fork().tag(1, 2).string(name).tag(2, 2).fork().tag(2, 0).bool(true).join().join();
+  tail.tag(6, 0).int32(COMMITMENT_PROCESSED);
+  if (fromSlot !== undefined) tail.tag(11, 0).uint64(fromSlot);
+  const after = tail.finish();
+  // Megabytes of addresses: each is written once, where it stays.
+  const out = Buffer.allocUnsafe(before.length + filterBytes + after.length);
+  out.set(before);
+  let at = before.length;
+  // Joined first: a write of each address takes five times as long.
+  for (let from = 0; from < texts.length; from += WRITTEN_AT_ONCE) {
+    let joined = "";
+    for (const text of texts.slice(from, from + WRITTEN_AT_ONCE)) joined += ADDRESS_HEADS[text.length]! + text;
+    at += out.write(joined, at, "latin1");
+  }
+  out.set(after, at);
+  return out;
 }
 
 /** Encodes a ping, which leaves the subscription as it is. */

@@ -51,7 +51,7 @@ function requestOf(world: SplitWorld, wallet: Address, more: Partial<TradeReques
   };
 }
 
-test("what a build loses for its size is its own wallet's and of its own bounds, whoever built before it", async () => {
+test("what a build loses for its size is its own wallet's and of its own bounds, after builds of others too", async () => {
   const worlds = createRandom(11);
   const seen = { lost: 0, bounded: 0 };
   for (let index = 0; index <= WORLDS.at(-1)!; index++) {

@@ -187,7 +187,7 @@ export class MessageTemplates {
    * @param table holds its accounts
    */
   learn(kind: Address, plan: Plan, message: Uint8Array, table: AccountTable): void {
-    // A program stands where it stood, whoever pays.
+    // A program that pays would have another place with each payer.
     if (message.length > MOST_BYTES || plan.instructions.some(({ program }) => program === plan.payer)) return;
     let known = this.#byKind.get(kind);
     if (known === undefined) {

@@ -41,7 +41,7 @@ const lossOf = (mode: SwapMode, best: number, taken: number) =>
   mode === "exactIn" ? best / taken - 1 : 1 - taken / best;
 
 test.each(["exactIn", "exactOut"] as const)(
-  "%s: each wallet loses what its own route lacks, whoever built before it",
+  "%s: each wallet loses what its own route lacks, after builds of others too",
   (mode) => {
     for (const order of [
       ["two", "three", "two", "one", "three"],

@@ -248,8 +248,8 @@ function accountsOf({ remainders }: Route, { accounts, snapshot }: MessageTerms)
 }
 
 /**
- * Anyone can open a wallet's account of a mint, and whoever may freeze accounts of that mint freeze it: then no trade of the
- * wallet can pass through.
+ * Anyone can open a wallet's account of a mint, and its freeze authority can freeze it: then no trade of the wallet can pass
+ * through.
  *
  * @throws UnbuildableMarket
  */

@@ -28,7 +28,7 @@ export interface PlanTerms {
   readonly clock: ChainClock;
 }
 
-/** What is known of the transactions of one capacity, whoever's they are. */
+/** What is known of the transactions of one capacity, of any wallet. */
 interface KnownFit {
   /** The most paths that may fit. */
   readonly paths: number;

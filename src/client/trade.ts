@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { toWholeUnits } from "../primitives/amount.ts";
-import type { TradeEventName, TradeStatusName } from "./plain-answer.ts";
+import type { TradeEventName, TradeStatusName } from "./answers/plain-answer.ts";
 import { TradeError } from "./trade-error.ts";
 import { mintOf } from "./verify/build-answer.ts";
 import type { TradeExpectation } from "./verify/trade-expectation.ts";

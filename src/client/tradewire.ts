@@ -1,11 +1,11 @@
 import bs58 from "bs58";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
-import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers.ts";
+import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers/answers.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { ServiceCalls } from "./connection/service-calls.ts";
-import { refuseUnknownKeys } from "./known-keys.ts";
-import type { RouteLimits, TradeLimits } from "./limits.ts";
+import { refuseUnknownKeys } from "./order/known-keys.ts";
+import type { RouteLimits, TradeLimits } from "./order/limits.ts";
 import {
   type CallControl,
   CONNECT_KEYS,
@@ -14,8 +14,8 @@ import {
   type ProofOptions,
   TRADE_KEYS,
   type TradeOptions,
-} from "./options.ts";
-import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "./order.ts";
+} from "./order/options.ts";
+import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "./order/order.ts";
 import type { TradeReview } from "./proof/review.ts";
 import { witnessesOf } from "./proof/witnesses.ts";
 import { checkChallenge } from "./registration.ts";

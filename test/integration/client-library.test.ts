@@ -6,7 +6,7 @@ import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
-import type { TradeStep } from "../../src/client/options.ts";
+import type { TradeStep } from "../../src/client/order/options.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import { Tradewire } from "../../src/client/tradewire.ts";
 import type { WalletLike } from "../../src/client/wallet.ts";

@@ -3,7 +3,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BuyResponse } from "../../gen/tradewire/v1/trade_pb.ts";
 import { rpcNode } from "../../src/client/node/rpc-node.ts";
-import type { ConnectOptions } from "../../src/client/options.ts";
+import type { ConnectOptions } from "../../src/client/order/options.ts";
 import type { PriceAsk } from "../../src/client/proof/reference.ts";
 import type { TradeReview } from "../../src/client/proof/review.ts";
 import { TradeError } from "../../src/client/trade-error.ts";

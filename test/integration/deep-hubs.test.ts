@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { TradeLimits } from "../../src/client/limits.ts";
+import type { TradeLimits } from "../../src/client/order/limits.ts";
 import { readTransaction } from "../../src/client/verify/read-transaction.ts";
 import { expectTrade } from "../../src/client/verify/trade-expectation.ts";
 import { findProblems } from "../../src/client/verify/verification.ts";

@@ -5,7 +5,7 @@ import bs58 from "bs58";
 import { type App, startApp } from "../../src/app/app.ts";
 import { describeChain } from "../../src/app/chain/embedded-chain.ts";
 import type { AppLogger } from "../../src/app/context.ts";
-import type { ConnectOptions } from "../../src/client/options.ts";
+import type { ConnectOptions } from "../../src/client/order/options.ts";
 import { Tradewire } from "../../src/client/tradewire.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";

@@ -1,7 +1,7 @@
 import { Address } from "../../primitives/address.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
-import type { ListedTrades } from "../answers.ts";
-import type { TradeStatusName } from "../plain-answer.ts";
+import type { ListedTrades } from "../answers/answers.ts";
+import type { TradeStatusName } from "../answers/plain-answer.ts";
 import { type Command, type CommandLine, EXIT, listFlag, numberFlag, textFlag, UsageError } from "./command.ts";
 import { decimal, print } from "./print.ts";
 import type { CliConfig } from "./settings/config.ts";

@@ -1,4 +1,4 @@
-import type { PriceQuote, PriorityPrices } from "../answers.ts";
+import type { PriceQuote, PriorityPrices } from "../answers/answers.ts";
 import type { Trade } from "../trade.ts";
 import { explainTransaction } from "../verify/explain/explain-transaction.ts";
 import { type CliIo, type Command, type CommandLine, EXIT, numberFlag, ROUTE_FLAGS } from "./command.ts";

@@ -1,4 +1,4 @@
-import type { TradeOptions } from "../options.ts";
+import type { TradeOptions } from "../order/options.ts";
 import type { TradeReview } from "../proof/review.ts";
 import { TradeError } from "../trade-error.ts";
 import type { ProvenTrade } from "../trading/trade-desk.ts";

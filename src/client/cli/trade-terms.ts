@@ -1,6 +1,6 @@
-import type { RouteLimits } from "../limits.ts";
-import type { PriorityName } from "../order.ts";
-import { PRIORITIES } from "../order.ts";
+import type { RouteLimits } from "../order/limits.ts";
+import type { PriorityName } from "../order/order.ts";
+import { PRIORITIES } from "../order/order.ts";
 import { type CommandLine, listFlag, numberFlag, parseNumber, textFlag, UsageError } from "./command.ts";
 import type { CliConfig } from "./settings/config.ts";
 import { findToken } from "./settings/tokens.ts";

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../answers/printable.ts";
 import { isLibraryCode, TradeError } from "../trade-error.ts";
 
 /** Any failure of a call as a TradeError, without a signature: which one there is, the caller knows. */

@@ -6,8 +6,8 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import type { CallControl, ConnectOptions } from "../options.ts";
-import { type Plain, plainAnswer } from "../plain-answer.ts";
+import { type Plain, plainAnswer } from "../answers/plain-answer.ts";
+import type { CallControl, ConnectOptions } from "../order/options.ts";
 import { TradeError } from "../trade-error.ts";
 import { answerWithin } from "../trading/submission.ts";
 import { BodyReader } from "./body-reader.ts";

@@ -1,7 +1,8 @@
 // What `import … from "tradewire"` gives.
 export type { Transport } from "@connectrpc/connect";
-export type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "../answers.ts";
-export { MIDDLE_MINTS, type RouteLimits, type TradeLimits } from "../limits.ts";
+export type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "../answers/answers.ts";
+export type { Plain, TradeEventName, TradeStatusName } from "../answers/plain-answer.ts";
+export { MIDDLE_MINTS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
 export type {
   CallControl,
   ConnectOptions,
@@ -10,9 +11,8 @@ export type {
   RebuildPolicy,
   TradeOptions,
   TradeStep,
-} from "../options.ts";
-export type { BuyOrder, PriorityName, SellOrder, SwapModeName, SwapOrder } from "../order.ts";
-export type { Plain, TradeEventName, TradeStatusName } from "../plain-answer.ts";
+} from "../order/options.ts";
+export type { BuyOrder, PriorityName, SellOrder, SwapModeName, SwapOrder } from "../order/order.ts";
 export type { Unproven } from "../proof/prove-trade.ts";
 export type { PriceAsk, PriceReference, ReferenceOptions } from "../proof/reference.ts";
 export type { TradeReview } from "../proof/review.ts";

@@ -1,6 +1,6 @@
 // What `import … from "tradewire/verify"` gives: the proof alone, without a network.
 export { Address } from "../../primitives/address.ts";
-export { MIDDLE_MINTS, type TradeLimits } from "../limits.ts";
+export { MIDDLE_MINTS, type TradeLimits } from "../order/limits.ts";
 export { TradeError, type TradeErrorFacts } from "../trade-error.ts";
 export type { BuildAnswer } from "../verify/build-answer.ts";
 export { type Explanation, explainTransaction } from "../verify/explain/explain-transaction.ts";

@@ -1,4 +1,4 @@
-import type { TradeLimits } from "../limits.ts";
+import type { TradeLimits } from "../order/limits.ts";
 import { TradeError } from "../trade-error.ts";
 import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
 import { checkReference, DEFAULT_TOLERANCE, type PriceReference } from "./reference.ts";

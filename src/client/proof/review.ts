@@ -1,4 +1,4 @@
-import type { BuiltResponse } from "../answers.ts";
+import type { BuiltResponse } from "../answers/answers.ts";
 import { isShare, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
 import type { TradeProof, Unproven } from "./prove-trade.ts";
 

@@ -1,7 +1,7 @@
 import { SOL_MINT } from "../../solana/programs.ts";
-import type { BuiltResponse } from "../answers.ts";
-import type { TradeLimits } from "../limits.ts";
-import type { LookupTableReader } from "../options.ts";
+import type { BuiltResponse } from "../answers/answers.ts";
+import type { TradeLimits } from "../order/limits.ts";
+import type { LookupTableReader } from "../order/options.ts";
 import { mintOf } from "../verify/build-answer.ts";
 import { type LookupTables, lookupTablesOf } from "../verify/read-transaction.ts";
 import { expectTrade, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";

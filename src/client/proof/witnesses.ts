@@ -1,4 +1,4 @@
-import type { ConnectOptions } from "../options.ts";
+import type { ConnectOptions } from "../order/options.ts";
 import type { TradeWitnesses } from "./prove-trade.ts";
 import { type Quoter, quoteReference } from "./quote-reference.ts";
 import { referenceOptions } from "./reference.ts";

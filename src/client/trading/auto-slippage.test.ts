@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { PriceQuote } from "../answers.ts";
-import { ROUTE_KEYS } from "../limits.ts";
+import type { PriceQuote } from "../answers/answers.ts";
+import { ROUTE_KEYS } from "../order/limits.ts";
 import { autoSlippage, settleSlippage, slippageCap } from "./auto-slippage.ts";
 
 const OBSERVED = { samples: 300, windowSeconds: 1_500, spanSeconds: 60, quantile: 0.95, movement: 0.00421 };

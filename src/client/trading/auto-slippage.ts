@@ -1,7 +1,7 @@
-import type { PriceQuote } from "../answers.ts";
-import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../limits.ts";
-import type { CallControl } from "../options.ts";
-import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order.ts";
+import type { PriceQuote } from "../answers/answers.ts";
+import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
+import type { CallControl } from "../order/options.ts";
+import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order/order.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
 import { TradeError } from "../trade-error.ts";
 

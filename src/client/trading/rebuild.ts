@@ -1,4 +1,4 @@
-import type { BuiltResponse } from "../answers.ts";
+import type { BuiltResponse } from "../answers/answers.ts";
 import { rest } from "../proof/pause.ts";
 import type { TradeNode } from "../proof/trade-node.ts";
 import { TradeError } from "../trade-error.ts";

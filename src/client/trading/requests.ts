@@ -1,7 +1,8 @@
 import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
-import { refuseUnknownKeys } from "../known-keys.ts";
-import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../limits.ts";
-import { type CallControl, CONTROL_KEYS } from "../options.ts";
+import type { TradeStatusName } from "../answers/plain-answer.ts";
+import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
+import { type CallControl, CONTROL_KEYS } from "../order/options.ts";
 import {
   BUY_KEYS,
   type BuyOrder,
@@ -15,8 +16,7 @@ import {
   type SwapOrder,
   saleAsTrade,
   swapAsTrade,
-} from "../order.ts";
-import type { TradeStatusName } from "../plain-answer.ts";
+} from "../order/order.ts";
 
 /** A buy as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
 export function buyRequest(order: SettledOrder<BuyOrder>, limits: TradeLimits) {

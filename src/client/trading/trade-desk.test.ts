@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compileMessage, unsignedTransaction } from "../../solana/message.ts";
-import type { BuiltResponse } from "../answers.ts";
+import type { BuiltResponse } from "../answers/answers.ts";
 import { TradeError } from "../trade-error.ts";
 import { fromBase58 } from "../wallet.ts";
 import { TradeDesk } from "./trade-desk.ts";

@@ -1,9 +1,9 @@
 import bs58 from "bs58";
-import type { BuiltResponse } from "../answers.ts";
-import { refuseUnknownKeys } from "../known-keys.ts";
-import { LIMIT_KEYS, type TradeLimits } from "../limits.ts";
-import { type ProofOptions, REBUILD_KEYS, type TradeOptions } from "../options.ts";
-import { printable } from "../printable.ts";
+import type { BuiltResponse } from "../answers/answers.ts";
+import { printable } from "../answers/printable.ts";
+import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { LIMIT_KEYS, type TradeLimits } from "../order/limits.ts";
+import { type ProofOptions, REBUILD_KEYS, type TradeOptions } from "../order/options.ts";
 import type { TradeProof } from "../proof/prove-trade.ts";
 import { isNoWorse, type TradeReview, unverified } from "../proof/review.ts";
 import { type VerifiedBuild, type Verifier, verifyBuild } from "../proof/verify-build.ts";

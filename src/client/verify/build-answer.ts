@@ -1,8 +1,8 @@
 import { Address } from "../../primitives/address.ts";
 import { parseAmount, toWholeUnits } from "../../primitives/amount.ts";
 import { NATIVE_PSEUDO_MINT, SOL_MINT } from "../../solana/programs.ts";
-import { decimalsOf, type TradeLimits } from "../limits.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../answers/printable.ts";
+import { decimalsOf, type TradeLimits } from "../order/limits.ts";
 import { TradeError } from "../trade-error.ts";
 
 /** The fields of a build response that the expectation depends on. Generated build responses have this shape. */

@@ -4,8 +4,8 @@ import { dividePassing } from "../../primitives/passing.ts";
 import { maximumIn, minimumOut, parseSlippage } from "../../primitives/slippage.ts";
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
-import { refuseUnknownKeys } from "../known-keys.ts";
-import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeLimits } from "../limits.ts";
+import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeLimits } from "../order/limits.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
 import { TradeError } from "../trade-error.ts";
 import {

@@ -1,4 +1,4 @@
-import { MIDDLE_MINTS, type TradeLimits } from "../../../src/client/limits.ts";
+import { MIDDLE_MINTS, type TradeLimits } from "../../../src/client/order/limits.ts";
 import { addressWithSeed, tokenAccountAddress } from "../../../src/client/verify/derived-address.ts";
 import type { TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
 import { Address } from "../../../src/primitives/address.ts";

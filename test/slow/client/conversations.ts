@@ -3,7 +3,7 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import bs58 from "bs58";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
-import { type BuyOrder, PRIORITIES, type SwapOrder } from "../../../src/client/order.ts";
+import { type BuyOrder, PRIORITIES, type SwapOrder } from "../../../src/client/order/order.ts";
 import type { Trade } from "../../../src/client/trade.ts";
 import { TradeError } from "../../../src/client/trade-error.ts";
 import { Tradewire } from "../../../src/client/tradewire.ts";

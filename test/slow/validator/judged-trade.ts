@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
-import type { BuiltResponse } from "../../../src/client/answers.ts";
-import type { CallControl } from "../../../src/client/options.ts";
+import type { BuiltResponse } from "../../../src/client/answers/answers.ts";
+import type { CallControl } from "../../../src/client/order/options.ts";
 import type { Trade } from "../../../src/client/trade.ts";
 import { TradeError } from "../../../src/client/trade-error.ts";
 import type { Tradewire } from "../../../src/client/tradewire.ts";

@@ -1,4 +1,4 @@
-import type { BuiltResponse } from "../../../src/client/answers.ts";
+import type { BuiltResponse } from "../../../src/client/answers/answers.ts";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
 import type { World } from "../../../src/sandbox/world/world.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";

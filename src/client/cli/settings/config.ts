@@ -1,5 +1,5 @@
 import { parse } from "smol-toml";
-import { refuseUnknownKeys } from "../../known-keys.ts";
+import { refuseUnknownKeys } from "../../order/known-keys.ts";
 import { type CliIo, type CommandLine, textFlag, UsageError } from "../command.ts";
 
 /** Settings of a profile. Paths may begin with ~/. */

@@ -1,6 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
-import type { RouteLimits, TradeLimits } from "../../limits.ts";
-import { printable } from "../../printable.ts";
+import { printable } from "../../answers/printable.ts";
+import type { RouteLimits, TradeLimits } from "../../order/limits.ts";
 import {
   answeredAddress,
   answeredMint,

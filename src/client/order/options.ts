@@ -1,11 +1,11 @@
 import type { Transport } from "@connectrpc/connect";
-import type { BuiltResponse } from "./answers.ts";
+import type { BuiltResponse } from "../answers/answers.ts";
+import type { PriceReference, ReferenceOptions } from "../proof/reference.ts";
+import type { TradeReview } from "../proof/review.ts";
+import type { TradeNode } from "../proof/trade-node.ts";
+import type { LookupTables, lookupTablesOf } from "../verify/read-transaction.ts";
+import type { WalletLike } from "../wallet.ts";
 import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
-import type { PriceReference, ReferenceOptions } from "./proof/reference.ts";
-import type { TradeReview } from "./proof/review.ts";
-import type { TradeNode } from "./proof/trade-node.ts";
-import type { LookupTables, lookupTablesOf } from "./verify/read-transaction.ts";
-import type { WalletLike } from "./wallet.ts";
 
 /** Whether a trade that only the service's word supports is refused. */
 export interface ProofOptions {

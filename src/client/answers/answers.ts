@@ -1,10 +1,10 @@
-import type { ApiKey as ApiKeyMessage } from "../../gen/tradewire/v1/account_pb.ts";
+import type { ApiKey as ApiKeyMessage } from "../../../gen/tradewire/v1/account_pb.ts";
 import type {
   BuyResponse,
   GetPriorityResponse,
   ListTradesResponse,
   QuoteResponse,
-} from "../../gen/tradewire/v1/trade_pb.ts";
+} from "../../../gen/tradewire/v1/trade_pb.ts";
 import type { Plain } from "./plain-answer.ts";
 
 /** What a build call returns: the unsigned transaction, its submission token, and what the service says of the trade. */

@@ -1,8 +1,8 @@
-import type { Address } from "../primitives/address.ts";
-import { parseAmount } from "../primitives/amount.ts";
-import { HUB_MINTS } from "../solana/hub-mints.ts";
-import { SOL_MINT, USDC_MINT } from "../solana/programs.ts";
-import { TradeError } from "./trade-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import { parseAmount } from "../../primitives/amount.ts";
+import { HUB_MINTS } from "../../solana/hub-mints.ts";
+import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
+import { TradeError } from "../trade-error.ts";
 
 /** Bounds of a route. The service keeps to them, and the client checks that it did. */
 export interface RouteLimits {

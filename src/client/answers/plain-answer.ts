@@ -1,5 +1,5 @@
 import type { DescEnum, DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { PriorityName } from "./order.ts";
+import type { PriorityName } from "../order/order.ts";
 
 /** How far a submitted trade got. */
 export type TradeStatusName = "pending" | "processed" | "confirmed" | "finalized" | "failed" | "expired";

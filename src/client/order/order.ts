@@ -1,5 +1,5 @@
-import { Priority, SwapMode } from "../../gen/tradewire/v1/types_pb.ts";
-import type { TradeOrder } from "./verify/trade-expectation.ts";
+import { Priority, SwapMode } from "../../../gen/tradewire/v1/types_pb.ts";
+import type { TradeOrder } from "../verify/trade-expectation.ts";
 
 export const PRIORITIES = {
   economy: Priority.ECONOMY,

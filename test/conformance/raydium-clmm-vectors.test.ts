@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type ClmmCurve, clmmSqrtPrice, swapClmm } from "../../src/venues/raydium-clmm/math.ts";
+import { type ClmmCurve, swapClmm } from "../../src/venues/raydium-clmm/math.ts";
+import { clmmSqrtPrice } from "../../src/venues/raydium-clmm/tick-price.ts";
 
 /**
  * Answers of the program's public source of July 2026, run natively, for random pools with limit orders, fees that follow

@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { feeRateWithVolatility, MAX_TICK, MIN_TICK, Q64, swapStep } from "../curves/concentrated-liquidity.ts";
 import { whirlpoolSqrtPrice } from "../orca-whirlpool/tick-price.ts";
 import type { ClmmVolatility } from "./layout.ts";
-import { type ClmmCurve, clmmAfter, clmmSqrtPrice, matchOrders, swapClmm } from "./math.ts";
+import { matchOrders } from "./limit-orders.ts";
+import { type ClmmCurve, clmmAfter, swapClmm } from "./math.ts";
+import { clmmSqrtPrice } from "./tick-price.ts";
 
 const NOW = 1_800_000_000n;
 

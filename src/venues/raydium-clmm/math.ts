@@ -1,52 +1,8 @@
-import { ceilDiv, minOf, U128_MAX } from "../../primitives/integer.ts";
-import {
-  createPowerLadder,
-  feeRateWithVolatility,
-  floorDivide,
-  lastTickAtOrBelow,
-  MAX_TICK,
-  MIN_TICK,
-  Q64,
-  swapStep,
-  type TickList,
-  volatilityAt,
-} from "../curves/concentrated-liquidity.ts";
+import { lastTickAtOrBelow, MAX_TICK, MIN_TICK, swapStep, type TickList } from "../curves/concentrated-liquidity.ts";
 import type { ClmmVolatility } from "./layout.ts";
-
-/** 1.0001^(−2^i / 2) in Q64, cut shorter than the fixed point allows, for i from 0. */
-const FACTORS = [
-  0xfffcb933bd6fb800n,
-  0xfff97272373d4000n,
-  0xfff2e50f5f657000n,
-  0xffe5caca7e10f000n,
-  0xffcb9843d60f7000n,
-  0xff973b41fa98e800n,
-  0xff2ea16466c9b000n,
-  0xfe5dee046a9a3800n,
-  0xfcbe86c7900bb000n,
-  0xf987a7253ac65800n,
-  0xf3392b0822bb6000n,
-  0xe7159475a2caf000n,
-  0xd097f3bdfd2f2000n,
-  0xa9f746462d9f8000n,
-  0x70d869a156f31c00n,
-  0x31be135f97ed3200n,
-  0x9aa508b5b85a500n,
-  0x5d6af8dedc582cn,
-  0x2216e584f5fan,
-];
-const ladder = createPowerLadder(Q64, 64n, FACTORS);
-
-/**
- * The square-root price of a tick within MIN_TICK and MAX_TICK, in Q64.64, to the program's last bit. Prices above 1 are
- * the inverse of those below, rounded down. Constants and rounding are not those of Orca Whirlpools.
- *
- * @see raydium-clmm `libraries/tick_math.rs`
- */
-export function clmmSqrtPrice(tick: number): bigint {
-  const ratio = ladder(Math.abs(tick));
-  return tick > 0 ? U128_MAX / ratio : ratio;
-}
+import { type Exchange, matchOrders } from "./limit-orders.ts";
+import { clmmSqrtPrice, clmmTickAt } from "./tick-price.ts";
+import { VolatilityMeter } from "./volatility.ts";
 
 /** A swap without a price limit stops one unit before the first and the last price. */
 const LOWEST_PRICE = clmmSqrtPrice(MIN_TICK) + 1n;
@@ -54,8 +10,6 @@ const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
 
 /** More stretches, or ticks, than a transaction has compute units for. */
 const MOST_STEPS = 256;
-const REDUCTION_DENOMINATOR = 10_000;
-const FEE_DENOMINATOR = 1_000_000n;
 
 /** A pool as a swap reads it. */
 export interface ClmmCurve extends TickList {
@@ -129,17 +83,6 @@ export function clmmAfter(
   return swap.run() === undefined ? undefined : swap.left();
 }
 
-/** The tick of a price within the ticks: the last one that is not above it. */
-function tickOf(sqrtPrice: bigint): number {
-  let [low, high] = [MIN_TICK, MAX_TICK];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (clmmSqrtPrice(middle) <= sqrtPrice) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
 /** The state of one swap along the curve. */
 class ClmmSwap {
   readonly #curve: ClmmCurve;
@@ -193,7 +136,7 @@ class ClmmSwap {
 
   /** The curve after `run`. */
   left(): ClmmCurve {
-    const tick = this.#tick ?? tickOf(this.#sqrtPrice);
+    const tick = this.#tick ?? clmmTickAt(this.#sqrtPrice);
     return { ...this.#curve, sqrtPrice: this.#sqrtPrice, liquidity: this.#liquidity, tick };
   }
 
@@ -294,121 +237,4 @@ class ClmmSwap {
       matched: this.#matched,
     };
   }
-}
-
-interface Exchange {
-  readonly amountIn: bigint;
-  /** After a fee on output. */
-  readonly amountOut: bigint;
-  readonly fee: bigint;
-}
-
-/**
- * Fills limit orders at a tick, at the tick's price: their output is rounded down, their input up.
- *
- * @param unfilled amount the orders still sell, all cohorts together
- * @param rate fee in millionths
- * @see raydium-clmm `states/tick_array.rs` match_limit_order_with_sqrt_price
- */
-export function matchOrders(
-  unfilled: bigint,
-  sqrtPrice: bigint,
-  remaining: bigint,
-  rate: bigint,
-  exactIn: boolean,
-  zeroForOne: boolean,
-  feeOnInput: boolean,
-): Exchange {
-  const square = sqrtPrice * sqrtPrice;
-  const price = zeroForOne ? square >> 64n : (square + Q64 - 1n) >> 64n;
-  const outputFor = (input: bigint): bigint => (zeroForOne ? (input * price) >> 64n : (input << 64n) / price);
-  const inputFor = (output: bigint): bigint =>
-    zeroForOne ? ceilDiv(output << 64n, price) : ceilDiv(output * price, Q64);
-  const feeOnNet = (input: bigint): bigint => ceilDiv(input * rate, FEE_DENOMINATOR - rate);
-
-  let amountIn: bigint;
-  let grossOut: bigint;
-  let fee = 0n;
-  if (exactIn) {
-    if (feeOnInput) fee = ceilDiv(remaining * rate, FEE_DENOMINATOR);
-    amountIn = remaining - fee;
-    grossOut = outputFor(amountIn);
-    if (grossOut > unfilled) {
-      grossOut = unfilled;
-      amountIn = inputFor(unfilled);
-      if (feeOnInput) fee = feeOnNet(amountIn);
-    }
-  } else {
-    const net = minOf(remaining, unfilled);
-    grossOut = feeOnInput ? net : minOf(ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - rate), unfilled);
-    amountIn = inputFor(grossOut);
-    if (feeOnInput) fee = feeOnNet(amountIn);
-  }
-  if (feeOnInput) return { amountIn, amountOut: grossOut, fee };
-  fee = ceilDiv(grossOut * rate, FEE_DENOMINATOR);
-  return { amountIn, amountOut: grossOut - fee, fee };
-}
-
-/**
- * The fee of a pool that follows volatility: it rises with each tick spacing the price moves from a reference, and is priced
- * spacing by spacing until it reaches its maximum.
- *
- * @see raydium-clmm `states/pool_fee.rs` and SwapState in `instructions/swap.rs`
- */
-class VolatilityMeter {
-  readonly #curve: ClmmCurve;
-  readonly #info: ClmmVolatility;
-  readonly #zeroForOne: boolean;
-  readonly #reference: number;
-  readonly #groupReference: number;
-  #group: number;
-  #volatility = 0;
-  #skipped = false;
-
-  constructor(curve: ClmmCurve, info: ClmmVolatility, zeroForOne: boolean, unixTimestamp: bigint) {
-    this.#curve = curve;
-    this.#info = info;
-    this.#zeroForOne = zeroForOne;
-    this.#group = floorDivide(curve.tick, curve.tickSpacing);
-    [this.#reference, this.#groupReference] = referenceAt(info, this.#group, unixTimestamp);
-  }
-
-  /** The price at which the next step stops: `target` or the border of the tick spacing before it. */
-  bound(target: bigint, liquidity: bigint): bigint {
-    const { maximum } = this.#info;
-    this.#volatility = volatilityAt(this.#reference, this.#groupReference, this.#group, maximum);
-    this.#skipped = liquidity === 0n || this.#volatility === maximum;
-    if (this.#skipped) return target;
-    const border = (this.#zeroForOne ? this.#group : this.#group + 1) * this.#curve.tickSpacing;
-    const price = clmmSqrtPrice(Math.min(Math.max(border, MIN_TICK), MAX_TICK));
-    return (this.#zeroForOne ? target > price : target < price) ? target : price;
-  }
-
-  /** Millionths, for the step that `bound` has just bounded. */
-  feeRate(): bigint {
-    return feeRateWithVolatility(this.#curve.feeRate, this.#volatility, this.#curve.tickSpacing, this.#info.control);
-  }
-
-  /** Moves to the tick spacing after the step that ended at `sqrtPrice`. */
-  advance(sqrtPrice: bigint, nextPrice: bigint, nextTick: number): void {
-    if (this.#skipped) {
-      if (sqrtPrice !== nextPrice) return; // The amount is used up: nothing more is priced.
-      this.#group = nextTick / this.#curve.tickSpacing - (this.#zeroForOne ? 0 : 1);
-    }
-    this.#group += this.#zeroForOne ? -1 : 1;
-  }
-}
-
-/** The volatility and the tick spacing from which a new swap measures. */
-function referenceAt(
-  info: ClmmVolatility,
-  group: number,
-  unixTimestamp: bigint,
-): readonly [volatility: number, group: number] {
-  const elapsed = unixTimestamp > info.updatedAt ? unixTimestamp - info.updatedAt : 0n;
-  if (elapsed < info.filterPeriod) return [info.reference, info.groupReference];
-  if (elapsed < info.decayPeriod) {
-    return [Math.floor((info.accumulated * info.reductionFactor) / REDUCTION_DENOMINATOR), group];
-  }
-  return [0, group];
 }

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { clmmSqrtPrice } from "./math.ts";
-import { type ClmmState, raydiumClmm } from "./venue.ts";
+import type { ClmmState } from "./state.ts";
+import { clmmSqrtPrice } from "./tick-price.ts";
+import { raydiumClmm } from "./venue.ts";
 
 const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));
 const mint = (n: number): Mint => ({

@@ -7,7 +7,7 @@ import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
 import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/solana/token/transfer-fee.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
 import { CLMM_PROGRAM, clmmArraySpan } from "../../../src/venues/raydium-clmm/layout.ts";
-import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/math.ts";
+import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/tick-price.ts";
 import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";

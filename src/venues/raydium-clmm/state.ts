@@ -1,0 +1,155 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Account, AccountView } from "../../solana/account.ts";
+import { decodeOnceFor } from "../../solana/decode-once.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { extensionCount } from "../shared/mint-extensions.ts";
+import { degraded } from "../shared/refusals.ts";
+import { requireAccount, requireMint, unread } from "../shared/required.ts";
+import { type Reserves, requireReserves } from "../shared/reserves.ts";
+import {
+  type ClmmBitmaps,
+  type ClmmMarket,
+  type ClmmPool,
+  clmmTickArrayOf,
+  decodeClmmExtension,
+  decodeClmmFeeRate,
+  decodeClmmPool,
+  decodeClmmTicks,
+  initialisedStarts,
+  isClmmPool,
+} from "./layout.ts";
+import type { ClmmCurve } from "./math.ts";
+import { clmmSqrtPrice } from "./tick-price.ts";
+import { swapUnits } from "./units.ts";
+
+const ID = "raydium_clmm";
+/** Tick arrays read in each direction: the most that one swap can cross. */
+const ARRAYS_PER_SWAP = 6;
+
+/** The tick arrays with ticks in one direction, in its order, starting at the pool's price. */
+interface Path {
+  readonly starts: readonly number[];
+  readonly addresses: readonly Address[];
+  /** The nearest array on the other side. */
+  readonly behind: Address | undefined;
+  readonly behindStart: number | undefined;
+}
+
+/** A pool with its ticks and mints, ready to be priced in either direction. */
+export interface ClmmState {
+  readonly market: ClmmMarket;
+  readonly curve: ClmmCurve;
+  readonly swapDisabled: boolean;
+  readonly openTime: bigint;
+  readonly mints: readonly [Mint, Mint];
+  readonly reserves: Reserves;
+  /** For token 0 in, and for token 1 in. */
+  readonly paths: readonly [Path, Path];
+  /** Address of the bitmap's extension; undefined if the pool has none. */
+  readonly extension: Address | undefined;
+  /** Compute units of a swap that crosses nothing. */
+  readonly baseUnits: number;
+}
+
+function bitmapsOf(market: ClmmMarket, { bitmap }: ClmmPool, have: AccountView): ClmmBitmaps {
+  const account = market.extended ? have.get(market.extension.address) : undefined;
+  const extension = account ? decodeClmmExtension(account, market.address) : undefined;
+  return { bitmap, extension, tickSpacing: market.tickSpacing };
+}
+
+/** Accounts still missing: in the second round the arrays of the pool's own bitmap, in the third those that only its extension names. */
+export function clmmNeeds(market: ClmmMarket, have: AccountView): Address[] {
+  const missing = unread(have, [market.address, market.config, ...market.mints, ...market.vaults]);
+  if (market.extended) missing.push(...unread(have, [market.extension.address]));
+  const account = have.get(market.address);
+  if (account === undefined || account === null) return missing;
+  const pool = decodeClmmPool(account);
+  const starts = nearbyStarts(bitmapsOf(market, pool, have), pool.tick);
+  return missing.concat(
+    unread(
+      have,
+      starts.map((start) => clmmTickArrayOf(market.address, start).address),
+    ),
+  );
+}
+
+/** Arrays with ticks around `tick`, ascending: its own if it has ticks, and the nearest on either side. */
+function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
+  const down = initialisedStarts(bitmaps, tick, true, true, ARRAYS_PER_SWAP).reverse();
+  return down.concat(initialisedStarts(bitmaps, tick, false, false, ARRAYS_PER_SWAP));
+}
+
+/** The ticks of an array with their prices: most changes of a pool leave its arrays as they are. */
+const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
+  const held = decodeClmmTicks(account, pool, start, tickSpacing);
+  return held && { ...held, sqrtPrices: held.ticks.map(clmmSqrtPrice) };
+});
+
+/** The state of a pool. @throws TradewireError VENUE_DEGRADED */
+export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
+  const account = requireAccount(have, market.address, ID, "pool");
+  if (!isClmmPool(account)) {
+    throw degraded(ID, `${market.address} is no longer a pool`);
+  }
+  const pool = decodeClmmPool(account);
+  if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
+  const feeRate = decodeClmmFeeRate(requireAccount(have, market.config, ID, "fee configuration"));
+  if (feeRate === undefined) throw degraded(ID, `${market.config} is not a fee configuration`);
+
+  const bitmaps = bitmapsOf(market, pool, have);
+  const ticks: number[] = [];
+  const liquidityNet: bigint[] = [];
+  const hasLiquidity: boolean[] = [];
+  const orders: bigint[] = [];
+  const sqrtPrices: bigint[] = [];
+  for (const start of nearbyStarts(bitmaps, pool.tick)) {
+    const array = requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array");
+    const held = ticksIn(array, market.address, start, market.tickSpacing);
+    if (held === undefined) {
+      throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
+    }
+    ticks.push(...held.ticks);
+    liquidityNet.push(...held.liquidityNet);
+    hasLiquidity.push(...held.hasLiquidity);
+    orders.push(...held.orders);
+    sqrtPrices.push(...held.sqrtPrices);
+  }
+  const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
+  const { liquidity, sqrtPrice, tick, feeOn, volatility } = pool;
+  const { tickSpacing } = market;
+  const lists = { ticks, liquidityNet, hasLiquidity, orders, sqrtPrices };
+  return {
+    market,
+    curve: { ...lists, feeRate, feeOn, liquidity, sqrtPrice, tick, tickSpacing, volatility },
+    swapDisabled: pool.swapDisabled,
+    openTime: pool.openTime,
+    mints,
+    reserves: requireReserves(have, market, market.vaults),
+    paths: [path(market, bitmaps, tick, true), path(market, bitmaps, tick, false)],
+    extension: bitmaps.extension && market.extension.address,
+    baseUnits: swapUnits(market.extension.bump, pool.rewards, mints, [
+      extensionCount(have, market.mints[0]),
+      extensionCount(have, market.mints[1]),
+    ]),
+  };
+}
+
+/** False for a price that no swap leaves: outside the ticks, or not that of the pool's own tick. */
+function isOnCurve({ tick, sqrtPrice }: ClmmPool): boolean {
+  if (tick < MIN_TICK - 1 || tick > MAX_TICK) return false;
+  const [lowest, highest] = [Math.max(tick, MIN_TICK), Math.min(tick + 1, MAX_TICK)];
+  return sqrtPrice >= clmmSqrtPrice(lowest) && sqrtPrice <= clmmSqrtPrice(highest);
+}
+
+function path(market: ClmmMarket, bitmaps: ClmmBitmaps, tick: number, down: boolean): Path {
+  const starts = initialisedStarts(bitmaps, tick, down, true, ARRAYS_PER_SWAP);
+  const [behind] = initialisedStarts(bitmaps, tick, !down, false, 1);
+  const addressOf = (start: number): Address => clmmTickArrayOf(market.address, start).address;
+  return {
+    starts,
+    addresses: starts.map(addressOf),
+    behind: behind === undefined ? undefined : addressOf(behind),
+    behindStart: behind,
+  };
+}

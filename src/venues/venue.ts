@@ -167,6 +167,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * with a bound of its own in place of the threshold. Absent: the exact side, bounded by the threshold.
    */
   signedAsk?(quote: Quote<Fill>): SignedAsk;
+  /**
+   * The least that arrives of the swap of `quote` made with `threshold`, if that may be less than the program checks: another market
+   * may take no more of it. Absent: what is checked arrives.
+   */
+  leastArriving?(quote: Quote<Fill>, threshold: bigint): bigint;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
   swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
   /**

@@ -36,6 +36,8 @@ import { createSearch, type LadderSearch } from "./venues/ladder.ts";
 const TOKEN_ACCOUNT_SIZE = 165n;
 /** What a vault may round down between the program's check of the minimum output and its payment. Base units. */
 const VAULT_ROUNDING = 2n;
+/** What may arrive below a minimum that the program checked before its vault rounds. Base units. */
+const VAULT_SHORT = 1n;
 
 /**
  * Everything in a transaction that the expected trade does not explain. Empty if it is that trade and nothing else.
@@ -397,7 +399,7 @@ class Verification {
       this.#held.set(leg.inMint, held - mostIn);
     }
     if (leg.outMint !== outMint) {
-      this.#held.set(leg.outMint, (this.#held.get(leg.outMint) ?? 0n) + leastOut);
+      this.#held.set(leg.outMint, (this.#held.get(leg.outMint) ?? 0n) + leastOut - (rounds ? VAULT_SHORT : 0n));
       return;
     }
     this.#leastOut += leastOut;

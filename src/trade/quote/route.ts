@@ -10,7 +10,7 @@ import type { Intent } from "../intent.ts";
 import type { BuiltTrade, Remainder, RouteLeg } from "../trade.ts";
 import { noRoute } from "./no-route.ts";
 import { type Candidate, rankMarkets } from "./ranking.ts";
-import { quoteAfter, settlePair } from "./shared-state.ts";
+import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
 
 /** One market of a route, with the limit its program enforces. */
 export interface RouteStep {
@@ -210,7 +210,8 @@ function hubRoutes(
   if (intent.mode === "exactIn") {
     const share = passingShare(slippagePpb, isBetweenHubs(inMint.address, hub));
     return rank(toHub, inMint.address, hub, amount).flatMap((first) => {
-      const passed = minimumOut(first.quote.outAmount, share);
+      const passed = leastPassed(first.hot.venue, first.quote, minimumOut(first.quote.outAmount, share));
+      if (passed <= 0n) return [];
       return rank(fromHub, hub, outMint.address, passed).flatMap((candidate) => {
         const second = quoteAfter(first, candidate, passed, clock);
         if (second === undefined) return [];

@@ -3,7 +3,7 @@ import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Ask, Quote, Venue } from "../../venues/venue.ts";
 import type { Candidate } from "./ranking.ts";
-import { quoteAfter, settlePair } from "./shared-state.ts";
+import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
 
 const random = createRandom(14);
 const [A, HUB, B, POOL, OTHER] = Array.from({ length: 5 }, () => Address.from(random.bytes(32))) as [
@@ -48,6 +48,23 @@ test("for an exact output, the first market buys what the second takes after it"
   expect(pair.second.quote.inAmount).toBe(106n);
   expect(pair.first.quote.outAmount).toBe(106n);
   expect(pair.passed).toBe(106n);
+});
+
+/** A venue whose program checks one unit more than it may pay. */
+const rounding = { ...venue, leastArriving: (_quote: Quote, threshold: bigint) => threshold - 1n } as Venue;
+
+test("what a program may pay less than it checks is bought on top for the next market, or not taken by it", () => {
+  const second = candidate(OTHER, HUB, B, "exactOut", 100n);
+  const plain = candidate(POOL, A, HUB, "exactOut", 105n);
+  const first = { ...plain, hot: { ...plain.hot, venue: rounding } };
+  const tight = settlePair(first, second, { share: 0n, passed: 105n, amount: 100n, clock: CLOCK })!;
+  expect([tight.first.quote.outAmount, tight.passed, tight.second.quote.inAmount]).toEqual([106n, 105n, 105n]);
+  const bought = candidate(POOL, A, HUB, "exactOut", 110n);
+  const wide = { ...bought, hot: first.hot };
+  const loose = settlePair(wide, second, { share: 0n, passed: 110n, amount: 100n, clock: CLOCK })!;
+  expect([loose.first.quote.outAmount, loose.passed]).toEqual([110n, 109n]);
+  expect(leastPassed(rounding, bought.quote, 90n)).toBe(89n);
+  expect(leastPassed(venue, bought.quote, 90n)).toBe(90n);
 });
 
 test("a market is never both legs of a route", () => {

@@ -1,6 +1,13 @@
+import { minOf, U64_MAX } from "../../primitives/integer.ts";
 import { maximumIn } from "../../primitives/slippage.ts";
 import type { ChainClock } from "../../solana/account.ts";
+import type { Quote, Venue } from "../../venues/venue.ts";
 import type { Candidate } from "./ranking.ts";
+
+/** Of what a swap yields, what a later market may take: its bound, or less if its program rounds down after it has checked. */
+export function leastPassed(venue: Venue, quote: Quote, threshold: bigint): bigint {
+  return venue.leastArriving === undefined ? threshold : minOf(threshold, venue.leastArriving(quote, threshold));
+}
 
 /**
  * The second market of a pair, quoted on the state that the first one's trade leaves. A candidate itself if the first changes
@@ -54,8 +61,9 @@ export function settlePair(
   for (let round = 0; round < ROUNDS; round++) {
     const sold = quoteAfter(bought, second, amount, clock);
     if (sold === undefined) return undefined;
-    if (sold.quote.inAmount <= most) return { first: bought, second: sold, passed: most };
-    most = maximumIn(sold.quote.inAmount, share);
+    const certain = minOf(most, leastPassed(bought.hot.venue, bought.quote, bought.quote.outAmount));
+    if (sold.quote.inAmount <= certain) return { first: bought, second: sold, passed: certain };
+    most = minOf(maximumIn(sold.quote.inAmount, share) + most - certain, U64_MAX);
     const { mode, inMint, outMint } = first.quote;
     try {
       bought = {

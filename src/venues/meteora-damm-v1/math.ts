@@ -150,6 +150,13 @@ export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | u
 }
 
 /**
+ * What arrives of a swap may be this much below what the program checks against its bound. With a stake of s of S shares of a vault
+ * of F tokens, b shares burnt for o of them (b F / S = o + e, e < 1), the stake falls by o + e (S - s) / (S - b), between o and o + 1;
+ * the stakes before and after are rounded down. Base units.
+ */
+export const MOST_ROUNDING = 1n;
+
+/**
  * The least input that gives at least `output`, since the program has no instruction for an exact output. Found by bisection
  * between bounds grown around a guess.
  *

@@ -32,6 +32,7 @@ import {
   dammV1ExactIn,
   dammV1ExactOut,
   dammV1Impact,
+  MOST_ROUNDING,
   rememberStakedPrice,
   type VaultMoves,
   type VaultShare,
@@ -50,7 +51,7 @@ interface DammV1State {
 
 interface DammV1QuoteFill {
   readonly from: 0 | 1;
-  /** The amount the program checks against the bound: the decrease of the pool's stake, about a unit above what arrives. */
+  /** The amount the program checks against the bound: the decrease of the pool's stake, what arrives or one unit more. */
   readonly checkedOut: bigint;
   readonly computeUnits: number;
   readonly moved: VaultMoves;
@@ -65,7 +66,8 @@ const ACCOUNTS = { program: DAMM_V1_PROGRAM, mintOffsets: [DAMM_V1_MINT_A_OFFSET
  * 2026 and on a dumped SOL/mSOL pool.
  * The program has no exact-output instruction: the least input that gives the output is found, and built as an exact-input
  * swap that must give at least the output asked for. It never takes more than the quoted input: if the price moves against it,
- * it fails, whatever the slippage.
+ * it fails, whatever the slippage. The program checks before a vault rounds: if another trade comes first, an exact output, or one
+ * without slippage, may arrive one base unit short.
  * Uncertain: pools of Lido's and other stake pools' SOL follow the SDK and were not executed. Pools at keys of their
  * creators' choice are found only by the filter search.
  */
@@ -108,11 +110,16 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   signedAsk: ({ mode, inAmount, outAmount }) =>
     mode === "exactIn" ? { mode, amount: inAmount } : { mode: "exactIn", amount: inAmount, bound: outAmount },
 
+  /** Between markets: one unit below what the program checks, whichever way it rounds when the trade lands. */
+  leastArriving: ({ mode, outAmount, fill }, threshold) =>
+    (mode === "exactIn" ? checkedMinimum(outAmount, fill, threshold) : fill.checkedOut) - MOST_ROUNDING,
+
   swap({ accounts }, { mode, inAmount, outAmount, fill }, terms) {
     const exactIn = mode === "exactIn";
     const input = exactIn ? inAmount : minOf(inAmount, terms.threshold);
-    const rounding = fill.checkedOut - outAmount;
-    const minimum = exactIn ? terms.threshold + rounding : fill.checkedOut + (input < inAmount ? 1n : 0n);
+    const minimum = exactIn
+      ? checkedMinimum(outAmount, fill, terms.threshold)
+      : fill.checkedOut + (input < inAmount ? 1n : 0n);
     return {
       instructions: [dammV1Swap(accounts, fill.from, input, minimum, terms)],
       computeUnits: fill.computeUnits,
@@ -122,6 +129,14 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
 
   errors: meteoraDammV1Errors,
 };
+
+/**
+ * The minimum to sign. The program checks the decrease of the pool's stake, and pays that or one unit less: which of them depends on
+ * the state that the trade meets, so a unit is added wherever the price may move. Without slippage it is what is checked now.
+ */
+function checkedMinimum(outAmount: bigint, { checkedOut }: Pick<DammV1QuoteFill, "checkedOut">, threshold: bigint) {
+  return threshold + (threshold < outAmount ? MOST_ROUNDING : checkedOut - outAmount);
+}
 
 function readState(market: DammV1Market, have: AccountView): DammV1State {
   const account = requireAccount(have, market.address, "meteora_damm_v1", "pool");
@@ -207,7 +222,7 @@ function traded(state: DammV1State, made: Quote<DammV1QuoteFill>, { unixTimestam
   return { ...state, shares: [own(0), own(1)], pool: rememberStakedPrice(pool, state.stakedPrice, unixTimestamp) };
 }
 
-/** The program checks the decrease of the pool's stake, which the signed bound exceeds by as much as it did when quoted. */
+/** The program checks the decrease of the pool's stake. */
 function replay(
   state: DammV1State,
   signed: Quote<DammV1QuoteFill>,
@@ -215,7 +230,7 @@ function replay(
   bound: bigint,
 ): Replay<DammV1State, DammV1QuoteFill> {
   const made = quote(state, ask);
-  if (made.fill.checkedOut >= bound + signed.fill.checkedOut - signed.outAmount)
+  if (made.fill.checkedOut >= checkedMinimum(signed.outAmount, signed.fill, bound))
     return { made, left: () => traded(state, made, ask.clock) };
   throw new TradewireError(
     "SLIPPAGE_EXCEEDED",

@@ -9,6 +9,7 @@ import { SOL_MINT } from "../../../solana/programs.ts";
 import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route, RouteStep } from "../route.ts";
+import { leastPassed } from "../shared-state.ts";
 import { impactOf, pathsOfSteps } from "./path-legs.ts";
 
 /** A market of a plan, with its weight among those that trade the same mint: by input for exactIn, by output for exactOut. */
@@ -86,7 +87,9 @@ function stepsIn(
     // A market that leaves part of its input would leave the sum short of the amount asked.
     if (quote === undefined || (plan.length > 1 && quote.inAmount !== part)) return hot;
     if (!moveOthers(plan.slice(index + 1), { hot, quote }, state, states)) return hot;
-    const threshold = minimumOut(quote.outAmount, to === outMint.address ? rest : (shares.get(to) ?? 0n));
+    const isLast = to === outMint.address;
+    const least = minimumOut(quote.outAmount, isLast ? rest : (shares.get(to) ?? 0n));
+    const threshold = isLast ? least : leastPassed(hot.venue, quote, least);
     held.set(to, (held.get(to) ?? 0n) + threshold);
     steps.push({ hot, quote, threshold });
   }
@@ -140,13 +143,22 @@ function stepsOut(
       );
     const part = parts.get(planned)!;
     if (part <= 0n) return hot;
-    const quote = tryQuote(hot, hot.state, { mode: "exactOut", inMint: from, outMint: to, amount: part, clock });
+    const quote = buyPart(planned, part, to === outMint.address, clock);
     if (quote === undefined) return hot;
     const threshold = maximumIn(quote.inAmount, from === inMint.address ? rest : (shares.get(from) ?? 0n));
     needed.set(from, (needed.get(from) ?? 0n) + threshold);
     steps.unshift({ hot, quote, threshold });
   }
   return changedByOthers(steps) ?? steps;
+}
+
+/** The purchase of a part; of a mint between markets, such that the part arrives whichever way the market's program rounds. */
+function buyPart({ hot, inMint, outMint }: PlannedStep, part: bigint, isLast: boolean, clock: ChainClock) {
+  const ask = { mode: "exactOut", inMint, outMint, amount: part, clock } as const;
+  const quote = tryQuote(hot, hot.state, ask);
+  if (quote === undefined || isLast) return quote;
+  const missing = part - leastPassed(hot.venue, quote, quote.outAmount);
+  return missing <= 0n ? quote : tryQuote(hot, hot.state, { ...ask, amount: part + missing });
 }
 
 /**

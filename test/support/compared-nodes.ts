@@ -56,9 +56,15 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     /** Times the stream was left for another. */
     doubts: 0,
     moveEverySlot: false,
+    /** Slots in which it does not move even then. */
+    restsIn: (_slot: bigint): boolean => false,
+    /** Slots by which changes are reported later than their slots. */
+    reportsLate: 0n,
     /** Every slot ends in another state than the nodes know of. */
     movesWithin: false,
     streamLies: undefined as ((balance: number, slot: bigint) => number) | undefined,
+    /** Slots whose changes the stream does not report, though it reports the slots. */
+    leavesOut: (_slot: bigint): boolean => false,
     /** Called four times a slot. */
     onSample: () => {},
   };
@@ -110,10 +116,13 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     slot += 1n;
     listener.onSlot(slot, slot - 1n);
     listener.onRoot(slot - 32n);
-    if (world.moveEverySlot) balances.set(slot, Number(slot));
-    const reported = world.streamLies?.(at(slot), slot) ?? at(slot);
-    if (world.moveEverySlot || world.streamLies !== undefined) report(accountOf(reported, slot));
-    if (world.movesWithin) report(accountOf(at(slot) + 0.5, slot));
+    if (world.moveEverySlot && !world.restsIn(slot)) balances.set(slot, Number(slot));
+    const told = slot - world.reportsLate;
+    if (world.leavesOut(told)) return;
+    const isChange = world.moveEverySlot && !world.restsIn(told);
+    const reported = world.streamLies?.(at(told), told) ?? at(told);
+    if (isChange || world.streamLies !== undefined) report(accountOf(reported, told));
+    if (world.movesWithin) report(accountOf(at(told) + 0.5, told));
   };
   const report = (account: Account) =>
     listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });

@@ -5,6 +5,8 @@ import { hasSameContent } from "../../../solana/account-content.ts";
 interface Agreement {
   readonly slot: bigint;
   readonly account: Account | null;
+  /** When they agreed. Milliseconds. */
+  readonly atMs: number;
 }
 
 /** What the stream reported of a slot: the states of the account in it, in the order of its changes. */
@@ -19,6 +21,9 @@ interface ReportedSlot {
  */
 const COMPLETE_PATIENCE_SLOTS = 2n;
 const PATIENCE_SLOTS = 1n;
+/** The same of a slot of which it has reported no change, and the time since the nodes agreed on it. Slots, and milliseconds. */
+const OMITTED_PATIENCE_SLOTS = 4n;
+const OMITTED_PATIENCE_MS = 700;
 /** Slots that are remembered as right or wrong, and for how long (milliseconds). */
 const MAX_CHECKS = 8;
 const CHECKED_MS = 10_000;
@@ -58,21 +63,30 @@ export class StreamRecord {
   }
 
   /** Most nodes agree. @returns false if they agreed on another state of that slot before: they answer from within slots */
-  agree({ slot, account }: Agreement): boolean {
+  agree({ slot, account, atMs }: Agreement): boolean {
     const known = this.#agreements.find((one) => one.slot === slot);
     if (known !== undefined) return hasSameContent(known.account, account);
-    this.#agreements.push({ slot, account });
+    this.#agreements.push({ slot, account, atMs });
     if (this.#agreements.length > MAX_AGREEMENTS) this.#agreements.shift();
     return true;
   }
 
-  /** Checks the slots that the stream has passed. @returns true if one of them was wrong */
-  check(streamSlot: bigint, atMs: number): boolean {
-    const patience = this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS;
+  /**
+   * Checks the slots that the stream has passed.
+   * @param heldAt what is held of a slot by the stream's word, unless that is uncertain
+   * @returns true if one of them was wrong
+   */
+  check(streamSlot: bigint, atMs: number, heldAt: (slot: bigint) => Pick<Agreement, "account"> | undefined): boolean {
     while (this.#checks.length > 0 && this.#checks[0]!.atMs < atMs - CHECKED_MS) this.#checks.shift();
     let isAnyWrong = false;
-    while (this.#agreements.length > 0 && streamSlot >= this.#agreements[0]!.slot + patience) {
-      const isRight = this.#isReported(this.#agreements.shift()!);
+    for (const agreement of [...this.#agreements]) {
+      const { slot } = agreement;
+      if (streamSlot < slot + (this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS)) continue;
+      const isReported = this.#reported.some((one) => one.slot === slot);
+      const isOver = streamSlot >= slot + OMITTED_PATIENCE_SLOTS && atMs - agreement.atMs >= OMITTED_PATIENCE_MS;
+      if (!isReported && !isOver) continue;
+      this.#agreements.splice(this.#agreements.indexOf(agreement), 1);
+      const isRight = isReported ? this.#isReported(agreement) : isUnchanged(agreement, heldAt(slot));
       if (isRight === undefined) continue;
       isAnyWrong ||= !isRight;
       this.#checks.push({ isWrong: !isRight, atMs });
@@ -93,4 +107,9 @@ export class StreamRecord {
     if (at < 0 || before === undefined || this.#reported[at]!.states.length >= MAX_STATES) return undefined;
     return [before, ...this.#reported[at]!.states].some((state) => hasSameContent(state, account));
   }
+}
+
+/** Whether an account of whose slot the stream reports no change is what it was; undefined if that is not known. */
+function isUnchanged({ account }: Agreement, held: Pick<Agreement, "account"> | undefined): boolean | undefined {
+  return held === undefined ? undefined : hasSameContent(held.account, account);
 }

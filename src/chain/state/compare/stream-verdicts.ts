@@ -1,5 +1,7 @@
 import type { Now } from "../../../primitives/clock.ts";
+import { type AccountVersion, versionAt } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
+import type { SlotTree } from "../slot-tree.ts";
 import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import type { AccountObservations, Statement } from "./account-observations.ts";
@@ -7,6 +9,7 @@ import type { DoubtedAccounts } from "./doubted-accounts.ts";
 
 interface StreamVerdictsOptions {
   readonly doubted: DoubtedAccounts;
+  readonly tree: SlotTree;
   readonly stream: StreamProgress;
   readonly counters: StateCounters;
   readonly now: Now;
@@ -43,14 +46,24 @@ export class StreamVerdicts {
   /** Most nodes agree on a state of the account. @returns true if the stream is wrong, not only about this account */
   check({ entry, streamRecord }: AccountObservations, agreed: Statement): boolean {
     const { stream, isComplete, isSuspended, now } = this.#options;
-    if (!streamRecord.agree(agreed)) this.#withinSlotsAtMs = now();
-    const isAnyWrong = streamRecord.check(stream.slot, now());
+    const atMs = now();
+    if (!streamRecord.agree({ ...agreed, atMs })) this.#withinSlotsAtMs = atMs;
+    const isAnyWrong = streamRecord.check(stream.slot, atMs, (slot) => this.#heldAt(entry, slot));
     if (isAnyWrong && streamRecord.wrong >= DOUBTED_SLOTS) this.doubt(entry);
     // A stream that was found wrong is believed again once every slot that is checked is right.
     const isWrongAgain = isComplete && isAnyWrong && isSuspended();
     const isWrong = isWrongAgain || (isComplete && streamRecord.wrong >= WRONG_SLOTS) || this.#isDoubtedWidely();
     if (isWrong) streamRecord.forget();
     return isWrong;
+  }
+
+  /** The state of the account at the end of the slot, if the stream vouches for it and has reported no change in the slot itself. */
+  #heldAt(entry: FollowedAccount, slot: bigint): AccountVersion | undefined {
+    const { tree } = this.#options;
+    const { coveredFrom } = entry;
+    if (!entry.streamed || coveredFrom === undefined || slot <= coveredFrom || !tree.isOnChain(slot)) return undefined;
+    const held = versionAt(entry, slot, tree);
+    return held?.slot === slot ? undefined : held;
   }
 
   /** The stream does not count for the account for a while. */

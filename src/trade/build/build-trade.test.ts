@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { buyFor, FAKE_CLOCK, fakeMarket } from "../../../test/support/fake-market.ts";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket } from "../../market/port.ts";
@@ -7,8 +8,8 @@ import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import { associatedTokenAccount } from "../../solana/derived-address.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import type { Ask, Quote, SwapTerms, Venue } from "../../venues/venue.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Ask, Quote, SwapTerms } from "../../venues/venue.ts";
 import type { TradeRequest } from "../trade.ts";
 import { type BuildPorts, buildTrade } from "./build-trade.ts";
 import { wrappedSolAccount } from "./wallet-accounts.ts";
@@ -16,44 +17,20 @@ import { wrappedSolAccount } from "./wallet-accounts.ts";
 const random = createRandom(71);
 const address = () => Address.from(random.bytes(32));
 const [WALLET, MINT, POOL, EXTRA] = [address(), address(), address(), address()];
-const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
-
-const REQUEST: TradeRequest = {
-  principal: { accountId: "account", keyId: "key", wallet: WALLET },
-  inMint: SOL_MINT,
-  outMint: MINT,
-  mode: "exactIn",
-  amount: 0.5,
-  slippage: 0.01,
-  priority: "fast",
-  maxPriceImpact: undefined,
-  maxPriorityCost: undefined,
-};
+const REQUEST = buyFor(WALLET, MINT);
 
 /** A market of one price, whose swap instruction has `dataBytes` and creates `EXTRA` unless it exists. */
-function market(dataBytes = 8): HotMarket {
-  const venue = {
-    id: "raydium_cpmm",
-    quote: (_state: unknown, ask: Ask): Quote => ({
-      ...ask,
-      inAmount: ask.amount,
-      outAmount: ask.amount,
-      priceImpact: 0.1,
-      fill: undefined,
-    }),
-    swap: (_state: unknown, _quote: Quote, terms: SwapTerms) => ({
-      instructions: [{ program: POOL, accounts: [], data: new Uint8Array(dataBytes) }],
-      computeUnits: 10_000,
-      creates: terms.exists(EXTRA) ? [] : [{ address: EXTRA, space: 10 }],
-    }),
-  } as unknown as Venue;
-  return {
-    venue,
-    market: { venue: "raydium_cpmm", address: POOL, mints: [SOL_MINT, MINT], nativeSol: false },
-    state: undefined,
-    slot: 999n,
-  };
-}
+const market = (dataBytes = 8) =>
+  fakeMarket({
+    ...{ mint: MINT, address: POOL, program: POOL, priceImpact: 0.1, nativeSol: false },
+    venue: {
+      swap: (_state: unknown, _quote: Quote, terms: SwapTerms) => ({
+        instructions: [{ program: POOL, accounts: [], data: new Uint8Array(dataBytes) }],
+        computeUnits: 10_000,
+        creates: terms.exists(EXTRA) ? [] : [{ address: EXTRA, space: 10 }],
+      }),
+    },
+  });
 
 const accountOf = (at: Address, lamports: bigint): Account => ({
   address: at,
@@ -66,7 +43,7 @@ const accountOf = (at: Address, lamports: bigint): Account => ({
 
 /** Ports on the market, with accounts in memory and others that only a read reveals; every read is noted. */
 function portsOf(hot = market(), hidden: Record<string, Account | null> = {}, known: Record<string, Account> = {}) {
-  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [hot] });
+  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [hot] });
   const overrides = new Map<string, Account | null | undefined>(Object.entries(known));
   for (const at of Object.keys(hidden)) if (!overrides.has(at)) overrides.set(at, undefined);
   const reads: [kind: string, asked: readonly Address[]][] = [];
@@ -208,7 +185,7 @@ describe("a message too large for a transaction", () => {
         market: { ...hot.market, address },
       };
     });
-    const built = await buildTrade(memoryPorts({ mint: MINT, clock, wallet: WALLET, markets }), REQUEST);
+    const built = await buildTrade(memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets }), REQUEST);
     expect(built.route.map((leg) => leg.market)).toEqual([markets[9]!.market.address]);
   });
 
@@ -241,7 +218,7 @@ function seedOf(transaction: Uint8Array): string {
 }
 
 test("10,000 builds predict no seed of the next 10,000: nobody can fund a temporary account ahead (row 47)", async () => {
-  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [market()] });
+  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [market()] });
   const build = async () => seedOf((await buildTrade(ports, REQUEST)).unsignedTransaction);
   const seen: string[] = [];
   for (let i = 0; i < 10_000; i++) seen.push(await build());

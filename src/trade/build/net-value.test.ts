@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { buyFor, FAKE_CLOCK } from "../../../test/support/fake-market.ts";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import type { HotMarket, PairMarkets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
@@ -19,7 +20,6 @@ const [WALLET, MINT, DIRECT, TO_HUB, FROM_HUB] = Array.from({ length: 5 }, addre
   Address,
   Address,
 ];
-const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
 
 /** Markets that give the same share of every input, in millionths, and are never moved. */
 const venue = {
@@ -47,7 +47,7 @@ const marketAt = (pool: Address, mints: readonly [Address, Address], millionths:
 
 /** A token against SOL, and against USDC where it is this much cheaper, in millionths. */
 function portsOf(gain: bigint, holdsUsdc: boolean): BuildPorts {
-  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [] });
+  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [] });
   const known = (markets: readonly HotMarket[]): PairMarkets => ({ markets, faults: [], searched: [] });
   const pairs: readonly (readonly [Address, Address, PairMarkets])[] = [
     [SOL_MINT, MINT, known([marketAt(DIRECT, [SOL_MINT, MINT], 1_000_000n)])],
@@ -72,17 +72,7 @@ function portsOf(gain: bigint, holdsUsdc: boolean): BuildPorts {
   };
 }
 
-const REQUEST: TradeRequest = {
-  principal: { accountId: "account", keyId: "key", wallet: WALLET },
-  inMint: SOL_MINT,
-  outMint: MINT,
-  mode: "exactIn",
-  amount: 1,
-  slippage: 0,
-  priority: "fast",
-  maxPriceImpact: undefined,
-  maxPriorityCost: undefined,
-};
+const REQUEST: TradeRequest = { ...buyFor(WALLET, MINT, 1), slippage: 0 };
 
 const marketsOf = async (ports: BuildPorts, changes: Partial<TradeRequest> = {}) =>
   ((await buildTrade(ports, { ...REQUEST, ...changes })) as BuiltTrade).route.map(({ market }) => market);

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { buyFor, FAKE_CLOCK, fakeMarket } from "../../../test/support/fake-market.ts";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import type { HotMarket, PairMarkets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
-import type { Ask, Quote, SwapTerms, Venue } from "../../venues/venue.ts";
-import type { TradeRequest } from "../trade.ts";
+import type { Quote, SwapTerms } from "../../venues/venue.ts";
 import { type BuildPorts, buildTrade } from "./build-trade.ts";
 
 const random = createRandom(37);
@@ -15,47 +15,26 @@ const [WALLET, MINT, POOL, EXTRA] = Array.from({ length: 4 }, () => Address.from
   Address,
   Address,
 ];
-const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
-const REQUEST: TradeRequest = {
-  principal: { accountId: "account", keyId: "key", wallet: WALLET },
-  inMint: SOL_MINT,
-  outMint: MINT,
-  mode: "exactIn",
-  amount: 0.5,
-  slippage: 0.01,
-  priority: "fast",
-  maxPriceImpact: undefined,
-  maxPriorityCost: undefined,
-};
-
-const venue = {
-  id: "raydium_cpmm",
-  supports: { exactOut: true, token2022: true },
-  quote: (percent: bigint, ask: Ask): Quote => ({
-    ...ask,
-    inAmount: ask.amount,
-    outAmount: (ask.amount * percent) / 100n,
-    priceImpact: 0,
-    fill: undefined,
-  }),
-  swap: (_state: unknown, _quote: Quote, { exists }: SwapTerms) => ({
-    instructions: [{ program: POOL, accounts: [], data: new Uint8Array(8) }],
-    computeUnits: 10_000,
-    creates: exists(EXTRA) ? [] : [{ address: EXTRA, space: 10 }],
-  }),
-} as unknown as Venue;
+const REQUEST = buyFor(WALLET, MINT);
 
 /** The pool at a price, in percent. */
 const at = (percent: bigint): HotMarket => ({
-  venue,
-  market: { venue: "raydium_cpmm", address: POOL, mints: [SOL_MINT, MINT], nativeSol: true },
-  state: percent,
+  ...fakeMarket({
+    ...{ mint: MINT, address: POOL, program: POOL, give: (amount) => (amount * percent) / 100n },
+    venue: {
+      swap: (_state: unknown, _quote: Quote, { exists }: SwapTerms) => ({
+        instructions: [{ program: POOL, accounts: [], data: new Uint8Array(8) }],
+        computeUnits: 10_000,
+        creates: exists(EXTRA) ? [] : [{ address: EXTRA, space: 10 }],
+      }),
+    },
+  }),
   slot: 900n + percent,
 });
 
 /** Ports whose pool moves from 100 % to 150 % during every read of an account. */
 function movingPorts(unknown: readonly Address[], missing: readonly Address[] = []): BuildPorts {
-  const ports = memoryPorts({ mint: MINT, clock, wallet: WALLET, markets: [at(100n)] });
+  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [at(100n)] });
   const pairOf = (percent: bigint): PairMarkets => ({ markets: [at(percent)], faults: [], searched: [] });
   const none: PairMarkets = { markets: [], faults: [], searched: [] };
   let direct = pairOf(100n);

@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
+import { buyFor, FAKE_CLOCK, fakeMarket } from "../../../test/support/fake-market.ts";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import type { HotMarket } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { LookupTable } from "../../solana/message.ts";
-import { SOL_MINT } from "../../solana/programs.ts";
-import type { Ask, Quote, Venue } from "../../venues/venue.ts";
 import type { Route } from "../quote/route.ts";
-import type { TradeRequest } from "../trade.ts";
 import type { Assembly } from "./assembly.ts";
 import { budgetFor } from "./budget.ts";
 import { buildTrade } from "./build-trade.ts";
@@ -15,56 +13,18 @@ import { buildTrade } from "./build-trade.ts";
 const random = createRandom(173);
 const address = () => Address.from(random.bytes(32));
 const [WALLET, MINT] = [address(), address()];
-const clock = { slot: 1_000n, epoch: 2n, unixTimestamp: 1_795_000_000n };
-const REQUEST: TradeRequest = {
-  principal: { accountId: "account", keyId: "key", wallet: WALLET },
-  inMint: SOL_MINT,
-  outMint: MINT,
-  mode: "exactIn",
-  amount: 0.5,
-  slippage: 0.01,
-  priority: "fast",
-  maxPriceImpact: undefined,
-  maxPriorityCost: undefined,
-};
+const REQUEST = buyFor(WALLET, MINT);
 
 /** A market that gives `percent` of what goes in; its swap takes the units and names the accounts. */
-function market(percent: bigint, computeUnits: number, accounts: readonly Address[] = []): HotMarket {
-  const program = address();
-  const venue = {
-    id: `venue_${percent}`,
-    supports: { exactOut: true, token2022: true },
-    quote: (_state: unknown, ask: Ask): Quote => ({
-      ...ask,
-      inAmount: ask.amount,
-      outAmount: (ask.amount * percent) / 100n,
-      priceImpact: 0,
-      fill: undefined,
-    }),
-    swap: () => ({
-      instructions: [
-        {
-          program,
-          accounts: accounts.map((one) => ({ address: one, signer: false, writable: true })),
-          data: new Uint8Array(8),
-        },
-      ],
-      computeUnits,
-      creates: [],
-    }),
-  } as unknown as Venue;
-  const place = address();
-  return {
-    venue,
-    market: { venue: venue.id, address: place, mints: [SOL_MINT, MINT], nativeSol: true },
-    state: undefined,
-    slot: 999n,
-  };
-}
+const market = (percent: bigint, computeUnits: number, accounts: readonly Address[] = []) =>
+  fakeMarket({
+    ...{ mint: MINT, address: address(), program: address(), id: `venue_${percent}`, computeUnits, accounts },
+    give: (amount) => (amount * percent) / 100n,
+  });
 
 const build = async (markets: readonly HotMarket[], lookupTables: readonly LookupTable[] = []) =>
   buildTrade(
-    { ...memoryPorts({ mint: MINT, clock, wallet: WALLET, markets }), lookupTables: () => lookupTables },
+    { ...memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets }), lookupTables: () => lookupTables },
     REQUEST,
   );
 

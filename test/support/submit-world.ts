@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import bs58 from "bs58";
 import { afterEach, beforeEach, vi } from "vitest";
 import type {
   Landing,
@@ -10,20 +11,20 @@ import type {
 } from "../../src/chain/port.ts";
 import type { TradewireError } from "../../src/errors/tradewire-error.ts";
 import { Address } from "../../src/primitives/address.ts";
-import { hex } from "../../src/primitives/bytes.ts";
+import { concatBytes, hex } from "../../src/primitives/bytes.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { createTokenSealer } from "../../src/trade/build/token/submission-token.ts";
 import { createSubmitter, type Submitter } from "../../src/trade/submit/submit-trade.ts";
 import type { SubmittedTrade } from "../../src/trade/trade.ts";
 import { createMemorySubmissions } from "./memory-submissions.ts";
 import { signTransfer } from "./transfer.ts";
-import { createTestWallet } from "./wallet.ts";
+import { createTestWallet, signWithNonce } from "./wallet.ts";
 
 export const LEASE_MS = 5_000;
 /** The slot that every trade lands in. */
 export const SLOT = 1_234n;
 /** Seed of the wallet that signs. */
-export const SEED = new Uint8Array(32).fill(5);
+const SEED = new Uint8Array(32).fill(5);
 const wallet = createTestWallet(SEED);
 export const principal = { accountId: "acc_1", keyId: "key", wallet: wallet.address };
 const token = Address.from(new Uint8Array(32).fill(3));
@@ -169,6 +170,38 @@ export function signedTrade(seal = sealer) {
   return { principal, submissionToken, signedTransaction: transaction, signature };
 }
 
+type SignedTrade = ReturnType<typeof signedTrade>;
+
+/** The trade as a wallet signs it that draws a new nonce each time: as valid as the first, in other bytes. */
+export function resigned(trade: SignedTrade): SignedTrade {
+  const message = trade.signedTransaction.subarray(65);
+  const signature = signWithNonce(SEED, message, 123_456_789n);
+  const signedTransaction = concatBytes(Uint8Array.of(1), signature, message);
+  return { ...trade, signedTransaction, signature: bs58.encode(signature) };
+}
+
+/** A trade that was submitted and is in flight, and its answer. */
+export async function submitOne(to: Submitter) {
+  const trade = signedTrade();
+  const answer = boxOf(to.submit(trade));
+  await rest(10);
+  return { trade, answer };
+}
+
+/** A trade that was submitted with two signatures and is in flight, and the answer to the first. */
+export async function submitTwice(to: Submitter) {
+  const { trade, answer } = await submitOne(to);
+  const other = resigned(trade);
+  boxOf(to.submit(other));
+  await rest(10);
+  return { trade, answer, other };
+}
+
+/** Lets a transaction of a process expire. */
+export function expire(owner: string, signature: string): void {
+  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "expired" });
+}
+
 /** Lets a transaction of a process land, failed if there is an error. */
 export function land(owner: string, signature: string, error: unknown | null = null): void {
   world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record: recordOf(error), witnesses: 2 });
@@ -176,9 +209,7 @@ export function land(owner: string, signature: string, error: unknown | null = n
 
 /** A trade submitted by process "a" that has landed, confirmed and not finalized yet. */
 export async function submitLanded(a: Submitter): Promise<ReturnType<typeof signedTrade>> {
-  const trade = signedTrade();
-  const answer = boxOf(a.submit(trade));
-  await rest(10);
+  const { trade, answer } = await submitOne(a);
   world.progress = seen("confirmed");
   land("a", trade.signature);
   await rest(10);

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { fakeFeed } from "../../../test/support/fake-feed.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { NodeError } from "../rpc/node-error.ts";
-import type { AccountFeed } from "./account-feed.ts";
 import { createStateSource } from "./state-source.ts";
 
 const addressAt = (n: number) => {
@@ -15,18 +15,7 @@ const SLOT = 100n;
 const accountOf = (address: Address): Account => ({
   ...{ address, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(1), executable: false, slot: SLOT },
 });
-const feed: AccountFeed = {
-  listen: () => {},
-  follow: () => {},
-  unfollow: () => {},
-  liveAtMs: () => 0,
-  reportsEveryChange: false,
-  liveTimes: () => () => 0,
-  leastLiveAtMs: () => 0,
-  readStamp: () => ({ epoch: -1, order: 0 }),
-  doubt: () => true,
-  close: () => {},
-};
+const feed = fakeFeed();
 
 let source: ReturnType<typeof createStateSource>;
 afterEach(() => {

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { fakeFeed } from "../../../test/support/fake-feed.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { AccountReader } from "../port.ts";
-import type { AccountFeed, FeedListener } from "./account-feed.ts";
+import type { FeedListener } from "./account-feed.ts";
 import { createStateSource } from "./state-source.ts";
 
 const keys = [1, 2, 3].map((fill) => Address.from(new Uint8Array(32).fill(fill)));
@@ -44,20 +45,12 @@ test("with any branches, and changes in any order, once or twice, the state is t
         let drawn = 0;
         const draw = (below: number) => randoms[drawn++ % randoms.length]! % below;
         let listener!: FeedListener;
-        const feed: AccountFeed = {
+        const feed = fakeFeed({
           listen(received) {
             listener = received;
           },
           follow: (addresses) => listener.onCovered(addresses, BigInt(FIRST)),
-          unfollow: () => {},
-          liveAtMs: () => 0,
-          reportsEveryChange: false,
-          liveTimes: () => () => 0,
-          leastLiveAtMs: () => 0,
-          readStamp: () => ({ epoch: -1, order: 0 }),
-          doubt: () => true,
-          close: () => {},
-        };
+        });
         const reader: AccountReader = {
           fetchAccounts: async (addresses) => ({
             slot: BigInt(FIRST),

@@ -1,43 +1,29 @@
-import bs58 from "bs58";
 import { describe, expect, it, vi } from "vitest";
 import {
   boxOf,
+  expire,
   LEASE_MS,
   land,
   principal,
+  resigned,
   rest,
-  SEED,
   SLOT,
-  signedTrade,
   startProcess,
+  submitOne,
+  submitTwice,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
-import { signWithNonce } from "../../../test/support/wallet.ts";
 import type { MessageFinding } from "../../chain/port.ts";
-import { concatBytes } from "../../primitives/bytes.ts";
 
 const world = useSubmitWorld();
 
 const UNSERVED: MessageFinding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
 
-/** The same message, signed once more. */
-const resigned = (trade: ReturnType<typeof signedTrade>) => {
-  const message = trade.signedTransaction.subarray(65);
-  const signature = signWithNonce(SEED, message, 123_456_789n);
-  const signedTransaction = concatBytes(Uint8Array.of(1), signature, message);
-  return { ...trade, signedTransaction, signature: bs58.encode(signature) };
-};
-
-const expire = (owner: string, signature: string) =>
-  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "expired" });
-
 describe("a message whose stored signatures cannot be read", () => {
   it("is not ruled expired until they can, if no node shows the wallet's history", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
+    const { trade, answer } = await submitOne(a);
     const other = resigned(trade);
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
     const [messageHash] = [...world.submissions.rows.keys()];
     await world.submissions.addSignature(messageHash!, {
       signature: other.signature,
@@ -57,9 +43,7 @@ describe("a message whose stored signatures cannot be read", () => {
 
   it("is ruled expired at once if the wallet's history lacks it", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
+    const { trade, answer } = await submitOne(a);
     world.submissions.isDown = true;
     expire("a", trade.signature);
     await rest(3_000);
@@ -68,12 +52,7 @@ describe("a message whose stored signatures cannot be read", () => {
 
   it("is broadcast at once by a process that takes over, although the database is slow", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const other = resigned(trade);
-    boxOf(a.submit(trade));
-    await rest(10);
-    boxOf(a.submit(other));
-    await rest(10);
+    const { trade, other } = await submitTwice(a);
     await a.close();
     const read = world.submissions.signaturesOf;
     vi.spyOn(world.submissions, "signaturesOf").mockImplementation(async (messageHash) => {
@@ -96,11 +75,9 @@ describe("a signature submitted while the message is ruled on", () => {
     ["not looked for, since no node shows a history", UNSERVED],
   ])("is followed, though %s", async (_what, finding) => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const other = resigned(trade);
     if (finding !== undefined) world.finding = finding;
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
+    const { trade, answer } = await submitOne(a);
+    const other = resigned(trade);
     const read = world.submissions.signaturesOf;
     const reading = vi.spyOn(world.submissions, "signaturesOf").mockImplementationOnce(async (messageHash) => {
       const stored = await read(messageHash);
@@ -121,12 +98,7 @@ describe("a signature submitted while the message is ruled on", () => {
 describe("a record that a failed-over database lacks", () => {
   it("is written again while the trade is pending, with every signature", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const other = resigned(trade);
-    boxOf(a.submit(trade));
-    await rest(10);
-    boxOf(a.submit(other));
-    await rest(10);
+    const { trade, other } = await submitTwice(a);
     const [messageHash] = [...world.submissions.rows.keys()];
     world.submissions.rows.clear();
     const storing = vi.spyOn(world.submissions, "addSignature");
@@ -140,10 +112,8 @@ describe("a record that a failed-over database lacks", () => {
 
   it("is completed if it is only a further signature, for the process that may take over", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
+    const { trade } = await submitOne(a);
     const other = resigned(trade);
-    boxOf(a.submit(trade));
-    await rest(10);
     // Written, and lost with the server that wrote it.
     const storing = vi.spyOn(world.submissions, "addSignature").mockImplementationOnce(async () => {});
     boxOf(a.submit(other));
@@ -158,9 +128,7 @@ describe("a record that a failed-over database lacks", () => {
 
   it("is written again with its outcome, once the trade is asked for", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
+    const { trade, answer } = await submitOne(a);
     land("a", trade.signature);
     await rest(100);
     const [row] = [...world.submissions.rows.values()];
@@ -172,9 +140,7 @@ describe("a record that a failed-over database lacks", () => {
 
   it("has the outcome that was answered, not another ruling, if only that was lost", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
+    const { trade, answer } = await submitOne(a);
     expire("a", trade.signature);
     await rest(100);
     expect(answer.error).toMatchObject({ code: "TX_EXPIRED" });
@@ -190,12 +156,7 @@ describe("a record that a failed-over database lacks", () => {
 
   it("is written again with its outcome and signatures, although nobody asks for the trade", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const other = resigned(trade);
-    boxOf(a.submit(trade));
-    await rest(10);
-    boxOf(a.submit(other));
-    await rest(10);
+    const { trade, other } = await submitTwice(a);
     land("a", trade.signature);
     await rest(100);
     const [row] = [...world.submissions.rows.values()];
@@ -212,9 +173,7 @@ describe("an outcome that the database does not take", () => {
 
   it("is on record before it is answered, if that takes no longer than an answer waits", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
+    const { trade, answer } = await submitOne(a);
     const writing = vi.spyOn(world.submissions, "finish").mockImplementation(refuse);
     expire("a", trade.signature);
     await rest(1_500);
@@ -229,9 +188,7 @@ describe("an outcome that the database does not take", () => {
 
   it("is answered without, and written by one writer, however long it takes", async () => {
     const a = startProcess("a");
-    const trade = signedTrade();
-    const answer = boxOf(a.submit(trade));
-    await rest(10);
+    const { trade, answer } = await submitOne(a);
     const writing = vi.spyOn(world.submissions, "finish").mockImplementation(refuse);
     land("a", trade.signature);
     await rest(2_100);

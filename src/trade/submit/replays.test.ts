@@ -3,15 +3,14 @@ import {
   boxOf,
   land,
   principal,
+  resigned,
   rest,
-  SEED,
   sealerOf,
   signedTrade,
   startProcess,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
-import { createTestWallet, signWithNonce } from "../../../test/support/wallet.ts";
-import { concatBytes } from "../../primitives/bytes.ts";
+import { createTestWallet } from "../../../test/support/wallet.ts";
 
 const world = useSubmitWorld();
 
@@ -65,9 +64,7 @@ it("another account, key's wallet, token, signature or byte is checked like the 
   await expect(process.submit({ ...trade, submissionToken: other.submissionToken })).rejects.toMatchObject({
     code: "MESSAGE_MISMATCH",
   });
-  const message = trade.signedTransaction.subarray(65);
-  const resigned = concatBytes(Uint8Array.of(1), signWithNonce(SEED, message, 99n), message);
-  expect(await process.submit({ ...trade, signedTransaction: resigned })).toEqual(answer);
+  expect(await process.submit(resigned(trade))).toEqual(answer);
   expect(opened()).toBe(6);
 });
 

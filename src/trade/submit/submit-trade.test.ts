@@ -1,32 +1,20 @@
-import bs58 from "bs58";
 import { describe, expect, it, vi } from "vitest";
 import {
   boxOf,
+  expire,
   LEASE_MS,
   land,
   principal,
+  resigned,
   rest,
-  SEED,
   SLOT,
   signedTrade,
   startProcess,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
-import { createTestWallet, signWithNonce } from "../../../test/support/wallet.ts";
-import { concatBytes } from "../../primitives/bytes.ts";
+import { createTestWallet } from "../../../test/support/wallet.ts";
 
 const world = useSubmitWorld();
-
-/** Signed by a wallet that draws a new nonce each time: as valid as the first, in other bytes. */
-const resigned = (trade: ReturnType<typeof signedTrade>) => {
-  const message = trade.signedTransaction.subarray(65);
-  const signature = signWithNonce(SEED, message, 123_456_789n);
-  return {
-    ...trade,
-    signedTransaction: concatBytes(Uint8Array.of(1), signature, message),
-    signature: bs58.encode(signature),
-  };
-};
 
 describe("submits of the same bytes", () => {
   it("are one attempt in a process, and one across processes: all get the same answer", async () => {
@@ -48,7 +36,7 @@ describe("submits of the same bytes", () => {
     const early = boxOf(a.submit(trade));
     await rest(25_000);
     expect(early.value?.status).toBe("pending");
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(100);
     for (const one of [a, b]) {
       const late = boxOf(one.submit(trade));
@@ -70,7 +58,7 @@ describe("several signatures of one message", () => {
     const answers = [boxOf(a.submit(trade)), boxOf(a.submit(other))];
     await rest(10);
     expect([...world.inFlight.keys()].toSorted()).toEqual([`a ${trade.signature}`, `a ${other.signature}`].toSorted());
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(10);
     expect(answers[0]!.error).toBeUndefined();
     land("a", other.signature);
@@ -109,7 +97,7 @@ describe("several signatures of one message", () => {
     expect([...world.inFlight.keys()]).toContain(`b ${other.signature}`);
     land("b", other.signature);
     await rest(200);
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(200);
     land("a", other.signature);
     await rest(200);
@@ -170,7 +158,7 @@ describe("a further signature of a message", () => {
     await rest(10);
     boxOf(b.submit(other));
     await rest(300);
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(100);
     expect(first.error).toBeUndefined();
     land("a", other.signature);
@@ -186,7 +174,7 @@ describe("a further signature of a message", () => {
     await rest(10);
     const absent = world.finding;
     world.finding = { kind: "found", transaction: other.signedTransaction, sinceMs: 1, isRemembered: true };
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(10);
     world.finding = absent;
     land("a", other.signature);
@@ -203,7 +191,7 @@ describe("a further signature of a message", () => {
     const forged = trade.signedTransaction.slice();
     forged[5]! ^= 1;
     world.finding = { kind: "found", transaction: forged, sinceMs: 1, isRemembered: true };
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(500);
     world.finding = absent;
     await rest(1_000);
@@ -253,7 +241,7 @@ describe("a message that has expired", () => {
     const answer = boxOf(a.submit(trade));
     await rest(10);
     world.finding = finding;
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(10);
     expect(answer.error).toMatchObject({ code, facts: { safeToRebuild } });
   });
@@ -264,7 +252,7 @@ describe("a message that has expired", () => {
     await rest(25 * HOUR_MS);
     const answer = boxOf(a.submit(trade));
     await rest(10);
-    world.inFlight.get(`a ${trade.signature}`)!.end({ kind: "expired" });
+    expire("a", trade.signature);
     await rest(10);
     expect(answer.error).toMatchObject({ code: "OUTCOME_UNKNOWN", facts: { safeToRebuild: false } });
   });

@@ -6,6 +6,7 @@ import { HUB_MINTS } from "../solana/hub-mints.ts";
 import type { MintPair, Venue } from "../venues/venue.ts";
 import { FoundHubs } from "./hubs/found-hubs.ts";
 import { Neighbours } from "./hubs/neighbours.ts";
+import { OpenHubs } from "./hubs/open-hubs.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
@@ -154,6 +155,8 @@ export function createMarkets({
   const mint = (address: Address, caller?: SearchCaller) => singles.mint(address, caller);
   const found = new FoundHubs({ neighbours, markets: { marketsOf, mint }, clock: () => head.clock(), now });
   const choosesHubs = hubMints === undefined;
+  const knownMarkets = (pair: MintPair, caller?: SearchCaller) => livePairs.knownMarkets(pair, caller);
+  const open = new OpenHubs({ pairs, found, knownMarkets, now });
 
   const sweeper = setInterval(() => {
     const atMs = now();
@@ -164,10 +167,10 @@ export function createMarkets({
   return {
     hubMints: hubMints ?? HUB_MINTS,
     ...(choosesHubs
-      ? { hubsOf: (pair) => found.hubsOf(pair), findHubs: (pair, caller) => found.find(pair, caller) }
+      ? { hubsOf: (pair) => open.hubsOf(pair), findHubs: (pair, caller) => found.find(pair, caller) }
       : {}),
     marketsOf,
-    knownMarkets: (pair, caller) => livePairs.knownMarkets(pair, caller),
+    knownMarkets,
     searchSoon: (pair) => livePairs.searchSoon(pair),
     mint,
     account: (address) => singles.account(address),

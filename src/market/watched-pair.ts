@@ -1,6 +1,7 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { MintPair } from "../venues/venue.ts";
+import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
 import { completeWatches, type MarketWatch } from "./market-watch.ts";
 import { PassedOver } from "./passed-over.ts";
@@ -15,6 +16,8 @@ export interface PairContext {
   /** Older state is not answered. Milliseconds. */
   readonly maxAgeMs: number;
   readonly pace: SearchPace;
+  /** A pair that had no market has one now. */
+  readonly onFilled: () => void;
 }
 
 /** The result of one search for markets of a pair. */
@@ -42,6 +45,8 @@ export class WatchedPair {
   lastUsedMs: number;
   /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
   attemptedAtMs = 0;
+  /** What is remembered of the hubs between its mints; undefined before the first look. */
+  hubs: RememberedHubs | undefined;
   readonly #context: PairContext;
   readonly #line = Object.freeze({});
   #watches: readonly MarketWatch[] = [];
@@ -141,7 +146,9 @@ export class WatchedPair {
       if (isGone) watch.release();
       return !isGone;
     });
+    const wasEmpty = this.isEmpty;
     this.#watches = [...kept, ...notAmong(kept, added)];
+    if (wasEmpty && !this.isEmpty) this.#context.onFilled();
     this.#searchFaults = [...faults, ...this.passedOver.faults()];
     this.#searched = searched;
     if (added.length > 0) this.schedule.clearDoubts();

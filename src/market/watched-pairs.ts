@@ -9,13 +9,29 @@ export class WatchedPairs {
   readonly #context: PairContext;
   readonly #sweep = new GradualSweep();
   #size = 0;
+  #filled = 0;
+  /** The pair asked for last: a trade asks for its own more than once. */
+  #last: WatchedPair | undefined;
 
-  constructor(context: PairContext) {
-    this.#context = context;
+  constructor(context: Omit<PairContext, "onFilled">) {
+    this.#context = {
+      ...context,
+      onFilled: () => {
+        this.#filled += 1;
+      },
+    };
+  }
+
+  /** How often a pair that had no market has got one. */
+  get filled(): number {
+    return this.#filled;
   }
 
   /** The pair of two mints, in either order; created on first use. */
   of(a: Address, b: Address): WatchedPair {
+    const last = this.#last;
+    if (last !== undefined && (last.pair.a === a ? last.pair.b === b : last.pair.a === b && last.pair.b === a))
+      return last;
     const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
     let row = this.#rows.get(low);
     if (row === undefined) {
@@ -28,6 +44,7 @@ export class WatchedPairs {
       row.set(high, entry);
       this.#size += 1;
     }
+    this.#last = entry;
     return entry;
   }
 
@@ -66,6 +83,7 @@ export class WatchedPairs {
 
   #drop(entry: WatchedPair): void {
     entry.release();
+    if (this.#last === entry) this.#last = undefined;
     const row = this.#rows.get(entry.pair.a);
     row?.delete(entry.pair.b);
     if (row?.size === 0) this.#rows.delete(entry.pair.a);

@@ -65,9 +65,15 @@ export class FoundHubs {
   readonly #standings = new Map<Address, { readonly isDeep: boolean; readonly untilMs: number }>();
   /** By pair: the neighbour in it, whose other markets are not searched for. */
   readonly #narrow = new Map<string, Address>();
+  #measurements = 0;
 
   constructor(options: FoundHubsOptions) {
     this.#options = options;
+  }
+
+  /** How many measurements of a mint's hubs have ended. */
+  get measurements(): number {
+    return this.#measurements;
   }
 
   /** The hubs of a trade, from memory. What is unknown or old is measured in the background. */
@@ -131,6 +137,7 @@ export class FoundHubs {
       measured = { ...before, next: before.next + MOST_COMPARED, untilMs: this.#options.now() + HOLD_FAILED_MS };
     }
     keep(this.#measured, mint, measured, MOST_KEPT);
+    this.#measurements += 1;
   }
 
   async #compare(mint: Address, before: Measured, caller: SearchCaller | undefined): Promise<Measured> {

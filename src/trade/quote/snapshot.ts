@@ -218,5 +218,6 @@ async function awaitBetween(
 }
 
 function hubsOf(hubMints: readonly Address[] = HUB_MINTS, inMint: Address, outMint: Address): readonly Address[] {
+  if (hubMints.length === 0) return hubMints;
   return hubMints.filter((hub) => hub !== inMint && hub !== outMint);
 }

@@ -1,0 +1,60 @@
+import type { Now } from "../../primitives/clock.ts";
+import { HUB_MINTS } from "../../solana/hub-mints.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
+import type { MintPair } from "../../venues/venue.ts";
+import type { HubChoice, Markets } from "../port.ts";
+import type { WatchedPairs } from "../watched-pairs.ts";
+import type { FoundHubs } from "./found-hubs.ts";
+
+interface OpenHubsOptions {
+  readonly pairs: WatchedPairs;
+  readonly found: FoundHubs;
+  readonly knownMarkets: Markets["knownMarkets"];
+  readonly now: Now;
+}
+
+/** How long it is remembered that a hub leads nowhere, if nothing is found meanwhile: each look keeps its pairs in use. Milliseconds. */
+const REMEMBERED_MS = 1_000;
+
+/**
+ * The hubs of a trade without those that lead nowhere: most tokens have no market but with SOL, and to look at their pairs with
+ * every hub costs a twentieth of a build. Only of trades for SOL: of others, the pairs with SOL say what lamports are worth.
+ */
+export class OpenHubs {
+  readonly #options: OpenHubsOptions;
+
+  constructor(options: OpenHubsOptions) {
+    this.#options = options;
+  }
+
+  /** The hubs of a trade, from memory. */
+  hubsOf(pair: MintPair): HubChoice {
+    const { pairs, found, now } = this.#options;
+    const direct = pairs.of(pair.a, pair.b);
+    const { filled } = pairs;
+    const { measurements } = found;
+    const kept = direct.hubs;
+    const isKept = kept !== undefined && kept.filled === filled && kept.measurements === measurements;
+    const atMs = now();
+    if (isKept && atMs < kept.untilMs) return kept.choice;
+    const choice = this.#openOf(pair, found.hubsOf(pair));
+    direct.hubs = { choice, filled, measurements, untilMs: atMs + REMEMBERED_MS };
+    return choice;
+  }
+
+  #openOf(pair: MintPair, choice: HubChoice): HubChoice {
+    const { a, b } = pair;
+    if (!choice.isKnown || choice.mints !== HUB_MINTS || (a !== SOL_MINT && b !== SOL_MINT)) return choice;
+    const isOpen = HUB_MINTS.some((hub) => hub !== a && hub !== b && !(this.#isEmpty(a, hub) || this.#isEmpty(hub, b)));
+    return isOpen ? choice : NONE;
+  }
+
+  /** True if the pair of a mint and a hub was searched, and has nothing. */
+  #isEmpty(a: MintPair["a"], b: MintPair["b"]): boolean {
+    const { pairs, knownMarkets } = this.#options;
+    const known = knownMarkets({ a, b });
+    return known !== undefined && known.withheld === undefined && pairs.of(a, b).isEmpty;
+  }
+}
+
+const NONE: HubChoice = { mints: [], isKnown: true };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type ClmmCurve, swapClmm } from "../../src/venues/raydium-clmm/math.ts";
+import type { ClmmCurve } from "../../src/venues/raydium-clmm/curve.ts";
+import { clmmAfter, swapClmm } from "../../src/venues/raydium-clmm/math.ts";
 import { clmmSqrtPrice } from "../../src/venues/raydium-clmm/tick-price.ts";
 
 /**
@@ -73,6 +74,8 @@ describe("raydium_clmm against the program's source of July 2026", () => {
       matched += fill?.matched ?? 0;
       const amounts = zeroForOne ? [fill?.input, fill?.output] : [fill?.output, fill?.input];
       expect(amounts, `vector ${index}`).toEqual([BigInt(result[0]), BigInt(result[1])]);
+      const after = clmmAfter(curveOf(vector), zeroForOne, exactIn, BigInt(amount), BigInt(now));
+      expect(after?.curve.sqrtPrice, `vector ${index}`).toBe(BigInt(result[2]));
     }
     expect(vectors.length - refused).toBeGreaterThanOrEqual(300);
     expect(matched).toBeGreaterThan(100);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { feeRateWithVolatility, MAX_TICK, MIN_TICK, Q64, swapStep } from "../curves/concentrated-liquidity.ts";
 import { whirlpoolSqrtPrice } from "../orca-whirlpool/tick-price.ts";
+import type { ClmmCurve } from "./curve.ts";
 import type { ClmmVolatility } from "./layout.ts";
 import { matchOrders } from "./limit-orders.ts";
-import { type ClmmCurve, clmmAfter, swapClmm } from "./math.ts";
+import { clmmAfter, swapClmm } from "./math.ts";
 import { clmmSqrtPrice } from "./tick-price.ts";
 
 const NOW = 1_800_000_000n;
@@ -240,7 +241,10 @@ describe("clmmAfter", () => {
   it("leaves the tick to a trade that does not move the price, below a tick that was crossed", () => {
     const ticks = [-600, -120];
     const crossed = curve({ ticks, sqrtPrices: ticks.map(clmmSqrtPrice), tick: -121, sqrtPrice: clmmSqrtPrice(-120) });
-    expect(clmmAfter(crossed, true, true, 1n, NOW)).toMatchObject({ tick: -121, sqrtPrice: clmmSqrtPrice(-120) });
-    expect(clmmAfter(crossed, true, true, 10n ** 8n, NOW)!.tick).toBeLessThan(-121);
+    expect(clmmAfter(crossed, true, true, 1n, NOW)!.curve).toMatchObject({
+      tick: -121,
+      sqrtPrice: clmmSqrtPrice(-120),
+    });
+    expect(clmmAfter(crossed, true, true, 10n ** 8n, NOW)!.curve.tick).toBeLessThan(-121);
   });
 });

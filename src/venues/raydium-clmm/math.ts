@@ -1,5 +1,5 @@
-import { lastTickAtOrBelow, MAX_TICK, MIN_TICK, swapStep, type TickList } from "../curves/concentrated-liquidity.ts";
-import type { ClmmVolatility } from "./layout.ts";
+import { lastTickAtOrBelow, MAX_TICK, MIN_TICK, swapStep } from "../curves/concentrated-liquidity.ts";
+import { type ClmmCurve, withOrders } from "./curve.ts";
 import { type Exchange, matchOrders } from "./limit-orders.ts";
 import { clmmSqrtPrice, clmmTickAt } from "./tick-price.ts";
 import { VolatilityMeter } from "./volatility.ts";
@@ -10,22 +10,6 @@ const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
 
 /** More stretches, or ticks, than a transaction has compute units for. */
 const MOST_STEPS = 256;
-
-/** A pool as a swap reads it. */
-export interface ClmmCurve extends TickList {
-  readonly hasLiquidity: readonly boolean[];
-  /** Unfilled limit orders at each tick, in the token they sell. */
-  readonly orders: readonly bigint[];
-  /** Millionths, without the part that follows volatility. */
-  readonly feeRate: bigint;
-  /** Who pays the fee: 0 the input, 1 always token 0, 2 always token 1. */
-  readonly feeOn: number;
-  readonly liquidity: bigint;
-  readonly sqrtPrice: bigint;
-  readonly tick: number;
-  readonly tickSpacing: number;
-  readonly volatility: ClmmVolatility | undefined;
-}
 
 /** The result of a swap, on the pool's side of any token transfer fee. */
 export interface ClmmFill {
@@ -51,6 +35,12 @@ export interface ClmmFill {
   readonly matched: number;
 }
 
+/** A trade and the curve that it leaves. */
+export interface ClmmAfter {
+  readonly fill: ClmmFill;
+  readonly curve: ClmmCurve;
+}
+
 /**
  * Trades `amount` of the input (`exactIn`) or of the output against the pool, as far as its known ticks reach.
  *
@@ -68,8 +58,9 @@ export function swapClmm(
 }
 
 /**
- * The curve that a trade leaves. Undefined if more than price, tick and liquidity may change: with a fee that follows volatility, or
- * with limit orders; or if the known ticks do not reach far enough.
+ * The curve that a trade leaves: price, tick and liquidity, what limit orders are left, and the volatility that the fee follows.
+ *
+ * @returns undefined if the known ticks do not reach far enough
  */
 export function clmmAfter(
   curve: ClmmCurve,
@@ -77,10 +68,10 @@ export function clmmAfter(
   exactIn: boolean,
   amount: bigint,
   unixTimestamp: bigint,
-): ClmmCurve | undefined {
-  if (curve.volatility !== undefined || curve.orders.some((order) => order > 0n)) return undefined;
+): ClmmAfter | undefined {
   const swap = new ClmmSwap(curve, zeroForOne, exactIn, amount, unixTimestamp);
-  return swap.run() === undefined ? undefined : swap.left();
+  const fill = swap.run();
+  return fill && { fill, curve: swap.left() };
 }
 
 /** The state of one swap along the curve. */
@@ -104,6 +95,8 @@ class ClmmSwap {
   #touched = 0;
   #endsBetween = false;
   #matched = 0;
+  /** What is left of the orders that were matched, by the place of their tick. */
+  #unfilled: Map<number, bigint> | undefined;
   #searchedTo: number;
   /** The pool's tick, while it need not be found from the price: a stretch that does not move the price leaves the tick. */
   #tick: number | undefined;
@@ -137,7 +130,9 @@ class ClmmSwap {
   /** The curve after `run`. */
   left(): ClmmCurve {
     const tick = this.#tick ?? clmmTickAt(this.#sqrtPrice);
-    return { ...this.#curve, sqrtPrice: this.#sqrtPrice, liquidity: this.#liquidity, tick };
+    const volatility = this.#meter?.left();
+    const left = { ...this.#curve, sqrtPrice: this.#sqrtPrice, liquidity: this.#liquidity, tick, volatility };
+    return this.#unfilled === undefined ? left : withOrders(left, this.#unfilled);
   }
 
   /** Trades up to an initialised tick, and across it if the amount suffices. @returns false if the swap cannot go on */
@@ -200,9 +195,12 @@ class ClmmSwap {
       unfilled -= match.amountOut + (this.#feeOnInput ? 0n : match.fee);
       this.#take(match);
       this.#matched++;
+      this.#unfilled ??= new Map();
+      this.#unfilled.set(index, unfilled);
     }
     this.#crossed++;
-    this.#tick = this.#zeroForOne ? ticks[index]! - 1 : ticks[index]!;
+    // Orders that are left hold the price at their tick: the next swap in this direction begins with them.
+    this.#tick = this.#zeroForOne === unfilled > 0n ? ticks[index]! : ticks[index]! - 1;
     if (ticks[index]! > 0) this.#crossedAbove++;
     if (touching) this.#touched++;
     if (unfilled === 0n && hasLiquidity[index]!) {

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
-import type { Account, AccountView } from "../../solana/account.ts";
+import { U64_MAX } from "../../primitives/integer.ts";
+import type { Account, AccountView, ChainClock } from "../../solana/account.ts";
 import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
@@ -7,10 +8,14 @@ import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint, unread } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
+import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
+import type { Quote } from "../venue.ts";
+import type { ClmmCurve } from "./curve.ts";
 import {
   type ClmmBitmaps,
   type ClmmMarket,
   type ClmmPool,
+  clmmArrayStart,
   clmmTickArrayOf,
   decodeClmmExtension,
   decodeClmmFeeRate,
@@ -19,7 +24,7 @@ import {
   initialisedStarts,
   isClmmPool,
 } from "./layout.ts";
-import type { ClmmCurve } from "./math.ts";
+import { clmmAfter } from "./math.ts";
 import { clmmSqrtPrice } from "./tick-price.ts";
 import { swapUnits } from "./units.ts";
 
@@ -44,6 +49,8 @@ export interface ClmmState {
   readonly openTime: bigint;
   readonly mints: readonly [Mint, Mint];
   readonly reserves: Reserves;
+  /** First ticks of the arrays with ticks that are known, ascending. */
+  readonly starts: readonly number[];
   /** For token 0 in, and for token 1 in. */
   readonly paths: readonly [Path, Path];
   /** Address of the bitmap's extension; undefined if the pool has none. */
@@ -103,7 +110,8 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
   const hasLiquidity: boolean[] = [];
   const orders: bigint[] = [];
   const sqrtPrices: bigint[] = [];
-  for (const start of nearbyStarts(bitmaps, pool.tick)) {
+  const starts = nearbyStarts(bitmaps, pool.tick);
+  for (const start of starts) {
     const array = requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array");
     const held = ticksIn(array, market.address, start, market.tickSpacing);
     if (held === undefined) {
@@ -126,7 +134,8 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
     openTime: pool.openTime,
     mints,
     reserves: requireReserves(have, market, market.vaults),
-    paths: [path(market, bitmaps, tick, true), path(market, bitmaps, tick, false)],
+    starts,
+    paths: pathsFrom(market, starts, tick),
     extension: bitmaps.extension && market.extension.address,
     baseUnits: swapUnits(market.extension.bump, pool.rewards, mints, [
       extensionCount(have, market.mints[0]),
@@ -142,14 +151,58 @@ function isOnCurve({ tick, sqrtPrice }: ClmmPool): boolean {
   return sqrtPrice >= clmmSqrtPrice(lowest) && sqrtPrice <= clmmSqrtPrice(highest);
 }
 
-function path(market: ClmmMarket, bitmaps: ClmmBitmaps, tick: number, down: boolean): Path {
-  const starts = initialisedStarts(bitmaps, tick, down, true, ARRAYS_PER_SWAP);
-  const [behind] = initialisedStarts(bitmaps, tick, !down, false, 1);
-  const addressOf = (start: number): Address => clmmTickArrayOf(market.address, start).address;
+/**
+ * The pool that a trade leaves, with the ticks that are known of it.
+ *
+ * @returns undefined if the pool cannot make the trade
+ */
+export function tradedClmm(state: ClmmState, made: Quote, clock: ChainClock): ClmmState | undefined {
+  const { market, mints, reserves } = state;
+  const zeroForOne = made.inMint === market.mints[0];
+  const exactIn = made.mode === "exactIn";
+  const amount = exactIn
+    ? arriving(made.inAmount, transferFeeOf(mints[zeroForOne ? 0 : 1], clock.epoch))
+    : sending(made.outAmount, transferFeeOf(mints[zeroForOne ? 1 : 0], clock.epoch));
+  if (amount === undefined || amount > U64_MAX) return undefined;
+  const after = clmmAfter(state.curve, zeroForOne, exactIn, amount, clock.unixTimestamp);
+  if (after === undefined) return undefined;
+  const { fill, curve } = after;
+  const [zero, one] = zeroForOne ? [fill.input, -fill.output] : [-fill.output, fill.input];
+  const starts = curve.ticks === state.curve.ticks ? state.starts : startsOf(curve);
   return {
+    ...state,
+    curve,
     starts,
-    addresses: starts.map(addressOf),
+    paths: pathsFrom(market, starts, curve.tick),
+    reserves: [reserves[0] + zero, reserves[1] + one],
+  };
+}
+
+/** First ticks of the arrays of a curve's ticks, ascending. */
+function startsOf({ ticks, tickSpacing }: ClmmCurve): number[] {
+  return [...new Set(ticks.map((tick) => clmmArrayStart(tick, tickSpacing)))];
+}
+
+/** The ways from `tick` over arrays that begin at `starts`. */
+function pathsFrom(market: ClmmMarket, starts: readonly number[], tick: number): readonly [Path, Path] {
+  const own = clmmArrayStart(tick, market.tickSpacing);
+  const addressOf = (start: number): Address => clmmTickArrayOf(market.address, start).address;
+  const path = (ahead: readonly number[], behind: number | undefined): Path => ({
+    starts: ahead,
+    addresses: ahead.map(addressOf),
     behind: behind === undefined ? undefined : addressOf(behind),
     behindStart: behind,
-  };
+  });
+  const down = starts.filter((start) => start <= own).reverse();
+  const up = starts.filter((start) => start >= own);
+  return [
+    path(
+      down,
+      starts.find((start) => start > own),
+    ),
+    path(
+      up,
+      starts.findLast((start) => start < own),
+    ),
+  ];
 }

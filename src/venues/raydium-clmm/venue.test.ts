@@ -56,6 +56,7 @@ function state(changes: Partial<ClmmState> = {}): ClmmState {
     swapDisabled: false,
     openTime: 1_000n,
     mints: [mint(2), mint(3)],
+    starts: arrays,
     paths: [
       { starts: [0, -60, -120], addresses: [0, -60, -120].map(address), behind: address(60), behindStart: 60 },
       { starts: [0, 60], addresses: [0, 60].map(address), behind: address(-60), behindStart: -60 },

@@ -1,6 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import type { ChainClock } from "../../solana/account.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
@@ -24,8 +23,8 @@ import {
   decodeClmmMarket,
   isBeyondBitmap,
 } from "./layout.ts";
-import { type ClmmFill, clmmAfter, swapClmm } from "./math.ts";
-import { type ClmmState, clmmNeeds, readClmm } from "./state.ts";
+import { type ClmmFill, swapClmm } from "./math.ts";
+import { type ClmmState, clmmNeeds, readClmm, tradedClmm } from "./state.ts";
 import {
   ARRAY_UNITS,
   BITMAP_EXTENSION_UNITS,
@@ -76,8 +75,14 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
 
   needs: clmmNeeds,
   read: readClmm,
-  quote,
-  traded,
+  quote: (state, ask) => quote(state, ask),
+  traded: tradedClmm,
+
+  /** The signed accounts are all the arrays there are for it. */
+  replay(state, { fill }, ask) {
+    const made = quote(state, ask, fill.trail);
+    return { made, left: () => tradedClmm(state, made, ask.clock) };
+  },
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -99,7 +104,8 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   errors: raydiumClmmErrors,
 };
 
-function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
+/** @param named the arrays that a signed swap names; absent: those it needs */
+function quote(state: ClmmState, ask: Ask, named?: readonly Address[]): Quote<ClmmQuoteFill> {
   const { market, curve, mints } = state;
   if (state.swapDisabled) throw notTrading(market, "is paused");
   if (ask.clock.unixTimestamp <= state.openTime) {
@@ -116,6 +122,7 @@ function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
   if (amount <= 0n) throw tooSmall();
   const fill = swapClmm(curve, zeroForOne, exactIn, amount, ask.clock.unixTimestamp);
   if (fill === undefined || fill.input > U64_MAX || fill.grossOut > U64_MAX) throw outOfReach(market);
+  if (named !== undefined && !isWithin(state, named, fill.searchedTo, zeroForOne)) throw outOfReach(market);
   const inAmount = exactIn ? ask.amount : sending(fill.input, feeIn);
   if (inAmount === undefined || inAmount > U64_MAX) throw outOfReach(market);
   const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
@@ -135,18 +142,11 @@ function quote(state: ClmmState, ask: Ask): Quote<ClmmQuoteFill> {
   };
 }
 
-/** The pool at the price that the trade leaves, with the ticks that are known of it. */
-function traded(state: ClmmState, made: Quote<ClmmQuoteFill>, clock: ChainClock): ClmmState | undefined {
-  const { market, curve, mints, reserves } = state;
-  const zeroForOne = made.inMint === market.mints[0];
-  const exactIn = made.mode === "exactIn";
-  const amount = exactIn
-    ? arriving(made.inAmount, transferFeeOf(mints[zeroForOne ? 0 : 1], clock.epoch))
-    : sending(made.outAmount, transferFeeOf(mints[zeroForOne ? 1 : 0], clock.epoch));
-  const after = amount && clmmAfter(curve, zeroForOne, exactIn, amount, clock.unixTimestamp);
-  if (!after) return undefined;
-  const [zero, one] = zeroForOne ? [made.inAmount, -made.outAmount] : [-made.outAmount, made.inAmount];
-  return { ...state, curve: after, reserves: [reserves[0] + zero, reserves[1] + one] };
+/** True if `named` has every array that a swap looks into: its own and those up to the last tick it searches for. */
+function isWithin(state: ClmmState, named: readonly Address[], searchedTo: number, zeroForOne: boolean): boolean {
+  const { starts, addresses } = state.paths[zeroForOne ? 0 : 1];
+  const last = starts.indexOf(clmmArrayStart(searchedTo, state.market.tickSpacing));
+  return last >= 0 && addresses.slice(0, last + 1).every((address) => named.includes(address));
 }
 
 /** The accounts after the fixed ones, and the bound on compute units. */

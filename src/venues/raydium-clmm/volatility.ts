@@ -30,6 +30,7 @@ export class VolatilityMeter {
   readonly #zeroForOne: boolean;
   readonly #reference: number;
   readonly #groupReference: number;
+  readonly #updatedAt: bigint;
   #group: number;
   #volatility = 0;
   #skipped = false;
@@ -39,14 +40,13 @@ export class VolatilityMeter {
     this.#info = info;
     this.#zeroForOne = zeroForOne;
     this.#group = floorDivide(curve.tick, curve.tickSpacing);
-    [this.#reference, this.#groupReference] = referenceAt(info, this.#group, unixTimestamp);
+    [this.#reference, this.#groupReference, this.#updatedAt] = referenceAt(info, this.#group, unixTimestamp);
   }
 
   /** The price at which the next step stops: `target` or the border of the tick spacing before it. */
   bound(target: bigint, liquidity: bigint): bigint {
-    const { maximum } = this.#info;
-    this.#volatility = volatilityAt(this.#reference, this.#groupReference, this.#group, maximum);
-    this.#skipped = liquidity === 0n || this.#volatility === maximum;
+    this.#measure();
+    this.#skipped = liquidity === 0n || this.#volatility === this.#info.maximum;
     if (this.#skipped) return target;
     const border = (this.#zeroForOne ? this.#group : this.#group + 1) * this.#curve.tickSpacing;
     const price = clmmSqrtPrice(Math.min(Math.max(border, MIN_TICK), MAX_TICK));
@@ -63,21 +63,38 @@ export class VolatilityMeter {
     if (this.#skipped) {
       if (sqrtPrice !== nextPrice) return; // The amount is used up: nothing more is priced.
       this.#group = nextTick / this.#curve.tickSpacing - (this.#zeroForOne ? 0 : 1);
+      if (this.#volatility !== this.#info.maximum) this.#measure();
     }
     this.#group += this.#zeroForOne ? -1 : 1;
   }
+
+  /** The pool's account of its volatility after the swap, whatever the clock says before the next one. */
+  left(): ClmmVolatility {
+    return {
+      ...this.#info,
+      groupReference: this.#groupReference,
+      reference: this.#reference,
+      accumulated: this.#volatility,
+      updatedAt: this.#updatedAt,
+    };
+  }
+
+  #measure(): void {
+    this.#volatility = volatilityAt(this.#reference, this.#groupReference, this.#group, this.#info.maximum);
+  }
 }
 
-/** The volatility and the tick spacing from which a new swap measures. */
+/** The volatility and the tick spacing from which a new swap measures, and when they were set. */
 function referenceAt(
   info: ClmmVolatility,
   group: number,
   unixTimestamp: bigint,
-): readonly [volatility: number, group: number] {
+): readonly [volatility: number, group: number, updatedAt: bigint] {
   const elapsed = unixTimestamp > info.updatedAt ? unixTimestamp - info.updatedAt : 0n;
-  if (elapsed < info.filterPeriod) return [info.reference, info.groupReference];
+  if (elapsed < info.filterPeriod) return [info.reference, info.groupReference, info.updatedAt];
   if (elapsed < info.decayPeriod) {
-    return [Math.floor((info.accumulated * info.reductionFactor) / REDUCTION_DENOMINATOR), group];
+    const reference = Math.floor((info.accumulated * info.reductionFactor) / REDUCTION_DENOMINATOR);
+    return [reference, group, unixTimestamp];
   }
-  return [0, group];
+  return [0, group, unixTimestamp];
 }

@@ -18,6 +18,7 @@ import { warmValidation } from "./call/validation/validation.ts";
 import { registerCors } from "./http/cors.ts";
 import { JSON_TYPE, sendFailure } from "./http/envelope.ts";
 import { isHeldBack } from "./http/flow/pipeline.ts";
+import { isClosingRefused } from "./http/flow/refuse-and-close.ts";
 import { Listener } from "./http/listener.ts";
 import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
@@ -167,6 +168,7 @@ export class Api {
         return this.#listener.http1;
       },
       clientErrorHandler: (error, socket) => {
+        if (isClosingRefused(socket)) return;
         if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isHeldBack(socket)) return;
         answerBrokenRequest(error, socket, requestIds());
       },

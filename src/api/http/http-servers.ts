@@ -1,11 +1,24 @@
 import http, { type RequestListener } from "node:http";
 import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { ApiSettings } from "../settings.ts";
+import { Framing } from "./flow/framing.ts";
+import { closeAfter, refuseAndClose } from "./flow/refuse-and-close.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
+import { declaredBytes } from "./read-body.ts";
 
-/** An HTTP/1.1 server with the bounds of the settings. @param isClosing if true, every response closes its connection */
-export function createHttp1(settings: ApiSettings, handler: RequestListener, isClosing: () => boolean): http.Server {
+/**
+ * An HTTP/1.1 server with the bounds of the settings.
+ *
+ * @param isClosing if true, every response closes its connection
+ * @param requestIds makes ids of refusals
+ */
+export function createHttp1(
+  settings: ApiSettings,
+  handler: RequestListener,
+  isClosing: () => boolean,
+  requestIds: () => string,
+): http.Server {
   // Node advertises the timeout and the number of requests, and holds the connection for the buffer on top.
   const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
   const server = http.createServer({
@@ -18,11 +31,25 @@ export function createHttp1(settings: ApiSettings, handler: RequestListener, isC
     noDelay: true,
     // Node's own refusal has an empty body; ours has the envelope.
     requireHostHeader: false,
+    // Otherwise the first of several wins, and a proxy that goes by the last one sees another request.
+    joinDuplicateHeaders: true,
+  });
+  // A body that is refused for its length is not asked for.
+  server.on("checkContinue", (request, response) => {
+    if (declaredBytes(request) <= settings.bodyLimitBytes) response.writeContinue();
+    server.emit("request", request, response);
   });
   // Node would refuse unknown expectations, with an empty body too. They are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
+  const framing = new Framing();
   server.on("request", (request, response) => {
+    const problem = framing.problemOf(request);
+    if (problem !== undefined) {
+      refuseAndClose(request.socket, response, problem, requestIds());
+      return;
+    }
+    if (request.headers.upgrade !== undefined) closeAfter(request.socket, response);
     const count = countRequest(request.socket);
     // Ends the timeout for the first request; from here on the keep-alive timeout applies.
     if (count === 1) request.socket.setTimeout(0);

@@ -42,6 +42,7 @@ export class Listener {
       settings,
       serveInTurn(handler, { requestIds, lateMs: settings.requestTimeoutMs }),
       isClosing,
+      requestIds,
     );
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));

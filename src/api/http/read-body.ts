@@ -149,7 +149,7 @@ function endRefusedStream(request: IncomingMessage): void {
 }
 
 /** The declared length of the body; 0 if there is none. */
-function declaredBytes({ headers }: IncomingMessage): number {
+export function declaredBytes({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 

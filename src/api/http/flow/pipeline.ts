@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
+import { refuseAndClose } from "./refuse-and-close.ts";
 
 /** Requests waiting behind the one being served, from which nothing more is read, and below which reading goes on. */
 const PAUSE_AT = 16;
@@ -117,7 +117,7 @@ export function serveInTurn(
     else if (line.isRefused) return;
     else if (waiting.length >= MAX_WAITING || waitingInAll >= mostWaiting) {
       line.isRefused = true;
-      refuse(socket, response, requestIds());
+      refuseAndClose(socket, response, refusal, requestIds());
     } else {
       waiting.push({ request, response });
       waitingInAll += 1;
@@ -157,47 +157,3 @@ function resumeReading(socket: Socket): void {
   held.parser?.resume?.();
   socket.resume();
 }
-
-/** Refuses a request in its turn, closes the connection after it, and reads nothing more. */
-function refuse(socket: Socket, response: ServerResponse, requestId: string): void {
-  const body = toEnvelope(refusal, requestId);
-  response.shouldKeepAlive = false;
-  response
-    .writeHead(httpStatusOf(refusal), {
-      "content-type": JSON_TYPE,
-      "content-length": Buffer.byteLength(body),
-      "retry-after": "1",
-      "x-request-id": requestId,
-    })
-    .end(body);
-  socket.pause();
-  stopParser(socket);
-}
-
-/** What Node's HTTP parser calls for each head, by its number; internal to Node, so it may be missing. */
-interface Parser {
-  readonly constructor: { readonly kOnHeadersComplete?: number };
-  [callback: number]: () => unknown;
-}
-
-/**
- * Leaves the rest of what was read unparsed: thousands of requests may stand in one read, and Node makes objects of each. To
- * the parser the next request looks like one that leaves HTTP. Parsers are used again, so its callback is put back at once.
- */
-function stopParser(socket: Socket): void {
-  const { parser } = socket as { readonly parser?: Parser | null };
-  const at = parser?.constructor.kOnHeadersComplete;
-  if (parser == null || at === undefined) return;
-  const own = parser[at]!;
-  const restore = () => {
-    parser[at] = own;
-  };
-  parser[at] = () => {
-    restore();
-    return LEAVES_HTTP;
-  };
-  socket.once("close", restore);
-}
-
-/** What the callback returns for an upgrade. */
-const LEAVES_HTTP = 2;

@@ -1,0 +1,72 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { TradewireError } from "../../../errors/tradewire-error.ts";
+import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
+
+const refused = new WeakSet<Socket>();
+
+/** True if the last response of this connection is a refusal: whatever else is wrong on it gets no response of its own. */
+export const isClosingRefused = (socket: Socket): boolean => refused.has(socket);
+
+/**
+ * Refuses a request of an HTTP/1.1 connection in its turn, after the responses before it, and closes the connection then. Nothing
+ * behind the request is read, parsed or served.
+ */
+export function refuseAndClose(
+  socket: Socket,
+  response: ServerResponse,
+  failure: TradewireError,
+  requestId: string,
+): void {
+  const body = toEnvelope(failure, requestId);
+  const { retryAfterMs } = failure.facts;
+  refused.add(socket);
+  response.shouldKeepAlive = false;
+  response
+    .writeHead(httpStatusOf(failure), {
+      "content-type": JSON_TYPE,
+      "content-length": Buffer.byteLength(body),
+      ...(retryAfterMs === undefined ? {} : { "retry-after": `${Math.ceil(retryAfterMs / 1_000)}` }),
+      "x-request-id": requestId,
+    })
+    .end(body);
+  socket.pause();
+  stopParser(socket);
+}
+
+/**
+ * Serves the request of this response and closes the connection after it. Nothing behind the request is served. For requests that
+ * offer another protocol: Node drops what follows them in the same read, and would take the rest for the beginning of a request.
+ */
+export function closeAfter(socket: Socket, response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  stopParser(socket);
+}
+
+/** What Node's HTTP parser calls for each head, by its number; internal to Node, so it may be missing. */
+interface Parser {
+  readonly constructor: { readonly kOnHeadersComplete?: number };
+  [callback: number]: () => unknown;
+}
+
+/**
+ * Leaves the rest of what was read unparsed: thousands of requests may stand in one read, and Node makes objects of each. To
+ * the parser the next request looks like one that leaves HTTP. Parsers are used again, so its callback is put back at once.
+ */
+function stopParser(socket: Socket): void {
+  const { parser } = socket as { readonly parser?: Parser | null };
+  const at = parser?.constructor.kOnHeadersComplete;
+  if (parser == null || at === undefined) return;
+  const own = parser[at]!;
+  const restore = () => {
+    parser[at] = own;
+  };
+  parser[at] = () => {
+    restore();
+    return LEAVES_HTTP;
+  };
+  socket.once("close", restore);
+}
+
+/** What the callback returns for an upgrade. */
+const LEAVES_HTTP = 2;

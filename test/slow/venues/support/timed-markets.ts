@@ -37,8 +37,6 @@ export interface TimedMarket {
   readonly onlyFalls: boolean;
   /** The limit on the size of buys, if it has one: the first step's input, which mint of the pair pays, and how much of it moves the price by some percent. */
   readonly limit?: { readonly reference: bigint; readonly buysWith: "a" | "b"; readonly push: bigint };
-  /** What a trade that lands after another's uses of its bound at most, if more than all: within the margin of limits. */
-  readonly mostUsed?: number;
   /** Files of programs. */
   readonly needs: readonly string[];
   open(): TimedBench;
@@ -189,10 +187,7 @@ export const TIMED_MARKETS: readonly TimedMarket[] = [
     baseFee: marketCapFee(300_000_000n, 50, 100, 1_200, 5_000_000n, false),
     collectFeeMode: 1,
   }),
-  {
-    ...dammV2("exponential market-cap schedule", { baseFee: marketCapFee(400_000_000n, 80, 50, 1_200, 300n, true) }),
-    mostUsed: 1.07,
-  },
+  dammV2("exponential market-cap schedule", { baseFee: marketCapFee(400_000_000n, 80, 50, 1_200, 300n, true) }),
   dammV2("fee that follows volatility", { baseFee: flat, volatility: true }),
   dbc("linear schedule", {
     baseFee: { cliff: 500_000_000n, first: 100, second: 60n, third: 4_900_000n, mode: 0 },

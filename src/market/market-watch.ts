@@ -65,7 +65,7 @@ interface MarketWatchOptions {
   readonly judge: MarketJudge;
   readonly found: FoundMarket;
   readonly live: LiveAccounts;
-  readonly onChange: () => void;
+  readonly onChange: (watch: MarketWatch) => void;
   readonly warn: (message: string) => void;
 }
 
@@ -81,7 +81,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** The accounts behind the state. */
   readonly held: Iterable<Address> = { [Symbol.iterator]: () => this.#held.keys() };
   readonly #judge: MarketJudge;
-  readonly #onChange: () => void;
+  readonly #onChange: (watch: MarketWatch) => void;
   readonly #warn: (message: string) => void;
   readonly #live: LiveAccounts;
   readonly #held = new Map<Address, HeldAccount | undefined>();
@@ -117,7 +117,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** What the next `read` says is no longer what the last one said. */
   judged(): void {
     this.#reading = undefined;
-    this.#onChange();
+    this.#onChange(this);
   }
 
   /** From memory; decodes only what has changed since the last call. */

@@ -4,8 +4,9 @@ import type { MintPair } from "../venues/venue.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
 import { completeWatches, type MarketWatch } from "./market-watch.ts";
+import { MOST_CHANGED, PairAnswer } from "./pair-answer.ts";
 import { PassedOver } from "./passed-over.ts";
-import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
+import type { MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 
 /** What every watched pair shares. */
@@ -52,8 +53,10 @@ export class WatchedPair {
   #watches: readonly MarketWatch[] = [];
   #searchFaults: readonly MarketFault[] = [];
   #searched: readonly string[] = [];
-  /** Kept until an account behind it changes. */
-  #answer: PairMarkets | undefined;
+  /** Made of what `#changed` says is old by now. */
+  #answer: PairAnswer | undefined;
+  /** Watches that changed since the answer was made. */
+  #changed: MarketWatch[] = [];
   /** Until then `#answer` is fresh without another look at its accounts. Epoch milliseconds. */
   #freshUntilMs = 0;
   /** Shared by all callers that wait. */
@@ -92,11 +95,13 @@ export class WatchedPair {
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
-    if (this.#answer === undefined) {
+    if (this.#answer === undefined || this.#changed.length > 0) {
       // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
-      this.#answer = this.#lacksAccounts() ? undefined : this.#compose();
+      const renewed = this.#answer?.after(this.#changed);
+      this.#changed = [];
+      this.#answer = renewed ?? (this.#lacksAccounts() ? undefined : this.#compose());
     }
-    return this.#answer;
+    return this.#answer?.pair;
   }
 
   /** Runs `search`; callers share its answer. @throws TradewireError UPSTREAM_ERROR, STATE_STALE */
@@ -113,9 +118,10 @@ export class WatchedPair {
     const reads = reading.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
+      this.#changed = [];
       this.#freshUntilMs = 0;
       this.assertFresh(this.#context.now());
-      return answer;
+      return answer.pair;
     });
     this.#reads = reads;
     const done = () => {
@@ -154,12 +160,16 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
+    this.#changed = [];
     this.#freshUntilMs = 0;
   }
 
-  /** An account behind the answer has changed. */
-  invalidate(): void {
+  /** An account behind a market has changed, or what is thought of it. */
+  invalidate(watch: MarketWatch): void {
+    if (this.#answer === undefined || this.#changed.includes(watch)) return;
+    if (this.#changed.push(watch) <= MOST_CHANGED) return;
     this.#answer = undefined;
+    this.#changed = [];
   }
 
   /** Releases all its markets. */
@@ -218,26 +228,13 @@ export class WatchedPair {
     return this.#watches.some((watch) => watch.read().kind === "lacking");
   }
 
-  /** The answer of all watches; one that still lacks accounts is a fault. */
-  #compose(): PairMarkets {
-    const markets: HotMarket[] = [];
-    const faults: MarketFault[] = [...this.#searchFaults];
-    for (const watch of this.#watches) {
-      const reading = watch.read();
-      if (reading.kind === "hot") markets.push(reading.hot);
-      else if (reading.kind === "fault") {
-        faults.push(reading.fault);
-        if (reading.closed) this.schedule.hasten(this.#context.now());
-      } else
-        faults.push({
-          venue: watch.venue.id,
-          market: watch.address.toString(),
-          reason: "needs more rounds of reads than are allowed",
-        });
-    }
-    const pair = { markets, faults, searched: this.#searched, line: this.#line };
-    const withheld = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
-    return withheld.length === 0 ? pair : { ...pair, withheld: [...new Set(withheld)] };
+  #compose(): PairAnswer {
+    return PairAnswer.of(this.#watches, {
+      faults: this.#searchFaults,
+      searched: this.#searched,
+      line: this.#line,
+      onClosed: () => this.schedule.hasten(this.#context.now()),
+    });
   }
 }
 

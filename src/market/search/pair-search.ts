@@ -144,7 +144,7 @@ export class PairSearch {
 
   #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {
     const { live, judge, warn } = this.#options;
-    return new MarketWatch({ found, live, judge, warn, onChange: () => pair.invalidate() });
+    return new MarketWatch({ found, live, judge, warn, onChange: (watch) => pair.invalidate(watch) });
   }
 
   async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {

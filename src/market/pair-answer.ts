@@ -1,0 +1,69 @@
+import type { MarketWatch } from "./market-watch.ts";
+import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
+
+/** Markets that may have changed for an answer to be made of the last one; after more, all are read again. */
+export const MOST_CHANGED = 16;
+
+/** What an answer tells beside the markets. */
+interface AnswerTerms {
+  readonly faults: readonly MarketFault[];
+  readonly searched: readonly string[];
+  readonly line: object;
+  /** A market was found to be closed. */
+  readonly onClosed: () => void;
+}
+
+/** The answer made of a pair's markets. After a few have changed, only those are read for the next. */
+export class PairAnswer {
+  readonly pair: PairMarkets;
+  /** Places in the answer. */
+  readonly #places: ReadonlyMap<MarketWatch, number>;
+  /** False if a market still lacked accounts: whether it does is looked at again. */
+  readonly #isWhole: boolean;
+
+  private constructor(pair: PairMarkets, places: ReadonlyMap<MarketWatch, number>, isWhole: boolean) {
+    this.pair = pair;
+    this.#places = places;
+    this.#isWhole = isWhole;
+  }
+
+  /** The answer of all watches; one that still lacks accounts is a fault. */
+  static of(watches: readonly MarketWatch[], { searched, line, onClosed, faults: known }: AnswerTerms): PairAnswer {
+    const markets: HotMarket[] = [];
+    const faults: MarketFault[] = [...known];
+    const places = new Map<MarketWatch, number>();
+    let isWhole = true;
+    for (const watch of watches) {
+      const reading = watch.read();
+      if (reading.kind === "hot") {
+        places.set(watch, markets.length);
+        markets.push(reading.hot);
+      } else if (reading.kind === "fault") {
+        faults.push(reading.fault);
+        if (reading.closed) onClosed();
+      } else {
+        isWhole = false;
+        const reason = "needs more rounds of reads than are allowed";
+        faults.push({ venue: watch.venue.id, market: watch.address.toString(), reason });
+      }
+    }
+    const pair = { markets, faults, searched, line };
+    const withheld = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
+    const whole = withheld.length === 0 ? pair : { ...pair, withheld: [...new Set(withheld)] };
+    return new PairAnswer(whole, places, isWhole);
+  }
+
+  /** The answer after these watches have changed; undefined if all must be read. */
+  after(changed: readonly MarketWatch[]): PairAnswer | undefined {
+    if (!this.#isWhole) return undefined;
+    const markets = this.pair.markets.slice();
+    for (const watch of changed) {
+      const place = this.#places.get(watch);
+      if (place === undefined) return undefined;
+      const reading = watch.read();
+      if (reading.kind !== "hot") return undefined;
+      markets[place] = reading.hot;
+    }
+    return new PairAnswer({ ...this.pair, markets }, this.#places, true);
+  }
+}

@@ -142,6 +142,7 @@ class PoolRead {
   #inFlight = 0;
   #isSettled = false;
   #hedge: NodeJS.Timeout | undefined;
+  /** How the last endpoint asked failed; undefined: none was asked. */
   #failure: unknown;
   /** Endpoints whose answers were larger than one may be. */
   readonly #oversized: RpcEndpoint[] = [];
@@ -149,7 +150,6 @@ class PoolRead {
 
   constructor(parts: PoolReadOptions) {
     this.#parts = parts;
-    this.#failure = new NodeError("refused", `No configured Solana node serves ${parts.method}.`);
   }
 
   run(): Promise<unknown> {
@@ -204,6 +204,8 @@ class PoolRead {
   /** Every endpoint has answered, none properly: a lacking answer is better than none. */
   #giveUp(): void {
     this.#isSettled = true;
+    // Made only now: an error takes longer than all else about a read that succeeds.
+    this.#failure ??= new NodeError("refused", `No configured Solana node serves ${this.#parts.method}.`);
     if (isOversized(this.#failure) && this.#failure instanceof NodeError)
       this.#failure.isUncertain = this.#oversized.length === 1 && this.#parts.endpoints.length > 1;
     if (this.#lacking === undefined) this.#answer.reject(this.#failure);

@@ -1,13 +1,12 @@
-import { Address } from "../../primitives/address.ts";
-import { decodeBase58 } from "../../primitives/encoding/base58.ts";
+import type { Address } from "../../primitives/address.ts";
 import { scanJson } from "../../primitives/json-bounds.ts";
 import type { Account } from "../../solana/account.ts";
+import { addressNamed } from "./named-addresses.ts";
 import { NodeError } from "./node-error.ts";
 
 /** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 
-const ADDRESS_BYTES = 32;
 /** Shorter texts cannot stall the process, whatever they hold. */
 const HARMLESS_LENGTH = 4_096;
 /** Digits of the largest integers that a double holds, and more. */
@@ -100,9 +99,9 @@ export function asIntegerText(value: unknown, what: string): bigint {
 
 /** @throws TradewireError UPSTREAM_ERROR */
 export function asAddress(value: unknown, what: string): Address {
-  const bytes = typeof value === "string" ? decodeBase58(value, ADDRESS_BYTES) : undefined;
-  if (bytes?.length !== ADDRESS_BYTES) throw malformed(what);
-  return Address.from(bytes);
+  const address = typeof value === "string" ? addressNamed(value) : undefined;
+  if (address === undefined) throw malformed(what);
+  return address;
 }
 
 /** The `{context: {slot}, value}` around every answer about state. @throws TradewireError UPSTREAM_ERROR */

@@ -1,0 +1,36 @@
+import { Address } from "../../primitives/address.ts";
+import { decodeBase58 } from "../../primitives/encoding/base58.ts";
+
+const ADDRESS_BYTES = 32;
+/** Characters of the longest address. */
+const MOST_CHARACTERS = 44;
+/** Addresses of a generation. Two are kept: those named lately are found, however many others come between. */
+const MOST = 4_096;
+
+let lately = new Map<string, Address>();
+let before = new Map<string, Address>();
+
+/**
+ * The address that a node has written in base58; undefined if the text is none. Nodes name the same programs, mints and wallets
+ * again and again: a text seen lately is looked up, not converted.
+ */
+export function addressNamed(text: string): Address | undefined {
+  if (text.length > MOST_CHARACTERS) return undefined;
+  const known = lately.get(text);
+  return known ?? note(text, before.get(text) ?? convert(text));
+}
+
+function convert(text: string): Address | undefined {
+  const bytes = decodeBase58(text, ADDRESS_BYTES);
+  return bytes?.length === ADDRESS_BYTES ? Address.from(bytes) : undefined;
+}
+
+function note(text: string, address: Address | undefined): Address | undefined {
+  if (address === undefined) return undefined;
+  if (lately.size >= MOST) {
+    before = lately;
+    lately = new Map();
+  }
+  lately.set(text, address);
+  return address;
+}

@@ -159,6 +159,21 @@ describe("an HTTP/1.1 connection", () => {
     await until("413");
     socket.destroy();
   });
+
+  it("leaves a client that is busy writing the time to read its refusal", async () => {
+    const { socket, until } = await connect();
+    const chunk = `4000\r\n${" ".repeat(0x4000)}\r\n`;
+    socket.pause();
+    socket.write(
+      `POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(256)}`,
+    );
+    // Server and client share an event loop and its timers.
+    await sleep(1_000);
+    socket.write(chunk);
+    socket.resume();
+    await until("413");
+    socket.destroy();
+  });
 });
 
 describe("an HTTP/2 connection", () => {

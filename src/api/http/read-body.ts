@@ -110,8 +110,13 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
   });
 }
 
-/** Time to end a refused body before its connection or stream is closed. Milliseconds. */
-const REFUSED_MS = 500;
+/** Time to end a refused body before its stream is closed. Milliseconds. */
+const REFUSED_STREAM_MS = 500;
+/**
+ * The same for an HTTP/1.1 connection, whose end is a reset: a client that is still about to write when the reset arrives never reads
+ * its response, and one that uploads on many connections may take a second to look at each. Milliseconds.
+ */
+const REFUSED_CONNECTION_MS = 2_500;
 /** Bytes read and discarded of a refused body: enough for one that is nearly complete. */
 const REFUSED_BYTES = 16 * 1024;
 /** A refused body declared no longer than this is read to its end and discarded, so that the client keeps its connection. */
@@ -135,7 +140,7 @@ function endRefusedRequest(
     left -= chunk.length;
     if (left < 0) request.pause();
   });
-  const timer = setTimeout(() => socket.destroy(), REFUSED_MS);
+  const timer = setTimeout(() => socket.destroy(), REFUSED_CONNECTION_MS);
   const stop = () => clearTimeout(timer);
   request.once("end", stop);
   socket.once("close", stop);
@@ -144,7 +149,7 @@ function endRefusedRequest(
 /** Closes an HTTP/2 stream whose client keeps it open by not ending its body. */
 function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
-  const timer = setTimeout(() => stream.close(), REFUSED_MS);
+  const timer = setTimeout(() => stream.close(), REFUSED_STREAM_MS);
   stream.once("close", () => clearTimeout(timer));
 }
 

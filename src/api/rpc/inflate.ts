@@ -1,14 +1,28 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { Compression } from "@connectrpc/connect/protocol";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { bodyTooLarge } from "../http/read-body.ts";
+import { withNarrowWindow } from "./brotli-window.ts";
 
 /** The message that some bytes are a coding of. @throws TradewireError VALIDATION_ERROR; BODY_TOO_LARGE */
 export type Inflate = (bytes: Buffer) => Buffer;
 
-const CODINGS: ReadonlyMap<unknown, typeof gunzipSync> = new Map([
+type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
+
+const CODINGS: ReadonlyMap<unknown, Decompress> = new Map<unknown, Decompress>([
   ["gzip", gunzipSync],
-  ["br", brotliDecompressSync],
+  ["br", (bytes, options) => brotliDecompressSync(withNarrowWindow(bytes, options.maxOutputLength), options)],
 ]);
+
+/** The same codings for calls that the RPC library reads. */
+export const LIBRARY_CODINGS: Compression[] = [
+  compressionGzip,
+  {
+    ...compressionBrotli,
+    decompress: (bytes, maxBytes) => compressionBrotli.decompress(withNarrowWindow(bytes, maxBytes), maxBytes),
+  },
+];
 
 /** True if messages in this coding are read here; undefined is none. */
 export const isKnownCoding = (coding: string | string[] | undefined): boolean =>

@@ -9,7 +9,6 @@ import {
 } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import type {
   FastifyInstance,
   onRequestHookHandler,
@@ -26,6 +25,7 @@ import { endUnreadBody, readBody } from "../http/read-body.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
 import { FRAME_HEAD } from "./frames.ts";
+import { LIBRARY_CODINGS } from "./inflate.ts";
 
 /** What the routes of the typed wires need of the edge. */
 interface RpcEdge {
@@ -59,7 +59,7 @@ export function registerRpcRoutes(edge: RpcEdge): void {
     scope.addHook("onRoute", (route) => prepareRoute(edge, route, handlers.get(route.url)!));
     scope.register(fastifyConnectPlugin, {
       interceptors: edge.interceptors ?? [],
-      acceptCompression: [compressionGzip, compressionBrotli],
+      acceptCompression: LIBRARY_CODINGS,
       readMaxBytes: settings.bodyLimitBytes,
       shutdownSignal: edge.closing,
       jsonOptions: { ignoreUnknownFields: false, ...(registry === undefined ? {} : { registry }) },

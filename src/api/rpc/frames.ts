@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Inflate } from "./inflate.ts";
+import type { Inflate } from "./coding/inflate.ts";
 
 /** Bytes of flags and length before each message of gRPC and gRPC-Web. */
 export const FRAME_HEAD = 5;

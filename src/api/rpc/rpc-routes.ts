@@ -23,9 +23,9 @@ import { sendFailure } from "../http/envelope.ts";
 import { isConnected } from "../http/open-response.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
+import { LIBRARY_CODINGS } from "./coding/inflate.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
 import { FRAME_HEAD } from "./frames.ts";
-import { LIBRARY_CODINGS } from "./inflate.ts";
 
 /** What the routes of the typed wires need of the edge. */
 interface RpcEdge {

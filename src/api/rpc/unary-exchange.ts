@@ -9,7 +9,7 @@ import type { Invoker, Output } from "../call/invoker.ts";
 import { isOpen } from "../http/open-response.ts";
 import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
-import { inflaterOf } from "./inflate.ts";
+import { inflaterOf } from "./coding/inflate.ts";
 import type { Wire } from "./wire.ts";
 
 /** What one call in everyday form runs with. */

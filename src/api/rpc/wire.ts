@@ -4,7 +4,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import { forEachHeader } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
-import type { Inflate } from "./inflate.ts";
+import type { Inflate } from "./coding/inflate.ts";
 
 /**
  * The everyday form of a unary call on one typed wire: one message in, one uncompressed message out. Such calls run through the same invoker as REST at a quarter of the RPC library's cost; every other form is left to the library.

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, Registry } from "@bufbuild/protobuf";
+import { isKnownCoding } from "./coding/inflate.ts";
 import { createConnectBinaryWire, createConnectJsonWire } from "./connect-wire.ts";
 import { createGrpcWebWire, createGrpcWire } from "./grpc-wires.ts";
-import { isKnownCoding } from "./inflate.ts";
 import type { Wire } from "./wire.ts";
 
 /** The wires of one method. */

@@ -1,6 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../primitives/random.ts";
+import { createRandom } from "../../../primitives/random.ts";
 import { withNarrowWindow } from "./brotli-window.ts";
 import { inflaterOf } from "./inflate.ts";
 

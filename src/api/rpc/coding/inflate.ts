@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import { bodyTooLarge } from "../http/read-body.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { bodyTooLarge } from "../../http/read-body.ts";
 import { withNarrowWindow } from "./brotli-window.ts";
 
 /** The message that some bytes are a coding of. @throws TradewireError VALIDATION_ERROR; BODY_TOO_LARGE */

@@ -14,29 +14,36 @@ const MOST_PICKED = 16;
  */
 export class LoneBounds {
   readonly #rates: readonly MarketRate[];
+  /** What each promises, side by side: the rates themselves lie all over memory. */
+  readonly #mosts: Float64Array;
   /** Places of the markets; the first `#picked` of them in order, most promising first. */
   readonly #order: number[];
   #picked = 0;
 
   constructor({ rates }: SmallRates) {
     this.#rates = rates;
-    this.#order = rates.map((_, place) => place);
+    this.#mosts = new Float64Array(rates.length);
+    this.#order = [];
+    for (let place = 0; place < rates.length; place++) {
+      this.#mosts[place] = rates[place]!.most;
+      this.#order.push(place);
+    }
   }
 
   /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
   pick(rank: number): number {
     const order = this.#order;
     if (rank < this.#picked) return order[rank]!;
-    const rates = this.#rates;
+    const mosts = this.#mosts;
     if (rank >= MOST_PICKED) {
-      const rest = order.splice(rank).sort((a, b) => byPromise(rates, a, b));
+      const rest = order.splice(rank).sort((a, b) => byPromise(mosts, a, b));
       for (const place of rest) order.push(place);
       this.#picked = order.length;
       return order[rank]!;
     }
     let best = rank;
     for (let at = rank + 1; at < order.length; at++) {
-      if (rates[order[at]!]!.most > rates[order[best]!]!.most) best = at;
+      if (mosts[order[at]!]! > mosts[order[best]!]!) best = at;
     }
     const place = order[best]!;
     order[best] = order[rank]!;
@@ -47,7 +54,7 @@ export class LoneBounds {
 
   /** True if neither the market at the place nor any that promises less beats the best: what that gives, in base units. */
   endsAt(place: number, { amount }: Ask, best: bigint): boolean {
-    return this.#rates[place]!.most * Number(amount) < Number(best);
+    return this.#mosts[place]! * Number(amount) < Number(best);
   }
 
   /** True if the market at the place alone cannot beat the best. */
@@ -56,8 +63,8 @@ export class LoneBounds {
   }
 }
 
-function byPromise(rates: readonly MarketRate[], a: number, b: number): number {
-  const [left, right] = [rates[a]!.most, rates[b]!.most];
+function byPromise(mosts: Float64Array, a: number, b: number): number {
+  const [left, right] = [mosts[a]!, mosts[b]!];
   return left === right ? a - b : left > right ? -1 : 1;
 }
 

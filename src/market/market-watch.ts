@@ -171,7 +171,9 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
       const state = venue.read(market, view);
       const { failed } = this;
-      return { kind: "hot", hot: { venue, market, state, slot: this.#newestSlot(), backing, unitsScale, failed } };
+      const isTimeless = venue.isTimeless?.(state) === true;
+      const slot = this.#newestSlot();
+      return { kind: "hot", hot: { venue, market, state, slot, isTimeless, backing, unitsScale, failed } };
     } catch (error) {
       if (!(error instanceof TradewireError)) this.failed(error);
       return this.#fault(reasonOf(error));

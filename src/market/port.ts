@@ -10,6 +10,8 @@ export interface HotMarket {
   readonly state: unknown;
   /** Slot of the newest account behind the state. */
   readonly slot: bigint;
+  /** True if quotes of the state depend on no time: see `Venue.isTimeless`. */
+  readonly isTimeless?: boolean;
   /** How its quotes are backed by execution; absent: not at all. */
   readonly backing?: MarketBacking | undefined;
   /** Factor on the compute bound of its instructions, if the deployed program takes more than the table says. */

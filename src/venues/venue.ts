@@ -147,6 +147,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    */
   quote(state: State, ask: Ask): Quote<Fill>;
   /**
+   * True if a quote of the state, once there is one, is the same at every later slot and second of its epoch: no fee depends on
+   * time. Absent: it may change.
+   */
+  isTimeless?(state: State): boolean;
+  /**
    * The state of another market of this venue once the trade of `quote` has been made on `state`: `other` itself if the two
    * markets have nothing in common that prices depend on. Absent: no two markets have.
    */

@@ -224,7 +224,10 @@ function worthsAround(hot: HotMarket, ask: Ask, step: number, side: "below" | "a
   const { slot, epoch, unixTimestamp } = ask.clock;
   const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS) };
   const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
-  const [a, b] = [worthOf(hot, now, side), worthOf(hot, { ...now, clock: then }, side)];
+  const a = worthOf(hot, now, side);
+  // Zero and the infinities stand for refusals, which may end with time.
+  const isSame = a !== 0 && Number.isFinite(a) && hot.isTimeless === true;
+  const b = isSame ? a : worthOf(hot, { ...now, clock: then }, side);
   return { best: Math.max(a, b), isTimeless: a === b };
 }
 

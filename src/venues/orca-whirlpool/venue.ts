@@ -77,6 +77,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
 
   read: readWhirlpool,
   quote,
+  isTimeless: ({ curve }) => curve.oracle === undefined,
   traded: tradedWhirlpool,
   replay(state, { fill }, ask) {
     const seen = withArrays(state, fill.tickArrays);

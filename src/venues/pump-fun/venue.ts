@@ -68,6 +68,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
 
   read: readState,
   quote,
+  isTimeless: () => true,
   traded,
   signedAsk,
   swap,

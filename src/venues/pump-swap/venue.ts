@@ -80,6 +80,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
 
   read: readState,
   quote,
+  isTimeless: () => true,
   traded,
   signedAsk,
   swap,

@@ -71,6 +71,7 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
 
   read: readState,
   quote,
+  isTimeless: () => true,
   traded,
 
   swap({ market }, { mode, inAmount, outAmount }, terms) {

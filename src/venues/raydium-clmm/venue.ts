@@ -76,6 +76,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   needs: clmmNeeds,
   read: readClmm,
   quote: (state, ask) => quote(state, ask),
+  isTimeless: ({ curve }) => curve.volatility === undefined,
   traded: tradedClmm,
 
   /** The signed accounts are all the arrays there are for it. */

@@ -83,6 +83,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
 
   read: readState,
   quote,
+  isTimeless: () => true,
   traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {

@@ -92,6 +92,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
 
   read: readState,
   quote,
+  isTimeless: () => true,
   traded,
 
   swap({ market, tokenPrograms, mints, creates }, { mode, inAmount, outAmount, fill }, terms) {

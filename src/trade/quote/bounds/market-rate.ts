@@ -104,7 +104,7 @@ export class MarketRate {
 
   #mostByPart(): number {
     const now = this.#now;
-    const then = quoteOf(this.#hot, this.#ask, smallSizeOf(this.#ask), endOfLife(this.#ask.clock));
+    const then = quoteAtEnd(this.#hot, this.#ask, smallSizeOf(this.#ask), now);
     // A size that is too small proves nothing for larger ones.
     if (now === "too small" || then === "too small") return mostForHalf(this.#hot, this.#ask);
     return mostOfBoth(now, then);
@@ -119,10 +119,17 @@ function endOfLife({ slot, epoch, unixTimestamp }: ChainClock): ChainClock {
   return { slot: slot + RATE_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + RATE_LIFE_SECONDS };
 }
 
+/** What a size gives at the end of a rate's life, if it gives `now` at its beginning. */
+function quoteAtEnd(hot: HotMarket, ask: RateAsk, size: number, now: SizeQuote): SizeQuote {
+  if (typeof now === "object" && hot.isTimeless === true) return now;
+  return quoteOf(hot, ask, size, endOfLife(ask.clock));
+}
+
 /** The most for a unit of a trade, by half of the round size: all trades of that round size are larger. */
 function mostForHalf(hot: HotMarket, ask: RateAsk): number {
   const half = ask.roundSize / 2;
-  return mostOfBoth(quoteOf(hot, ask, half, ask.clock), quoteOf(hot, ask, half, endOfLife(ask.clock)));
+  const now = quoteOf(hot, ask, half, ask.clock);
+  return mostOfBoth(now, quoteAtEnd(hot, ask, half, now));
 }
 
 /** The most of what a size gives now and at the end of a rate's life. */
@@ -140,7 +147,7 @@ function mostOf(quote: SizeQuote): number {
 /** What the round size gives at most while a rate is kept. Infinity if it is too large for the market: a trade may not be. */
 function mostForWhole(hot: HotMarket, ask: RateAsk): number {
   const now = quoteOf(hot, ask, ask.roundSize, ask.clock);
-  const then = quoteOf(hot, ask, ask.roundSize, endOfLife(ask.clock));
+  const then = quoteAtEnd(hot, ask, ask.roundSize, now);
   if (typeof now !== "object" || typeof then !== "object") return Number.POSITIVE_INFINITY;
   const slack = now.out === then.out ? TIMELESS_SLACK : TIMED_SLACK;
   return (Math.max(now.out, then.out) + ROUNDING) * (1 + slack);

@@ -23,6 +23,7 @@ import { Listener } from "./http/listener.ts";
 import { Proxies } from "./http/proxies.ts";
 import { answerBrokenRequest, frameworkFailure, registerRefusals } from "./http/refusals.ts";
 import { createRequestIds } from "./http/request-id.ts";
+import { NO_SCHEMAS } from "./no-schemas.ts";
 import { readOpenApi } from "./openapi/read.ts";
 import { Documents } from "./pages/documents.ts";
 import { SharedDocument } from "./pages/shared-document.ts";
@@ -153,6 +154,7 @@ export class Api {
     const shedder = createEarlyRefusals({ settings, routes, requestIds, nowMs, isClosing, admission, observe });
     return createFastify({
       logger: false,
+      schemaController: NO_SCHEMAS,
       forceCloseConnections: false,
       routerOptions: { maxParamLength: 1024 },
       trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),

@@ -1,10 +1,9 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { type Dialect, Kysely } from "kysely";
-import pg from "pg";
+import { Kysely } from "kysely";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { currentSchema, migrate } from "./migrations.ts";
-import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
+import { migrate } from "./migrations.ts";
+import type { OpenDatabase } from "./open-database.ts";
 import type { PostgresLimits } from "./postgres-limits.ts";
 import type { Database, Schema } from "./schema.ts";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
@@ -13,7 +12,6 @@ import { SqliteFailure } from "./sqlite-thread.ts";
 const EMBEDDED_FILE = "tradewire.sqlite";
 
 const LIMITS: PostgresLimits = { connections: 10, connectMs: 2_000, statementMs: 5_000 };
-const MIGRATION_LIMITS: PostgresLimits = { connections: 1, connectMs: 2_000, statementMs: 3_600_000 };
 
 /** The database of accounts, keys, challenges and submissions. What a call has written when it resolves survives a crash. */
 export interface Store {
@@ -38,11 +36,12 @@ export async function openStore(
 ): Promise<Store> {
   const { dataDir, databaseUrl } = place;
   try {
-    const db = databaseUrl === undefined ? await openEmbedded(dataDir) : await openPostgres(databaseUrl, limits);
+    const { db, isFault } =
+      databaseUrl === undefined ? await openEmbedded(dataDir) : await openServer(databaseUrl, limits);
     return {
       isEmbedded: databaseUrl === undefined,
-      run: (work) => reporting(() => work(db)),
-      transact: (work) => reporting(() => db.transaction().execute(work)),
+      run: (work) => reporting(isFault, () => work(db)),
+      transact: (work) => reporting(isFault, () => db.transaction().execute(work)),
       close: () => db.destroy(),
     };
   } catch (cause) {
@@ -51,30 +50,22 @@ export async function openStore(
   }
 }
 
-async function openEmbedded(dataDir: string): Promise<Database> {
-  const db = connect(embedded(dataDir));
+async function openEmbedded(dataDir: string): Promise<OpenDatabase> {
+  const db: Database = new Kysely<Schema>({ dialect: embedded(dataDir) });
   try {
     await migrate(db);
-    return db;
+    return { db, isFault: (error) => error instanceof SqliteFailure && SQLITE_FAULTS.has(error.errcode & 0xff) };
   } catch (error) {
     await db.destroy();
     throw error;
   }
 }
 
-/** Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
-async function openPostgres(databaseUrl: string, limits: PostgresLimits): Promise<Database> {
-  const { connectMs } = limits;
-  const migrating = connect(createPostgresDialect(databaseUrl, { ...MIGRATION_LIMITS, connectMs }));
-  try {
-    await migrate(migrating, await currentSchema(migrating));
-  } finally {
-    await migrating.destroy();
-  }
-  return connect(createPostgresDialect(databaseUrl, limits));
+/** Its driver is loaded only now: without a server it is none of the start's. */
+async function openServer(databaseUrl: string, limits: PostgresLimits): Promise<OpenDatabase> {
+  const { openPostgres } = await import("./postgres.ts");
+  return openPostgres(databaseUrl, limits);
 }
-
-const connect = (dialect: Dialect): Database => new Kysely<Schema>({ dialect });
 
 function embedded(dataDir: string): SqliteThreadDialect {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -89,25 +80,19 @@ function ownFile(path: string): string {
 }
 
 /** Does the work. Reports an outage as UPSTREAM_ERROR, which is worth a retry; throws a bug as it is. */
-async function reporting<T>(work: () => Promise<T>): Promise<T> {
+async function reporting<T>(isFault: OpenDatabase["isFault"], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof TradewireError || !isOutage(cause)) throw cause;
+    if (cause instanceof TradewireError || isBug(cause) || isFault(cause)) throw cause;
     throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer. Try again shortly.", { cause });
   }
 }
 
 /** SQLite's result codes for a faulty statement: error, constraint, mismatch, misuse, range. */
 const SQLITE_FAULTS = new Set([1, 19, 20, 21, 25]);
-/** PostgreSQL's error classes for a faulty statement: data, constraint, cursor and transaction state, syntax or access. */
-const POSTGRES_FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
 
-function isOutage(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false;
-  if (error instanceof pg.DatabaseError) {
-    return error.code === READ_ONLY_SERVER || !POSTGRES_FAULTS.has(error.code?.slice(0, 2) ?? "");
-  }
-  if (error instanceof SqliteFailure) return !SQLITE_FAULTS.has(error.errcode & 0xff);
-  return error instanceof Error;
+function isBug(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return true;
+  return !(error instanceof Error);
 }

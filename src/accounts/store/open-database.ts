@@ -1,0 +1,8 @@
+import type { Database } from "./schema.ts";
+
+/** An open database with its schema, of either kind. */
+export interface OpenDatabase {
+  readonly db: Database;
+  /** True of an error that a faulty statement causes. */
+  isFault(error: unknown): boolean;
+}

@@ -1,0 +1,33 @@
+import { Kysely } from "kysely";
+import pg from "pg";
+import { currentSchema, migrate } from "./migrations.ts";
+import type { OpenDatabase } from "./open-database.ts";
+import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
+import type { PostgresLimits } from "./postgres-limits.ts";
+import type { Database, Schema } from "./schema.ts";
+
+const MIGRATION_LIMITS: PostgresLimits = { connections: 1, connectMs: 2_000, statementMs: 3_600_000 };
+
+/** PostgreSQL's error classes for a faulty statement: data, constraint, cursor and transaction state, syntax or access. */
+const FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
+
+/** Opens a PostgreSQL database and migrates its schema. Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
+export async function openPostgres(databaseUrl: string, limits: PostgresLimits): Promise<OpenDatabase> {
+  const { connectMs } = limits;
+  const migrating = connect(databaseUrl, { ...MIGRATION_LIMITS, connectMs });
+  try {
+    await migrate(migrating, await currentSchema(migrating));
+  } finally {
+    await migrating.destroy();
+  }
+  return { db: connect(databaseUrl, limits), isFault };
+}
+
+const connect = (databaseUrl: string, limits: PostgresLimits): Database =>
+  new Kysely<Schema>({ dialect: createPostgresDialect(databaseUrl, limits) });
+
+function isFault(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code !== READ_ONLY_SERVER && FAULTS.has(error.code?.slice(0, 2) ?? "")
+  );
+}

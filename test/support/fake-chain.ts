@@ -71,6 +71,7 @@ export function fakeSubscriptions(now: () => number = Date.now): FakeSubscriptio
       lostListeners.add(listener);
       return () => lostListeners.delete(listener);
     },
+    host: () => undefined,
     lastSlot: () => lastSlot,
     lastSlotAtMs: () => lastSlotAtMs,
     doubt() {

@@ -49,7 +49,7 @@ export function connectShadow(
   const path = shadowPath ?? own!.path;
   const programReader = createProgramReader({ pool, reader, commitment: COMMITMENT });
   const watch = closers.keep(
-    createProgramWatch({ reader: programReader, subscriptions, commitment: COMMITMENT, warn }),
+    createProgramWatch({ reader: programReader, subscriptions, commitment: COMMITMENT, now, warn }),
   );
   const link: ShadowLink = closers.keep(new ShadowLink({ path, onOpen: () => features.renew() }));
   const features = closers.keep(new ClusterFeatures({ link, reader, warn }));

@@ -37,6 +37,14 @@ interface DeploymentNews {
   readonly appeared: readonly Address[];
 }
 
+/** What one node says of a deployment. */
+export interface DeployVote {
+  /** Slot of the state that it answered from. */
+  readonly at: bigint;
+  /** Slot of the deployment; undefined if it shows none. */
+  readonly slot: bigint | undefined;
+}
+
 /** Reads which build of a program is deployed, and its bytes. */
 export interface ProgramReader {
   /** The deployments of programs, in order; null if there is none or its loader is unknown. @throws TradewireError UPSTREAM_ERROR */
@@ -45,6 +53,8 @@ export interface ProgramReader {
   fetchDeploySlots(deployments: readonly DeployedProgram[]): Promise<readonly (bigint | undefined)[]>;
   /** The same, and in the same calls which of the absent programs are there now. @throws TradewireError UPSTREAM_ERROR */
   fetchNews(deployments: readonly DeployedProgram[], absent: readonly Address[]): Promise<DeploymentNews>;
+  /** What each node says of a deployment; nodes that do not answer are left out. Undefined with one node, which has nobody to agree with. */
+  fetchDeployVotes(deployment: DeployedProgram): Promise<readonly DeployVote[] | undefined>;
   /**
    * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile. With two nodes or more, the bytes of two
    * must be the same, and a third settles it if they are not: what runs decides over every quote of a venue.
@@ -105,6 +115,16 @@ class RpcProgramReader implements ProgramReader {
     };
   }
 
+  async fetchDeployVotes({ codeAddress }: DeployedProgram): Promise<readonly DeployVote[] | undefined> {
+    const { endpoints } = this.#options.pool;
+    if (endpoints.length < 2) return undefined;
+    const asked = endpoints.map(async (endpoint) => {
+      const { slot, accounts } = await this.#readSlices([codeAddress], 0, CODE_HEADER_BYTES, endpoint);
+      return { at: slot, slot: deploySlotOf(accounts[0]?.data ?? NO_DATA) };
+    });
+    return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  }
+
   async fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined> {
     const { endpoints } = this.#options.pool;
     if (endpoints.length < 2) return this.#readCode(deployment, undefined);
@@ -152,17 +172,27 @@ class RpcProgramReader implements ProgramReader {
     length: number,
     only?: RpcEndpoint,
   ): Promise<readonly (Account | null)[]> {
+    return (await this.#readSlices(addresses, offset, length, only)).accounts;
+  }
+
+  async #readSlices(
+    addresses: readonly Address[],
+    offset: number,
+    length: number,
+    only?: RpcEndpoint,
+  ): Promise<{ readonly slot: bigint; readonly accounts: readonly (Account | null)[] }> {
     const { pool, commitment } = this.#options;
     const config = { encoding: "base64", commitment, dataSlice: { offset, length } };
     const result = await pool.read("getMultipleAccounts", [addresses.map(String), config], { only });
     const { slot, value } = asContext(result, WHAT);
     const values = asList(value, WHAT);
-    return addresses.map((address, i) => {
+    const accounts = addresses.map((address, i) => {
       const account = asAccount(address, values[i] ?? null, slot);
       if (account !== null && account.data.length > length)
         throw new NodeError("malformed", "A Solana node ignored the slice of an account it was asked for.");
       return account;
     });
+    return { slot, accounts };
   }
 }
 

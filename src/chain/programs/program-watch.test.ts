@@ -49,9 +49,16 @@ function startWatch(accounts: Map<Address, { readonly data: Buffer; readonly exe
   } as unknown as RpcPool;
   const reader = createAccountReader({ pool, commitment: "processed" });
   const programs = createProgramReader({ pool, reader, commitment: "processed" });
-  const subscriptions = { subscribe: () => () => {} };
+  const subscriptions = { subscribe: () => () => {}, doubt: () => false, host: () => undefined };
   const replaced: DeployedProgram[] = [];
-  watch = createProgramWatch({ reader: programs, subscriptions, commitment: "processed", warn: () => {}, pollMs: 1e9 });
+  watch = createProgramWatch({
+    reader: programs,
+    subscriptions,
+    commitment: "processed",
+    now: Date.now,
+    warn: () => {},
+    pollMs: 1e9,
+  });
   watch.onReplaced((deployed) => replaced.push(deployed));
   return { calls, replaced };
 }

@@ -1,16 +1,21 @@
 import type { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
 import type { DeployedProgram } from "../port.ts";
 import { asAccount, asContext } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import { NoticeVotes } from "./notice-votes.ts";
 import { CODE_HEADER_BYTES, deploySlotOf, type ProgramReader } from "./program-reader.ts";
 
 interface ProgramWatchOptions {
   readonly reader: ProgramReader;
-  readonly subscriptions: Pick<Subscriptions, "subscribe">;
+  readonly subscriptions: Pick<Subscriptions, "subscribe" | "doubt" | "host">;
   readonly commitment: "processed" | "confirmed";
+  readonly now: Now;
   readonly warn: (message: string) => void;
   /** How often deployments are read, whatever the stream reports. Milliseconds. */
   readonly pollMs?: number;
+  /** Pause before nodes that are behind a notice are asked again. Milliseconds. */
+  readonly pauseMs?: number;
 }
 
 const DEFAULT_POLL_MS = 2_000;
@@ -41,12 +46,23 @@ class HeaderWatch implements ProgramWatch {
   readonly #reading = new Map<Address, Promise<void>>();
   readonly #cancels: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
+  readonly #votes: NoticeVotes;
   #listener: (deployed: DeployedProgram) => void = () => {};
   #isPolling = false;
   #isFailing = false;
 
   constructor(options: ProgramWatchOptions) {
     this.#options = options;
+    const { reader, subscriptions, now, warn, pauseMs } = options;
+    this.#votes = new NoticeVotes({
+      reader,
+      now,
+      warn,
+      doubt: () => void subscriptions.doubt(),
+      host: () => subscriptions.host(),
+      settle: (id, slot) => this.#note(id, slot),
+      ...(pauseMs === undefined ? {} : { pauseMs }),
+    });
     this.#timer = setInterval(() => void this.refresh(), options.pollMs ?? DEFAULT_POLL_MS);
   }
 
@@ -75,6 +91,7 @@ class HeaderWatch implements ProgramWatch {
 
   close(): void {
     clearInterval(this.#timer);
+    this.#votes.close();
     for (const cancel of this.#cancels.splice(0)) cancel();
   }
 
@@ -96,7 +113,10 @@ class HeaderWatch implements ProgramWatch {
       onNotice: (result) => {
         const { slot, value } = asContext(result, "a program notice");
         const account = asAccount(codeAddress, value, slot);
-        this.#note(id, account === null ? undefined : deploySlotOf(account.data));
+        const deployed = account === null ? undefined : deploySlotOf(account.data);
+        const known = this.#programs.get(id);
+        if (deployed === undefined || known === null || known === undefined || known.slot === deployed) return;
+        this.#votes.receive(known, deployed, slot);
       },
     });
   }

@@ -20,6 +20,8 @@ export interface Subscriptions {
    * account notices of the slot before to have come as well.
    */
   lastSlotAtMs(): number;
+  /** Host of the node in use; undefined while there is no connection. */
+  host(): string | undefined;
   /** The connection contradicts the chain or has lost something: the next node replaces it as soon as it can. @returns false if there is no other node */
   doubt(): boolean;
   close(): void;
@@ -142,6 +144,10 @@ class NodeSubscriptions implements Subscriptions {
 
   lastSlot(): bigint {
     return this.#current?.lastSlot ?? 0n;
+  }
+
+  host(): string | undefined {
+    return this.#current?.host;
   }
 
   lastSlotAtMs(): number {

@@ -1,0 +1,146 @@
+import { afterEach, expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { UPGRADEABLE_LOADER } from "../../solana/programs.ts";
+import type { DeployedProgram } from "../port.ts";
+import { createAccountReader } from "../rpc/accounts/account-reader.ts";
+import type { SubscriptionRequest } from "../rpc/held-subscriptions.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
+import { createProgramReader } from "./program-reader.ts";
+import { createProgramWatch, type ProgramWatch } from "./program-watch.ts";
+
+const [PROGRAM, CODE] = [1, 2].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [Address, Address];
+
+let watch: ProgramWatch;
+afterEach(() => watch.close());
+
+/** What a node says: the slot of its state, and that of the program's deployment. Undefined: it does not answer. */
+type Said = { readonly at: number; readonly deploySlot: number } | undefined;
+
+function headerAt(slot: number): Buffer {
+  const data = Buffer.alloc(45);
+  data.writeUInt32LE(3, 0);
+  data.writeBigUInt64LE(BigInt(slot), 4);
+  return data;
+}
+
+function pointer(): Buffer {
+  const data = Buffer.alloc(36);
+  data.writeUInt32LE(2, 0);
+  data.set(CODE.bytes, 4);
+  return data;
+}
+
+const wire = (data: Buffer, executable: boolean) => ({
+  data: [data.toString("base64"), "base64"],
+  owner: UPGRADEABLE_LOADER.toString(),
+  lamports: 1,
+  executable,
+  rentEpoch: 0,
+  space: data.length,
+});
+
+/** A watch over nodes that say what the test sets, and a stream that reports what it sends. */
+async function start(nodes: Said[]) {
+  const endpoints = nodes.map((_, i) => ({ name: `node ${i}` }) as RpcEndpoint);
+  let asked = 0;
+  const pool = {
+    endpoints,
+    async read(_method: string, [addresses]: [readonly string[]], { only }: ReadOptions = {}) {
+      const said = nodes[only === undefined ? 0 : endpoints.indexOf(only)];
+      if (only !== undefined) asked += 1;
+      if (said === undefined) throw new Error("no answer");
+      const value = addresses.map((one) =>
+        one === CODE.toString() ? wire(headerAt(said.deploySlot), false) : wire(pointer(), true),
+      );
+      return { context: { slot: said.at }, value };
+    },
+  } as unknown as RpcPool;
+  let stream!: SubscriptionRequest;
+  let doubts = 0;
+  const subscriptions = {
+    subscribe(request: SubscriptionRequest) {
+      stream = request;
+      return () => {};
+    },
+    doubt: () => ++doubts > 0,
+    host: () => "stream.example",
+  };
+  const warnings: string[] = [];
+  const replaced: bigint[] = [];
+  const options = { commitment: "processed", warn: (line: string) => void warnings.push(line) } as const;
+  const reader = createAccountReader({ pool, commitment: "processed" });
+  let nowMs = 0;
+  watch = createProgramWatch({
+    reader: createProgramReader({ pool, reader, commitment: "processed" }),
+    subscriptions,
+    ...options,
+    now: () => nowMs,
+    pollMs: 1e9,
+    pauseMs: 1,
+  });
+  const waiting: (() => void)[] = [];
+  watch.onReplaced(({ slot }: DeployedProgram) => {
+    replaced.push(slot);
+    for (const wake of waiting.splice(0)) wake();
+  });
+  await watch.follow([PROGRAM]);
+  return {
+    replaced,
+    warnings,
+    asked: () => asked,
+    doubts: () => doubts,
+    advance: (ms: number) => void (nowMs += ms),
+    notice: (slot: number, at: number) =>
+      stream.onNotice({ context: { slot: at }, value: wire(headerAt(slot), false) }),
+    /** Resolves once the deployments that count have changed so often. */
+    async until(count: number): Promise<void> {
+      while (replaced.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
+test("two nodes that agree outvote a stream that lies in every slot: it withholds once, and is set aside by name", async () => {
+  const rig = await start([
+    { at: 100, deploySlot: 5 },
+    { at: 100, deploySlot: 5 },
+  ]);
+  rig.notice(99, 99);
+  expect(rig.replaced).toEqual([99n]);
+  await rig.until(2);
+  expect(rig.replaced).toEqual([99n, 5n]);
+  expect(rig.warnings).toEqual([expect.stringMatching(/stream\.example .* slot 99, two nodes say 5/)]);
+  expect(rig.doubts()).toBe(1);
+  for (let slot = 100; slot < 140; slot++) rig.notice(slot, slot);
+  expect([rig.replaced.length, watch.get(PROGRAM)?.slot]).toEqual([2, 5n]);
+  expect(rig.asked()).toBeLessThanOrEqual(4);
+});
+
+test("a real replacement counts at once, though nodes are behind the stream, and set aside once a node confirms it", async () => {
+  const nodes: Said[] = [
+    { at: 100, deploySlot: 5 },
+    { at: 100, deploySlot: 5 },
+  ];
+  const rig = await start(nodes);
+  rig.notice(101, 101);
+  expect(rig.replaced).toEqual([101n]);
+  nodes[0] = { at: 101, deploySlot: 101 };
+  nodes[1] = { at: 101, deploySlot: 101 };
+  rig.advance(60_000);
+  rig.notice(99, 102);
+  nodes[0] = { at: 102, deploySlot: 101 };
+  nodes[1] = { at: 102, deploySlot: 101 };
+  await rig.until(3);
+  expect(rig.replaced).toEqual([101n, 99n, 101n]);
+});
+
+test("one node alone outvotes nothing, and a stream's own slot far ahead of the nodes does not protect its lie", async () => {
+  const nodes: Said[] = [{ at: 100, deploySlot: 5 }, undefined];
+  const rig = await start(nodes);
+  rig.notice(99, 1_000_000);
+  expect(rig.replaced).toEqual([99n]);
+  nodes[1] = { at: 100, deploySlot: 5 };
+  rig.advance(10_000);
+  await rig.until(2);
+  expect(rig.replaced).toEqual([99n, 5n]);
+});

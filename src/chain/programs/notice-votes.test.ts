@@ -90,7 +90,9 @@ async function start(nodes: Said[]) {
     warnings,
     asked: () => asked,
     doubts: () => doubts,
-    advance: (ms: number) => void (nowMs += ms),
+    advance(ms: number): void {
+      nowMs += ms;
+    },
     notice: (slot: number, at: number) =>
       stream.onNotice({ context: { slot: at }, value: wire(headerAt(slot), false) }),
     /** Resolves once the deployments that count have changed so often. */

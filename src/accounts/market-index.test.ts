@@ -121,3 +121,21 @@ test("a database that a busy machine makes slow by a second is waited for: a sea
     vi.useRealTimers();
   }
 });
+
+test("a process that stands still blames no database: an answer that came meanwhile counts", async () => {
+  // Answers within two turns of the loop: after the timers that are due by then.
+  const answered = () => new Promise((resolve) => setImmediate(() => setImmediate(() => resolve([]))));
+  const prompt = { isEmbedded: true, run: answered } as unknown as Store;
+  const index = new StoredMarketIndex({
+    store: prompt,
+    network: "genesis",
+    now: () => 1,
+    answerMs: 50,
+    warn: () => {},
+  });
+  const finding = index.find(["mint"]);
+  await Promise.resolve();
+  const untilMs = performance.now() + 60;
+  while (performance.now() < untilMs);
+  expect(await finding).toEqual(new Map());
+});

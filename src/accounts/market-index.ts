@@ -1,5 +1,6 @@
 import { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
+import { afterRunning } from "../primitives/turns/after-running.ts";
 import type { Database } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
@@ -24,7 +25,7 @@ interface StoredMarketIndexOptions {
   readonly now: Now;
   /** The clock of the searches that are added and found; absent: `now`. */
   readonly searchMs?: Now;
-  /** Longest wait for an answer: after that the chain is searched as if nothing were known. Milliseconds. */
+  /** Longest wait for an answer, while this process runs: after that the chain is searched as if nothing were known. Milliseconds. */
   readonly answerMs?: number;
   readonly warn: (message: string) => void;
 }
@@ -69,7 +70,7 @@ export class StoredMarketIndex {
     if (this.#isClosed || now() < this.#downUntilMs) return undefined;
     const asking = keys.map((key) => this.#ask(key));
     const late = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => late.resolve(undefined), answerMs);
+    const stop = afterRunning(answerMs, () => late.resolve(undefined));
     try {
       const entries = await Promise.race([Promise.all(asking), late.promise]);
       if (entries === undefined) {
@@ -84,7 +85,7 @@ export class StoredMarketIndex {
       this.#note(error);
       return undefined;
     } finally {
-      clearTimeout(timer);
+      stop();
     }
   }
 

@@ -59,6 +59,37 @@ function curveOf([tickSpacing, tick, sqrtPrice, liquidity, feeRate, feeOn, info,
   };
 }
 
+/**
+ * What the same source leaves, trade after trade on one pool: the pool as above, then the trades (token 0 goes in, exact in,
+ * amount, time) with token 0, token 1, price, liquidity and tick after, the volatility (reference group, reference, accumulated,
+ * time) and the orders that are left; null where it refused, which leaves the pool as it was.
+ */
+type Sequence = readonly [
+  ...pool: readonly [Vector[0], Vector[1], Vector[2], Vector[3], Vector[4], Vector[5], Vector[6]],
+  ticks: Vector[11],
+  trades: readonly (readonly [
+    zeroForOne: 0 | 1,
+    exactIn: 0 | 1,
+    amount: string,
+    now: number,
+    left:
+      | readonly [
+          amount0: string,
+          amount1: string,
+          sqrtPrice: string,
+          liquidity: string,
+          tick: number,
+          volatility: readonly number[],
+          orders: readonly (readonly [tick: number, unfilled: string])[],
+        ]
+      | null,
+  ])[],
+];
+
+const sequences = JSON.parse(
+  readFileSync(new URL("../fixtures/raydium-clmm-sequences.json", import.meta.url), "utf8"),
+) as readonly Sequence[];
+
 describe("raydium_clmm against the program's source of July 2026", () => {
   it("is exact, and refuses the same trades", () => {
     let matched = 0;
@@ -78,6 +109,43 @@ describe("raydium_clmm against the program's source of July 2026", () => {
       expect(after?.curve.sqrtPrice, `vector ${index}`).toBe(BigInt(result[2]));
     }
     expect(vectors.length - refused).toBeGreaterThanOrEqual(300);
+    expect(matched).toBeGreaterThan(100);
+  });
+
+  it("leaves what the program leaves: price, tick, liquidity, volatility and orders, trade after trade", () => {
+    let trades = 0;
+    let matched = 0;
+    for (const [index, [spacing, tick, price, liquidity, fee, feeOn, info, ticks, made]] of sequences.entries()) {
+      let curve = curveOf([spacing, tick, price, liquidity, fee, feeOn, info, true, true, "0", 0, ticks, null]);
+      for (const [at, [zeroForOne, exactIn, amount, now, left]] of made.entries()) {
+        const what = `sequence ${index}, trade ${at}`;
+        const after = clmmAfter(curve, zeroForOne === 1, exactIn === 1, BigInt(amount), BigInt(now));
+        if (left === null) {
+          expect(after, what).toBeUndefined();
+          continue;
+        }
+        expect(after, what).toBeDefined();
+        const { fill } = after!;
+        curve = after!.curve;
+        trades++;
+        matched += fill.matched;
+        const { volatility } = curve;
+        const measured = volatility && [
+          volatility.groupReference,
+          volatility.reference,
+          volatility.accumulated,
+          Number(volatility.updatedAt),
+        ];
+        const orders = curve.ticks.flatMap((one, place) => {
+          const unfilled = curve.orders[place]!;
+          return unfilled > 0n ? [[one, String(unfilled)]] : [];
+        });
+        const amounts = zeroForOne === 1 ? [fill.input, fill.output] : [fill.output, fill.input];
+        const said = [...amounts, curve.sqrtPrice, curve.liquidity].map(String);
+        expect([...said, curve.tick, measured ?? [], orders], what).toEqual(left);
+      }
+    }
+    expect(trades).toBeGreaterThan(800);
     expect(matched).toBeGreaterThan(100);
   });
 });

@@ -6,7 +6,7 @@ import type { Intent } from "../intent.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
-import { fittingDivision, nearlyFits } from "../quote/split/fitting-division.ts";
+import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
 import type { Splits } from "../quote/split/split-routes.ts";
 import type { LoadedTrade } from "./load-trade.ts";
 import {
@@ -120,7 +120,11 @@ function lighterThan(
   fitLoss: FitLoss,
 ): Route | undefined {
   const { intent } = terms;
-  const fitting = fittingDivision(intent.mode, splits, route, (lighter) => composeMessage(ports, terms, lighter).fits);
+  const kind = `build in ${capacityOf(ports, terms.request)}`;
+  const fitting = rememberedDivision(intent.mode, splits, route, kind, {
+    fits: (lighter) => composeMessage(ports, terms, lighter).fits,
+    never: (refused) => fitsNobody(ports, terms, refused),
+  });
   if (fitting !== undefined && fitsNobody(ports, terms, route)) {
     splits.leavesOut(fitting);
     fitLoss.fitsNobody(route);
@@ -142,6 +146,9 @@ function cheaperThan(
 }
 
 /** What decides how much a transaction holds, but for the wallet. */
-function capacityOf({ settings, lookupTables }: DraftPorts, { maxTransactionVersion }: LoadedTrade["request"]): string {
+function capacityOf(
+  { settings, lookupTables }: DraftPorts,
+  { maxTransactionVersion }: MessageTerms["request"],
+): string {
   return settings.transactionV1 && maxTransactionVersion === 1 ? VERSION_1 : `${lookupTables().length}`;
 }

@@ -9,7 +9,7 @@ import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
-import { fittingDivision, nearlyFits } from "./split/fitting-division.ts";
+import { nearlyFits, rememberedDivision } from "./split/fitting-division.ts";
 import type { Splits } from "./split/split-routes.ts";
 import { withheldVenues } from "./withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
@@ -148,7 +148,10 @@ function lighter(
   const measure = (route: Route) => measureRoutes(intent, snapshot, [route], maxTransactionVersion)[0]!;
   const fit = best === undefined ? undefined : measure(best);
   if (best === undefined || fit?.kind !== "never" || !nearlyFits(fit)) return [];
-  const found = fittingDivision(intent.mode, splits, best, (route) => measure(route).kind !== "never");
+  const found = rememberedDivision(intent.mode, splits, best, `quote in version ${maxTransactionVersion ?? 0}`, {
+    fits: (route) => measure(route).kind !== "never",
+    never: () => true,
+  });
   return found === undefined ? [] : [found];
 }
 

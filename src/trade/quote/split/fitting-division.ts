@@ -56,6 +56,30 @@ export function fittingDivision(
   return undefined;
 }
 
+/**
+ * The same, and that there is none is kept while the markets hardly change: the search costs tens of milliseconds.
+ *
+ * @param kind names the kind of transaction
+ * @param never true if a division that does not fit would fit no wallet's transaction of this kind
+ */
+export function rememberedDivision(
+  mode: "exactIn" | "exactOut",
+  splits: Pick<Splits, "lighter" | "hasNoLighter" | "findsNoLighter">,
+  unfit: Route,
+  kind: string,
+  { fits, never }: { readonly fits: (route: Route) => boolean; readonly never: (route: Route) => boolean },
+): Route | undefined {
+  if (splits.hasNoLighter(kind)) return undefined;
+  const refused = [unfit];
+  const found = fittingDivision(mode, splits, unfit, (route) => {
+    if (fits(route)) return true;
+    refused.push(route);
+    return false;
+  });
+  if (found === undefined && refused.every(never)) splits.findsNoLighter(kind);
+  return found;
+}
+
 function compareAmounts(mode: "exactIn" | "exactOut", a: Route, b: Route): number {
   const [more, less] = mode === "exactIn" ? [a.outAmount, b.outAmount] : [b.inAmount, a.inAmount];
   return more > less ? -1 : more < less ? 1 : 0;

@@ -48,6 +48,8 @@ export class SplitPlan {
   #fits = new Map<string, KnownFit>();
   /** Closed edges by the markets that were left out and the most paths. */
   #lightShapes = new Map<string, Uint8Array | undefined>();
+  /** Kinds of transactions that hold no lighter division either. */
+  #withoutLighter = new Set<string>();
   readonly #budget = { left: QUOTE_BUDGET };
   #network: CurveNetwork | undefined;
   #shapes: DirectedSearch | undefined;
@@ -76,6 +78,7 @@ export class SplitPlan {
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
     plan.#lightShapes = this.#lightShapes;
+    plan.#withoutLighter = this.#withoutLighter;
     return plan;
   }
 
@@ -136,6 +139,17 @@ export class SplitPlan {
   /** Notes that so many paths fit into no transaction. */
   neverFits(capacity: string | undefined, paths: number): void {
     this.#learnFit(capacity, { paths: Math.min(this.widest(capacity), paths - 1) });
+  }
+
+  /** True if divisions without some markets were found to fit no transaction of this kind either. */
+  hasNoLighter(kind: string): boolean {
+    return this.#withoutLighter.has(kind);
+  }
+
+  /** Notes that they do not. */
+  findsNoLighter(kind: string): void {
+    if (this.#withoutLighter.size >= MOST_CAPACITIES) this.#withoutLighter.clear();
+    this.#withoutLighter.add(kind);
   }
 
   /** How many times as good as the route that trades begin with the best one is that fits nobody, as far as known; at least 1. */

@@ -32,6 +32,8 @@ const NO_SPLITS: Splits = {
   best: undefined,
   narrower: () => undefined,
   lighter: () => undefined,
+  hasNoLighter: () => true,
+  findsNoLighter: () => undefined,
   leavesOut: () => undefined,
   neverFits: () => undefined,
   unfitWorth: 1,
@@ -59,6 +61,9 @@ export interface Splits {
   readonly narrower: (maxPaths: number) => Route | undefined;
   /** The best division without a market of one found here, for transactions that it does not fit. */
   readonly lighter: (route: Route, market: HotMarket) => Route | undefined;
+  /** True if no lighter division fits a kind of transaction, of any wallet, as found on these markets before. */
+  readonly hasNoLighter: (kind: string) => boolean;
+  readonly findsNoLighter: (kind: string) => void;
   /** Notes that no wallet's transaction holds more than this lighter division: the next trades begin with it. */
   readonly leavesOut: (route: Route) => void;
   /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
@@ -108,6 +113,8 @@ export function splitRoutes(
     best: search.widest(),
     narrower: (maxPaths) => search.best(maxPaths),
     lighter: (route, market) => search.lighter(route, market),
+    hasNoLighter: (kind) => plan.hasNoLighter(`${kind}, ${terms.maxPaths} paths`),
+    findsNoLighter: (kind) => plan.findsNoLighter(`${kind}, ${terms.maxPaths} paths`),
     leavesOut: (route) => plan.leavesOut(capacity, search.leftOutOf(route)),
     neverFits: (paths) => plan.neverFits(capacity, paths),
     unfitWorth: plan.unfitWorth(capacity),

@@ -6,7 +6,7 @@ import type { ApiSettings } from "../../../src/api/settings.ts";
 import { monotonicMs } from "../../../src/primitives/clock.ts";
 import { DEFAULT_API_SETTINGS } from "../../support/api-settings.ts";
 import { createFakeAccounts, createFakeTrades } from "../../support/fake-trades.ts";
-import { type CoreTime, CoreTimes, usedMs } from "./core-times.ts";
+import { type CoreTime, CoreTimes, giveWay, usedMs } from "./core-times.ts";
 
 /** The edge in a process of its own, so that its memory and its event loop are its own. */
 export interface EdgeProcess {
@@ -35,6 +35,8 @@ export interface EdgeOptions {
   readonly submitMs?: number;
   /** Takes note of processor time. */
   readonly watchCore?: boolean;
+  /** Whether the process leaves the processor to all others. */
+  readonly givesWay?: boolean;
 }
 
 const FILE = fileURLToPath(import.meta.url);
@@ -97,6 +99,7 @@ function beBusy(milliseconds: number): void {
 }
 
 async function main(options: EdgeOptions): Promise<void> {
+  if (options.givesWay) giveWay();
   const api = await createEdge(options);
   const { port } = await api.listen();
   let stallMs = 0;

@@ -16,7 +16,8 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
-const READY_MS = 60_000;
+/** Ends one that hangs, on however busy a machine. */
+const READY_MS = 300_000;
 
 export async function startServiceProcess(
   settings: Readonly<Record<string, string>>,

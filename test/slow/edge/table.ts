@@ -11,8 +11,9 @@ interface Row {
   readonly holds: boolean;
 }
 
-/** Around the whole run: prints each row of docs/promises.md with its target and what was measured. */
-export default function printTable(): () => void {
+/** Around the whole run, of whichever projects: prints each row of docs/promises.md with its target and what was measured. */
+export default function printTable(): (() => void) | undefined {
+  if (process.env.EDGE_TABLE !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "tradewire-edge-"));
   process.env.EDGE_TABLE = join(folder, "rows.jsonl");
   return () => {

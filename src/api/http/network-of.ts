@@ -1,20 +1,31 @@
-import { isIPv6 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 
-/** Remembered IPv6 addresses; the memory is cleared when it is full. */
+/** Remembered addresses with a colon; the memory is cleared when it is full. */
 const REMEMBERED = 10_000;
+/** Longer than any address, with zone and port: what a header names beyond that is not kept. */
+const LONGEST = 64;
+/** An address as some proxies forward it, with the port of its connection. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
 const known = new Map<string, string>();
 
+/** An address without the port and zone that proxies may forward with it. Anything that is no address is returned as it is. */
+export function withoutPort(address: string): string {
+  const [, v6, v4] = WITH_PORT.exec(address) ?? [];
+  return (v6 ?? v4 ?? address).split("%", 1)[0]!;
+}
+
 /**
- * The part of the address space that one client owns: an IPv4 address (also if mapped into IPv6) or a /64 network of IPv6.
- * Empty if the address is unknown, as it is once a connection was reset.
+ * The part of the address space that one client owns: an IPv4 address (also if mapped into IPv6) or a /64 network of IPv6, however
+ * they are written. Empty if the address is unknown, as it is once a connection was reset.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined) return "";
+  if (address.length > LONGEST) return address.slice(0, LONGEST);
   if (!address.includes(":")) return address;
   let network = known.get(address);
   if (network === undefined) {
-    network = readNetwork(address);
+    network = readNetwork(withoutPort(address));
     if (known.size >= REMEMBERED) known.clear();
     known.set(address, network);
   }
@@ -22,13 +33,27 @@ export function networkOf(address: string | undefined): string {
 }
 
 function readNetwork(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head, tail] = address.split("%", 1)[0]!.split("::") as [string, string?];
-  const groups = head === "" ? [] : head.split(":");
-  const rest = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length;
-  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...rest];
-  return `${all.slice(0, 4).join(":")}::/64`;
+  if (isIPv4(address) || !isIPv6(address)) return address;
+  const groups = groupsOf(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return [groups[6]! >> 8, groups[6]! & 0xff, groups[7]! >> 8, groups[7]! & 0xff].join(".");
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [head, tail] = address.split("::") as [string, string?];
+  const [before, after] = [numbersOf(head), numbersOf(tail ?? "")];
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  return [...before, ...Array.from({ length: zeros }, () => 0), ...after];
+}
+
+function numbersOf(text: string): number[] {
+  if (text === "") return [];
+  return text.split(":").flatMap((group) => {
+    if (!group.includes(".")) return [Number.parseInt(group, 16)];
+    const [a, b, c, d] = group.split(".").map(Number) as [number, number, number, number];
+    return [(a << 8) | b, (c << 8) | d];
+  });
 }

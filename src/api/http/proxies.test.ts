@@ -41,4 +41,6 @@ test("named, each proxy of the chain has to be one of them", () => {
     false,
   ]);
   expect(some.trusts("10.0.0.1", 2)).toBe(false);
+  // Some proxies forward the port too.
+  expect([some.trusts("203.0.113.77:1234", 1), some.trusts("[2001:db8:1::1]:1", 1)]).toEqual([true, true]);
 });

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { parseAddressRange } from "../../primitives/address-range.ts";
+import { withoutPort } from "./network-of.ts";
 
 /** Networks that no caller on the internet has an address of: where proxies stand unless the operator names their addresses. */
 const PRIVATE_NETWORKS = [
@@ -47,7 +48,7 @@ export class Proxies {
 
   #knows(address: string | undefined): boolean {
     if (address === undefined) return false;
-    const bare = address.split("%", 1)[0]!;
+    const bare = withoutPort(address);
     const family = isIP(bare);
     return family !== 0 && this.#known.check(bare, family === 6 ? "ipv6" : "ipv4");
   }

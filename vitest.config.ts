@@ -43,7 +43,7 @@ function testFilesWith(pattern: RegExp): string[] {
   return files.map((path) => join("src", path)).filter((path) => pattern.test(readFileSync(path, "utf8")));
 }
 
-const EDGE_OUTCOMES = ["test/slow/edge/{accounts,fuzz,processes,rolling,tokens-and-signatures}.test.ts"];
+const EDGE_OUTCOMES = ["test/slow/edge/{accounts,fuzz,http2-floods,processes,rolling,tokens-and-signatures}.test.ts"];
 const edge: TestProjectInlineConfiguration["test"] = {
   globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"],
   hookTimeout: 300_000,
@@ -64,12 +64,12 @@ const slowSuites = [
     execArgv: ["--max-old-space-size=1024"],
   }),
   slow("diagnosis", 10, { globalSetup: [] }),
-  // Rows judged by what comes out or by processor time, two files at once; then those judged by the clock, one after another.
+  // Rows judged by outcomes or processor time, three files at once; then those judged by the clock, one after another.
   slow("edge", 4, {
     ...edge,
     include: EDGE_OUTCOMES,
     fileParallelism: true,
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { groupOrder: 1 },
   }),
   slow("edge-timed", 4, {

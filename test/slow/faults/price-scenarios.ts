@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Mutator } from "./mutation.ts";
 import { PoolWitness, type Verdict } from "./pool-witness.ts";
 import type { Rig } from "./rig.ts";
 import { type Measure, onRig, type Scenario, trades, until } from "./scenario.ts";
@@ -11,6 +12,13 @@ const DETECTED_MS = 2_000;
 const MOVES = 12;
 const LEAST = 50;
 const FACTORS = [0.5, 2] as const;
+/** Who ask for builds side by side, each with a key of its own, and the pause of each between two. Milliseconds. */
+const WATCHERS = 3;
+const PAUSE_MS = 30;
+/** The promised 20 seeds. */
+const ALL_SEEDS = { scale: 1, runs: 20 };
+/** Share of a node's answers and notices that are changed in any field. */
+const SHARE = 0.3;
 
 /** Builds priced while one node lies about token balances, over every transport. */
 export const PRICE_SCENARIOS: readonly Scenario[] = [
@@ -18,6 +26,7 @@ export const PRICE_SCENARIOS: readonly Scenario[] = [
     row: 41,
     promise: "one of 2, one of 3 nodes halves or doubles every token balance",
     target: "0 builds on a lie later than 2 s after it began; 1 of 3: ≥ 99 % answered",
+    promised: ALL_SEEDS,
     async run({ seed, scale }) {
       const measures: Measure[] = [];
       for (let i = 0; i < scale; i++) {
@@ -28,13 +37,27 @@ export const PRICE_SCENARIOS: readonly Scenario[] = [
           }
         }
       }
-      return {
-        measured: measures.map(({ measured }) => measured).join("; "),
-        broken: measures.flatMap(({ broken }) => broken),
-      };
+      return together(measures);
+    },
+  },
+  {
+    row: 41,
+    promise: "one of 2, one of 3 nodes lies in any field about accounts",
+    target: "0 builds on a lie later than 2 s after it began; 1 of 3: ≥ 99 % answered",
+    promised: ALL_SEEDS,
+    async run({ seed, scale }) {
+      const measures: Measure[] = [];
+      for (let i = 0; i < scale; i++)
+        for (const endpoints of [2, 3]) measures.push(await lieInAnyField(seed + i, endpoints));
+      return together(measures);
     },
   },
 ];
+
+const together = (measures: readonly Measure[]): Measure => ({
+  measured: measures.map(({ measured }) => measured).join("; "),
+  broken: measures.flatMap(({ broken }) => broken),
+});
 
 interface Lie {
   readonly seed: number;
@@ -45,7 +68,7 @@ interface Lie {
 
 function lieTo({ seed, endpoints, liar, factor }: Lie): Promise<Measure> {
   const name = `node ${liar + 1} of ${endpoints} × ${factor}`;
-  return onRig({ seed, slotMs: SLOT_MS, traders: 2, endpoints }, (rig, expect) =>
+  return onRig({ seed, slotMs: SLOT_MS, traders: 1 + WATCHERS, endpoints }, (rig, expect) =>
     judgeLie(rig, expect, {
       name,
       isAnswering: endpoints > 2,
@@ -53,6 +76,19 @@ function lieTo({ seed, endpoints, liar, factor }: Lie): Promise<Measure> {
       end: () => rig.proxies[liar]!.heal(),
     }),
   );
+}
+
+function lieInAnyField(seed: number, endpoints: number): Promise<Measure> {
+  return onRig({ seed, slotMs: SLOT_MS, traders: 1 + WATCHERS, endpoints }, (rig, expect) => {
+    const liar = rig.random.pick(rig.proxies);
+    return judgeLie(rig, expect, {
+      name: `node ${rig.proxies.indexOf(liar) + 1} of ${endpoints} in any field`,
+      isAnswering: endpoints > 2,
+      isRenewed: true,
+      begin: () => liar.set({ mutator: new Mutator({ seed, share: SHARE, methods: "all" }) }),
+      end: () => liar.heal(),
+    });
+  });
 }
 
 /** A lie about what accounts hold, told for some seconds. */
@@ -76,7 +112,7 @@ export async function judgeLie(
   expect: (holds: boolean, what: string) => void,
   { name, isAnswering, isRenewed = false, toldAtMs, least = LEAST, begin, end }: ToldLie,
 ): Promise<string> {
-  const [mover, watcher] = rig.traders as [Trader, Trader];
+  const [mover, watcher, ...others] = rig.traders as [Trader, Trader, ...Trader[]];
   const witness = await PoolWitness.start(rig.sandbox);
   await trades(rig, 2);
   await rig.built(watcher, witness.buy());
@@ -85,7 +121,7 @@ export async function judgeLie(
   const refusedBefore = rig.history.refusedBuilds.length;
   const startedAtMs = Date.now();
   await begin();
-  const builds = await buildFor(rig, watcher, witness, moves);
+  const builds = await buildFor(rig, [watcher, ...others], witness, moves);
   const refused = rig.history.refusedBuilds.slice(refusedBefore);
   await end();
   const healMs = await until(async () => {
@@ -108,13 +144,13 @@ export async function judgeLie(
   expect(otherwise === undefined, `${name}: refused as ${otherwise?.status} ${otherwise?.code}`);
   expect(healMs !== undefined, `${name}: no exact price after the lie`);
   if (isAnswering) expect(share >= 0.99, `${name}: ${Math.round(share * 1_000) / 10} % of builds answered`);
-  return `${name}: ${wrong} wrong of ${late.length} late, ${early} before, ${refused.length} refused, exact ${healMs} ms after`;
+  return `${name}: ${builds.length} built, ${wrong} wrong of ${late.length} late, ${early} before, ${refused.length} refused, exact ${healMs} ms after`;
 }
 
 /** Builds again and again while the lie lasts and trades move the market. @returns what was built */
 async function buildFor(
   rig: Rig,
-  watcher: Trader,
+  watchers: readonly Trader[],
   witness: PoolWitness,
   moves: readonly BuildEntry[],
 ): Promise<readonly BuildEntry[]> {
@@ -127,13 +163,17 @@ async function buildFor(
       await sleep(LIE_MS / MOVES);
     }
   })();
-  for (const endMs = Date.now() + LIE_MS; Date.now() < endMs; await sleep(30)) {
-    const built = await watcher.build(rig.services[0]!.url, witness.buy());
-    if (built !== undefined) builds.push(built);
-  }
+  const endMs = Date.now() + LIE_MS;
+  const asking = watchers.map(async (watcher) => {
+    for (; Date.now() < endMs; await sleep(PAUSE_MS)) {
+      const built = await watcher.build(rig.services[0]!.url, witness.buy());
+      if (built !== undefined) builds.push(built);
+    }
+  });
+  await Promise.all(asking);
   isOver = true;
   await moving;
-  return builds;
+  return builds.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
 }
 
 /** When the first build in a row with the price of this one was asked for. */

@@ -3,36 +3,21 @@
  *
  * Rows are those of docs/promises.md.
  *
- *   node test/slow/faults/run.ts [--rows 1,9,13] [--seed 7 | random] [--scale 1 | --full] [--schedules N]
+ *   node test/slow/faults/run.ts [--rows 1,9,13] [--seed 7 | random] [--scale 1 | --full] [--schedules N] [--parallel N]
  *
- * `--full` runs what has a promised size at that size; the rest at the scale given.
+ * `--full` runs what has a promised size at that size; the rest at the scale given. Each schedule runs in a process of its own,
+ * `--parallel` of them at a time: most of a trade is waiting, but targets in milliseconds are for one at a time.
  * Prints a table of promise, target and measure. Exits 1 when a target is missed or an invariant is broken.
  */
+import { fork } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
-import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
-import { DATABASE_SCENARIOS } from "./database-scenarios.ts";
-import { DIAGNOSIS_SCENARIOS } from "./diagnosis-scenarios.ts";
-import { NODE_SCENARIOS } from "./node-scenarios.ts";
-import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
-import { PRICE_SCENARIOS } from "./price-scenarios.ts";
-import type { Measure, Scenario } from "./scenario.ts";
-import { STATE_SCENARIOS } from "./state-scenarios.ts";
-import { STREAM_SCENARIOS } from "./stream-scenarios.ts";
-import { SUBMIT_SCENARIOS } from "./submit-scenarios.ts";
-
-const SCENARIOS = [
-  ...OUTCOME_SCENARIOS,
-  ...SUBMIT_SCENARIOS,
-  ...DATABASE_SCENARIOS,
-  ...DIAGNOSIS_SCENARIOS,
-  ...NODE_SCENARIOS,
-  ...STATE_SCENARIOS,
-  ...PRICE_SCENARIOS,
-  ...STREAM_SCENARIOS,
-  ...CLOCK_SCENARIOS,
-].sort((a, b) => a.row - b.row);
+import type { Measure, Scenario, Schedule } from "./scenario.ts";
+import { SCENARIOS } from "./scenarios.ts";
+import type { ScheduleOrder } from "./schedule-process.ts";
 
 interface Result extends Measure {
   readonly scenario: Scenario;
@@ -47,28 +32,29 @@ const { values } = parseArgs({
     scale: { type: "string", default: "1" },
     full: { type: "boolean", default: false },
     schedules: { type: "string" },
+    parallel: { type: "string", default: "1" },
   },
 });
 const seed = values.seed === "random" ? randomInt(1_000_000) : Number(values.seed);
 const scale = Number(values.scale);
+const parallel = Number(values.parallel);
 const rows = values.rows?.split(",").map(Number);
 const chosen = SCENARIOS.filter(({ row }) => rows === undefined || rows.includes(row));
-if (chosen.length === 0 || !Number.isInteger(seed) || !(scale >= 1)) {
-  process.stderr.write("Nothing to run: give --rows of the table, an integer --seed and a --scale of 1 or more.\n");
+if (chosen.length === 0 || !Number.isInteger(seed) || !(scale >= 1) || !(parallel >= 1)) {
+  process.stderr.write(
+    "Nothing to run: give --rows of the table, an integer --seed and a --scale and --parallel of 1 or more.\n",
+  );
   process.exit(2);
 }
 
 process.stdout.write(`Seed ${seed}.\n`);
 const results: Result[] = [];
-if (values.schedules === undefined) {
-  for (const scenario of chosen) {
-    const size = (values.full ? scenario.promised : undefined) ?? { scale, runs: 1 };
-    for (let i = 0; i < size.runs; i++) await run(scenario, seed + i, size.scale);
-  }
-} else {
-  const random = createRandom(seed);
-  for (let i = 0; i < Number(values.schedules); i++) await run(random.pick(chosen), random.u32() % 1_000_000, scale);
-}
+const planned = [...schedules()];
+await Promise.all(
+  Array.from({ length: Math.min(parallel, planned.length) }, async () => {
+    for (let next = planned.shift(); next !== undefined; next = planned.shift()) await run(next.scenario, next);
+  }),
+);
 process.stdout.write(`\n${table(results)}\n`);
 const failed = results.filter(({ broken }) => broken.length > 0);
 process.stdout.write(
@@ -82,20 +68,42 @@ process.stdout.write(
 );
 process.exit(failed.length === 0 ? 0 : 1);
 
-async function run(scenario: Scenario, at: number, size: number): Promise<void> {
+/** What is to be run, in its order. */
+function* schedules(): Generator<Schedule & { readonly scenario: Scenario }> {
+  if (values.schedules !== undefined) {
+    const random = createRandom(seed);
+    for (let i = 0; i < Number(values.schedules); i++)
+      yield { scenario: random.pick(chosen), seed: random.u32() % 1_000_000, scale };
+    return;
+  }
+  for (const scenario of chosen) {
+    const size = (values.full ? scenario.promised : undefined) ?? { scale, runs: 1 };
+    for (let i = 0; i < size.runs; i++) yield { scenario, seed: seed + i, scale: size.scale };
+  }
+}
+
+async function run(scenario: Scenario, { seed: at, scale: size }: Schedule): Promise<void> {
   const startedAtMs = Date.now();
-  process.stdout.write(`${scenario.row}. ${scenario.promise} … `);
-  const measure = await scenario.run({ seed: at, scale: size }).catch(
-    (error: unknown): Measure => ({
-      measured: "stopped",
-      broken: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
-    }),
-  );
+  const measure = await measured({ place: SCENARIOS.indexOf(scenario), seed: at, scale: size });
   const seconds = (Date.now() - startedAtMs) / 1_000;
   results.push({ ...measure, scenario, seed: at, seconds });
   const verdict = measure.broken.length === 0 ? "holds" : "BROKEN";
-  process.stdout.write(`${verdict} (${seconds.toFixed(1)} s): ${measure.measured}\n`);
+  process.stdout.write(
+    `${scenario.row}. ${scenario.promise} (seed ${at}) … ${verdict} (${seconds.toFixed(1)} s): ${measure.measured}\n`,
+  );
   for (const what of measure.broken) process.stdout.write(`     seed ${at}: ${what}\n`);
+}
+
+/** Runs a schedule in a process of its own: what it held is given back, and no other waits for its loop. */
+async function measured(order: ScheduleOrder): Promise<Measure> {
+  const child = fork(fileURLToPath(new URL("./schedule-process.ts", import.meta.url)));
+  child.send(order);
+  const ended = once(child, "exit").then(([code, signal]): [Measure] => [
+    { measured: "stopped", broken: [`its process ended (${code ?? signal})`] },
+  ]);
+  const [measure] = (await Promise.race([once(child, "message"), ended])) as [Measure];
+  await ended;
+  return measure;
 }
 
 function table(all: readonly Result[]): string {

@@ -1,0 +1,23 @@
+import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
+import { DATABASE_SCENARIOS } from "./database-scenarios.ts";
+import { DIAGNOSIS_SCENARIOS } from "./diagnosis-scenarios.ts";
+import { NODE_SCENARIOS } from "./node-scenarios.ts";
+import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
+import { PRICE_SCENARIOS } from "./price-scenarios.ts";
+import type { Scenario } from "./scenario.ts";
+import { STATE_SCENARIOS } from "./state-scenarios.ts";
+import { STREAM_SCENARIOS } from "./stream-scenarios.ts";
+import { SUBMIT_SCENARIOS } from "./submit-scenarios.ts";
+
+/** Every scenario, by row. */
+export const SCENARIOS: readonly Scenario[] = [
+  ...OUTCOME_SCENARIOS,
+  ...SUBMIT_SCENARIOS,
+  ...DATABASE_SCENARIOS,
+  ...DIAGNOSIS_SCENARIOS,
+  ...NODE_SCENARIOS,
+  ...STATE_SCENARIOS,
+  ...PRICE_SCENARIOS,
+  ...STREAM_SCENARIOS,
+  ...CLOCK_SCENARIOS,
+].sort((a, b) => a.row - b.row);

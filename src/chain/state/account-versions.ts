@@ -60,6 +60,17 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
   return true;
 }
 
+/** True if there is a version of the slot. Makes nothing: it is asked of thousands of accounts in one turn of the loop. */
+export function hasVersionOf({ versions }: AccountHistory, slot: bigint): boolean {
+  for (let i = versions.length - 1; i >= 0; i--) if (versions[i]!.slot === slot) return true;
+  return false;
+}
+
+/** Drops the version of the slot, in place. */
+export function removeVersionsOf({ versions }: AccountHistory, slot: bigint): void {
+  for (let i = versions.length - 1; i >= 0; i--) if (versions[i]!.slot === slot) versions.splice(i, 1);
+}
+
 /** Drops versions that can no longer matter: off the chain, or older than the newest rooted version. */
 export function pruneVersions(history: AccountHistory, root: bigint, tree: SlotTree): void {
   const { versions } = history;

@@ -60,6 +60,8 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   voidedSlot: bigint | undefined;
   /** That of the accounts it is followed with; undefined once it is not. A look-up by address costs more. */
   home: object | undefined;
+  /** The last poll that was to read it. */
+  plannedIn = 0;
   /** Its place among the accounts that the stream does not suffice for. */
   index = -1;
   /** Its neighbours in the order of reads. */

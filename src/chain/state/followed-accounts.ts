@@ -3,7 +3,14 @@ import type { Now } from "../../primitives/clock.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { StateSource } from "../port.ts";
-import { type AccountVersion, addVersion, currentVersion, pruneVersions } from "./account-versions.ts";
+import {
+  type AccountVersion,
+  addVersion,
+  currentVersion,
+  hasVersionOf,
+  pruneVersions,
+  removeVersionsOf,
+} from "./account-versions.ts";
 import { FollowedAccount, type Upheaval, Upheavals } from "./followed-account.ts";
 import { IndexedSet } from "./order/indexed-set.ts";
 import { ReadOrder } from "./order/read-order.ts";
@@ -14,7 +21,7 @@ import type { SlotTree } from "./slot-tree.ts";
  * for one slot may call for all of it at once, and none of them are in the processor's caches.
  */
 const PRUNED_PER_TURN = 1_500;
-const DELIVERED_PER_TURN = 500;
+const DELIVERED_PER_TURN = 250;
 const DOUBTED_PER_TURN = 1_500;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
@@ -67,7 +74,7 @@ export class FollowedAccounts {
   }
 
   /** Up to `limit` accounts that the stream does not suffice for; the next call goes on with others. */
-  nextUnstreamed(limit: number): readonly FollowedAccount[] {
+  nextUnstreamed(limit: number): FollowedAccount[] {
     return this.#unstreamed.next(limit);
   }
 
@@ -80,9 +87,9 @@ export class FollowedAccounts {
     return this.#byAddress.values();
   }
 
-  /** In the order of their last read, oldest first. To be walked through at once. */
-  byLastRead(): Iterable<FollowedAccount> {
-    return this.#readOrder;
+  /** The one read longest ago; each leads to the one read after it, as long as none is read meanwhile. */
+  get lastReadFirst(): FollowedAccount | undefined {
+    return this.#readOrder.first;
   }
 
   /** False once it was stopped, even if the address is followed again. */
@@ -219,7 +226,7 @@ export class FollowedAccounts {
     const concerned: FollowedAccount[] = [];
     for (const address of addresses) {
       const entry = this.#byAddress.get(address);
-      if (entry === undefined || !entry.versions.some((version) => version.slot === slot)) continue;
+      if (entry === undefined || !hasVersionOf(entry, slot)) continue;
       if (entry.voidedSlot !== slot) this.#discardVoided(entry);
       entry.voidedSlot = slot;
       concerned.push(entry);
@@ -231,7 +238,7 @@ export class FollowedAccounts {
     const slot = entry.voidedSlot;
     if (slot === undefined) return;
     entry.voidedSlot = undefined;
-    entry.versions = entry.versions.filter((version) => version.slot !== slot);
+    removeVersionsOf(entry, slot);
     if (this.has(entry)) this.#deliver(entry);
   }
 

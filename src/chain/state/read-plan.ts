@@ -34,6 +34,7 @@ export class ReadPlan {
   readonly #options: ReadPlanOptions;
   /** When a trade was last built on each account in use (epoch milliseconds). */
   readonly #inUse = new Map<FollowedAccount, number>();
+  #polls = 0;
 
   constructor(options: ReadPlanOptions) {
     this.#options = options;
@@ -49,17 +50,26 @@ export class ReadPlan {
   /** What a poll reads now. */
   due(): readonly FollowedAccount[] {
     const atMs = this.#options.now();
-    const due = new Set(this.#options.followed.nextUnstreamed(MAX_PER_POLL));
+    this.#polls += 1;
+    const due = this.#options.followed.nextUnstreamed(MAX_PER_POLL);
+    for (const entry of due) entry.plannedIn = this.#polls;
     this.#addQuietAndOld(due, atMs);
     this.#addInUse(due, atMs);
-    return [...due];
+    return due;
   }
 
   clear(): void {
     this.#inUse.clear();
   }
 
-  #addQuietAndOld(due: Set<FollowedAccount>, atMs: number): void {
+  /** Adds it unless it is planned already. A table of thousands of accounts, made for each poll, would cost the collector more. */
+  #plan(due: FollowedAccount[], entry: FollowedAccount): void {
+    if (entry.plannedIn === this.#polls) return;
+    entry.plannedIn = this.#polls;
+    due.push(entry);
+  }
+
+  #addQuietAndOld(due: FollowedAccount[], atMs: number): void {
     const { followed, feed, stream, pollMs, refreshMs, quietMs } = this.#options;
     const isLate = stream.isBehind();
     const isSomeQuiet = isLate || atMs - feed.leastLiveAtMs() > quietMs;
@@ -69,23 +79,23 @@ export class ReadPlan {
     let toHeal = most;
     // Those read longest ago come first, so what this poll leaves is first in the next.
     let toScan = MAX_PER_POLL;
-    for (const entry of followed.byLastRead()) {
+    for (let entry = followed.lastReadFirst; entry !== undefined; entry = entry.after) {
       if (--toScan < 0) return;
       const isOld = entry.readAtMs <= dueBeforeMs && toHeal > 0;
       if (!isOld && !isSomeQuiet) return;
       if (!entry.streamed) continue;
       if (isOld) toHeal -= 1;
-      if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) due.add(entry);
+      if (isOld || isLate || atMs - feed.liveAtMs(entry.address) > quietMs) this.#plan(due, entry);
     }
   }
 
   /** True if the account read longest ago is due again. */
   #isAnyOld(atMs: number): boolean {
-    const [first] = this.#options.followed.byLastRead();
+    const first = this.#options.followed.lastReadFirst;
     return first !== undefined && first.readAtMs <= atMs - this.#options.refreshMs;
   }
 
-  #addInUse(due: Set<FollowedAccount>, atMs: number): void {
+  #addInUse(due: FollowedAccount[], atMs: number): void {
     const { followed, verifyMs } = this.#options;
     let toVerify = VERIFIED_PER_POLL;
     let toScan = Math.min(this.#inUse.size, SCANNED_PER_POLL);
@@ -95,9 +105,10 @@ export class ReadPlan {
       this.#inUse.delete(entry);
       if (usedAtMs <= atMs - IN_USE_MS || !followed.has(entry)) continue;
       this.#inUse.set(entry, usedAtMs);
-      if (!entry.streamed || entry.readAtMs > atMs - verifyMs || toVerify === 0 || due.has(entry)) continue;
+      if (!entry.streamed || entry.readAtMs > atMs - verifyMs || toVerify === 0) continue;
+      if (entry.plannedIn === this.#polls) continue;
       toVerify -= 1;
-      due.add(entry);
+      this.#plan(due, entry);
     }
   }
 }

@@ -27,8 +27,11 @@ export interface GrpcStream {
  */
 const WINDOW_BYTES = 256 * 1024;
 const PING_MS = 10_000;
-/** Messages of all streams taken in before other work gets a turn: a millisecond's worth, however many have arrived. */
-const MESSAGES_PER_TURN = 100;
+/**
+ * Messages of all streams taken in before other work gets a turn: half a millisecond's worth, however many have arrived. While the
+ * collector marks, it may take up to five milliseconds for each 64 KiB that a turn allocates.
+ */
+const MESSAGES_PER_TURN = 50;
 const turn = new TurnBudget(MESSAGES_PER_TURN);
 
 /**

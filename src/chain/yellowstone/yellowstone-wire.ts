@@ -8,7 +8,7 @@ import { WireCursor } from "./wire-cursor.ts";
 interface SubscribeRequest {
   /** Names the filters; each update names those it passed. */
   readonly name: string;
-  readonly accounts: Iterable<Address>;
+  readonly accounts: ReadonlySet<Address> | readonly Address[];
   readonly fromSlot: bigint | undefined;
 }
 
@@ -49,9 +49,8 @@ interface OtherUpdate {
 type SubscribeUpdate = AccountUpdate | SlotUpdate | OtherUpdate;
 
 const COMMITMENT_PROCESSED = 0;
-/** Tag and length of `SubscribeRequestFilterAccounts.account`, by length of the address. */
-const ADDRESS_HEADS = Array.from({ length: 45 }, (_, length) => `\x12${String.fromCharCode(length)}`);
-const WRITTEN_AT_ONCE = 512;
+/** Tag of `SubscribeRequestFilterAccounts.account`. */
+const ADDRESS_TAG = 0x12;
 const NO_DATA: Uint8Array = new Uint8Array(0);
 const PING: OtherUpdate = { kind: "ping" };
 const OTHER: OtherUpdate = { kind: "other" };
@@ -63,8 +62,8 @@ const FILTER_NAME = new TextDecoder();
  * @see https://github.com/rpcpool/yellowstone-grpc geyser.proto, SubscribeRequest
  */
 export function encodeSubscribeRequest({ name, accounts, fromSlot }: SubscribeRequest): Uint8Array {
-  const texts = Array.from(accounts, (address) => address.toString());
-  const filterBytes = texts.reduce((bytes, { length }) => bytes + 2 + length, 0);
+  let filterBytes = 0;
+  for (const address of accounts) filterBytes += 2 + address.toString().length;
   const head = new BinaryWriter();
   // A filter without accounts would pass every account.
   if (filterBytes > 0) {
@@ -84,11 +83,12 @@ export function encodeSubscribeRequest({ name, accounts, fromSlot }: SubscribeRe
   const out = Buffer.allocUnsafe(before.length + filterBytes + after.length);
   out.set(before);
   let at = before.length;
-  // Joined first: a write of each address takes five times as long.
-  for (let from = 0; from < texts.length; from += WRITTEN_AT_ONCE) {
-    let joined = "";
-    for (const text of texts.slice(from, from + WRITTEN_AT_ONCE)) joined += ADDRESS_HEADS[text.length]! + text;
-    at += out.write(joined, at, "latin1");
+  // One by one: joined they are written sooner, but what a turn allocates is what the collector's steps are counted by.
+  for (const address of accounts) {
+    const text = address.toString();
+    out[at++] = ADDRESS_TAG;
+    out[at++] = text.length;
+    at += out.write(text, at, "latin1");
   }
   out.set(after, at);
   return out;

@@ -34,8 +34,8 @@ export class ReadOrder<T extends Ordered<T>> {
     this.#first = this.#last = undefined;
   }
 
-  /** To be walked through at once: an item that moves meanwhile ends the walk. */
-  *[Symbol.iterator](): Generator<T, void> {
-    for (let item = this.#first; item !== undefined; item = item.after) yield item;
+  /** The item read longest ago. Walked through by `after`, which makes nothing; an item that moves meanwhile ends the walk. */
+  get first(): T | undefined {
+    return this.#first;
   }
 }

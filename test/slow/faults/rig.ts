@@ -131,7 +131,7 @@ export class Rig {
   }
 
   /** Builds until it succeeds, for scenarios in which the build is not the point. */
-  async built(trader: Trader, order: TradeOrder, service = this.services[0]!, patienceMs = 10_000) {
+  async built(trader: Trader, order: TradeOrder, service = this.services[0]!, patienceMs = 60_000) {
     for (const until = Date.now() + patienceMs; ; await sleep(50)) {
       const built = await trader.build(service.url, order);
       if (built !== undefined) return built;

@@ -106,7 +106,7 @@ type BuyResponse struct {
 	Proof Proof `json:"proof"`
 }
 
-// Estimates: The expected amounts of a trade, computed from the chain's state at build time.
+// Estimates: The expected amounts of a trade, computed from the chain's state at build time. It lands some slots later, when they may differ by design though nobody else trades: less is taken once a fee falls by its schedule; more, within the threshold, if a fee that follows volatility counts anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
 type Estimates struct {
 	// What the wallet gives, in whole units. Excludes network fee, priority fee, tips and rent.
 	InputAmount float64 `json:"inputAmount"`

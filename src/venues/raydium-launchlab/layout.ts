@@ -2,6 +2,7 @@ import { Address } from "../../primitives/address.ts";
 import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { definePairPda } from "../../solana/derived-address.ts";
+import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { derive } from "../../solana/pda.ts";
 import type { Market, MintPair } from "../venue.ts";
 
@@ -118,7 +119,16 @@ export function decodeLaunchlabPlatform({ owner, data }: Account): LaunchlabPlat
   return { feeRate: readU64(data, 104), creatorFeeRate: hasCreatorFee ? readU64(data, CREATOR_FEE_OFFSET) : 0n };
 }
 
-/** Addresses of the pair's pools: either mint may be the coin. */
+/**
+ * Addresses of the pair's pools: either mint may be the coin. A coin is made together with its pool, so SOL and the dollar are
+ * none, and addresses that no pool can have are not derived.
+ */
 export function launchlabPoolAddresses({ a, b }: MintPair): Address[] {
-  return [derive(LAUNCHLAB_PROGRAM, "pool", a, b), derive(LAUNCHLAB_PROGRAM, "pool", b, a)];
+  const ways = [
+    [a, b],
+    [b, a],
+  ] as const;
+  return ways.flatMap(([coin, quote]) =>
+    HUB_MINTS.includes(coin) ? [] : [derive(LAUNCHLAB_PROGRAM, "pool", coin, quote)],
+  );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
 import { LAUNCHLAB_PROGRAM, launchlabPoolAddresses } from "./layout.ts";
 import { raydiumLaunchlab } from "./venue.ts";
 
@@ -91,7 +91,7 @@ function mint(transferFeeBps?: number): Uint8Array {
   return data;
 }
 
-const [poolAddress] = launchlabPoolAddresses(PAIR) as [Address, Address];
+const [poolAddress] = launchlabPoolAddresses(PAIR) as [Address];
 
 function open(accounts: ReadonlyMap<Address, Account>) {
   const view: AccountView = { get: (address) => accounts.get(address) ?? null };
@@ -103,8 +103,11 @@ const ask = (mode: "exactIn" | "exactOut", inMint: Address, outMint: Address, am
   ({ mode, inMint, outMint, amount, clock: CLOCK }) as const;
 
 describe("raydiumLaunchlab", () => {
-  it("finds the pool with either mint as the coin", () => {
-    expect(launchlabPoolAddresses({ a: SOL_MINT, b: COIN })[1]).toBe(poolAddress);
+  it("finds the pool with either mint as the coin, and derives none whose coin would be SOL or USDC", () => {
+    expect(launchlabPoolAddresses(PAIR)).toEqual([poolAddress]);
+    expect(launchlabPoolAddresses({ a: SOL_MINT, b: COIN })).toEqual([poolAddress]);
+    expect(launchlabPoolAddresses({ a: COIN, b: key(77) })).toHaveLength(2);
+    expect(launchlabPoolAddresses({ a: SOL_MINT, b: USDC_MINT })).toEqual([]);
   });
 
   it("adds the fees of protocol, platform and creator", () => {

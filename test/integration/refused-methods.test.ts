@@ -10,8 +10,7 @@ import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.t
 import { PATIENT } from "../support/service.ts";
 import { isWhole } from "../support/whole.ts";
 
-/** Two show that a second trade logs nothing more, and asks a node that refuses nothing again. */
-const TRADES = isWhole ? 3 : 2;
+const TRADES = 3;
 /** Ways to refuse: all with each method in `npm run slow:exhaustive`; otherwise the first with each, the others with one. */
 const WAYS = [-32601, 403, 410] as const;
 /** Every method the service calls, as listed in docs/mainnet.md. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Tradewire } from "../../src/client/tradewire.ts";
 import { concatBytes, viewOf } from "../../src/primitives/bytes.ts";
 import type { WorldAccount } from "../../src/sandbox/world/genesis-ledger.ts";
+import { PATIENCE_MS } from "../support/eventually.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 /** A live token turns untradable and back. */
@@ -51,11 +52,11 @@ async function answers() {
 
 /** Waits until the service sees the change. */
 async function untilQuoted(isRefused: boolean): Promise<void> {
-  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(20)) {
-    const all = await answers();
-    if (all.every(({ error }) => (error?.code === "UNSUPPORTED_TOKEN_EXTENSION") === isRefused)) return;
-  }
-  throw new Error("the service did not see the change");
+  const check = async () => {
+    for (const { path, error } of await answers())
+      expect([path, error?.code === "UNSUPPORTED_TOKEN_EXTENSION"]).toEqual([path, isRefused]);
+  };
+  await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 });
 }
 
 const HOOK = 14;

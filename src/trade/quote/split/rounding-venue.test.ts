@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { HotMarket } from "../../../market/port.ts";
+import { Address } from "../../../primitives/address.ts";
+import type { Ask, Quote, Venue } from "../../../venues/venue.ts";
+import type { Intent } from "../../intent.ts";
+import type { Route } from "../route.ts";
+import { realizePlan } from "./realize.ts";
+
+const [A, HUB, B] = [1, 2, 3].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [Address, Address, Address];
+const CLOCK = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
+
+/** Trades one for one; its program checks one unit more than it may pay. */
+const venue = {
+  id: "rounding",
+  quote: (_: unknown, { mode, inMint, outMint, amount }: Ask) =>
+    ({ mode, inMint, outMint, inAmount: amount, outAmount: amount, priceImpact: 0 }) as Quote,
+  leastArriving: (_quote: Quote, threshold: bigint) => threshold - 1n,
+} as unknown as Venue;
+
+const hotAt = (byte: number) =>
+  ({
+    venue,
+    market: { address: Address.from(new Uint8Array(32).fill(byte)) },
+    state: {},
+    slot: 1n,
+  }) as unknown as HotMarket;
+
+function realized(mode: Intent["mode"]): Route {
+  const intent = { inMint: { address: A }, outMint: { address: B }, mode, amount: 1_000n, slippagePpb: 0n } as Intent;
+  const plan = [
+    { hot: hotAt(8), inMint: A, outMint: HUB, weight: 1 },
+    { hot: hotAt(9), inMint: HUB, outMint: B, weight: 1 },
+  ];
+  return realizePlan(intent, plan, CLOCK) as Route;
+}
+
+test("a market takes no more than surely arrives of one that rounds after its check", () => {
+  const [, sold] = realized("exactIn").steps;
+  expect(sold!.quote.inAmount).toBe(999n);
+  const [bought, last] = realized("exactOut").steps;
+  expect([bought!.quote.outAmount, last!.quote.inAmount]).toEqual([1_001n, 1_000n]);
+});

@@ -172,6 +172,8 @@ export class Rig {
 
   async close(): Promise<void> {
     await this.stopServices();
+    // A story that failed may have taken one from the list to kill it later.
+    await Promise.all(this.everyService.filter(({ isRunning }) => isRunning).map((service) => service.kill()));
     await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await this.sandbox.close();
     rmSync(this.dataDir, { recursive: true, force: true });

@@ -16,7 +16,12 @@ let wires: Wire[];
 let mint: string;
 
 beforeAll(async () => {
-  service = await startTestService({ COLD_SEARCHES_PER_KEY: "1", COLD_SEARCH_BURST_SECONDS: String(BURST) });
+  service = await startTestService({
+    COLD_SEARCHES_PER_KEY: "1",
+    COLD_SEARCHES_PER_ADDRESS: "2",
+    COLD_SEARCH_BURST_SECONDS: String(BURST),
+    TRUSTED_PROXIES: "1",
+  });
   client = await service.newClient();
   wires = createWires(service.url);
   mint = service.mintOn("pump_fun");
@@ -97,6 +102,33 @@ describe("the worst case", () => {
     const body = { mint, solAmount: 1, slippage: 0.05, priority: "fast" };
     expect((await service.call("/v1/tx/buy", body, flooder.apiKey)).status).toBe(200);
     flooder.close();
+  });
+});
+
+describe("a flood of worst cases over many keys", () => {
+  it("is limited per address, while another address has its answers", async () => {
+    const clients = await Promise.all(Array.from({ length: 5 }, () => service.newClient()));
+    const [other, ...flooders] = clients.map(({ apiKey }) => apiKey);
+    const ask = async (apiKey: string | undefined, from: string) => {
+      const headers = {
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+        "x-forwarded-for": from,
+      };
+      const body = JSON.stringify(quoteOf({ worstCase: true }));
+      const answer = await fetch(`${service.url}/v1/tx/quote`, { method: "POST", headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const refused: string[] = [];
+    // No key asks for more than its own burst in one round; together they ask for twice what the address may.
+    while (refused.length === 0) {
+      const flood = flooders.flatMap((key) => Array.from({ length: BURST }, () => ask(key, "10.1.0.1")));
+      expect((await ask(other, "10.2.0.1")).status).toBe(200);
+      for (const { status, text } of await Promise.all(flood))
+        if (status === 429 && text.includes("worst cases were asked for with this address")) refused.push(text);
+    }
+    expect(refused[0]).toContain("RATE_LIMIT_EXCEEDED");
+    for (const one of clients) one.close();
   });
 });
 

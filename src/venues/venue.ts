@@ -69,6 +69,9 @@ export interface Quote<Fill = unknown> {
   readonly fill: Fill;
 }
 
+/** How far a price may move, either way, within the accounts of a lean swap. Ticks of concentrated liquidity are of this size. */
+export const LEAN_MARGIN_BPS = 100;
+
 /** A trade as its signed instruction asks for it. */
 export interface SignedAsk {
   readonly mode: SwapMode;
@@ -177,6 +180,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * may take no more of it. Absent: what is checked arrives.
    */
   leastArriving?(quote: Quote<Fill>, threshold: bigint): bigint;
+  /**
+   * The same quote for a swap with fewer accounts, in a transaction that holds no more: without the arrays of ticks or bins that
+   * the trade needs only if the price first moves by more than `LEAN_MARGIN_BPS`. Absent, or undefined: it names none of those.
+   */
+  lean?(state: State, quote: Quote<Fill>): Quote<Fill> | undefined;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
   swap(state: State, quote: Quote<Fill>, terms: SwapTerms): SwapLeg;
   /**

@@ -16,6 +16,7 @@ import {
 import { isFrozen, isTokenAccount } from "../../solana/token/token-account.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { Intent } from "../intent.ts";
+import { leanRoute } from "../quote/lean-route.ts";
 import type { Misfit } from "../quote/no-route.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
@@ -93,7 +94,8 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
  * 1. plain, with the guard of the total if it has one, then without;
  * 2. with SOL wrapped in the wallet's own account, if it has none;
  * 3. all of these again, through the operator's lookup tables;
- * 4. version 1, if the caller can sign it and the settings allow it.
+ * 4. version 1, if the caller can sign it and the settings allow it;
+ * 5. all of these again, without accounts that swaps name only in case the price moves far.
  *
  * None fits if a market of the route turns out not to be tradable: it costs its own routes, never the trade.
  */
@@ -109,7 +111,13 @@ export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: 
 function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const plain = formOf(ports, terms, route, "seeded", terms.request.totalGuard);
   const composed = compileForm(plain, terms, NO_TABLES);
-  return composed.fits || composed.overUnits ? composed : composeSmaller(ports, terms, plain, composed);
+  if (composed.fits || composed.overUnits) return composed;
+  const smaller = composeSmaller(ports, terms, plain, composed);
+  if (smaller.fits) return smaller;
+  const lean = leanRoute(route);
+  if (lean === route) return smaller;
+  const leanest = composeForms(ports, terms, lean);
+  return leanest.fits ? leanest : { ...leanest, route };
 }
 
 /** In the place of a message that cannot be made. */

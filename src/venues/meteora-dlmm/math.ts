@@ -54,6 +54,8 @@ export interface DlmmFill {
   readonly empty: number;
   /** Bins where it reaches limit orders after market makers. */
   readonly mixed: number;
+  /** The bin in which it ends. */
+  readonly endsIn: number;
   /** Number of the walk's arrays that the trade needs. */
   readonly arrays: number;
 }
@@ -145,7 +147,7 @@ export function fillBins(
       total.netIn += bin.netIn;
       total.grossOut += bin.grossOut;
       if (bin.grossOut > bin.makers && bin.makers > 0n) mixed++;
-      if (left === 0n) return { ...total, bins, empty, mixed, arrays: at + 1 };
+      if (left === 0n) return { ...total, bins, empty, mixed, endsIn: id, arrays: at + 1 };
     }
   }
   return "exhausted";

@@ -9,12 +9,13 @@ import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, unread } from "../shared/required.ts";
 import { assertReserve } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
-import type { Ask, Quote, Venue } from "../venue.ts";
+import { type Ask, LEAN_MARGIN_BPS, type Quote, type Venue } from "../venue.ts";
 import { tradedDlmm, withArraysNamed } from "./after.ts";
 import { meteoraDlmmErrors } from "./errors.ts";
 import { dlmmSwap } from "./instruction.ts";
 import {
   arraysWithLiquidity,
+  BINS_PER_ARRAY,
   binArrayOf,
   bitmapExtensionOf,
   DLMM_PAIR_SIZE,
@@ -31,6 +32,9 @@ import { activeArray, type BinWalk, type DlmmFill, type DlmmRefusal, dlmmExactIn
 import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm, SPARE_ARRAYS } from "./state.ts";
 
 interface DlmmQuoteFill {
+  /** Arrays that the trade itself reaches, and the bin in which it ends. */
+  readonly used: number;
+  readonly endsIn: number;
   readonly binArrays: readonly AccountMeta[];
   readonly computeUnits: number;
 }
@@ -95,6 +99,8 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     return { made, left: () => tradedDlmm(state, made, ask.clock) };
   },
 
+  lean,
+
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
@@ -154,8 +160,26 @@ function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote
     priceImpact: xToY
       ? priceImpact(fill.netIn, fill.grossOut, state.activePrice, Q64_ONE)
       : priceImpact(fill.netIn, fill.grossOut, Q64_ONE, state.activePrice),
-    fill: { binArrays, computeUnits: unitsOf(state, fill, binArrays.length, xToY, ask) },
+    fill: {
+      used: fill.arrays,
+      endsIn: fill.endsIn,
+      binArrays,
+      computeUnits: unitsOf(state, fill, binArrays.length, xToY, ask),
+    },
   };
+}
+
+/** Without the spare array, if the price does not come near to it. */
+function lean(state: DlmmState, quote: Quote<DlmmQuoteFill>): Quote<DlmmQuoteFill> | undefined {
+  const { fill } = quote;
+  const { market } = state;
+  const { arrays } = quote.inMint === market.mints[0] ? state.down : state.up;
+  const last = arrays[fill.used - 1];
+  if (last === undefined || fill.used >= fill.binArrays.length) return undefined;
+  const first = last.index * BINS_PER_ARRAY;
+  const left = quote.inMint === market.mints[0] ? fill.endsIn - first : first + BINS_PER_ARRAY - 1 - fill.endsIn;
+  if (left * market.binStep <= LEAN_MARGIN_BPS) return undefined;
+  return { ...quote, fill: { ...fill, binArrays: fill.binArrays.slice(0, fill.used) } };
 }
 
 function uneven({ address }: DlmmMarket): TradewireError {

@@ -29,6 +29,8 @@ export interface ClmmFill {
   readonly crossedAbove: number;
   /** Crossed ticks at which the price already stood. */
   readonly touched: number;
+  /** Where the price ends. */
+  readonly sqrtPrice: bigint;
   /** True if the price ends between two ticks, so that the program has to compute the one below. */
   readonly endsBetween: boolean;
   /** Ticks at which limit orders were matched. */
@@ -231,6 +233,7 @@ class ClmmSwap {
       crossed: this.#crossed,
       crossedAbove: this.#crossedAbove,
       touched: this.#touched,
+      sqrtPrice: this.#sqrtPrice,
       endsBetween: this.#endsBetween,
       matched: this.#matched,
     };

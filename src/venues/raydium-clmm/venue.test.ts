@@ -89,6 +89,46 @@ describe("raydiumClmm", () => {
     expect(trail(1_000_000_000n)).toEqual([key(101), key(100), key(99), key(98)]);
   });
 
+  it("leaves out the neighbours that the price does not come near to, if it is to be lean", () => {
+    const wide = (tick: number): ClmmState => {
+      const { market, curve } = state();
+      const ticks = [-7_200, -3_600, 0, 3_600];
+      const address = (start: number): Address => key(100 + start / 3_600);
+      return state({
+        market: { ...market, tickSpacing: 60, extended: false },
+        curve: {
+          ...curve,
+          tickSpacing: 60,
+          tick,
+          sqrtPrice: clmmSqrtPrice(tick),
+          ticks,
+          sqrtPrices: ticks.map(clmmSqrtPrice),
+        },
+        starts: ticks,
+        paths: [
+          {
+            starts: [0, -3_600, -7_200],
+            addresses: [0, -3_600, -7_200].map(address),
+            behind: key(101),
+            behindStart: 3_600,
+          },
+          { starts: [0, 3_600], addresses: [0, 3_600].map(address), behind: key(99), behindStart: -3_600 },
+        ],
+        extension: undefined,
+      });
+    };
+    const leanTrail = (tick: number) => {
+      const on = wide(tick);
+      const quote = raydiumClmm.quote(on, ask(1_000n));
+      expect(quote.fill.trail).toEqual([key(101), key(100), key(99)]);
+      return raydiumClmm.lean!(on, quote)?.fill.trail;
+    };
+    expect(leanTrail(1_800)).toEqual([key(100)]);
+    // The tick after which the next array is looked into is half a percent away; so is the array behind.
+    expect(leanTrail(50)).toEqual([key(100), key(99)]);
+    expect(leanTrail(3_550)).toEqual([key(101), key(100)]);
+  });
+
   it("names the bitmap's extension if the search may leave the pool's own bitmap", () => {
     expect(trail(1_000n, false)).toEqual([EXTENSION, key(99), key(100), key(101)]);
   });

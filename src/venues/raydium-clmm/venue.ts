@@ -8,7 +8,7 @@ import { rejectUnsupported } from "../shared/required.ts";
 import { assertReserve } from "../shared/reserves.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
-import type { Ask, Quote, Venue } from "../venue.ts";
+import { type Ask, LEAN_MARGIN_BPS, type Quote, type Venue } from "../venue.ts";
 import { raydiumClmmErrors } from "./errors.ts";
 import { clmmSwap } from "./instruction.ts";
 import {
@@ -18,6 +18,7 @@ import {
   CLMM_POOL_SIZE,
   CLMM_PROGRAM,
   type ClmmMarket,
+  clmmArraySpan,
   clmmArrayStart,
   clmmPoolAddresses,
   decodeClmmMarket,
@@ -25,6 +26,7 @@ import {
 } from "./layout.ts";
 import { type ClmmFill, swapClmm } from "./math.ts";
 import { type ClmmState, clmmNeeds, readClmm, tradedClmm } from "./state.ts";
+import { clmmTickAt } from "./tick-price.ts";
 import {
   ARRAY_UNITS,
   BITMAP_EXTENSION_UNITS,
@@ -40,6 +42,10 @@ const ROOM_FOR_NEIGHBOURS = 4;
 
 interface ClmmQuoteFill {
   readonly zeroForOne: boolean;
+  /** Where the price ends. */
+  readonly sqrtPrice: bigint;
+  /** Arrays that the trade itself looks into. */
+  readonly used: number;
   readonly trail: readonly Address[];
   readonly computeUnits: number;
 }
@@ -84,6 +90,8 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
     const made = quote(state, ask, fill.trail);
     return { made, left: () => tradedClmm(state, made, ask.clock) };
   },
+
+  lean,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
@@ -150,6 +158,30 @@ function isWithin(state: ClmmState, named: readonly Address[], searchedTo: numbe
   return last >= 0 && addresses.slice(0, last + 1).every((address) => named.includes(address));
 }
 
+/** Without the neighbours that the price does not come near to. */
+function lean(state: ClmmState, quote: Quote<ClmmQuoteFill>): Quote<ClmmQuoteFill> | undefined {
+  const { fill } = quote;
+  const { curve, paths } = state;
+  const span = clmmArraySpan(curve.tickSpacing);
+  const { starts, addresses, behind, behindStart } = paths[fill.zeroForOne ? 0 : 1];
+  const spare = new Set<Address>();
+  if (behind !== undefined && behindStart !== undefined) {
+    const away = fill.zeroForOne ? behindStart - curve.tick : curve.tick - (behindStart + span);
+    if (away > LEAN_MARGIN_BPS) spare.add(behind);
+  }
+  const last = starts[fill.used - 1];
+  const ahead = addresses[fill.used];
+  if (last !== undefined && ahead !== undefined) {
+    // The program looks into the next array once it has passed the last tick of this one.
+    const isHere = (tick: number) => tick >= last && tick < last + span;
+    const border = fill.zeroForOne ? curve.ticks.find(isHere) : curve.ticks.findLast(isHere);
+    const end = clmmTickAt(fill.sqrtPrice);
+    if (border !== undefined && (fill.zeroForOne ? end - border : border - end) > LEAN_MARGIN_BPS) spare.add(ahead);
+  }
+  const trail = fill.trail.filter((address) => !spare.has(address));
+  return trail.length === fill.trail.length ? undefined : { ...quote, fill: { ...fill, trail } };
+}
+
 /** The accounts after the fixed ones, and the bound on compute units. */
 function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: boolean): ClmmQuoteFill {
   const { market, extension } = state;
@@ -179,5 +211,5 @@ function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: bo
   if (neighbours && ahead !== undefined) trail.push(addresses[used]!);
   units += (used - 1) * ARRAY_UNITS;
   if (starts[0] !== own) units += FIRST_ARRAY_UNITS;
-  return { zeroForOne, trail, computeUnits: units };
+  return { zeroForOne, sqrtPrice: fill.sqrtPrice, used, trail, computeUnits: units };
 }

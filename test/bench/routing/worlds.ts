@@ -84,11 +84,16 @@ function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random
     const made = venue.quote(state, { ...ask, inMint: real(ask.inMint), outMint: real(ask.outMint) });
     return { ...made, inMint: ask.inMint, outMint: ask.outMint };
   };
+  const asReal = (made: Quote): Quote => ({ ...made, inMint: real(made.inMint), outMint: real(made.outMint) });
+  const lean = (state: unknown, made: Quote): Quote | undefined => {
+    const leaner = venue.lean?.(state, asReal(made));
+    return leaner && { ...leaner, inMint: made.inMint, outMint: made.outMint };
+  };
   const { after: _, ...described } = venue;
   const address = Address.from(random.bytes(32));
   const swap: Venue["swap"] = (state, made, terms) => {
     const shared = sharedFor(terms.wallet);
-    const leg = venue.swap(state, { ...made, inMint: real(made.inMint), outMint: real(made.outMint) }, terms);
+    const leg = venue.swap(state, asReal(made), terms);
     const kept = new Set([...shared, terms.wallet, terms.source, terms.destination]);
     const mints = new Map([
       [SAMPLE_MINT, token],
@@ -97,5 +102,5 @@ function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random
     return renamedLeg(leg, address, kept, mints);
   };
   const market = { ...hot.market, address, mints: [token, sol] as const, nativeSol: false };
-  return { venue: { ...described, quote, swap } as Venue, market, state: hot.state, slot: hot.slot };
+  return { venue: { ...described, quote, lean, swap } as Venue, market, state: hot.state, slot: hot.slot };
 }

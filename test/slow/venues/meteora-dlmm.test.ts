@@ -10,6 +10,7 @@ import { DLMM_PROGRAM } from "../../../src/venues/meteora-dlmm/layout.ts";
 import { meteoraDlmm } from "../../../src/venues/meteora-dlmm/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";
+import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
 import { type NewTradedMint, newTradedMint } from "./support/metadata-mint.ts";
@@ -182,7 +183,7 @@ describe.skipIf(!present).each(BUILDS)("meteora_dlmm on its program ($path)", (b
     let { slot, epoch, unixTimestamp } = svm.clock();
     const outcomes = runTrades({
       svm,
-      venue: meteoraDlmm,
+      venue: oftenLean(meteoraDlmm).venue,
       market: pair,
       wallet,
       random,

@@ -13,6 +13,7 @@ import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
 import type { Ask } from "../../../src/venues/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
 import {
@@ -139,6 +140,7 @@ const POOLS: readonly {
 ];
 const TRADES_PER_POOL = 220;
 const SANDWICHES = 6;
+const LEAN_TRADES = 60;
 
 /**
  * The venue without what the program of November 2024 refuses and later ones take: exact out of a token with a transfer
@@ -201,6 +203,27 @@ describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)
       expect(verdict.faults).toEqual([]);
       expect(verdict.trades).toBeGreaterThan(count / 5);
       all.push(...outcomes);
+    });
+  }
+
+  for (const [index, shape] of POOLS.entries()) {
+    it(`is exact with as few arrays as it may name: ${shape.name}`, () => {
+      const svm = newChain();
+      const random = createRandom(300 + index);
+      const wallet = svm.newWallet();
+      const { pool } = newPool(svm, shape, random);
+      svm.addProgram(CLMM_PROGRAM, build.path);
+      const outcomes = runTrades({
+        svm,
+        venue: oftenLean(asOf2024).venue,
+        market: pool.address,
+        wallet,
+        random,
+        count: LEAN_TRADES,
+        limit: (mint) => svm.tokens(pool.vaults[pool.mints[0] === mint ? 0 : 1]) + 1_000n,
+        before: () => fund(svm, wallet, pool.mints, 1n << 60n),
+      });
+      expect(judge(outcomes).faults).toEqual([]);
     });
   }
 

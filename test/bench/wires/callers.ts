@@ -64,16 +64,22 @@ function requestsOf(wire: WireName, isOnePair: boolean): readonly WireRequest[] 
   return known;
 }
 
+/** Connections by port and protocol, kept from loop to loop: clients keep theirs, and what one costs to open is no part of a call. */
+const kept = new Map<string, Lane[]>();
+
 /** Connections, one entry for each call that may run at once. */
-function openLanes(wire: WireName, port: number): readonly Lane[] {
-  if (wire !== "gRPC") return Array.from({ length: CONNECTIONS }, () => new Http1Lane(port));
-  const sessions = Array.from({ length: SESSIONS }, () => new Http2Lane(port));
-  return Array.from({ length: SESSIONS * STREAMS }, (_, index) => sessions[index % SESSIONS]!);
+function lanesTo(wire: WireName, port: number): readonly Lane[] {
+  const isHttp2 = wire === "gRPC";
+  const key = `${port} ${isHttp2}`;
+  const open = (kept.get(key) ?? []).filter(({ isOpen }) => isOpen);
+  while (open.length < (isHttp2 ? SESSIONS : CONNECTIONS)) open.push(isHttp2 ? new Http2Lane(port) : new Http1Lane(port));
+  kept.set(key, open);
+  return isHttp2 ? Array.from({ length: SESSIONS * STREAMS }, (_, index) => open[index % SESSIONS]!) : open;
 }
 
 async function callInTurn({ wire, port, calls, isOnePair }: ClosedLoop): Promise<LoopAnswer> {
   const requests = requestsOf(wire, isOnePair);
-  const lanes = openLanes(wire, port);
+  const lanes = lanesTo(wire, port);
   const from = random.u32() % REQUESTS;
   let next = 0;
   let busy = 0;
@@ -89,13 +95,12 @@ async function callInTurn({ wire, port, calls, isOnePair }: ClosedLoop): Promise
     }),
   );
   const seconds = (performance.now() - start) / 1_000;
-  for (const lane of lanes) lane.close();
   return { answered: next - busy, busy, bytes, seconds, p50: Number.NaN, p99: Number.NaN };
 }
 
 async function callAtRate({ wire, port, perSecond, seconds }: OpenLoop): Promise<LoopAnswer> {
   const requests = requestsOf(wire, false);
-  const lanes = openLanes(wire, port);
+  const lanes = lanesTo(wire, port);
   const free = [...lanes];
   const due: number[] = [];
   const taken: number[] = [];
@@ -130,7 +135,6 @@ async function callAtRate({ wire, port, perSecond, seconds }: OpenLoop): Promise
   };
   tick();
   await done.promise;
-  for (const lane of lanes) lane.close();
   taken.sort((a, b) => a - b);
   const at = (share: number) => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))]!;
   return {

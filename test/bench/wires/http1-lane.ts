@@ -5,6 +5,8 @@ import type { WireRequest } from "./wire-requests.ts";
 export interface Lane {
   /** Makes a call. Resolves with the size of the answer's body; undefined if the server was busy. @throws Error for anything else */
   call(request: WireRequest): Promise<number | undefined>;
+  /** False once the server, or `close`, has closed it. */
+  readonly isOpen: boolean;
   close(): void;
 }
 
@@ -26,6 +28,10 @@ export class Http1Lane implements Lane {
     this.#waiting = Promise.withResolvers();
     this.#socket.write(Buffer.concat([Buffer.from(`${head}\r\n`, "latin1"), body]));
     return this.#waiting.promise;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.writable && !this.#socket.readableEnded;
   }
 
   close(): void {

@@ -34,6 +34,10 @@ export class Http2Lane implements Lane {
     });
   }
 
+  get isOpen(): boolean {
+    return !(this.#session.closed || this.#session.destroyed);
+  }
+
   close(): void {
     this.#session.destroy();
   }

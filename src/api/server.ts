@@ -27,9 +27,8 @@ import { NO_SCHEMAS } from "./no-schemas.ts";
 import { readOpenApi } from "./openapi/read.ts";
 import { Documents } from "./pages/documents.ts";
 import { SharedDocument } from "./pages/shared-document.ts";
-import { createEarlyRefusals } from "./rest/early-refusals.ts";
 import { createEventRoutes, type EventRoute, type StreamImplementation } from "./rest/event-route.ts";
-import { everydayRoutes, serveEverydayRequests } from "./rest/everyday-requests.ts";
+import { EverydayListener } from "./rest/everyday-listener.ts";
 import { registerRestRoutes } from "./rest/register-rest-routes.ts";
 import { createRestRoutes, type RestRoute } from "./rest/rest-route.ts";
 import { createEverydayCalls, type EverydayCalls } from "./rpc/everyday-call.ts";
@@ -149,9 +148,17 @@ export class Api {
     const { settings, nowMs, extra } = this.#parts;
     const requestIds = this.#requestIds;
     const proxies = new Proxies(settings);
-    const routes = everydayRoutes(this.#restRoutes);
-    const [admission, observe, isClosing] = [this.#admission, this.#observe, () => this.#draining];
-    const shedder = createEarlyRefusals({ settings, routes, requestIds, nowMs, isClosing, admission, observe });
+    const everyday = new EverydayListener({
+      settings,
+      admission: this.#admission,
+      restRoutes: this.#restRoutes,
+      // Further services are served through the router, with whatever was added to it.
+      calls: extra === undefined ? this.#everydayCalls : new Map(),
+      requestIds,
+      observe: this.#observe,
+      nowMs,
+      isClosing: () => this.#draining,
+    });
     return createFastify({
       logger: false,
       schemaController: NO_SCHEMAS,
@@ -159,14 +166,7 @@ export class Api {
       routerOptions: { maxParamLength: 1024 },
       trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),
       serverFactory: (router) => {
-        const handler = serveEverydayRequests(router, {
-          routes,
-          // Further services are served through the router, with whatever was added to it.
-          calls: extra === undefined ? this.#everydayCalls : new Map(),
-          settings,
-          shedder,
-        });
-        this.#listener = new Listener(settings, handler, nowMs, requestIds);
+        this.#listener = new Listener(settings, everyday.before(router), nowMs, requestIds, () => everyday.laneCalls);
         return this.#listener.http1;
       },
       clientErrorHandler: (error, socket) => {

@@ -12,12 +12,14 @@ import { declaredBytes } from "./read-body.ts";
  *
  * @param isClosing if true, every response closes its connection
  * @param requestIds makes ids of refusals
+ * @param laneCalls calls in flight on connections that look idle to the server
  */
 export function createHttp1(
   settings: ApiSettings,
   handler: RequestListener,
   isClosing: () => boolean,
   requestIds: () => string,
+  laneCalls: () => number,
 ): http.Server {
   // Node advertises the timeout and the number of requests, and holds the connection for the buffer on top.
   const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
@@ -41,6 +43,11 @@ export function createHttp1(
   });
   // Node would refuse unknown expectations, with an empty body too. They are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  // Node calls this too, when it closes the server. What looks idle closes with the next call, once no lane serves.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if (laneCalls() === 0) closeIdle();
+  };
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const framing = new Framing();
   server.on("request", (request, response) => {

@@ -33,8 +33,18 @@ export class Listener {
   readonly #undecided = new Set<Socket>();
   #closing = false;
 
-  /** @param nowMs a monotonic clock. @param requestIds makes ids of refusals */
-  constructor(settings: ApiSettings, handler: RequestListener, nowMs: () => number, requestIds: () => string) {
+  /**
+   * @param nowMs a monotonic clock
+   * @param requestIds makes ids of refusals
+   * @param laneCalls calls in flight on connections that look idle to the HTTP/1.1 server
+   */
+  constructor(
+    settings: ApiSettings,
+    handler: RequestListener,
+    nowMs: () => number,
+    requestIds: () => string,
+    laneCalls: () => number,
+  ) {
     const isClosing = () => this.#closing;
     const proxies = new Proxies(settings);
     this.#flow = new FlowGuard(settings, proxies, nowMs);
@@ -43,6 +53,7 @@ export class Listener {
       serveInTurn(handler, { requestIds, lateMs: settings.requestTimeoutMs }),
       isClosing,
       requestIds,
+      laneCalls,
     );
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));

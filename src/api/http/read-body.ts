@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { LaneRequest } from "./lane/lane-exchange.ts";
 
 /** Limits of a request body. */
 interface BodyLimits {
@@ -13,10 +14,14 @@ interface BodyLimits {
  * if it does not arrive in time, or VALIDATION_ERROR if it is truncated.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: IncomingMessage | LaneRequest,
   limits: BodyLimits,
   done: (body: Buffer | TradewireError) => void,
 ): void {
+  if (request instanceof LaneRequest) {
+    done(request.body.length > limits.bodyLimitBytes ? bodyTooLarge(limits.bodyLimitBytes) : request.body);
+    return;
+  }
   const declared = declaredBytes(request);
   if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > DRAINED_BYTES)) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Admission } from "../call/admission.ts";
 import { type CallObserver, StageClock } from "../call/call-record.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { OnRefused, Refusal } from "../http/flow/refusal-lane.ts";
+import type { OnRefused, Refusal } from "../http/lane/plain-lane.ts";
 
 /** Longest body that Node reads past without help. */
 const SMALL_BODY_BYTES = 4_096;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { accessOf } from "../call/access.ts";
+import type { LaneRequest, LaneResponse } from "../http/lane/lane-exchange.ts";
 import { MAX_HEADERS, refusalOfHead } from "../http/refusals.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
@@ -34,35 +35,65 @@ interface EverydayParts {
  * origin sent. Under overload REST builds are refused here; requests that come through no proxy go straight to their method. The
  * router serves everything else, by the same routes.
  */
-export function serveEverydayRequests(router: RequestListener, parts: EverydayParts): RequestListener {
-  const { routes, settings, calls, shedder } = parts;
-  const mayBypass = settings.trustedProxies === 0;
-  // Where pages of other origins may call, every response of the typed wires says so.
-  const mayCall = mayBypass && settings.corsOrigins.length === 0;
-  const serve = (route: RestRoute, request: IncomingMessage, response: ServerResponse): void => {
-    if (mayBypass && isComplete(request)) serveDirectly(route, request, response);
-    else router(request, response);
-  };
-  return (request, response) => {
+export class EverydayRequests {
+  /** False behind proxies, whose headers the router reads. */
+  readonly mayBypass: boolean;
+  readonly #parts: EverydayParts;
+  /** Where pages of other origins may call, every response of the typed wires says so. */
+  readonly #mayCall: boolean;
+
+  constructor(parts: EverydayParts) {
+    const { trustedProxies, corsOrigins } = parts.settings;
+    this.#parts = parts;
+    this.mayBypass = trustedProxies === 0;
+    this.#mayCall = this.mayBypass && corsOrigins.length === 0;
+  }
+
+  /**
+   * Serves a request of the HTTP server; false, with nothing done, for one that the router has to serve.
+   *
+   * @param router serves a build whose refusal was delayed until there was room again
+   */
+  take(request: IncomingMessage, response: ServerResponse, router: RequestListener): boolean {
+    const { routes, shedder } = this.#parts;
     const known = routes.get(request.url!);
-    if (known === undefined && mayCall && request.headers.origin === undefined) {
-      const call = calls.get(request.url!);
-      const isServed =
-        call !== undefined &&
-        refusalOfHead(request, settings) === undefined &&
-        call.take(request, response, request.socket.remoteAddress ?? "");
-      if (isServed) return;
-    }
+    if (known === undefined) return this.#takeCall(request, response);
     // Responses to web pages need CORS headers, which the router sets.
-    if (known === undefined || request.method !== "POST" || request.headers.origin !== undefined) {
-      router(request, response);
-      return;
-    }
+    if (request.method !== "POST" || request.headers.origin !== undefined) return false;
+    const isDirect = this.mayBypass && isComplete(request);
     if (known.isBuild && shedder.refuses(Number(request.headers["content-length"]))) {
-      shedder.shed(known.route.method.name, request, response, () => serve(known.route, request, response));
-    } else serve(known.route, request, response);
-  };
+      const serve = () => (isDirect ? serveDirectly(known.route, request, response) : router(request, response));
+      shedder.shed(known.route.method.name, request, response, serve);
+      return true;
+    }
+    if (isDirect) serveDirectly(known.route, request, response);
+    return isDirect;
+  }
+
+  /** Serves a request that is read whole; false, with nothing done, for one that the HTTP server has to read. */
+  takeWhole(whole: LaneRequest, answer: LaneResponse): boolean {
+    const { routes, settings, shedder } = this.#parts;
+    const { bodyLimitBytes, headerLimitBytes } = settings;
+    if (whole.headBytes > headerLimitBytes - HEAD_MARGIN_BYTES || whole.body.length > bodyLimitBytes) return false;
+    const [request, response] = [whole.asIncoming(), answer.asResponse()];
+    const known = routes.get(whole.url);
+    if (known === undefined) return this.#takeCall(request, response);
+    if (known.isBuild && shedder.refuses(whole.body.length)) return false;
+    serveDirectly(known.route, request, response);
+    return true;
+  }
+
+  #takeCall(request: IncomingMessage, response: ServerResponse): boolean {
+    const { calls, settings } = this.#parts;
+    if (!this.#mayCall || request.headers.origin !== undefined) return false;
+    const call = calls.get(request.url!);
+    if (call === undefined || refusalOfHead(request, settings) !== undefined) return false;
+    return call.take(request, response, request.socket.remoteAddress ?? "");
+  }
 }
+
+/** Below the limit of headers by this much, no way of counting them is above it. */
+const HEAD_MARGIN_BYTES = 64;
 
 /** True for HTTP/1.1 requests whose headers the router would not refuse. */
 function isComplete({ httpVersionMajor, rawHeaders, headers }: IncomingMessage): boolean {

@@ -5,7 +5,7 @@ const read = (text: string) => readWholeRequest(Buffer.from(text, "latin1"), 8_1
 
 it("reads a request in the form that most clients send", () => {
   const lines = "\r\nHost: here:80\r\nAuthorization: Bearer key\r\nconnection: keep-alive\r\nContent-Length: 2";
-  expect(read(`POST /v1/tx/buy HTTP/1.1${lines}\r\n\r\n{}`)).toEqual({
+  expect(read(`POST /v1/tx/buy HTTP/1.1${lines}\r\n\r\n{}`)).toMatchObject({
     path: "/v1/tx/buy",
     lines,
     length: "2",

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { serveInTurn } from "./pipeline.ts";
-import { type Refusal, RefusalLane } from "./refusal-lane.ts";
-import { countRequest } from "./request-count.ts";
+import { serveInTurn } from "../flow/pipeline.ts";
+import { countRequest } from "../flow/request-count.ts";
+import { PlainLane, type Refusal } from "./plain-lane.ts";
 
 const BODY = '{"mint":"So11"}';
 const request = (body = BODY, lines = "") =>
@@ -26,7 +26,7 @@ async function connect() {
     state.again++;
     return REFUSAL;
   };
-  const lane = new RefusalLane({ settings, isClosing: () => state.isClosing, wallMs: () => 0, refuse });
+  const lane = new PlainLane({ settings, isClosing: () => state.isClosing, wallMs: () => 0, refuse });
   const handler: http.RequestListener = (incoming, response) => {
     if (countRequest(incoming.socket) >= MOST || state.isClosing) response.shouldKeepAlive = false;
     let body = "";

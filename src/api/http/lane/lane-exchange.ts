@@ -1,0 +1,146 @@
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { WholeRequest } from "./whole-request.ts";
+
+type HeaderValue = number | string | readonly string[];
+
+const NO_HEADERS: string[] = [];
+const CONTENT_LENGTH = /^content-length$/i;
+/** What no header may contain: it could end the header. */
+const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** What everyday calls read of Node's request, of one read by a lane. */
+export class LaneRequest
+  implements
+    Pick<IncomingMessage, "headers" | "httpVersion" | "httpVersionMajor" | "method" | "rawHeaders" | "socket" | "url">
+{
+  readonly method = "POST";
+  readonly httpVersion = "1.1";
+  readonly httpVersionMajor = 1;
+  /** Not listed again: a lane takes no request with more headers than any may have. */
+  readonly rawHeaders = NO_HEADERS;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Socket;
+  /** Bytes of its head. */
+  readonly headBytes: number;
+  /** Its whole body. */
+  readonly body: Buffer;
+
+  constructor(socket: Socket, request: WholeRequest, headers: IncomingHttpHeaders, body: Buffer) {
+    this.url = request.path;
+    this.headers = headers;
+    this.socket = socket;
+    this.headBytes = request.head.length;
+    this.body = body;
+  }
+
+  /** As everyday calls take it: they use nothing but what is here. */
+  asIncoming(): IncomingMessage {
+    return this as unknown as IncomingMessage;
+  }
+}
+
+/** What everyday calls use of Node's response: written at once when it ends, in the form in which Node writes it. */
+export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headersSent" | "socket"> {
+  readonly req: LaneRequest;
+  readonly socket: Socket;
+  headersSent = false;
+  /** True once it is written, or its client is gone. */
+  isEnded = false;
+  /** Called when it ends, if it is not ended by then. */
+  onEnd: (() => void) | undefined;
+  readonly #tail: () => string;
+  #status = 200;
+  /** Names and values in turn. */
+  #headers: string[] = [];
+
+  /** @param tail makes the headers of the connection, and the end of the head */
+  constructor(req: LaneRequest, tail: () => string) {
+    this.req = req;
+    this.socket = req.socket;
+    this.#tail = tail;
+  }
+
+  get destroyed(): boolean {
+    return this.socket.destroyed;
+  }
+
+  /** As everyday calls take it: they use nothing but what is here. */
+  asResponse(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+
+  setHeader(name: string, value: HeaderValue): this {
+    this.#remove(name);
+    for (const one of Array.isArray(value) ? (value as readonly string[]) : [String(value)]) this.#add(name, one);
+    return this;
+  }
+
+  /** @param headers names and values in turn, or an object; they replace those of the same name set before */
+  writeHead(status: number, headers: readonly string[] | Readonly<Record<string, HeaderValue>>): this {
+    this.#status = status;
+    if (!Array.isArray(headers)) {
+      for (const [name, value] of Object.entries(headers)) this.setHeader(name, value);
+      return this;
+    }
+    if (this.#headers.length > 0) for (let i = 0; i < headers.length; i += 2) this.#remove(headers[i]!);
+    for (let i = 0; i < headers.length; i += 2) this.#add(headers[i]!, headers[i + 1]!);
+    return this;
+  }
+
+  /** Writes the response. @param encoding "latin1": the text is ASCII */
+  end(body: string | Uint8Array = "", encoding?: "latin1"): this {
+    if (this.headersSent) return this;
+    this.headersSent = true;
+    const bytes = typeof body === "string" && encoding !== "latin1" ? Buffer.from(body) : body;
+    if (this.socket.writable) this.#write(bytes);
+    this.#end();
+    return this;
+  }
+
+  /** Breaks the connection off. */
+  destroy(): this {
+    this.socket.destroy();
+    this.#end();
+    return this;
+  }
+
+  #end(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.onEnd?.();
+  }
+
+  #write(body: string | Uint8Array): void {
+    const headers = this.#headers;
+    let head = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}\r\n`;
+    let hasLength = false;
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!;
+      hasLength ||= name.length === 14 && CONTENT_LENGTH.test(name);
+      head += `${name}: ${headers[i + 1]}\r\n`;
+    }
+    if (!hasLength) head += `Content-Length: ${body.length}\r\n`;
+    head += this.#tail();
+    if (typeof body === "string") this.socket.write(head + body, "latin1");
+    else {
+      // One write of both: a list of two takes more objects than the copy takes time.
+      const whole = Buffer.allocUnsafe(head.length + body.length);
+      whole.write(head, "latin1");
+      whole.set(body, head.length);
+      this.socket.write(whole);
+    }
+  }
+
+  #add(name: string, value: string): void {
+    if (UNPRINTABLE.test(value)) throw new TypeError(`the header ${name} has a value that cannot be sent`);
+    this.#headers.push(name, value);
+  }
+
+  #remove(name: string): void {
+    const removed = name.toLowerCase();
+    const headers = this.#headers;
+    for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]!.toLowerCase() === removed) headers.splice(i, 2);
+  }
+}

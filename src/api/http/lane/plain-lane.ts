@@ -1,0 +1,235 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Now } from "../../../primitives/clock.ts";
+import type { ApiSettings } from "../../settings.ts";
+import { isAnswered } from "../flow/pipeline.ts";
+import { countRequest, requestsOn } from "../flow/request-count.ts";
+import { LaneRequest, LaneResponse } from "./lane-exchange.ts";
+import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
+
+/** Longest request read here: a head and a body as small as those of trades. */
+const MAX_BYTES = 8 * 1024;
+
+/** The response to a refused request. Headers and body are ASCII. */
+export interface Refusal {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Refuses a request of a watched connection; undefined, with nothing counted, if it is not to be refused. */
+export type RefuseAgain = (request: WholeRequest) => Refusal | undefined;
+
+/** Called once a request is refused and its response is ended. */
+export type OnRefused = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves a request to the end of its response; false, with nothing done, if the server has to. */
+export type ServeWhole = (request: LaneRequest, response: LaneResponse) => boolean;
+
+interface LaneParts {
+  readonly settings: Pick<ApiSettings, "keepAliveHintMs" | "keepAliveMs" | "maxRequestsPerConnection">;
+  /** True if every response closes its connection. */
+  readonly isClosing: () => boolean;
+  readonly wallMs: Now;
+  readonly refuse: RefuseAgain;
+  /** Absent: requests are only refused here. */
+  readonly serve?: ServeWhole | undefined;
+}
+
+/** A connection that is watched. */
+interface Watched {
+  /** Whether its server is known to be between two requests whenever it has read all that came. */
+  isInStep: boolean;
+  /** The last request that its server handed over. */
+  seen: IncomingMessage | undefined;
+  /** The last request read here. */
+  last: WholeRequest | undefined;
+  /** True while a request taken here waits for its answer. */
+  isWaiting: boolean;
+  /** What came meanwhile: at most one read, for then the connection is paused. */
+  held: Buffer[];
+  isPaused: boolean;
+}
+
+/**
+ * Serves and refuses requests of HTTP/1.1 connections from the bytes alone, after two that the server read: much of what a call costs is
+ * the HTTP server's parsing and its objects. Whatever is not exactly one complete request in plain form goes on to the server unread, and
+ * ends the watch: from then on only the server knows where a request begins. So does a request that is not taken here, which ends nothing.
+ */
+export class PlainLane {
+  readonly #watched = new WeakMap<Socket, Watched>();
+  readonly #parts: LaneParts;
+  /** What every answer ends with. */
+  readonly #keepAlive: string;
+  #calls = 0;
+  #dateMs = Number.NaN;
+  #date = "";
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts;
+    const { keepAliveHintMs, keepAliveMs, maxRequestsPerConnection: most } = parts.settings;
+    const timeout = Math.floor(Math.min(keepAliveHintMs, keepAliveMs) / 1_000);
+    this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
+  }
+
+  /** Calls in flight. Their connections look idle to the server. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /**
+   * Watches the connection of a request that the server has just handed over, from its next request on. In step are only connections
+   * whose requests are handed over in the turn in which the server reads them.
+   */
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const known = this.#watched.get(socket);
+    if (known !== undefined) {
+      if (!known.isInStep) known.seen = request;
+      return;
+    }
+    if (request.httpVersionMajor !== 1) return;
+    const watched: Watched = {
+      isInStep: false,
+      seen: undefined,
+      last: undefined,
+      isWaiting: false,
+      held: [],
+      isPaused: false,
+    };
+    this.#watched.set(socket, watched);
+    response.once("close", () => {
+      if (socket.destroyed) return;
+      // While requests wait behind this one, what is read is held back; who reads must not change then.
+      if (isAnswered(socket)) this.#listen(socket, watched);
+      else this.#watched.delete(socket);
+    });
+  }
+
+  #listen(socket: Socket, watched: Watched): void {
+    const listeners = socket.listeners("data") as ((chunk: Buffer) => void)[];
+    const serve = (chunk: Buffer) => {
+      for (const listener of listeners) listener.call(socket, chunk);
+    };
+    const closed = () => {
+      if (watched.isWaiting) this.#calls -= 1;
+    };
+    // From the first listener of ours on, Node hands its parser what the socket reads by way of these listeners.
+    const take = (chunk: Buffer): void => {
+      if (watched.isWaiting) {
+        watched.held.push(chunk);
+        watched.isPaused = true;
+        socket.pause();
+        return;
+      }
+      const request = readWholeRequest(chunk, MAX_BYTES, watched.last);
+      watched.last = request ?? watched.last;
+      if (!watched.isInStep) {
+        watched.seen = undefined;
+        serve(chunk);
+        watched.isInStep = request !== undefined && isSame(request, watched.seen);
+        watched.seen = undefined;
+      } else if (request === undefined) {
+        socket.off("data", take).off("close", closed);
+        for (const listener of listeners) socket.on("data", listener);
+        this.#watched.delete(socket);
+        serve(chunk);
+      } else if (!this.#answer(socket, watched, request, chunk, take)) serve(chunk);
+    };
+    socket.on("data", take).on("close", closed);
+    for (const listener of listeners) socket.off("data", listener);
+  }
+
+  /** @param take reads what came meanwhile */
+  #answer(
+    socket: Socket,
+    watched: Watched,
+    request: WholeRequest,
+    chunk: Buffer,
+    take: (chunk: Buffer) => void,
+  ): boolean {
+    const { isClosing, settings, refuse, serve } = this.#parts;
+    if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return false;
+    // The server closes the connection after its last request.
+    if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return false;
+    const refusal = refuse(request);
+    if (refusal !== undefined) {
+      countRequest(socket);
+      socket.write(this.#write(refusal), "latin1");
+      return true;
+    }
+    const { headers } = request;
+    if (serve === undefined || headers === undefined) return false;
+    const incoming = new LaneRequest(socket, request, headers, request.bodyIn(chunk));
+    const response = new LaneResponse(incoming, this.#end);
+    if (!serve(incoming, response)) return false;
+    countRequest(socket);
+    if (!response.isEnded) this.#await(socket, watched, response, take);
+    return true;
+  }
+
+  /** Holds the connection as it is until the response ends: to the server it is idle, which lasts only so long. */
+  #await(socket: Socket, watched: Watched, response: LaneResponse, take: (chunk: Buffer) => void): void {
+    const idleMs = socket.timeout ?? 0;
+    socket.setTimeout(0);
+    watched.isWaiting = true;
+    this.#calls += 1;
+    response.onEnd = () => {
+      // Its end was counted when it closed.
+      if (socket.closed) return;
+      this.#calls -= 1;
+      watched.isWaiting = false;
+      socket.setTimeout(idleMs);
+      if (watched.held.length > 0) this.#takeHeld(socket, watched, take);
+      else readOn(socket, watched);
+    };
+  }
+
+  /** Reads on, in a turn of its own: who sends the next request before the answer gets no more of the service's time. */
+  #takeHeld(socket: Socket, watched: Watched, take: (chunk: Buffer) => void): void {
+    // What comes until then is held too.
+    watched.isWaiting = true;
+    this.#calls += 1;
+    setImmediate(() => {
+      if (socket.closed) return;
+      this.#calls -= 1;
+      watched.isWaiting = false;
+      const chunk = Buffer.concat(watched.held);
+      watched.held = [];
+      if (socket.destroyed) return;
+      take(chunk);
+      if (!watched.isWaiting) readOn(socket, watched);
+    });
+  }
+
+  #write({ status, headers, body }: Refusal): string {
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+    for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    return text + this.#end() + body;
+  }
+
+  /** The headers of the connection, and the end of the head. */
+  readonly #end = (): string => {
+    const nowMs = this.#parts.wallMs();
+    if (!(nowMs >= this.#dateMs && nowMs < this.#dateMs + 1_000)) {
+      this.#dateMs = nowMs - (nowMs % 1_000);
+      this.#date = new Date(nowMs).toUTCString();
+    }
+    return `Date: ${this.#date}${this.#keepAlive}`;
+  };
+}
+
+function readOn(socket: Socket, watched: Watched): void {
+  if (!watched.isPaused) return;
+  watched.isPaused = false;
+  socket.resume();
+}
+
+/**
+ * True if the server has just read these very bytes as this one request, from the first to the last: a request of the same length
+ * cannot be a part of them, so it began and ended with them.
+ */
+function isSame({ path, length }: WholeRequest, seen: IncomingMessage | undefined): boolean {
+  return seen?.complete === true && seen.url === path && seen.headers["content-length"] === length;
+}

@@ -1,0 +1,194 @@
+import { once } from "node:events";
+import net from "node:net";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { BuyRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
+import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
+import { type Edge, startEdge } from "../../../../test/support/edge.ts";
+import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
+
+const KEEP_ALIVE_MS = 300;
+const RPC = "/tradewire.v1.TradeService/Buy";
+const ASKED = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01 };
+const REST = JSON.stringify({ ...ASKED, priority: "fast" });
+
+let edge: Edge;
+let byServer = 0;
+const sockets: net.Socket[] = [];
+beforeEach(async () => {
+  edge = await startEdge({ keepAliveMs: KEEP_ALIVE_MS, keepAliveHintMs: KEEP_ALIVE_MS });
+  byServer = 0;
+  edge.fastify.server.on("request", () => byServer++);
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await edge.close();
+});
+
+function proto(): Buffer {
+  return Buffer.from(toBinary(BuyRequestSchema, create(BuyRequestSchema, { ...ASKED, priority: Priority.FAST })));
+}
+
+function framed(message: Uint8Array): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+function request(path: string, type: string, body: string | Buffer, key = ALICE.key, lines = ""): Buffer {
+  const bytes = Buffer.from(body);
+  const head = `POST ${path} HTTP/1.1\r\nHost: here\r\nAuthorization:  Bearer ${key} \r\nContent-Type: ${type}\r\n${lines}`;
+  return Buffer.concat([Buffer.from(`${head}Content-Length: ${bytes.length}\r\n\r\n`), bytes]);
+}
+const buy = (body = REST, key = ALICE.key) => request("/v1/tx/buy", "application/json", body, key);
+
+/** A connection, and the answers on it so far. */
+function connect() {
+  const socket = net.connect(edge.port, "127.0.0.1");
+  sockets.push(socket);
+  const answers: string[] = [];
+  let rest = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    rest += chunk;
+    for (;;) {
+      const end = rest.indexOf("\r\n\r\n") + 4;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(rest)?.[1]);
+      if (end === 3 || !(rest.length >= end + length)) return;
+      answers.push(rest.slice(0, end + length));
+      rest = rest.slice(end + length);
+      socket.emit("answer");
+    }
+  });
+  const ask = async (bytes: Buffer) => {
+    socket.write(bytes);
+    await once(socket, "answer");
+    return answers.at(-1)!;
+  };
+  return { socket, answers, ask };
+}
+
+/** Without what differs from call to call. */
+const alike = (answer: string) =>
+  answer
+    .replace(/req_test_\w+/g, "id")
+    .replace(/^(date|content-length|server-timing|ratelimit): .*$/gim, "$1")
+    .replace(/^[\w-]+:/gm, (name) => name.toLowerCase())
+    .replace(/"(unsignedTransaction|value)":"[^"]*"/g, "$1")
+    .replace(/^grpc-status-details-bin: .*$/m, "details")
+    .replace(/(token_|trade )\d+/g, "$1")
+    .split("\r\n");
+
+/** The next build waits until it is let go. */
+function holdNextBuild() {
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const { build } = edge.trades;
+  edge.trades.build = async (asked) => {
+    edge.trades.build = build;
+    begun.resolve();
+    await held.promise;
+    return build(asked);
+  };
+  return { begun: begun.promise, letGo: held.resolve };
+}
+
+it.each([
+  ["a buy", buy()],
+  ["a buy that breaks a rule", buy(JSON.stringify({ ...ASKED, slippage: 7, priority: "fast" }))],
+  ["what is no JSON", buy("{ä")],
+  ["an unknown key", buy(REST, "api_unknown")],
+  ["another type", request("/v1/tx/buy", "text/plain", REST)],
+  ["a coding", request("/v1/tx/buy", "application/json", REST, ALICE.key, "Content-Encoding: gzip\r\n")],
+  ["Connect with JSON", request(RPC, "application/json", JSON.stringify({ ...ASKED, priority: "PRIORITY_FAST" }))],
+  ["Connect with JSON that breaks a rule", request(RPC, "application/json", "{}")],
+  ["Connect with bytes", request(RPC, "application/proto", proto())],
+  ["Connect with an unknown key", request(RPC, "application/proto", proto(), "api_unknown")],
+  ["gRPC-Web", request(RPC, "application/grpc-web+proto", framed(proto()))],
+  ["gRPC-Web with half a message", request(RPC, "application/grpc-web+proto", framed(proto()).subarray(0, 9))],
+])("answers %s as the server does", async (_, bytes) => {
+  const { answers, ask } = connect();
+  for (let i = 0; i < 5; i++) await ask(bytes);
+  expect(byServer).toBe(2);
+  for (const answer of answers.slice(1)) expect(alike(answer).sort()).toEqual(alike(answers[0]!).sort());
+});
+
+it("leaves to the server what only the server or the router can read, and serves again after it", async () => {
+  const { ask } = connect();
+  const unusual = [
+    request("/v1/unknown", "application/json", REST),
+    request("/v1/tx/buy", "application/json", REST, ALICE.key, "Accept: a\r\nAccept: b\r\n"),
+    Buffer.from("GET /v1/ping HTTP/1.1\r\nHost: here\r\n\r\n"),
+    request("/v1/tx/buy", "application/json", REST, ALICE.key, "Origin: https://elsewhere\r\n"),
+  ];
+  for (const bytes of unusual) {
+    for (let i = 0; i < 4; i++) await ask(buy());
+    const before = byServer;
+    await ask(buy());
+    expect(byServer).toBe(before);
+    await ask(bytes);
+    expect(byServer).toBe(before + 1);
+  }
+});
+
+it("answers in order what came before an answer, from a connection that is read no further", async () => {
+  const { socket, answers, ask } = connect();
+  for (let i = 0; i < 3; i++) await ask(buy());
+  const { begun, letGo } = holdNextBuild();
+  socket.write(buy());
+  await begun;
+  socket.write(Buffer.concat([buy("{}"), buy()]));
+  socket.write(buy("[]"));
+  // Another connection is served meanwhile.
+  expect(await connect().ask(buy())).toContain(" 200 ");
+  expect(answers).toHaveLength(3);
+  letGo();
+  while (answers.length < 7) await once(socket, "answer");
+  expect(answers.slice(3).map((answer) => answer.slice(9, 12))).toEqual(["200", "400", "200", "400"]);
+  await ask(buy());
+  await ask(buy());
+  const before = byServer;
+  expect(await ask(buy())).toContain(" 200 ");
+  expect(byServer).toBe(before);
+});
+
+it("lets a call take longer than its connection may be idle", async () => {
+  const { ask } = connect();
+  for (let i = 0; i < 3; i++) await ask(buy());
+  const { begun, letGo } = holdNextBuild();
+  const answering = ask(buy());
+  await begun;
+  const idle = connect();
+  for (let i = 0; i < 3; i++) await idle.ask(buy());
+  await once(idle.socket, "close");
+  letGo();
+  expect(await answering).toContain(" 200 ");
+});
+
+it("answers calls in flight when the service closes, then closes their connections", async () => {
+  const { socket, ask } = connect();
+  for (let i = 0; i < 3; i++) await ask(buy());
+  const { begun, letGo } = holdNextBuild();
+  const answering = ask(buy());
+  await begun;
+  const idle = connect();
+  await idle.ask(buy());
+  const before = byServer;
+  const closed = once(socket, "close");
+  const closing = edge.close();
+  letGo();
+  expect(await answering).toContain(" 200 ");
+  await Promise.all([closed, closing]);
+  expect(byServer).toBe(before);
+});
+
+it("forgets a call whose client is gone", async () => {
+  const { socket, ask } = connect();
+  for (let i = 0; i < 3; i++) await ask(buy());
+  const { begun, letGo } = holdNextBuild();
+  socket.write(buy());
+  await begun;
+  socket.resetAndDestroy();
+  letGo();
+  await once(socket, "close");
+  expect(await connect().ask(buy())).toContain(" 200 ");
+});

@@ -1,0 +1,68 @@
+import type { RequestListener } from "node:http";
+import type { Admission } from "../call/admission.ts";
+import type { CallObserver } from "../call/call-record.ts";
+import { PlainLane } from "../http/lane/plain-lane.ts";
+import type { EverydayCalls } from "../rpc/everyday-call.ts";
+import type { ApiSettings } from "../settings.ts";
+import { BuildShedder } from "./build-shedder.ts";
+import { EverydayRequests, everydayRoutes } from "./everyday-requests.ts";
+import type { RestRoute } from "./rest-route.ts";
+
+const TRACEPARENT = /\r\ntraceparent: ?([^\r]*)/i;
+
+interface EverydayParts {
+  readonly settings: ApiSettings;
+  readonly admission: Admission;
+  readonly restRoutes: readonly RestRoute[];
+  /** Of the typed wires, by path. */
+  readonly calls: ReadonlyMap<string, EverydayCalls>;
+  readonly requestIds: () => string;
+  readonly observe: CallObserver;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+  readonly isClosing: () => boolean;
+}
+
+/** Serves everyday requests before the router sees them, and further ones of their connections before the HTTP server does. */
+export class EverydayListener {
+  readonly #requests: EverydayRequests;
+  readonly #lane: PlainLane;
+
+  constructor(parts: EverydayParts) {
+    const { settings, admission, calls, requestIds, observe, nowMs, isClosing } = parts;
+    const routes = everydayRoutes(parts.restRoutes);
+    const shedder = new BuildShedder({
+      admission,
+      requestIds,
+      observe,
+      nowMs,
+      onRefused: (request, response) => this.#lane.watch(request, response),
+    });
+    const requests = new EverydayRequests({ routes, calls, settings, shedder });
+    this.#requests = requests;
+    this.#lane = new PlainLane({
+      settings,
+      isClosing,
+      wallMs: Date.now,
+      refuse: ({ path, lines, length }) => {
+        const known = routes.get(path);
+        if (known?.isBuild !== true || !shedder.refuses(Number(length))) return undefined;
+        return shedder.refuseDue(known.route.method.name, TRACEPARENT.exec(lines)?.[1]);
+      },
+      serve: requests.mayBypass ? (request, response) => requests.takeWhole(request, response) : undefined,
+    });
+  }
+
+  /** Calls in flight on connections that look idle to the HTTP server. */
+  get laneCalls(): number {
+    return this.#lane.calls;
+  }
+
+  /** A listener for the HTTP servers. @param router serves everything else */
+  before(router: RequestListener): RequestListener {
+    return (request, response) => {
+      if (!this.#requests.take(request, response, router)) router(request, response);
+      else if (this.#requests.mayBypass) this.#lane.watch(request, response);
+    };
+  }
+}

@@ -166,7 +166,7 @@ export class Api {
       routerOptions: { maxParamLength: 1024 },
       trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),
       serverFactory: (router) => {
-        this.#listener = new Listener(settings, everyday.before(router), nowMs, requestIds, () => everyday.laneCalls);
+        this.#listener = new Listener(settings, everyday.before(router), nowMs, requestIds, everyday.serving);
         return this.#listener.http1;
       },
       clientErrorHandler: (error, socket) => {

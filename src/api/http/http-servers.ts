@@ -1,5 +1,6 @@
 import http, { type RequestListener } from "node:http";
 import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
 import type { ApiSettings } from "../settings.ts";
 import { Framing } from "./flow/framing.ts";
 import { closeAfter, refuseAndClose } from "./flow/refuse-and-close.ts";
@@ -12,14 +13,14 @@ import { declaredBytes } from "./read-body.ts";
  *
  * @param isClosing if true, every response closes its connection
  * @param requestIds makes ids of refusals
- * @param laneCalls calls in flight on connections that look idle to the server
+ * @param serving connections of calls in flight that look idle to the server
  */
 export function createHttp1(
   settings: ApiSettings,
   handler: RequestListener,
   isClosing: () => boolean,
   requestIds: () => string,
-  laneCalls: () => number,
+  serving: ReadonlySet<Socket>,
 ): http.Server {
   // Node advertises the timeout and the number of requests, and holds the connection for the buffer on top.
   const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
@@ -43,11 +44,9 @@ export function createHttp1(
   });
   // Node would refuse unknown expectations, with an empty body too. They are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  // Node calls this too, when it closes the server. What looks idle closes with the next call, once no lane serves.
+  // Node calls this itself when it closes the server.
   const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => {
-    if (laneCalls() === 0) closeIdle();
-  };
+  server.closeIdleConnections = () => sparing(serving, closeIdle);
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const framing = new Framing();
   server.on("request", (request, response) => {
@@ -65,6 +64,19 @@ export function createHttp1(
     handler(request, response);
   });
   return server;
+}
+
+/** What Node's HTTP server keeps on a socket while a response is not finished; internal to Node. */
+interface Answering {
+  _httpMessage?: { readonly finished: boolean } | null;
+}
+
+/** Runs what closes idle connections, which passes over those whose response is not finished, without closing these. */
+function sparing(sockets: ReadonlySet<Socket>, closeIdle: () => void): void {
+  const spared = ([...sockets] as Answering[]).filter(({ _httpMessage }) => _httpMessage == null);
+  for (const socket of spared) socket._httpMessage = { finished: false };
+  closeIdle();
+  for (const socket of spared) socket._httpMessage = null;
 }
 
 /**

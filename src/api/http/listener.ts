@@ -36,14 +36,14 @@ export class Listener {
   /**
    * @param nowMs a monotonic clock
    * @param requestIds makes ids of refusals
-   * @param laneCalls calls in flight on connections that look idle to the HTTP/1.1 server
+   * @param serving connections of calls in flight that look idle to the HTTP/1.1 server
    */
   constructor(
     settings: ApiSettings,
     handler: RequestListener,
     nowMs: () => number,
     requestIds: () => string,
-    laneCalls: () => number,
+    serving: ReadonlySet<Socket>,
   ) {
     const isClosing = () => this.#closing;
     const proxies = new Proxies(settings);
@@ -53,7 +53,7 @@ export class Listener {
       serveInTurn(handler, { requestIds, lateMs: settings.requestTimeoutMs }),
       isClosing,
       requestIds,
-      laneCalls,
+      serving,
     );
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));

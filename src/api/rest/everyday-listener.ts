@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import type { Socket } from "node:net";
 import type { Admission } from "../call/admission.ts";
 import type { CallObserver } from "../call/call-record.ts";
 import { PlainLane } from "../http/lane/plain-lane.ts";
@@ -53,9 +54,9 @@ export class EverydayListener {
     });
   }
 
-  /** Calls in flight on connections that look idle to the HTTP server. */
-  get laneCalls(): number {
-    return this.#lane.calls;
+  /** Connections of calls in flight that look idle to the HTTP server. */
+  get serving(): ReadonlySet<Socket> {
+    return this.#lane.serving;
   }
 
   /** A listener for the HTTP servers. @param router serves everything else */

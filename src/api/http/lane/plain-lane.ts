@@ -62,7 +62,7 @@ export class PlainLane {
   readonly #parts: LaneParts;
   /** What every answer ends with. */
   readonly #keepAlive: string;
-  #calls = 0;
+  readonly #serving = new Set<Socket>();
   #dateMs = Number.NaN;
   #date = "";
 
@@ -73,9 +73,9 @@ export class PlainLane {
     this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
   }
 
-  /** Calls in flight. Their connections look idle to the server. */
-  get calls(): number {
-    return this.#calls;
+  /** Connections of calls in flight: to the server they look idle. */
+  get serving(): ReadonlySet<Socket> {
+    return this.#serving;
   }
 
   /**
@@ -112,9 +112,7 @@ export class PlainLane {
     const serve = (chunk: Buffer) => {
       for (const listener of listeners) listener.call(socket, chunk);
     };
-    const closed = () => {
-      if (watched.isWaiting) this.#calls -= 1;
-    };
+    const closed = () => void this.#serving.delete(socket);
     // From the first listener of ours on, Node hands its parser what the socket reads by way of these listeners.
     const take = (chunk: Buffer): void => {
       if (watched.isWaiting) {
@@ -174,11 +172,10 @@ export class PlainLane {
     const idleMs = socket.timeout ?? 0;
     socket.setTimeout(0);
     watched.isWaiting = true;
-    this.#calls += 1;
+    this.#serving.add(socket);
     response.onEnd = () => {
-      // Its end was counted when it closed.
-      if (socket.closed) return;
-      this.#calls -= 1;
+      this.#serving.delete(socket);
+      if (socket.destroyed) return;
       watched.isWaiting = false;
       socket.setTimeout(idleMs);
       if (watched.held.length > 0) this.#takeHeld(socket, watched, take);
@@ -190,14 +187,13 @@ export class PlainLane {
   #takeHeld(socket: Socket, watched: Watched, take: (chunk: Buffer) => void): void {
     // What comes until then is held too.
     watched.isWaiting = true;
-    this.#calls += 1;
+    this.#serving.add(socket);
     setImmediate(() => {
-      if (socket.closed) return;
-      this.#calls -= 1;
-      watched.isWaiting = false;
+      this.#serving.delete(socket);
       const chunk = Buffer.concat(watched.held);
       watched.held = [];
       if (socket.destroyed) return;
+      watched.isWaiting = false;
       take(chunk);
       if (!watched.isWaiting) readOn(socket, watched);
     });

@@ -174,11 +174,32 @@ it("answers calls in flight when the service closes, then closes their connectio
   await idle.ask(buy());
   const before = byServer;
   const closed = once(socket, "close");
+  const idleClosed = once(idle.socket, "close");
   const closing = edge.close();
+  // A call in flight keeps no other connection open.
+  await idleClosed;
   letGo();
   expect(await answering).toContain(" 200 ");
   await Promise.all([closed, closing]);
   expect(byServer).toBe(before);
+});
+
+it("answers a client that has ended its side as the server does", async () => {
+  const ends: string[][] = [];
+  for (const wholeBefore of [0, 3]) {
+    const { socket, answers, ask } = connect();
+    for (let i = 0; i < wholeBefore; i++) await ask(buy());
+    const { begun, letGo } = holdNextBuild();
+    socket.end(buy());
+    await begun;
+    const ended = once(socket, "close");
+    // Its end is read before the answer.
+    await connect().ask(buy());
+    letGo();
+    await ended;
+    ends.push(answers.slice(wholeBefore).map((answer) => answer.slice(9, 12)));
+  }
+  expect(ends[1]).toEqual(ends[0]);
 });
 
 it("forgets a call whose client is gone", async () => {

@@ -10,10 +10,8 @@ const UNUSUAL =
   /\r\n(?:transfer-encoding|te|trailer|expect|upgrade|origin|http2-settings|proxy-connection|keep-alive|connection(?!: ?keep-alive(?:\r\n|$))):/i;
 const LENGTH = /\r\ncontent-length: ?(\d{1,6})(?=\r\n|$)/i;
 const ANY_LENGTH = /\r\ncontent-length/gi;
-const HOST = /\r\nhost: ?[\w.:[\]-]+(?=\r\n|$)/i;
+const HOST = /\r\nhost: ?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?=\r\n|$)/i;
 const ANY_HOST = /\r\nhost:/gi;
-/** One line of a head: its name, and its value without the spaces around it. */
-const LINE = /\r\n([\w-]+):[\t ]*([^\r]*?)[\t ]*(?=\r|$)/g;
 const END_OF_HEAD = Buffer.from("\r\n\r\n", "latin1");
 
 /** What is known of a request from its bytes alone. */
@@ -74,10 +72,12 @@ function readHead(head: string): WholeRequest | undefined {
 
 function headersOf(lines: string): IncomingHttpHeaders | undefined {
   const headers = Object.create(null) as Record<string, string>;
-  for (const [, name, value] of lines.matchAll(LINE)) {
-    const key = name!.toLowerCase();
-    if (key in headers) return undefined;
-    headers[key] = value!;
+  // A line break comes before the first.
+  for (const line of lines.split("\r\n").slice(1)) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).toLowerCase();
+    if (name in headers) return undefined;
+    headers[name] = line.slice(colon + 1).trim();
   }
   return headers;
 }

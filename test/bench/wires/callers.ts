@@ -72,7 +72,8 @@ function lanesTo(wire: WireName, port: number): readonly Lane[] {
   const isHttp2 = wire === "gRPC";
   const key = `${port} ${isHttp2}`;
   const open = (kept.get(key) ?? []).filter(({ isOpen }) => isOpen);
-  while (open.length < (isHttp2 ? SESSIONS : CONNECTIONS)) open.push(isHttp2 ? new Http2Lane(port) : new Http1Lane(port));
+  while (open.length < (isHttp2 ? SESSIONS : CONNECTIONS))
+    open.push(isHttp2 ? new Http2Lane(port) : new Http1Lane(port));
   kept.set(key, open);
   return isHttp2 ? Array.from({ length: SESSIONS * STREAMS }, (_, index) => open[index % SESSIONS]!) : open;
 }

@@ -8,6 +8,9 @@ import {
 } from "../../../test/support/fake-chain.ts";
 import { signTransfer } from "../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
+import type { Address } from "../../primitives/address.ts";
+import { accountsOf } from "../../solana/message/message-accounts.ts";
+import { wireLayout } from "../../solana/message.ts";
 import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
@@ -537,6 +540,41 @@ describe("two nodes", () => {
     expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "confirmed" });
     views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };
     expect(await landing.fetchProgress(SIGNATURE)).toMatchObject({ slot: 1_100n, commitment: "finalized" });
+  });
+});
+
+describe("a record that names other accounts than were signed", () => {
+  const from = createTestWallet();
+  const order = signTransfer({ from, to: createTestWallet().address, lamports: 1n, blockhash: new Uint8Array(32) });
+  const namedBy = (accounts: readonly Address[]) => () => {
+    const balances = accounts.map(() => 9);
+    const meta = { err: null, fee: 5_000, preBalances: balances, postBalances: balances, logMessages: [] };
+    const message = { accountKeys: accounts.map(String) };
+    return { slot: 1_101, transaction: { signatures: [order.signature], message }, meta };
+  };
+  const named = accountsOf(wireLayout(order.transaction).message);
+
+  it("decides nothing, and an honest node decides beside it in time", async () => {
+    start(2);
+    endpoints[0]!.methods.getTransaction = namedBy(named.filter((address) => address !== from.address));
+    endpoints[1]!.methods.getTransaction = namedBy(named);
+    for (const view of views) view.status = confirmed(1_101);
+    const box = land(order);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(box.outcome).toMatchObject({ record: { accounts: named }, witnesses: 1 });
+    expect(warnings.join()).toContain("node 0 contradicts");
+  });
+
+  it("decides nothing from a single node, until it gives the right one", async () => {
+    start(1);
+    endpoints[0]!.methods.getTransaction = namedBy(named.toReversed());
+    views[0]!.status = confirmed(1_101);
+    const box = land(order);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(box.outcome).toBeUndefined();
+    endpoints[0]!.methods.getTransaction = namedBy(named);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject(landedIn(1_101n));
   });
 });
 

@@ -17,6 +17,7 @@ export interface Waiter {
 /** A broadcast transaction without an outcome yet, awaited by one caller or several. */
 export class PendingTransaction {
   readonly signature: string;
+  readonly signed: Uint8Array;
   /** The signed bytes in base64. */
   readonly encoded: string;
   /** Base58; undefined if the bytes are too short to hold one. */
@@ -47,6 +48,7 @@ export class PendingTransaction {
 
   constructor(order: LandingOrder, senders: readonly Sender[], witnesses: Witnesses) {
     this.signature = order.signature;
+    this.signed = order.transaction;
     this.encoded = Buffer.from(order.transaction).toString("base64");
     this.blockhash = recentBlockhash(order.transaction);
     this.lastValidBlockHeight = order.lastValidBlockHeight;

@@ -1,4 +1,6 @@
 import type { Now } from "../../../primitives/clock.ts";
+import { accountsOf } from "../../../solana/message/message-accounts.ts";
+import { wireLayout } from "../../../solana/message.ts";
 import type { TransactionRecord } from "../../port.ts";
 import { NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
@@ -79,7 +81,11 @@ export class RecordReads {
     try {
       const record = await fetchRecord(this.#options.witnesses.pool, endpoint, transaction.signature);
       if (record === null) return "absent";
-      return this.#isCredible(record, transaction) ? record : "unusable";
+      if (!isOf(record, transaction)) {
+        this.#options.witnesses.setAside(endpoint, "its record of a transaction names other accounts than were signed");
+        return "unusable";
+      }
+      return isCredible(record, transaction.lastValidBlockHeight, this.#options.head) ? record : "unusable";
     } catch (error) {
       const kind = error instanceof NodeError ? error.kind : "malformed";
       return kind === "refused" || kind === "answered" ? "unserved" : "unusable";
@@ -96,16 +102,6 @@ export class RecordReads {
     } catch {
       // Without record and status it has no say.
     }
-  }
-
-  /** False if the slot is outside the message's lifetime, or the balances are not those of the accounts. */
-  #isCredible(record: TransactionRecord, { lastValidBlockHeight }: PendingTransaction): boolean {
-    const { slot, accounts, preBalances, postBalances } = record;
-    return (
-      accounts.length === preBalances.length &&
-      accounts.length === postBalances.length &&
-      isCredible({ slot }, lastValidBlockHeight, this.#options.head)
-    );
   }
 
   #decide(transaction: PendingTransaction): void {
@@ -130,4 +126,10 @@ export class RecordReads {
     const names = witnesses.endpoints.map(({ name }) => name).join(", ");
     warn(`Cannot decide how ${transaction.signature} ended: ${reason} (${names}). It stays pending until they agree.`);
   }
+}
+
+/** True if the record's accounts begin with those that the signed message names, and each has its balances. */
+function isOf({ accounts, preBalances, postBalances }: TransactionRecord, { signed }: PendingTransaction): boolean {
+  if (accounts.length !== preBalances.length || accounts.length !== postBalances.length) return false;
+  return accountsOf(wireLayout(signed).message).every((address, i) => accounts[i] === address);
 }

@@ -1,0 +1,34 @@
+import { Address } from "../../primitives/address.ts";
+import { ByteReader } from "../../primitives/byte-reader.ts";
+import { readLength } from "./compact-length.ts";
+
+const V0_PREFIX = 0x80;
+const V1_PREFIX = 0x81;
+const ADDRESS_BYTES = 32;
+const HEADER_BYTES = 3;
+
+/** The accounts that a message itself names, the fee payer first, without those of lookup tables; none if it is cut. */
+export function accountsOf(message: Uint8Array): readonly Address[] {
+  try {
+    const from = new ByteReader(message);
+    const count = message[0] === V1_PREFIX ? countOfV1(from) : countOfV0(from, message[0] === V0_PREFIX);
+    return Array.from({ length: count }, () => Address.from(from.bytes(ADDRESS_BYTES)));
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+function countOfV0(from: ByteReader, hasPrefix: boolean): number {
+  from.bytes(hasPrefix ? 1 + HEADER_BYTES : HEADER_BYTES);
+  return readLength(from);
+}
+
+/** Version, counts, mask of the budget, blockhash and the count of instructions come before it. */
+function countOfV1(from: ByteReader): number {
+  from.bytes(1 + HEADER_BYTES);
+  from.u32();
+  from.bytes(ADDRESS_BYTES);
+  from.u8();
+  return from.u8();
+}

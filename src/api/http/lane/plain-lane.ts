@@ -194,8 +194,9 @@ export class PlainLane {
       watched.held = [];
       if (socket.destroyed) return;
       watched.isWaiting = false;
+      // First: what takes this may want nothing more read.
+      readOn(socket, watched);
       take(chunk);
-      if (!watched.isWaiting) readOn(socket, watched);
     });
   }
 

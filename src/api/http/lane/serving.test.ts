@@ -44,7 +44,8 @@ const buy = (body = REST, key = ALICE.key) => request("/v1/tx/buy", "application
 
 /** A connection, and the answers on it so far. */
 function connect() {
-  const socket = net.connect(edge.port, "127.0.0.1");
+  // Without delay: what is sent before an answer arrives before it.
+  const socket = net.connect({ port: edge.port, host: "127.0.0.1", noDelay: true });
   sockets.push(socket);
   const answers: string[] = [];
   let rest = "";
@@ -149,6 +150,22 @@ it("answers in order what came before an answer, from a connection that is read 
   const before = byServer;
   expect(await ask(buy())).toContain(" 200 ");
   expect(byServer).toBe(before);
+});
+
+it("lets the server hold back a connection that sends much before an answer", async () => {
+  const { socket, answers, ask } = connect();
+  for (let i = 0; i < 3; i++) await ask(buy());
+  const { begun, letGo } = holdNextBuild();
+  socket.write(buy());
+  await begun;
+  for (let i = 0; i < 2; i++) {
+    socket.write(Buffer.concat(Array.from({ length: 24 }, () => buy("{}"))));
+    await connect().ask(buy());
+  }
+  letGo();
+  while (answers.length < 52) await once(socket, "answer");
+  expect(answers.slice(4).filter((answer) => !answer.includes('"field":"mint"'))).toEqual([]);
+  expect(await ask(buy())).toContain(" 200 ");
 });
 
 it("lets a call take longer than its connection may be idle", async () => {

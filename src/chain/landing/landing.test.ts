@@ -14,6 +14,7 @@ import { wireLayout } from "../../solana/message.ts";
 import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { parseRpcJson } from "../rpc/rpc-values.ts";
 import { Witnesses } from "../rpc/witnesses.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
 import { createNodeSender, OWN_NODES, type Sender } from "./sender.ts";
@@ -588,6 +589,21 @@ describe("one of three nodes that lies", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(box.outcome).toMatchObject({ ...landedIn(1_103n), witnesses: 2 });
     expect(warnings.join()).toContain("node 2 contradicts");
+  });
+
+  it("stops nothing by errors that no chain writes", async () => {
+    start(3);
+    const box = land();
+    const error = parseRpcJson('{"InstructionError":[0,{"Custom":[1,99999999999999999999]}]}');
+    views[0]!.record = null;
+    for (const [i, view] of views.entries()) view.status = confirmed(1_101, i === 0 ? error : null);
+    subscriptions.activate();
+    const notify = () =>
+      subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_101 }, value: { err: error } });
+    expect(notify).toThrow(NodeError);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 2 });
+    expect((await landing.fetchProgress(SIGNATURE))?.commitment).toBe("confirmed");
   });
 
   it("does not keep a transaction from expiring", async () => {

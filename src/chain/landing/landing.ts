@@ -9,7 +9,7 @@ import type {
 } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext, asRecord } from "../rpc/rpc-values.ts";
+import { asContext, asRecord, asTransactionError } from "../rpc/rpc-values.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
@@ -165,7 +165,9 @@ class BroadcastLanding implements LiveLanding {
       onNotice: (result) => {
         const { value } = asContext(result, "a signature notice");
         if (value === "receivedSignature") return;
-        transaction.votes.receiveNotice(asRecord(value, "a signature notice").err ?? null);
+        transaction.votes.receiveNotice(
+          asTransactionError(asRecord(value, "a signature notice").err, "a signature notice"),
+        );
         this.#records.read(transaction);
         // One of several nodes decides by record and status in agreement; a single one by record and notice.
         if (this.#witnesses.endpoints.length > 1 && this.#witnesses.quorum() === 1) void this.#polling.poll();

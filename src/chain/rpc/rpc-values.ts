@@ -11,6 +11,8 @@ const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 const HARMLESS_LENGTH = 4_096;
 /** Digits of the largest integers that a double holds, and more. */
 const LARGE_DIGITS = 16;
+/** Characters and values of a transaction's error: a hundred times what the chain writes. */
+const MAX_ERROR_CHARACTERS = 8_192;
 /** Integers that large in one answer; balances of nine million SOL are few. */
 const MAX_LARGE = 1_000;
 /** No balance, and in every account. */
@@ -102,6 +104,23 @@ export function asAddress(value: unknown, what: string): Address {
   const address = typeof value === "string" ? addressNamed(value) : undefined;
   if (address === undefined) throw malformed(what);
   return address;
+}
+
+/**
+ * The error of a transaction as the chain writes it, which is plain JSON; null if it succeeded. One that is large, or holds
+ * integers that no error does, could be neither compared nor stored.
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+export function asTransactionError(value: unknown, what: string): unknown | null {
+  if (value === undefined || value === null) return null;
+  let length = 0;
+  const measure = (key: string, held: unknown): unknown => {
+    length += key.length + (typeof held === "string" ? held.length : 1);
+    if (typeof held === "bigint" || length > MAX_ERROR_CHARACTERS) throw malformed(what);
+    return held;
+  };
+  JSON.stringify(value, measure);
+  return value;
 }
 
 /** The `{context: {slot}, value}` around every answer about state. @throws TradewireError UPSTREAM_ERROR */

@@ -1,4 +1,4 @@
-import { asInteger, asRecord } from "./rpc-values.ts";
+import { asInteger, asRecord, asTransactionError } from "./rpc-values.ts";
 
 /** Upper bound of signatures in one getSignatureStatuses call, set by the nodes. */
 export const MAX_SIGNATURES_PER_CALL = 256;
@@ -17,7 +17,7 @@ export function decodeStatus(value: unknown): SignatureStatus | null {
   const { slot, err, confirmationStatus } = asRecord(value, "a signature status");
   return {
     slot: asInteger(slot, "a signature status"),
-    error: err ?? null,
+    error: asTransactionError(err, "a signature status"),
     commitment:
       confirmationStatus === "finalized" || confirmationStatus === "confirmed" ? confirmationStatus : "processed",
   };

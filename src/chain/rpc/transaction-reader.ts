@@ -2,7 +2,7 @@ import type { TokenBalanceRecord, TransactionRecord } from "../port.ts";
 import { NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { RpcPool } from "./rpc-pool.ts";
-import { asAddress, asInteger, asIntegerText, asList, asRecord, asText } from "./rpc-values.ts";
+import { asAddress, asInteger, asIntegerText, asList, asRecord, asText, asTransactionError } from "./rpc-values.ts";
 
 /** Blocks hold version 1 transactions; a node asked for a lower version refuses the whole answer. */
 const MAX_TRANSACTION_VERSION = 1;
@@ -45,7 +45,7 @@ function decodeRecord(result: unknown, signature: string): TransactionRecord | n
   const units = meta.computeUnitsConsumed;
   return {
     slot: asInteger(record.slot, WHAT),
-    error: meta.err ?? null,
+    error: asTransactionError(meta.err, WHAT),
     feeLamports: asInteger(meta.fee, WHAT),
     accounts,
     preBalances: balances(meta.preBalances),

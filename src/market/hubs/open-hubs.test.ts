@@ -103,3 +103,16 @@ test("trades without SOL keep every hub: its pairs say what lamports are worth",
   await ask(TOKEN, OTHER, 2_000);
   expect(await ask(TOKEN, OTHER, 0)).toEqual(HUB_MINTS);
 });
+
+test("choosing hubs searches for no pair: those are counted to the caller who trades", async () => {
+  await ask(SOL_MINT, TOKEN, 5_000);
+  await ask(SOL_MINT, TOKEN, 2_000);
+  // Pairs without a market are dropped long before others.
+  await vi.advanceTimersByTimeAsync(200_000);
+  await markets.marketsOf({ a: SOL_MINT, b: TOKEN });
+  await vi.advanceTimersByTimeAsync(5_000);
+  const { searches } = state;
+  expect(markets.hubsOf!({ a: SOL_MINT, b: TOKEN }).mints).toEqual(HUB_MINTS);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(state.searches).toBe(searches);
+});

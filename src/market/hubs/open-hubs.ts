@@ -49,11 +49,13 @@ export class OpenHubs {
     return isOpen ? choice : NONE;
   }
 
-  /** True if the pair of a mint and a hub was searched, and has nothing. */
+  /** True if the pair of a mint and a hub was searched, and has nothing. Searches for none itself: searches count against a caller. */
   #isEmpty(a: MintPair["a"], b: MintPair["b"]): boolean {
     const { pairs, knownMarkets } = this.#options;
+    const pair = pairs.of(a, b);
+    if (!pair.schedule.hasSearched || !pair.isEmpty) return false;
     const known = knownMarkets({ a, b });
-    return known !== undefined && known.withheld === undefined && pairs.of(a, b).isEmpty;
+    return known !== undefined && known.withheld === undefined;
   }
 }
 

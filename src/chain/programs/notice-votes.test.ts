@@ -146,3 +146,16 @@ test("one node alone outvotes nothing, and a stream's own slot far ahead of the 
   await rig.until(2);
   expect(rig.replaced).toEqual([99n, 5n]);
 });
+
+test("a stream's own node that confirms its lie is outvoted by two others, however soon it answers", async () => {
+  const nodes: Said[] = [
+    { at: 100, deploySlot: 5 },
+    { at: 98, deploySlot: 5 },
+    { at: 100, deploySlot: 99 },
+  ];
+  const rig = await start(nodes);
+  rig.notice(99, 99);
+  nodes[1] = { at: 100, deploySlot: 5 };
+  await rig.until(2);
+  expect(rig.replaced).toEqual([99n, 5n]);
+});

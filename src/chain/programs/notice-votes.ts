@@ -120,15 +120,19 @@ export class NoticeVotes {
   }
 }
 
-/** The deploy slot that the nodes decide for; undefined: they do not, or not yet. */
+/**
+ * The deploy slot that the nodes decide for; undefined: they do not, or not yet. One node may be the stream's own: it confirms a notice
+ * only if no node that answers has yet to reach the notice's slot, or they have had their time.
+ */
 function verdictOn({ deploySlot, at }: Claim, votes: readonly DeployVote[], isLate: boolean): bigint | undefined {
-  if (votes.some((vote) => vote.slot === deploySlot)) return deploySlot;
+  const confirming = votes.filter(({ slot }) => slot === deploySlot).length;
   const counts = new Map<bigint, number>();
   for (const vote of votes) {
-    if (vote.slot === undefined || (vote.at < at && !isLate)) continue;
+    if (vote.slot === undefined || vote.slot === deploySlot || (vote.at < at && !isLate)) continue;
     const count = (counts.get(vote.slot) ?? 0) + 1;
-    if (count >= QUORUM) return vote.slot;
+    if (count >= QUORUM && count > confirming) return vote.slot;
     counts.set(vote.slot, count);
   }
-  return undefined;
+  const isConfirmed = confirming >= QUORUM || (confirming > 0 && (isLate || confirming === votes.length));
+  return isConfirmed ? deploySlot : undefined;
 }

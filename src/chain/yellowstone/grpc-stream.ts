@@ -133,6 +133,15 @@ class Http2GrpcStream implements GrpcStream {
 
 function statusText(headers: Readonly<Record<string, unknown>>): string {
   const message = headers["grpc-message"];
-  const text = typeof message === "string" ? `: ${decodeURIComponent(message).slice(0, 200)}` : "";
+  const text = typeof message === "string" ? `: ${percentDecoded(message).slice(0, 200)}` : "";
   return `gRPC status ${headers["grpc-status"]}${text}`;
+}
+
+/** The text as it is, if the server has not encoded it. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -47,6 +47,24 @@ test("a market whose instructions cannot be made costs the trade nothing: the ne
   expect(quoted.faults).toMatchObject([{ venue: "venue_100", reason: "our code cannot make its instructions" }]);
 });
 
+test("nor does one that takes too many accounts, and fails when it is asked for fewer", async () => {
+  const failures: unknown[] = [];
+  const broken = {
+    lean: () => {
+      throw new RangeError("no such array");
+    },
+  };
+  const accounts = Array.from({ length: 40 }, address);
+  const large = fakeMarket({ mint: MINT, address: address(), program: PROGRAM, id: "large", accounts, venue: broken });
+  const markets = [{ ...large, failed: (error: unknown) => failures.push(error) }, market(90n, {})];
+  const { platform } = await buildTrade(
+    memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets }),
+    REQUEST,
+  );
+  expect(platform).toBe("venue_90");
+  expect(failures).toEqual([new RangeError("no such array")]);
+});
+
 test("alone it is withheld, and nothing of its failure is shown", async () => {
   const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [market(100n, broken)] });
   await expect(async () => buildTrade(ports, REQUEST)).rejects.toMatchObject({

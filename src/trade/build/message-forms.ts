@@ -111,14 +111,25 @@ export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: 
 function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const plain = formOf(ports, terms, route, "seeded", terms.request.totalGuard);
   const composed = compileForm(plain, terms, NO_TABLES);
-  if (composed.fits || composed.overUnits) return composed;
+  if (composed.fits) return composed;
+  if (composed.overUnits) {
+    // The guard takes units too.
+    return plain.assembly.isGuarded ? composeForms(ports, withoutGuard(terms), route) : composed;
+  }
   const smaller = composeSmaller(ports, terms, plain, composed);
   if (smaller.fits) return smaller;
   const lean = leanRoute(route);
   if (lean === route) return smaller;
   const leanest = composeForms(ports, terms, lean);
-  return leanest.fits ? leanest : { ...leanest, route };
+  if (leanest.fits) return leanest;
+  // A program may search for what is not named. Then it is bytes or accounts that the route itself takes too many of.
+  return leanest.overUnits ? smaller : { ...leanest, route };
 }
+
+const withoutGuard = (terms: MessageTerms): MessageTerms => ({
+  ...terms,
+  request: { ...terms.request, totalGuard: false },
+});
 
 /** In the place of a message that cannot be made. */
 function unbuildable(route: Route, fault: MarketFault): ComposedMessage {

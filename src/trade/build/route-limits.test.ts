@@ -5,6 +5,7 @@ import type { HotMarket } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { LookupTable } from "../../solana/message.ts";
+import type { Venue } from "../../venues/venue.ts";
 import type { Route } from "../quote/route.ts";
 import type { Assembly } from "./assembly.ts";
 import { budgetFor } from "./budget.ts";
@@ -34,6 +35,19 @@ test("a route that may take more compute units than a transaction has is not bui
   await expect(build([market(100n, 1_400_000)])).rejects.toMatchObject({
     code: "INSUFFICIENT_LIQUIDITY",
     facts: { field: "amount" },
+  });
+});
+
+test("a route too large for a transaction is refused for its size, also if it would take too many units without some accounts", async () => {
+  const accounts = Array.from({ length: 40 }, address);
+  const large = market(100n, 1_000_000, accounts);
+  const lean: Venue["lean"] = (_, quote) => ({ ...quote, fill: "lean" });
+  const swap: Venue["swap"] = (state, quote, terms) => {
+    const leg = large.venue.swap(state, quote, terms);
+    return quote.fill === "lean" ? { ...leg, computeUnits: 1_400_000 } : leg;
+  };
+  await expect(build([{ ...large, venue: { ...large.venue, lean, swap } }])).rejects.toMatchObject({
+    code: "NO_ROUTE",
   });
 });
 

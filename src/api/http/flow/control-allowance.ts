@@ -14,6 +14,8 @@ const HEAD_OVERHEAD = 256;
  */
 export class ControlAllowance {
   #left = BURST_BYTES;
+  /** Allowed for bodies that are still to come: it lasts until they do. */
+  #bodies = 0;
   #read = 0;
   #sent = 0;
   #atMs: number;
@@ -22,12 +24,23 @@ export class ControlAllowance {
     this.#atMs = nowMs;
   }
 
-  /** Adds what a request may take: its head, and its body unless it has none. */
-  addRequest(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): void {
+  /**
+   * Adds what a request may take: its head, and its body unless it has none.
+   * @returns the part of its body, for `endBody`
+   */
+  addRequest(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): number {
     let bytes = HEAD_OVERHEAD;
     for (const text of rawHeaders) bytes += text.length;
-    if (hasBody) bytes += contentLength === undefined ? BODY_BYTES : Math.min(Number(contentLength) || 0, BODY_BYTES);
-    this.#left += bytes;
+    const declared = contentLength === undefined ? BODY_BYTES : Math.min(Number(contentLength) || 0, BODY_BYTES);
+    const body = hasBody ? declared : 0;
+    this.#left += bytes + body;
+    this.#bodies += body;
+    return body;
+  }
+
+  /** Ends what is kept for a body, once it has come or its stream is closed. @param bytes of `addRequest` */
+  endBody(bytes: number): void {
+    this.#bodies -= bytes;
   }
 
   /** Charges what came since the last time. False if the client sent more than it may. @param bytes in all so far */
@@ -38,7 +51,7 @@ export class ControlAllowance {
     this.#sent = bytes.sent;
     this.#atMs = nowMs;
     if (this.#left < 0) return false;
-    this.#left = Math.min(this.#left, BURST_BYTES);
+    this.#left = Math.min(this.#left, BURST_BYTES + this.#bodies);
     return true;
   }
 }

@@ -11,6 +11,9 @@ const { NGHTTP2_REFUSED_STREAM } = http2.constants;
 
 /** How often to look at what waits. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
+/** How often to look at what clients send beside requests, and at how many connections: a flood costs as much as it sends until then. */
+const CHARGE_EVERY_MS = 50;
+const CHARGED_AT_ONCE = 512;
 
 type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs">;
 type StreamListener = (
@@ -40,7 +43,9 @@ export class FlowGuard {
   readonly #opening = new OpeningRate();
   readonly #sessions = new Map<ServerHttp2Session, SessionFlow>();
   readonly #connections = new Map<Socket, WaitingConnection>();
-  #timer: NodeJS.Timeout | undefined;
+  /** Connections whose turn to be charged comes first. */
+  #uncharged = this.#sessions.values();
+  #timers: readonly NodeJS.Timeout[] = [];
 
   /** @param nowMs a monotonic clock */
   constructor(settings: FlowSettings, proxies: Pick<Proxies, "isProxy">, nowMs: () => number) {
@@ -57,12 +62,14 @@ export class FlowGuard {
 
   /** Starts to look at what waits. */
   start(): void {
-    this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#timers = [
+      setInterval(() => this.look(), LOOK_EVERY_MS).unref(),
+      setInterval(() => this.#charge(), CHARGE_EVERY_MS).unref(),
+    ];
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
   }
 
   /** Watches an HTTP/1.1 connection until it closes. */
@@ -106,7 +113,7 @@ export class FlowGuard {
       stream.close(NGHTTP2_REFUSED_STREAM);
       return undefined;
     }
-    flow.receive(rawHeaders, headers["content-length"], !stream.endAfterHeaders);
+    flow.receive(stream, rawHeaders, headers["content-length"], !stream.endAfterHeaders);
     const { network } = flow;
     if (!this.#streams.take(network)) {
       // Closing with this code is an error to Node.
@@ -117,6 +124,22 @@ export class FlowGuard {
     stream.once("close", () => this.#streams.free(network));
     flow.add(stream);
     return flow;
+  }
+
+  /** Closes connections whose clients flood them, of the next ones in turn. */
+  #charge(): void {
+    const nowMs = this.#nowMs();
+    const ends: (() => void)[] = [];
+    for (let left = Math.min(this.#sessions.size, CHARGED_AT_ONCE); left > 0; left--) {
+      let next = this.#uncharged.next();
+      if (next.done === true) {
+        this.#uncharged = this.#sessions.values();
+        next = this.#uncharged.next();
+      }
+      const flow = next.value;
+      if (flow?.isFlooding(nowMs)) ends.push(() => flow.destroy());
+    }
+    runInTurns(ends);
   }
 
   /** Looks once: closes what has stalled, and the fullest connections while too many bytes wait. */

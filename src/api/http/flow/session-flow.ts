@@ -50,8 +50,19 @@ export class SessionFlow {
   isWaiting = false;
 
   /** Counts a request in, whether or not it gets a place. */
-  receive(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): void {
-    this.#allowance.addRequest(rawHeaders, contentLength, hasBody);
+  receive(
+    stream: ServerHttp2Stream,
+    rawHeaders: readonly string[],
+    contentLength: string | undefined,
+    hasBody: boolean,
+  ): void {
+    let left = this.#allowance.addRequest(rawHeaders, contentLength, hasBody);
+    if (left === 0) return;
+    const end = () => {
+      this.#allowance.endBody(left);
+      left = 0;
+    };
+    stream.once("end", end).once("close", end);
   }
 
   /** Watches a stream until it closes. */
@@ -65,18 +76,20 @@ export class SessionFlow {
     if (++this.#refused === MAX_REFUSED) this.destroy();
   }
 
+  /** True if its client sent more than requests and what may come beside them. */
+  isFlooding(nowMs: number): boolean {
+    if (this.#session.destroyed) return false;
+    const { bytesRead: read, bytesWritten: sent } = this.#session.socket;
+    return !this.#allowance.charge({ read, sent }, nowMs);
+  }
+
   /**
-   * Looks for streams that have stalled for `stallMs`, and for too many control frames. What is to be closed, the streams or
-   * the whole connection, is added to `ends`.
+   * Looks for streams that have stalled for `stallMs`. What is to be closed, the streams or the whole connection, is added
+   * to `ends`.
    * @returns the bytes that wait
    */
   look(nowMs: number, stallMs: number, ends: (() => void)[]): number {
     if (this.#session.destroyed) return 0;
-    const { bytesRead: read, bytesWritten: sent } = this.#session.socket;
-    if (!this.#allowance.charge({ read, sent }, nowMs)) {
-      ends.push(() => this.destroy());
-      return 0;
-    }
     let bytes = 0;
     const stalled: ServerHttp2Stream[] = [];
     for (const [stream, waiting] of this.#streams) {

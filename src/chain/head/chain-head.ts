@@ -117,7 +117,7 @@ class FollowedChainHead implements LiveChainHead {
   readonly #idleRefreshMs: number;
   readonly #slowRefreshMs: number;
   readonly #newest: NewestSlot;
-  readonly #rent = new RentRates();
+  readonly #rent: RentRates;
   readonly #features: FeatureGates;
   readonly #genesis: GenesisWatch;
   readonly #unfollowed = new UnfollowedSlot();
@@ -156,6 +156,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#idleRefreshMs = options.idleRefreshMs ?? DEFAULT_IDLE_REFRESH_MS;
     this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
     this.#newest = new NewestSlot(options.now);
+    this.#rent = new RentRates(options.trusted);
     this.#features = new FeatureGates(options.pool);
     this.#genesis = new GenesisWatch(options);
   }

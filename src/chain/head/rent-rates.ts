@@ -1,24 +1,48 @@
 import { ceilDiv } from "../../primitives/integer.ts";
+import { NodeError } from "../rpc/node-error.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
 
 /** The two account sizes rent is read at; it is linear in the size. Bytes. */
 const RENT_SIZES = [0, 10_000] as const;
+/** More than any chain asks for the larger of them. Lamports. */
+const MOST_RENT = 10_000_000_000n;
 
-/** Rent by account size. */
+/** Rent of the two sizes. Lamports. */
+interface Rents {
+  readonly base: bigint;
+  readonly far: bigint;
+}
+
+/**
+ * Rent by account size, by the word of most nodes: an account that is given less than its rent makes its trade fail. If the nodes are
+ * divided, the trusted one decides, else what was known stays, else the higher counts, which is never lost.
+ */
 export class RentRates {
-  #base = 0n;
-  #perSpan = 0n;
+  readonly #trusted: RpcEndpoint | undefined;
+  #rents: Rents = { base: 0n, far: 0n };
   /** By data bytes; only a few sizes occur. */
   readonly #byBytes = new Map<number, bigint>();
 
-  /** @throws TradewireError UPSTREAM_ERROR */
-  async refresh(pool: RpcPool): Promise<void> {
-    const [base, far] = await Promise.all(
-      RENT_SIZES.map(async (size) => asInteger(await pool.read("getMinimumBalanceForRentExemption", [size]), "rent")),
+  /** @param trusted the node whose word decides a contradiction; undefined if the operator named none */
+  constructor(trusted?: RpcEndpoint) {
+    this.#trusted = trusted;
+  }
+
+  /** @throws TradewireError UPSTREAM_ERROR if no node answers */
+  async refresh(pool: Pick<RpcPool, "endpoints" | "ask">): Promise<void> {
+    const { endpoints } = pool;
+    const settled = await Promise.allSettled(endpoints.map((endpoint) => readRents(pool, endpoint)));
+    const said = settled.flatMap((one, i) =>
+      one.status === "fulfilled" ? [{ rents: one.value, endpoint: endpoints[i]! }] : [],
     );
-    this.#base = base!;
-    this.#perSpan = far! - base!;
+    if (said.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
+    const groups = [...Map.groupBy(said, ({ rents }) => keyOf(rents)).values()].sort((a, b) => b.length - a.length);
+    const first = groups.filter(({ length }) => length === groups[0]!.length).map((group) => group[0]!.rents);
+    const byTrusted = said.find(({ endpoint }) => endpoint === this.#trusted)?.rents;
+    const known = first.find((rents) => keyOf(rents) === keyOf(this.#rents));
+    this.#rents = byTrusted ?? known ?? first.reduce((a, b) => (a.far >= b.far ? a : b));
     this.#byBytes.clear();
   }
 
@@ -26,9 +50,24 @@ export class RentRates {
   exemption(space: number): bigint {
     let rent = this.#byBytes.get(space);
     if (rent === undefined) {
-      rent = this.#base + ceilDiv(this.#perSpan * BigInt(space), BigInt(RENT_SIZES[1]));
+      const { base, far } = this.#rents;
+      rent = base + ceilDiv((far - base) * BigInt(space), BigInt(RENT_SIZES[1]));
       this.#byBytes.set(space, rent);
     }
     return rent;
   }
+}
+
+const keyOf = ({ base, far }: Rents) => `${base} ${far}`;
+
+/** What one node says. @throws NodeError */
+async function readRents(pool: Pick<RpcPool, "ask">, endpoint: RpcEndpoint): Promise<Rents> {
+  const [base, far] = (await Promise.all(
+    RENT_SIZES.map(async (size) =>
+      asInteger(await pool.ask(endpoint, "getMinimumBalanceForRentExemption", [size]), "rent"),
+    ),
+  )) as [bigint, bigint];
+  if (far < base || far > MOST_RENT)
+    throw new NodeError("malformed", `The Solana node ${endpoint.name} answered with a rent that no chain asks for.`);
+  return { base, far };
 }

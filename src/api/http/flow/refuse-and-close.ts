@@ -4,6 +4,8 @@ import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
 
 const refused = new WeakSet<Socket>();
+/** Connections whose parser takes no further request. */
+const stopped = new WeakSet<Socket>();
 
 /** True if the last response of this connection is a refusal: whatever else is wrong on it gets no response of its own. */
 export const isClosingRefused = (socket: Socket): boolean => refused.has(socket);
@@ -56,7 +58,9 @@ interface Parser {
 function stopParser(socket: Socket): void {
   const { parser } = socket as { readonly parser?: Parser | null };
   const at = parser?.constructor.kOnHeadersComplete;
-  if (parser == null || at === undefined) return;
+  // Stopped twice, the parser would get back what stopped it first, and stop the next connection that uses it.
+  if (parser == null || at === undefined || stopped.has(socket)) return;
+  stopped.add(socket);
   const own = parser[at]!;
   const restore = () => {
     parser[at] = own;

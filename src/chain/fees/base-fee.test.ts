@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { NodeError } from "../rpc/node-error.ts";
-import type { ReadOptions } from "../rpc/rpc-pool.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { createBaseFee, type LiveBaseFee } from "./base-fee.ts";
 
-/** A pool whose answer is the test's; an error is thrown. */
-function poolOf(answers: unknown[]) {
+/** A pool whose answers are the test's, each of the next node in turn; an error is thrown. */
+function poolOf(answers: unknown[], nodes = 1) {
   const asked: { readonly method: string; readonly params: readonly unknown[] }[] = [];
   return {
     asked,
-    async read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown> {
+    endpoints: Array.from({ length: nodes }, (_, i) => fakeEndpoint({}, `node ${i}`)),
+    async ask(_endpoint: RpcEndpoint, method: string, params: readonly unknown[]): Promise<unknown> {
       asked.push({ method, params });
       const answer = answers.shift();
       if (answer instanceof Error) throw answer;
-      const result = { context: { slot: 1n }, value: answer };
-      expect(options?.isLacking?.(result)).toBe(answer === null);
-      return result;
+      return { context: { slot: 1n }, value: answer };
     },
   };
 }
@@ -23,8 +23,8 @@ describe("createBaseFee", () => {
   const head = { lifetime: () => ({ blockhash: new Uint8Array(32).fill(1), lastValidBlockHeight: 1n, slot: 1n }) };
   let warnings: string[];
   let fee: LiveBaseFee | undefined;
-  const create = async (answers: unknown[]) => {
-    const pool = poolOf(answers);
+  const create = async (answers: unknown[], nodes?: number) => {
+    const pool = poolOf(answers, nodes);
     fee = await createBaseFee({ pool, head, warn: (message) => warnings.push(message) });
     return { pool, fee };
   };
@@ -49,6 +49,12 @@ describe("createBaseFee", () => {
 
   it("is zero if the chain charges nothing", async () => {
     expect((await create([0n])).fee.lamports()).toBe(0n);
+  });
+
+  it("is what most nodes say, and of two that are divided what was known", async () => {
+    expect((await create([99_000_000n, 7_000n, 7_000n], 3)).fee.lamports()).toBe(7_000n);
+    expect((await create([99_000_000n, 5_000n], 2)).fee.lamports()).toBe(5_000n);
+    expect((await create([null, 7_000n, new NodeError("unreachable", "away")], 3)).fee.lamports()).toBe(7_000n);
   });
 
   it("stays unchanged while the node does not know the blockhash", async () => {

@@ -1,9 +1,12 @@
+import { maxOf } from "../../primitives/integer.ts";
 import { compileMessage } from "../../solana/message.ts";
 import { INCINERATOR } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { ChainHead } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asInteger } from "../rpc/rpc-values.ts";
+import { saidMost } from "../rpc/said-most.ts";
 
 /** The chain's fee for a transaction with one signature, without priority. Answers from memory. */
 export interface LiveBaseFee {
@@ -13,7 +16,7 @@ export interface LiveBaseFee {
 }
 
 interface BaseFeeOptions {
-  readonly pool: Pick<RpcPool, "read">;
+  readonly pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly head: Pick<ChainHead, "lifetime">;
   readonly warn: (message: string) => void;
 }
@@ -28,7 +31,7 @@ const MAX_LAMPORTS = 100_000_000n;
 
 /**
  * Reads the fee of a message with one signature, and again every minute in the background. While no node reports it, the fee
- * is 5,000 lamports, with one warning.
+ * is 5,000 lamports, with one warning. What most nodes say counts; if they are divided, what was known stays, else the higher.
  */
 export async function createBaseFee(options: BaseFeeOptions): Promise<LiveBaseFee> {
   const fee = new PolledBaseFee(options);
@@ -64,13 +67,19 @@ class PolledBaseFee implements LiveBaseFee {
     const { pool, head, warn } = this.#options;
     try {
       const params = [sampleMessage(head.lifetime().blockhash), { encoding: "base64", commitment: "processed" }];
-      const answer = await pool.read(METHOD, params, { isLacking: (result) => feeIn(result) === null });
-      const value = feeIn(answer);
-      // The node does not know the blockhash yet, and so no fee.
-      if (value === null) return;
-      const fee = asInteger(value, METHOD);
-      if (fee > MAX_LAMPORTS) throw new RangeError(`${fee} lamports are not plausible`);
-      this.#lamports = fee;
+      // The start waits for no node that is away, unless all are.
+      const ready = pool.endpoints.filter((endpoint) => !endpoint.isCooling());
+      const asked = ready.length === 0 ? pool.endpoints : ready;
+      const settled = await Promise.allSettled(asked.map((endpoint) => readFee(pool, endpoint, params)));
+      const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      if (answers.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
+      const fees = saidMost(
+        answers.filter((fee) => fee !== null),
+        String,
+      );
+      // No node knows the blockhash yet, and so no fee.
+      if (fees.length === 0) return;
+      if (!fees.includes(this.#lamports)) this.#lamports = fees.reduce(maxOf);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)
@@ -80,7 +89,18 @@ class PolledBaseFee implements LiveBaseFee {
   }
 }
 
-const feeIn = (result: unknown): unknown => asContext(result, METHOD).value;
+/** What one node charges; null if it does not know the blockhash. @throws NodeError, RangeError */
+async function readFee(
+  pool: Pick<RpcPool, "ask">,
+  endpoint: RpcEndpoint,
+  params: readonly unknown[],
+): Promise<bigint | null> {
+  const { value } = asContext(await pool.ask(endpoint, METHOD, params), METHOD);
+  if (value === null) return null;
+  const fee = asInteger(value, METHOD);
+  if (fee > MAX_LAMPORTS) throw new RangeError(`${fee} lamports are not plausible`);
+  return fee;
+}
 
 /** The smallest message: one lamport from the incinerator to itself. Without a priority fee, its fee is the base fee. */
 function sampleMessage(blockhash: Uint8Array): string {

@@ -3,6 +3,7 @@ import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
+import { saidMost } from "../rpc/said-most.ts";
 
 /** The two account sizes rent is read at; it is linear in the size. Bytes. */
 const RENT_SIZES = [0, 10_000] as const;
@@ -38,8 +39,10 @@ export class RentRates {
       one.status === "fulfilled" ? [{ rents: one.value, endpoint: endpoints[i]! }] : [],
     );
     if (said.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
-    const groups = [...Map.groupBy(said, ({ rents }) => keyOf(rents)).values()].sort((a, b) => b.length - a.length);
-    const first = groups.filter(({ length }) => length === groups[0]!.length).map((group) => group[0]!.rents);
+    const first = saidMost(
+      said.map(({ rents }) => rents),
+      keyOf,
+    );
     const byTrusted = said.find(({ endpoint }) => endpoint === this.#trusted)?.rents;
     const known = first.find((rents) => keyOf(rents) === keyOf(this.#rents));
     this.#rents = byTrusted ?? known ?? first.reduce((a, b) => (a.far >= b.far ? a : b));

@@ -15,6 +15,7 @@ import { type SearchBudget, SearchTurns } from "../market/search/search-turns.ts
 import { Address } from "../primitives/address.ts";
 import type { Config } from "../process/config/settings.ts";
 import { createTokenSealer } from "../trade/build/token/submission-token.ts";
+import { LongSearches } from "../trade/quote/long-searches.ts";
 import { PriceMovements } from "../trade/quote/movement/price-movements.ts";
 import { PRICE_EVERY_MS } from "../trade/quote/movement/price-series.ts";
 import { createTrades } from "../trade/trades.ts";
@@ -155,6 +156,7 @@ export async function openTrades(
         turn: async (caller) => (await turns.next(caller, new Promise(() => {})))!,
         pause: () => setImmediate(),
       },
+      searches: new LongSearches(() => setImmediate()),
       lookupTables: () => lookupTables.tables(),
       baseFee: () => baseFee.lamports(),
       settings: {

@@ -9,6 +9,7 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { WorldToken } from "../../src/sandbox/world/tokens/token.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { measureRoutes } from "../../src/trade/build/route-fit.ts";
+import { LongSearches } from "../../src/trade/quote/long-searches.ts";
 import { quoteTrade } from "../../src/trade/quote/quote-trade.ts";
 import type { QuotedTrade } from "../../src/trade/trade.ts";
 import { venues } from "../../src/venues/registry.ts";
@@ -34,6 +35,7 @@ const QUOTING = {
   lookupTables: () => [],
   baseFee: () => 5_000n,
   worstCases: { turn: async () => () => undefined, pause: async () => undefined },
+  searches: new LongSearches(async () => undefined),
   settings: { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20, expiryMarginMs: 0, transactionV1: false },
 };
 

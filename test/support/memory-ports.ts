@@ -8,6 +8,7 @@ import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { decodeMint, type Mint } from "../../src/solana/token/mint.ts";
 import type { BuildPorts } from "../../src/trade/build/build-trade.ts";
 import { createTokenSealer } from "../../src/trade/build/token/submission-token.ts";
+import { LongSearches } from "../../src/trade/quote/long-searches.ts";
 import { Svm } from "./svm.ts";
 
 /**
@@ -66,6 +67,7 @@ export function memoryPorts(options: {
     lookupTables: () => [],
     baseFee: () => 5_000n,
     worstCases: { turn: async () => () => undefined, pause: async () => undefined },
+    searches: new LongSearches(async () => undefined),
     nextNonce: () => nonce++ & 0x3fff,
     nextSeed: createRandomTexts(randomFillSync),
     settings: {

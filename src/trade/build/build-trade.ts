@@ -69,13 +69,17 @@ async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<Buil
 
 function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {
   const draft = draftNow(ports, loaded);
+  return draft instanceof Promise ? draft.then((drafted) => complete(ports, drafted)) : complete(ports, draft);
+}
+
+function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
   return draft.composed.assembly.unknown.length > 0 ? buildInformed(ports, draft) : finish(ports, draft);
 }
 
 /** Reads the accounts that the draft had to take for missing, then drafts again. They stay so if no node answers. */
 async function buildInformed(ports: BuildPorts, { loaded, composed }: TradeDraft): Promise<BuiltTrade> {
   await warmIfPossible(ports.markets, composed.assembly.unknown);
-  return finish(ports, draftNow(ports, await renewTrade(ports.markets, loaded)));
+  return finish(ports, await draftNow(ports, await renewTrade(ports.markets, loaded)));
 }
 
 function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
@@ -85,16 +89,22 @@ function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Buil
 /** The balances in memory do not cover the trade: reads them again before refusing it. */
 async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<BuiltTrade> {
   await ports.markets.refresh(balanceAddresses(loaded.accounts));
-  const draft = draftNow(ports, await renewTrade(ports.markets, loaded));
+  const draft = await draftNow(ports, await renewTrade(ports.markets, loaded));
   const shortfall = checkDraft(ports, draft);
   if (shortfall !== undefined) throw insufficientFunds(shortfall, ports.settings.faucet);
   return sealDraft(ports, draft);
 }
 
-function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft {
-  const lifetime = ports.head.lifetime();
-  loaded.request.stages?.mark("snapshot");
-  return draftTrade(ports, loaded, lifetime, ports.nextNonce());
+/** The draft; a promise if it needs a long search, which is made on the state of its turn. */
+function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
+  let isFirst = true;
+  return ports.searches.run((searches) => {
+    const newest = isFirst ? loaded : (recallTrade(ports.markets, loaded.request) ?? loaded);
+    const lifetime = ports.head.lifetime();
+    if (isFirst) loaded.request.stages?.mark("snapshot");
+    isFirst = false;
+    return draftTrade(ports, newest, lifetime, ports.nextNonce(), searches);
+  });
 }
 
 /** What the wallet lacks to pay for the draft, if anything. @throws TradewireError if it exceeds a limit of the caller */

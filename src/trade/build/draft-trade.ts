@@ -3,6 +3,7 @@ import type { Markets } from "../../market/port.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import type { Intent } from "../intent.ts";
+import type { LongSearches, Steps } from "../quote/long-searches.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
@@ -24,6 +25,7 @@ export interface DraftPorts extends MessagePorts {
   readonly markets: Pick<Markets, "account" | "searchSoon">;
   readonly head: Pick<ChainHead, "clock" | "rentExemption">;
   readonly senders: SenderPlan;
+  readonly searches: LongSearches;
   /** A seed for the temporary wrapped-SOL account that nobody can guess from other builds. */
   readonly nextSeed: () => string;
 }
@@ -46,12 +48,20 @@ export interface TradeDraft {
 }
 
 /**
- * Drafts a trade: routes, best first, until the message of one fits into a transaction.
+ * Drafts a trade: routes, best first, until the message of one fits into a transaction. Yields only while it searches for a division
+ * that fits.
  *
  * @param nonce a number that differs between builds, below 2^14
+ * @param searches false if nothing may be searched that is long for one turn
  * @throws TradewireError as `chooseRoutes`; NO_ROUTE if no route fits into a transaction
  */
-export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lifetime, nonce: number): TradeDraft {
+export function* draftTrade(
+  ports: DraftPorts,
+  loaded: LoadedTrade,
+  lifetime: Lifetime,
+  nonce: number,
+  searches: boolean,
+): Steps<TradeDraft> {
   const { request, intent, accounts, snapshot } = loaded;
   const capacity = capacityOf(ports, request);
   const clock = ports.head.clock();
@@ -69,7 +79,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
   const fitLoss = new FitLoss(intent.mode, splits);
-  let isLight = false;
+  let isLight = !searches;
   for (;;) {
     if (left.length === 0 && !hasOthers) {
       // Routes over further markets may fit; they are priced only now.
@@ -91,7 +101,7 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
     left = others;
     if (!isLight && splits !== undefined && pathCount(route) > 1 && nearlyFits(misfitOf(composed))) {
       isLight = true;
-      const fitting = lighterThan(ports, terms, composed, splits, fitLoss);
+      const fitting = yield* lighterThan(ports, terms, composed, splits, fitLoss);
       if (fitting !== undefined) {
         left = orderRoutes(intent, [fitting, ...others], clock);
         continue;
@@ -112,16 +122,16 @@ export function draftTrade(ports: DraftPorts, loaded: LoadedTrade, lifetime: Lif
 }
 
 /** The best division that fits in the place of one that takes too many accounts or units. */
-function lighterThan(
+function* lighterThan(
   ports: DraftPorts,
   terms: MessageTerms,
   { route }: ComposedMessage,
   splits: Splits,
   fitLoss: FitLoss,
-): Route | undefined {
+): Steps<Route | undefined> {
   const { intent } = terms;
   const kind = `build in ${capacityOf(ports, terms.request)}`;
-  const fitting = rememberedDivision(intent.mode, splits, route, kind, {
+  const fitting = yield* rememberedDivision(intent.mode, splits, route, kind, {
     fits: (lighter) => composeMessage(ports, terms, lighter).fits,
     never: (refused) => fitsNobody(ports, terms, refused),
   });

@@ -4,6 +4,7 @@ import type { ChainClock } from "../../solana/account.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
+import type { LongSearches, Steps } from "./long-searches.ts";
 import type { PriceMovements } from "./movement/price-movements.ts";
 import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
@@ -32,6 +33,7 @@ export interface QuotePorts {
     maxTransactionVersion: number | undefined,
   ) => readonly RouteFit[];
   readonly worstCases: WorstCasePorts;
+  readonly searches: LongSearches;
   /** Observes the prices of quoted pairs; absent: they are not observed. */
   readonly movements?: Pick<PriceMovements, "note"> | undefined;
   readonly settings: { readonly transactionV1: boolean };
@@ -78,22 +80,44 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
   return answer(ports, request, intent, takeSnapshot(markets, inAddress, outAddress, caller) ?? awaited);
 }
 
+/** The answer; a promise if it needs a long search, which is made on the state of its turn. */
 function answer(
   ports: QuotePorts,
   request: QuoteRequest,
   intent: Intent,
   snapshot: Snapshot,
 ): QuotedTrade | Promise<QuotedTrade> {
+  const { markets, searches } = ports;
+  const { inMint, outMint } = intent;
+  let isFirst = true;
+  const priced = searches.run((isAllowed) => {
+    const renewed = isFirst ? undefined : takeSnapshot(markets, inMint.address, outMint.address, request.caller);
+    isFirst = false;
+    return priceTrade(ports, request, intent, renewed ?? snapshot, isAllowed);
+  });
+  const complete = (one: PricedTrade) => (request.worstCase === true ? withWorstCase(ports, request, one) : one.quoted);
+  return priced instanceof Promise ? priced.then(complete) : complete(priced);
+}
+
+interface PricedTrade {
+  readonly quoted: QuotedTrade;
+  readonly route: Route;
+  readonly clock: ChainClock;
+}
+
+/** The answer without its worst case. Yields only while it searches for a division that fits. */
+function* priceTrade(
+  ports: QuotePorts,
+  request: QuoteRequest,
+  intent: Intent,
+  snapshot: Snapshot,
+  searches: boolean,
+): Steps<PricedTrade> {
   const clock = ports.head.clock();
   const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
+  const fitting = splits === undefined || !searches ? [] : yield* lighter(ports, request, intent, snapshot, splits);
   const routes =
-    splits === undefined
-      ? widest
-      : orderRoutes(
-          intent,
-          [...lighter(ports, request, intent, snapshot, splits), ...allNarrower(widest, splits), ...widest],
-          clock,
-        );
+    splits === undefined ? widest : orderRoutes(intent, [...fitting, ...allNarrower(widest, splits), ...widest], clock);
   const { offered, unfit, lost } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
@@ -122,33 +146,31 @@ function answer(
     faults: [...faults, ...unfit],
     withheld: withheldVenues(intent, snapshot),
   };
-  return request.worstCase === true ? withWorstCase(ports, request, quoted, best!.route, clock) : quoted;
+  return { quoted, route: best!.route, clock };
 }
 
 async function withWorstCase(
   { worstCases }: QuotePorts,
   { mode }: QuoteRequest,
-  quoted: QuotedTrade,
-  route: Route,
-  clock: ChainClock,
+  { quoted, route, clock }: PricedTrade,
 ): Promise<QuotedTrade> {
   const worstCase = await worstCaseOf(worstCases, route, mode, clock);
   return { ...quoted, estimates: { ...quoted.estimates, worstCase } };
 }
 
 /** The best division that fits, if the best of all takes too many accounts or units. */
-function lighter(
+function* lighter(
   { measureRoutes }: QuotePorts,
   { maxTransactionVersion }: QuoteRequest,
   intent: Intent,
   snapshot: Snapshot,
   splits: Splits,
-): readonly Route[] {
+): Steps<readonly Route[]> {
   const { best } = splits;
   const measure = (route: Route) => measureRoutes(intent, snapshot, [route], maxTransactionVersion)[0]!;
   const fit = best === undefined ? undefined : measure(best);
   if (best === undefined || fit?.kind !== "never" || !nearlyFits(fit)) return [];
-  const found = rememberedDivision(intent.mode, splits, best, `quote in version ${maxTransactionVersion ?? 0}`, {
+  const found = yield* rememberedDivision(intent.mode, splits, best, `quote in version ${maxTransactionVersion ?? 0}`, {
     fits: (route) => measure(route).kind !== "never",
     never: () => true,
   });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Address } from "../../../src/primitives/address.ts";
 import type { LookupTable } from "../../../src/solana/message.ts";
 import { measureRoutes, type RouteFitPorts } from "../../../src/trade/build/route-fit.ts";
+import { allAtOnce } from "../../../src/trade/quote/long-searches.ts";
 import { pathCount, type Route } from "../../../src/trade/quote/route.ts";
 import { fittingDivision } from "../../../src/trade/quote/split/fitting-division.ts";
 import { memoryPorts } from "../../support/memory-ports.ts";
@@ -48,7 +49,7 @@ export function fitOf(world: RoutingWorld, asked: RoutedAsk, best: ReturnType<ty
     const [widest] = routes;
     if (widest === undefined || fitsIn(widest)) return { fits: true, outAmount: Number(widest?.outAmount ?? 0) };
     const isDivided = form !== "plain" && pathCount(widest) > 1 && best.splits !== undefined;
-    const lighter = isDivided ? fittingDivision("exactIn", best.splits, widest, fitsIn) : undefined;
+    const lighter = isDivided ? allAtOnce(fittingDivision("exactIn", best.splits, widest, fitsIn)) : undefined;
     const others = routes.slice(1).filter(fitsIn);
     const outs = [...others, ...(lighter === undefined ? [] : [lighter])].map(({ outAmount }) => Number(outAmount));
     return { fits: false, outAmount: Math.max(0, ...outs) };

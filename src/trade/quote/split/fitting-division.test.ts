@@ -3,6 +3,7 @@ import { fitOf } from "../../../../test/bench/routing/fit.ts";
 import { askOf, routesFor } from "../../../../test/bench/routing/routed.ts";
 import { drawWorld } from "../../../../test/bench/routing/worlds.ts";
 import { createRandom } from "../../../primitives/random.ts";
+import { allAtOnce } from "../long-searches.ts";
 import { rememberedDivision } from "./fitting-division.ts";
 
 /** Worlds in which the best division of a twentieth of the depth takes more than 64 accounts. */
@@ -44,13 +45,13 @@ test("that nothing lighter fits is kept for the next trades on the same markets,
   const ofTrade = counted();
   const nothing = { fits: () => false, never: () => true };
   const first = ofTrade();
-  expect(rememberedDivision("exactIn", first.splits, first.unfit, "one", nothing)).toBeUndefined();
+  expect(allAtOnce(rememberedDivision("exactIn", first.splits, first.unfit, "one", nothing))).toBeUndefined();
   expect(first.searched()).toBeGreaterThan(4);
   const second = ofTrade();
-  expect(rememberedDivision("exactIn", second.splits, second.unfit, "one", nothing)).toBeUndefined();
+  expect(allAtOnce(rememberedDivision("exactIn", second.splits, second.unfit, "one", nothing))).toBeUndefined();
   expect(second.searched()).toBe(0);
   const other = ofTrade();
-  expect(rememberedDivision("exactIn", other.splits, other.unfit, "another", nothing)).toBeUndefined();
+  expect(allAtOnce(rememberedDivision("exactIn", other.splits, other.unfit, "another", nothing))).toBeUndefined();
   expect(other.searched()).toBeGreaterThan(4);
 });
 
@@ -59,7 +60,7 @@ test("it is not kept for all if a division fits this wallet alone not", () => {
   const mine = { fits: () => false, never: () => false };
   for (let trade = 0; trade < 2; trade++) {
     const { splits, unfit, searched } = ofTrade();
-    expect(rememberedDivision("exactIn", splits, unfit, "one", mine)).toBeUndefined();
+    expect(allAtOnce(rememberedDivision("exactIn", splits, unfit, "one", mine))).toBeUndefined();
     expect(searched()).toBeGreaterThan(4);
   }
 });

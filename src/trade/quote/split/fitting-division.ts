@@ -1,5 +1,6 @@
 import type { HotMarket } from "../../../market/port.ts";
 import { MAX_TRANSACTION_ACCOUNTS } from "../../../solana/message.ts";
+import type { Steps } from "../long-searches.ts";
 import type { Misfit } from "../no-route.ts";
 import type { Route } from "../route.ts";
 import type { Splits } from "./split-routes.ts";
@@ -19,17 +20,18 @@ export function nearlyFits({ overUnits, accounts }: Misfit): boolean {
 
 /**
  * The best division that fits into a transaction, if the widest does not: markets that take many accounts are left out, one
- * after another, and others may take their places. Undefined if none is found.
+ * after another, and others may take their places. Undefined if none is found. Yields before each division that is searched or
+ * composed: each takes milliseconds.
  *
  * @param unfit a division that does not fit
  * @param fits composes the transaction of a division
  */
-export function fittingDivision(
+export function* fittingDivision(
   mode: "exactIn" | "exactOut",
   splits: Pick<Splits, "lighter">,
   unfit: Route,
   fits: (route: Route) => boolean,
-): Route | undefined {
+): Steps<Route | undefined> {
   const seen = new Set([marketsOf(unfit)]);
   let open: readonly Route[] = [unfit];
   for (let opened = 0, tried = 0; opened < MOST_OPENED; opened++) {
@@ -37,6 +39,7 @@ export function fittingDivision(
     if (widest === undefined) return undefined;
     const next = [...others];
     for (const market of leastNeeded(widest)) {
+      yield;
       const route = splits.lighter(widest, market);
       if (route === undefined) continue;
       const markets = marketsOf(route);
@@ -49,6 +52,7 @@ export function fittingDivision(
     const isLast = opened === MOST_OPENED - 1;
     for (const route of open) {
       if (tried++ === MOST_TRIED) return undefined;
+      yield;
       if (fits(route)) return route;
       if (!isLast) break;
     }
@@ -62,22 +66,27 @@ export function fittingDivision(
  * @param kind names the kind of transaction
  * @param never true if a division that does not fit would fit no wallet's transaction of this kind
  */
-export function rememberedDivision(
+export function* rememberedDivision(
   mode: "exactIn" | "exactOut",
   splits: Pick<Splits, "lighter" | "hasNoLighter" | "findsNoLighter">,
   unfit: Route,
   kind: string,
   { fits, never }: { readonly fits: (route: Route) => boolean; readonly never: (route: Route) => boolean },
-): Route | undefined {
+): Steps<Route | undefined> {
   if (splits.hasNoLighter(kind)) return undefined;
   const refused = [unfit];
-  const found = fittingDivision(mode, splits, unfit, (route) => {
+  const found = yield* fittingDivision(mode, splits, unfit, (route) => {
     if (fits(route)) return true;
     refused.push(route);
     return false;
   });
-  if (found === undefined && refused.every(never)) splits.findsNoLighter(kind);
-  return found;
+  if (found !== undefined) return found;
+  for (const route of refused) {
+    yield;
+    if (!never(route)) return undefined;
+  }
+  splits.findsNoLighter(kind);
+  return undefined;
 }
 
 function compareAmounts(mode: "exactIn" | "exactOut", a: Route, b: Route): number {

@@ -3,6 +3,7 @@ import { Address } from "../../../primitives/address.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import { type BuildPorts, buildTrade } from "../../build/build-trade.ts";
 import type { TradeRequest } from "../../trade.ts";
+import { LongSearches } from "../long-searches.ts";
 import { type QuotePorts, quoteTrade } from "../quote-trade.ts";
 
 test("a worst case of what must be read first takes no turn while it waits for a node", async () => {
@@ -12,7 +13,11 @@ test("a worst case of what must be read first takes no turn while it waits for a
     return () => undefined;
   };
   const markets = { mint: () => new Promise(() => undefined) };
-  const ports = { markets, worstCases: { turn, pause: async () => undefined } };
+  const ports = {
+    markets,
+    searches: new LongSearches(async () => undefined),
+    worstCases: { turn, pause: async () => undefined },
+  };
   const request = {
     inMint: SOL_MINT,
     outMint: Address.from(new Uint8Array(32).fill(7)),

@@ -4,6 +4,7 @@ import type { Account } from "../../solana/account.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, NATIVE_LOADER, SYSVAR_OWNER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { Market, SwapLeg, Venue } from "../../venues/venue.ts";
 import type { CheckOrder, SentAccount, ShadowAnswer } from "../protocol.ts";
+import { differenceBeyondEnd } from "./curve-end.ts";
 import { executeSample, legOf, type SampleRun, type Subject } from "./execute-sample.ts";
 import { chooseSamples, type Sample } from "./sample-sizes.ts";
 import type { ShadowSvm } from "./shadow-svm.ts";
@@ -113,13 +114,14 @@ class Check {
     const lacking = this.#ground.svmWith(programs);
     if (!("put" in lacking)) return lacks([], lacking);
     const runs = samples.map((sample) => executeSample(svm, subject, sample));
-    return answerOf(runs, programs);
+    const ends = samples.flatMap((sample) => (sample.isLast && differenceBeyondEnd(svm, subject, sample)) || []);
+    return answerOf(runs, ends, programs);
   }
 }
 
-function answerOf(runs: readonly SampleRun[], programs: readonly Address[]): ShadowAnswer {
+function answerOf(runs: readonly SampleRun[], ends: readonly string[], programs: readonly Address[]): ShadowAnswer {
   if (runs.length === 0) return { kind: "unable", reason: "the market makes no trade now" };
-  const differences = runs.flatMap(({ difference }) => difference ?? []).slice(0, MAX_DIFFERENCES);
+  const differences = [...runs.flatMap(({ difference }) => difference ?? []), ...ends].slice(0, MAX_DIFFERENCES);
   return {
     kind: "checked",
     samples: runs.length,

@@ -68,12 +68,21 @@ export function executeSample(svm: ShadowSvm, subject: Subject, sample: Sample):
   return { ...result, difference: `${describe(sample)}, the program moves ${show(moved)}${spare}` };
 }
 
+/** What the sample's exactIn trade moves if it takes another input; undefined if the program refuses that. */
+export function executeTaking(svm: ShadowSvm, subject: Subject, sample: Sample, inAmount: bigint): Moved | undefined {
+  const { ask, quote } = sample;
+  setWalletTokens(svm, quote.inMint, inAmount * 2n);
+  const leg = legOf(svm, subject, { ask, quote: { ...quote, inAmount } }, true);
+  const run = simulate(svm, leg.instructions);
+  return run.failure === undefined ? movedBy(svm, subject, sample, leg, run) : undefined;
+}
+
 function simulate(svm: ShadowSvm, instructions: readonly Instruction[]): ShadowRun {
   return svm.simulate(SHADOW_WALLET, [setComputeUnitLimit(MAX_COMPUTE_UNITS), ...instructions]);
 }
 
 /** What a run moved of both mints, and lamports that left the wallet for neither the trade nor the accounts announced. */
-interface Moved {
+export interface Moved {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
   readonly spare: bigint;
@@ -110,4 +119,5 @@ function describe({ quote: { mode, inMint, inAmount, outAmount } }: Sample): str
   return `${mode} from ${inMint}: we quote ${inAmount} for ${outAmount}`;
 }
 
-const show = ({ inAmount, outAmount }: Moved): string => `${inAmount} for ${outAmount}`;
+/** Both amounts, in words. */
+export const show = ({ inAmount, outAmount }: Moved): string => `${inAmount} for ${outAmount}`;

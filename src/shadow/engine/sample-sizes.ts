@@ -8,6 +8,8 @@ import type { Ask, Market, Quote, Venue } from "../../venues/venue.ts";
 export interface Sample {
   readonly ask: Ask;
   readonly quote: Quote;
+  /** True of the exactIn trade that ends a curve. */
+  readonly isLast?: boolean;
 }
 
 /** Amounts up to 2^62 are tried: above, programs may overflow where no wallet trades. */
@@ -65,8 +67,9 @@ function samplesOf(offer: Offer, inMint: Address, outMint: Address, turn: number
   const most = outAt(refusedFrom - 1)!;
   const large = firstBit(least, refusedFrom - 1, (bits) => (outAt(bits) ?? 0n) >= most / LARGE_DIVISOR);
   const amounts = varied(1n << BigInt(large), 1n << BigInt(least), turn);
-  const last = mostIn === undefined || mostIn >> BigInt(BITS) > 0n ? [] : (quoteOf("exactIn", mostIn) ?? []);
-  const exactIn = amounts.flatMap((amount) => quoteOf("exactIn", amount) ?? []).concat(last);
+  const last = mostIn === undefined || mostIn >> BigInt(BITS) > 0n ? undefined : quoteOf("exactIn", mostIn);
+  const exactIn = amounts.flatMap((amount) => quoteOf("exactIn", amount) ?? []);
+  if (last !== undefined) exactIn.push({ ...last, isLast: true });
   if (!venue.supports.exactOut) return exactIn;
   return [...exactIn, ...exactIn.flatMap(({ quote }) => quoteOf("exactOut", quote.outAmount) ?? [])];
 }

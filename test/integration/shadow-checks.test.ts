@@ -1,9 +1,11 @@
 import { afterEach, expect, test } from "vitest";
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { ShadowEngine } from "../../src/shadow/engine/shadow-engine.ts";
 import type { LiveMarket } from "../../src/shadow/live-market.ts";
 import { MarketChecks } from "../../src/shadow/market-checks.ts";
 import type { ShadowOrder } from "../../src/shadow/protocol.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
 import { venues } from "../../src/venues/registry.ts";
 import type { Quote, Venue } from "../../src/venues/venue.ts";
 import { eventually } from "../support/eventually.ts";
@@ -106,6 +108,7 @@ function startChecks(ours: readonly Venue[]) {
   };
 }
 
+const cpmm = venues.find(({ id }) => id === "raydium_cpmm")!;
 const launchlab = venues.find(({ id }) => id === "raydium_launchlab")!;
 const isLinear = (state: unknown) => (state as { curve: { type: number } }).curve.type === 2;
 
@@ -140,6 +143,24 @@ test("a wrong rounding of LaunchLab's linear curve is withheld by itself, other 
   await eventually(() => {
     for (const live of lives) expect(checks.standingOf(live).withheld).toBeUndefined();
   });
+});
+
+test("a curve that goes on where its quotes say that it ends is withheld, though all that is quoted is exact", async () => {
+  const END = 10n ** 9n;
+  const endingAt = (end: bigint) =>
+    altered("raydium_cpmm", {
+      quote(state, ask): Quote {
+        const quote = cpmm.quote(state, ask);
+        if (ask.inMint === SOL_MINT && quote.inAmount > end)
+          throw new TradewireError("INSUFFICIENT_LIQUIDITY", "nearly complete", { details: { mostIn: `${end}` } });
+        return quote;
+      },
+    });
+  const { checks, liveOn, begin } = startChecks(endingAt(END));
+  const [early] = liveOn("raydium_cpmm");
+  await begin([early!]);
+  const { withheld } = checks.standingOf(early!);
+  expect(withheld).toMatch(/the curve takes 1000000000 for \d+ at most, the program moves 1125000001 for \d+/);
 });
 
 test("markets checked in turn are read together, each is checked, and what differs is found and withheld", async () => {

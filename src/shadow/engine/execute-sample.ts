@@ -82,7 +82,7 @@ function simulate(svm: ShadowSvm, instructions: readonly Instruction[]): ShadowR
 }
 
 /** What a run moved of both mints, and lamports that left the wallet for neither the trade nor the accounts announced. */
-export interface Moved {
+interface Moved {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
   readonly spare: bigint;

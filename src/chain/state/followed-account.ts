@@ -50,7 +50,7 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   versions: AccountVersion[] = [];
   /** The version last delivered; undefined before the first, and while no version survives. */
   delivered: AccountVersion | undefined;
-  /** Epoch milliseconds. */
+  /** When it was last read, or left out of a read (epoch milliseconds). */
   readAtMs = 0;
   /** True while most nodes contradict the stream about it: its state comes from reads alone. */
   isDoubted = false;

@@ -162,7 +162,7 @@ export class FollowedAccounts {
     this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
 
-  /** Notes a credible read; to be called before its version is added. */
+  /** Notes a credible read, before its version is added, or that no answer can carry the account. */
   noteRead(entry: FollowedAccount, sentAtMs: number): void {
     entry.readAtMs = sentAtMs;
     if (!this.has(entry)) return;

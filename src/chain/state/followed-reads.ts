@@ -73,14 +73,9 @@ export class FollowedReads {
 
   /** An account that no answer can carry fails its read alone, once the others have been taken in. */
   async #readAll(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
-    const nowMs = this.#parts.now();
     const failures: unknown[] = [];
     const divisions = { left: MAX_DIVISIONS };
-    const wanted = entries.filter(({ leftOut }) => {
-      if (leftOut === undefined || nowMs >= leftOut.untilMs) return true;
-      failures.push(leftOut.error);
-      return false;
-    });
+    const wanted = this.#withoutLeftOut(entries, failures);
     const chunks: (readonly FollowedAccount[])[] = [];
     for (let at = 0; at < wanted.length; at += ACCOUNTS_PER_READ) chunks.push(wanted.slice(at, at + ACCOUNTS_PER_READ));
     const readers = Array.from({ length: Math.min(MAX_CONCURRENT_READS, chunks.length) }, async () => {
@@ -91,6 +86,19 @@ export class FollowedReads {
     });
     await Promise.all(readers);
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** The accounts that an answer is expected to carry; the errors of the others go to `failures`. */
+  #withoutLeftOut(entries: readonly FollowedAccount[], failures: unknown[]): readonly FollowedAccount[] {
+    const nowMs = this.#parts.now();
+    return entries.filter((entry) => {
+      const { leftOut } = entry;
+      if (leftOut === undefined || nowMs >= leftOut.untilMs) return true;
+      // It has had its turn: the one read longest ago says when all others are due.
+      this.#parts.followed.noteRead(entry, nowMs);
+      failures.push(leftOut.error);
+      return false;
+    });
   }
 
   /**
@@ -109,7 +117,9 @@ export class FollowedReads {
       // One node's word parts no calls: a liar would have each account read by one of its own.
       if (!isOversized(error) || isUncertain(error) || divisions.left <= 0) throw error;
       if (entries.length === 1) {
-        entries[0]!.leftOut = { untilMs: this.#parts.now() + LEFT_OUT_MS, error };
+        const nowMs = this.#parts.now();
+        entries[0]!.leftOut = { untilMs: nowMs + LEFT_OUT_MS, error };
+        this.#parts.followed.noteRead(entries[0]!, nowMs);
         return error;
       }
       divisions.left -= 2;

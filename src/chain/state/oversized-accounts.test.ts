@@ -4,6 +4,7 @@ import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { NodeError } from "../rpc/node-error.ts";
+import type { FeedListener } from "./account-feed.ts";
 import { createStateSource } from "./state-source.ts";
 
 const addressAt = (n: number) => {
@@ -86,6 +87,50 @@ test("an account that is left out does not hide in the log that nodes fail", asy
     await vi.advanceTimersByTimeAsync(5_000);
   }
   expect(warnings).toHaveLength(3);
+});
+
+test("an account that is left out has no other read more often", async () => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  const many = Array.from({ length: 1_000 }, (_, n) => addressAt(n));
+  const readsOfOthers = async (isTooLarge: (address: Address) => boolean) => {
+    let listener: FeedListener | undefined;
+    let slot = SLOT;
+    let reads = 0;
+    source = createStateSource({
+      feed: fakeFeed({
+        listen: (to) => {
+          listener = to;
+        },
+        ...{ liveAtMs: Date.now, leastLiveAtMs: Date.now, liveTimes: () => Date.now },
+      }),
+      ...{ now: Date.now, warn: () => {}, pollMs: 400, refreshMs: 10_000, auditMs: 1e9 },
+      reader: {
+        async fetchAccounts(asked) {
+          if (asked.some(isTooLarge)) throw new NodeError("oversized", "too large");
+          reads += asked.length;
+          return { slot, accounts: asked.map(accountOf).map((account) => ({ ...account, slot })) };
+        },
+        fetchProgramAccounts: async () => "refused",
+      },
+    });
+    const begin = () => listener!.onSlot(++slot, slot - 1n);
+    begin();
+    const following = source.follow(many).catch(() => {});
+    listener!.onCovered(many, slot);
+    begin();
+    const slots = setInterval(begin, 100);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await following;
+    expect(source.counts().streamed).toBe(many.filter((address) => !isTooLarge(address)).length);
+    reads = 0;
+    await vi.advanceTimersByTimeAsync(50_000);
+    clearInterval(slots);
+    source.close();
+    return reads;
+  };
+  const usual = await readsOfOthers(() => false);
+  expect(usual).toBeGreaterThanOrEqual(4 * many.length);
+  expect(await readsOfOthers((address) => address === large)).toBeLessThanOrEqual(usual);
 });
 
 test("nodes to which every account is too large are asked a bounded number of times", async () => {

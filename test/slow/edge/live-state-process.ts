@@ -23,7 +23,7 @@ import {
   SINGLES,
   venue,
 } from "./live-state.ts";
-import { type WatchedTurns, watchTurns } from "./turn-watch.ts";
+import { type Turn, watchTurns } from "./turn-watch.ts";
 
 const server: ChildProcess = fork(fileURLToPath(new URL("./burst-process.ts", import.meta.url)), {
   execArgv: process.execArgv,
@@ -80,11 +80,11 @@ async function burst({ skipped = 0, isReplaced = false } = {}): Promise<void> {
 }
 
 const isStreamed = () => source.counts().streamed === ACCOUNTS;
-const phases: Record<string, WatchedTurns> = {};
+const phases: Record<string, readonly Turn[]> = {};
 async function watch(name: string, phase: () => Promise<void>): Promise<void> {
   const stop = watchTurns();
   await phase();
-  phases[name] = await stop();
+  phases[name] = stop();
 }
 
 for (let at = 0; at < PAIRS; at += 100)

@@ -1,7 +1,7 @@
 import { Address } from "../../../src/primitives/address.ts";
 import { programErrors } from "../../../src/venues/shared/program-errors.ts";
 import type { Market, Venue } from "../../../src/venues/venue.ts";
-import type { WatchedTurns } from "./turn-watch.ts";
+import type { Turn } from "./turn-watch.ts";
 
 export const PAIRS = 4_000;
 export const MARKETS_PER_PAIR = 25;
@@ -10,7 +10,8 @@ export const LIVE_MARKETS = PAIRS * MARKETS_PER_PAIR;
 export const ACCOUNTS = LIVE_MARKETS + SINGLES;
 
 export interface LiveStateReport {
-  readonly phases: Readonly<Record<string, WatchedTurns>>;
+  /** The turns of each. */
+  readonly phases: Readonly<Record<string, readonly Turn[]>>;
   /** Of the last pair's markets: the value of the newest burst. */
   readonly states: readonly unknown[];
   /** Versions beside the newest of each account after the root. */

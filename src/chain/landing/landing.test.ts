@@ -544,6 +544,19 @@ describe("two nodes", () => {
   });
 });
 
+test("a status that cannot be read hides no other", async () => {
+  start(1);
+  views[0]!.status = confirmed(1_101);
+  endpoints[0]!.methods.getSignatureStatuses = (signatures: readonly string[]) => ({
+    context: { slot: 1_101 },
+    value: signatures.map((one) => (one === SIGNATURE ? views[0]!.status : { slot: "none" })),
+  });
+  land({ signature: "4".repeat(88) });
+  const box = land();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(box.outcome).toMatchObject(landedIn(1_101n));
+});
+
 describe("a record that names other accounts than were signed", () => {
   const from = createTestWallet();
   const order = signTransfer({ from, to: createTestWallet().address, lamports: 1n, blockhash: new Uint8Array(32) });

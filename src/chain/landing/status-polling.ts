@@ -91,10 +91,16 @@ export class StatusPolling {
       const { slot, value } = asContext(result, "signature statuses");
       witnesses.noteSlot(from!, slot);
       const statuses = asList(value, "signature statuses");
+      let failure: unknown;
       chunk.forEach((transaction, i) => {
-        const status = decodeStatus(statuses[i]);
-        if (status !== null) onStatus(transaction, from!, status);
+        try {
+          const status = decodeStatus(statuses[i]);
+          if (status !== null) onStatus(transaction, from!, status);
+        } catch (error) {
+          failure ??= error;
+        }
       });
+      if (failure !== undefined) throw failure;
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) warn(`Cannot read signature statuses; relying on subscriptions: ${String(error)}`);

@@ -21,10 +21,14 @@ import { Address } from "../../src/primitives/address.ts";
 import { describeStartFailure } from "../../src/process/start-failure.ts";
 import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { ReusedDatabase } from "../support/reused-database.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";
 
 const postgres: TestPostgres | undefined = await startPostgres();
-afterAll(() => postgres?.stop());
+afterAll(async () => {
+  for (const { reused } of homes) await reused.close();
+  await postgres?.stop();
+});
 
 interface Place {
   readonly dataDir: string;
@@ -33,7 +37,10 @@ interface Place {
 
 interface Home {
   readonly name: string;
-  place(): Promise<Place>;
+  /** The database of most tests, which each finds empty. */
+  readonly reused: ReusedDatabase;
+  /** A database of the test's own, that nothing has opened yet. */
+  newPlace(): Promise<Place>;
 }
 
 const folders: string[] = [];
@@ -48,16 +55,26 @@ afterAll(() => {
 
 /** Databases of the test that runs. */
 const taken: string[] = [];
-const homes: Home[] = [{ name: "embedded", place: async () => ({ dataDir: newFolder() }) }];
+const homes: Home[] = [homeOf("embedded", async () => ({ dataDir: newFolder() }))];
 if (postgres !== undefined) {
-  homes.push({
-    name: "postgres",
-    async place() {
-      const databaseUrl = await postgres.createDatabase();
-      taken.push(databaseUrl);
-      return { dataDir: newFolder(), databaseUrl };
-    },
+  const place = async () => ({ dataDir: newFolder(), databaseUrl: await postgres.createDatabase() });
+  homes.push(
+    homeOf("postgres", place, async () => {
+      const made = await place();
+      taken.push(made.databaseUrl);
+      return made;
+    }),
+  );
+}
+
+/** @param newPlace of a test; `place`, unless it has to be taken back */
+function homeOf(name: string, place: () => Promise<Place>, newPlace = place): Home {
+  let kept: Promise<Place> | undefined;
+  const reused = new ReusedDatabase(async () => {
+    kept ??= place();
+    return openStore(await kept, PATIENT);
   });
+  return { name, newPlace, reused };
 }
 
 const PEPPER = Buffer.alloc(32, 7);
@@ -79,17 +96,19 @@ afterEach(async () => {
     process.keys.close();
     await process.store.close();
   }
+  for (const { reused } of homes) await reused.empty();
   for (const databaseUrl of taken.splice(0)) postgres!.release(databaseUrl);
 });
 
 async function start(
-  place: Place,
+  place: Place | ReusedDatabase,
   options: { publicUrl?: string; pollMs?: number; now?: () => number; statementMs?: number } = {},
 ): Promise<Process> {
   const clock = { nowMs: START_MS };
   const now = () => clock.nowMs;
   const monotonic = options.now ?? now;
-  const store = await openStore(place, { ...PATIENT, statementMs: options.statementMs ?? PATIENT.statementMs });
+  const limits = { ...PATIENT, statementMs: options.statementMs ?? PATIENT.statementMs };
+  const store = place instanceof ReusedDatabase ? await place.take() : await openStore(place, limits);
   const keys = createKeyDirectory({
     store,
     pepper: PEPPER,
@@ -148,7 +167,7 @@ const messageOf = async (work: () => unknown): Promise<string> => {
 
 describe.each(homes)("accounts on $name", (home) => {
   it("registers a wallet and recognizes its key at once, from memory", async () => {
-    const { accounts, keys } = await start(await home.place());
+    const { accounts, keys } = await start(home.reused);
     const wallet = createTestWallet();
     const { apiKey, keyId } = await register(accounts, wallet, { label: "desk" });
     const principal = await keys.authenticate(apiKey);
@@ -165,7 +184,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("writes the challenge in the format wallets expect", async () => {
-    const { accounts } = await start(await home.place(), { publicUrl: "http://localhost:8080" });
+    const { accounts } = await start(home.reused, { publicUrl: "http://localhost:8080" });
     const { address } = createTestWallet();
     const { message, expiresAtMs } = await accounts.createChallenge(address);
     expect(expiresAtMs).toBe(START_MS + 300_000);
@@ -185,7 +204,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("registers a hardware wallet by the memo transaction it signed", async () => {
-    const { accounts, keys } = await start(await home.place());
+    const { accounts, keys } = await start(home.reused);
     const wallet = createTestWallet();
     const { message } = await accounts.createChallenge(wallet.address);
     const signature = wallet.sign(memoMessage(wallet.address, message));
@@ -200,7 +219,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("issues a second key to the same account for a second proof", async () => {
-    const { accounts, keys } = await start(await home.place());
+    const { accounts, keys } = await start(home.reused);
     const wallet = createTestWallet();
     const first = await keys.authenticate((await register(accounts, wallet)).apiKey);
     const second = await keys.authenticate((await register(accounts, wallet)).apiKey);
@@ -211,7 +230,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("accepts a challenge once, however many requests race for it", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const processes = [await start(place), await start(place)];
     const wallet = createTestWallet();
     const { message } = await processes[0]!.accounts.createChallenge(wallet.address);
@@ -229,7 +248,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("refuses invalid proofs and keeps their challenge usable", async () => {
-    const process = await start(await home.place());
+    const process = await start(home.reused);
     const { accounts, clock } = process;
     const wallet = createTestWallet();
     const stranger = createTestWallet();
@@ -258,7 +277,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("refuses a challenge of another host on the same database", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const here = await start(place);
     const there = await start(place, { publicUrl: "https://other.example" });
     const wallet = createTestWallet();
@@ -268,7 +287,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("gives no challenge to an address that cannot sign", async () => {
-    const { accounts } = await start(await home.place());
+    const { accounts } = await start(home.reused);
     for (const address of [
       "11111111111111111111111111111111",
       "5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1", // the authority of Raydium's pools: a derived address
@@ -278,7 +297,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("limits the live keys of an account; revokeOthers makes room", async () => {
-    const { accounts, keys } = await start(await home.place());
+    const { accounts, keys } = await start(home.reused);
     const wallet = createTestWallet();
     const old: string[] = [];
     for (let i = 0; i < 3; i++) old.push((await register(accounts, wallet)).apiKey);
@@ -294,7 +313,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("holds that limit when registrations of one wallet race", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const processes = [await start(place), await start(place)];
     const wallet = createTestWallet();
     const outcomes = await Promise.all(
@@ -304,7 +323,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("lists the live keys and the last hundred revoked ones", async () => {
-    const { accounts, keys, store, clock } = await start(await home.place());
+    const { accounts, keys, store, clock } = await start(home.reused);
     const wallet = createTestWallet();
     const oldest = await register(accounts, wallet, { label: "oldest" });
     const principal = await keys.authenticate(oldest.apiKey);
@@ -328,7 +347,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("revokes only keys of its own account: at once here, with the next refresh elsewhere", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const here = await start(place);
     const there = await start(place);
     const wallet = createTestWallet();
@@ -350,7 +369,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("notices revocations made elsewhere by its next poll", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const here = await start(place);
     const there = await start(place, { pollMs: 1_000 });
     const { apiKey, keyId } = await register(here.accounts, createTestWallet());
@@ -360,7 +379,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("notices a revocation on a database that took over without the one before", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const [here, there] = [await start(place), await start(place)];
     const { store } = here;
     const wallet = createTestWallet();
@@ -377,7 +396,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("reports a revocation to what depends on the key, whenever that began and whatever is in memory", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const here = await start(place);
     const there = await start(place);
     const wallet = createTestWallet();
@@ -409,7 +428,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("never keeps a key that is revoked during its look-up", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const process = await start(place);
     const { apiKey, keyId } = await register(process.accounts, createTestWallet());
     const principal = await process.keys.authenticate(apiKey);
@@ -429,7 +448,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("distinguishes missing, mistyped and unknown keys", async () => {
-    const { accounts, keys } = await start(await home.place());
+    const { accounts, keys } = await start(home.reused);
     const { apiKey } = await register(accounts, createTestWallet());
     const mistyped = apiKey.slice(0, 20) + (apiKey[20] === "x" ? "y" : "x") + apiKey.slice(21);
     const elsewhere = await start({ dataDir: newFolder() });
@@ -441,7 +460,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("asks the store at most once a second for an unknown key", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const { keys, store, clock } = await start(place);
     const elsewhere = await start({ dataDir: newFolder() });
     const unknown = (await register(elsewhere.accounts, createTestWallet())).apiKey;
@@ -460,7 +479,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("recognizes a newly issued key that it refused before: at once here, within a second elsewhere", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const here = await start(place);
     const there = await start(place);
     // No key is asked for before it is issued, unless somebody restores a database: here the row comes later.
@@ -483,7 +502,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("stores no key in the clear", async () => {
-    const { accounts, store } = await start(await home.place());
+    const { accounts, store } = await start(home.reused);
     const { apiKey } = await register(accounts, createTestWallet());
     const rows = await store.run((db) => db.selectFrom("api_keys").selectAll().execute());
     expect(rows).toHaveLength(1);
@@ -494,7 +513,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("refuses key labels and ids that some database cannot store", async () => {
-    const { accounts, keys } = await start(await home.place());
+    const { accounts, keys } = await start(home.reused);
     const wallet = createTestWallet();
     for (const label of ["nul\0", "two\nlines", "\u009b31m"]) {
       expect(await messageOf(() => register(accounts, wallet, { label })), JSON.stringify(label)).toContain(
@@ -511,7 +530,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("uses the first process's pepper for all", async () => {
-    const { store } = await start(await home.place());
+    const { store } = await start(home.reused);
     const starts = await Promise.allSettled([7, 8, 7, 8].map((byte) => requirePepper(store, Buffer.alloc(32, byte))));
     expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     const [first, second] = starts[0]!.status === "fulfilled" ? [7, 8] : [8, 7];
@@ -520,7 +539,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("does not start on the schema of a later version", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const { store } = await start(place);
     const timestamp = new Date(START_MS).toISOString();
     await store.run((db) =>
@@ -532,7 +551,7 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 
   it("creates the schema once if several processes start on an empty database", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const processes = await Promise.all(Array.from({ length: 6 }, () => start(place)));
     const { apiKey } = await register(processes[0]!.accounts, createTestWallet());
     for (const { keys } of processes) expect(await codeOf(() => keys.authenticate(apiKey))).toBe("no error");
@@ -552,7 +571,7 @@ describe.each(homes)("submissions on $name", (home) => {
   const lease = (owner: string, untilMs = START_MS + 5_000) => ({ owner, untilMs });
 
   it("lets one process claim a message and shows the others its claim", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const processes = await Promise.all([start(place), start(place), start(place)]);
     const claim = claimOf("aa");
     const answers = await Promise.all(
@@ -567,7 +586,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("answers claims and ends of many messages at once, each from several processes, each for itself", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const processes = await Promise.all([start(place), start(place)]);
     const stores = processes.map(({ store, clock }) => createSubmissions(store, () => clock.nowMs));
     // In opposite orders: rows that wait for one another must not wait in a circle.
@@ -595,7 +614,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("hands a claim with an expired lease to one process", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     const claim = claimOf("bb");
     expect(await submissions.claim(claim, lease("first"))).toBe("claimed");
@@ -617,7 +636,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("stores every signature of a message, once each, and finds the submission by any of them", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     const claim = claimOf("two");
     await submissions.claim(claim, lease("owner"));
@@ -638,7 +657,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("keeps trades, and every signature they are found by, as long as the settings say", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     const claim = claimOf("kept");
     await submissions.claim(claim, lease("owner"));
@@ -656,7 +675,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("writes one terminal outcome and returns it to everyone", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("cc"), lease("owner"));
     const answers = await Promise.all(
@@ -674,7 +693,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("marks recorded outcomes as final, and changes nothing else", async () => {
-    const place = await home.place();
+    const place = home.reused;
     const [here, there] = [await start(place), await start(place)];
     const submissions = createSubmissions(here.store, () => here.clock.nowMs);
     const elsewhere = createSubmissions(there.store, () => there.clock.nowMs);
@@ -697,7 +716,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("finds a submission by signature for its account alone", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("dd"), lease("owner"));
     expect(await submissions.bySignature("acc_1", "signature-of-dd")).toMatchObject({
@@ -709,7 +728,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("records an unclaimed submission when it ends", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     expect(await submissions.finish(claimOf("ee"), "never claimed")).toBe("never claimed");
     expect((await submissions.bySignature("acc_1", "signature-of-ee"))?.outcome).toBe("never claimed");
@@ -717,7 +736,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("lists submissions with expired leases", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("ff"), lease("gone", clock.nowMs + 1_000));
     await submissions.claim(claimOf("gg"), lease("gone", clock.nowMs + 500));
@@ -732,7 +751,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("deletes outcomes a day old and challenges long expired, and nothing else", async () => {
-    const { store, clock, accounts } = await start(await home.place());
+    const { store, clock, accounts } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     await submissions.claim(claimOf("old"), lease("owner"));
     await submissions.claim(claimOf("open"), lease("owner"));
@@ -770,7 +789,7 @@ describe.each(homes)("submissions on $name", (home) => {
     };
 
     it("keeps a key in use for ever, and drops one that was never used with its account", async () => {
-      const running = await start(await home.place());
+      const running = await start(home.reused);
       const { store, accounts, keys, clock } = running;
       const [used, unused] = [createTestWallet(), createTestWallet()];
       const kept = await register(accounts, used);
@@ -801,7 +820,7 @@ describe.each(homes)("submissions on $name", (home) => {
     });
 
     it("reports a key that is dropped to the streams it was opened with, in every process", async () => {
-      const place = await home.place();
+      const place = home.reused;
       const here = await start(place);
       const there = await start(place);
       const { keyId } = await register(here.accounts, createTestWallet());
@@ -816,7 +835,7 @@ describe.each(homes)("submissions on $name", (home) => {
     });
 
     it("drops a revoked key after its time, and keeps its account for another", async () => {
-      const running = await start(await home.place());
+      const running = await start(home.reused);
       const { store, accounts, clock } = running;
       const wallet = createTestWallet();
       const first = await register(accounts, wallet);
@@ -833,7 +852,7 @@ describe.each(homes)("submissions on $name", (home) => {
     });
 
     it("leaves alone what an older version wrote, until it is used, and everything if so configured", async () => {
-      const running = await start(await home.place());
+      const running = await start(home.reused);
       const { store, accounts, clock } = running;
       const old = await register(accounts, createTestWallet());
       await store.run((db) => db.updateTable("api_keys").set({ used_at_ms: null }).execute());
@@ -850,7 +869,7 @@ describe.each(homes)("submissions on $name", (home) => {
     });
 
     it("drops any number", async () => {
-      const { store, clock } = await start(await home.place());
+      const { store, clock } = await start(home.reused);
       const rows = Array.from({ length: 1_200 }, (_, i) => i);
       await store.run((db) =>
         db
@@ -875,7 +894,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("removes any number of rows, a few at a time", async () => {
-    const { store, clock } = await start(await home.place());
+    const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);
     const row = (i: number) => ({
       message_hash: `old ${i}`,
@@ -914,7 +933,7 @@ describe.each(homes)("submissions on $name", (home) => {
   });
 
   it("loses no acknowledged write to kill -9", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const acknowledged: string[] = [];
     for (let round = 0; round < 5; round++) acknowledged.push(...(await claimUntilKilled(place, round)));
     expect(acknowledged.length).toBeGreaterThan(50);
@@ -946,7 +965,7 @@ async function claimUntilKilled(place: Place, round: number): Promise<string[]> 
 
 describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $name", (home) => {
   it("are reopened when the server drops them", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const { store, keys, accounts } = await start(place);
     const { apiKey } = await register(accounts, createTestWallet());
     const principal = await keys.authenticate(apiKey);
@@ -966,7 +985,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $
 
 describe.each(homes.filter(({ name }) => name === "postgres"))("a schema of $name", (home) => {
   it("holds a service of its own beside one of another schema", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const { store } = await start(place);
     await store.run((db) => sql`create schema second`.execute(db));
     const second = new URL(place.databaseUrl!);
@@ -980,7 +999,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a schema of $nam
   });
 
   it("that does not exist is named as the reason", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const missing = new URL(place.databaseUrl!);
     missing.searchParams.set("options", "-c search_path=nowhere");
     const failure = await openStore({ ...place, databaseUrl: missing.href }).catch((error: unknown) => error);
@@ -1005,7 +1024,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
   });
 
   it("costs one time-out if the far ends of all connections are gone", async () => {
-    const { proxy, keys, accounts } = await startBehindProxy(await home.place(), 3_600_000);
+    const { proxy, keys, accounts } = await startBehindProxy(await home.newPlace(), 3_600_000);
     const { apiKey } = await register(accounts, createTestWallet());
     const principal = await keys.authenticate(apiKey);
     await Promise.all(Array.from({ length: 5 }, () => accounts.listKeys(principal)));
@@ -1018,7 +1037,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
   });
 
   it("delays no revocation for as long as such a connection hangs", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const [here, there] = [await startBehindProxy(place, 500), await start(place)];
     const { apiKey, keyId } = await register(here.accounts, createTestWallet());
     const principal = await here.keys.authenticate(apiKey);
@@ -1029,7 +1048,7 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
   });
 
   it("is an outage until connections to the new standby are dropped", async () => {
-    const place = await home.place();
+    const place = await home.newPlace();
     const { accounts } = await start(place);
     const challenge = () => codeOf(() => accounts.createChallenge(createTestWallet().address));
     const operator = new pg.Client({ connectionString: place.databaseUrl });

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startPostgres, type TestPostgres } from "../../test/support/postgres.ts";
+import { ReusedDatabase } from "../../test/support/reused-database.ts";
 import { Address } from "../primitives/address.ts";
 import { StoredMarketIndex } from "./market-index.ts";
 import { openStore, type Store } from "./store/store.ts";
@@ -31,15 +32,21 @@ const open = (network = "genesis", searchMs?: () => number) =>
   });
 
 describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "tradewire-index-"));
+  const database = new ReusedDatabase(async () => {
     const url = await databaseUrl();
-    store = await openStore({ dataDir: folder, ...(url === undefined ? {} : { databaseUrl: url }) });
+    return openStore({ dataDir: folder, ...(url === undefined ? {} : { databaseUrl: url }) });
+  });
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "tradewire-index-"));
+  });
+  beforeEach(async () => {
+    store = await database.take();
     nowMs = 1_000;
     warnings = [];
   });
-  afterEach(async () => {
-    await store.close();
+  afterEach(() => database.empty());
+  afterAll(async () => {
+    await database.close();
     rmSync(folder, { recursive: true });
   });
 

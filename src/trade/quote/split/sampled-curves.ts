@@ -82,9 +82,9 @@ export function sampleWhole(curve: MarketCurve, roundSize: number, clock: ChainC
 export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock, budget: QuoteBudget): boolean {
   const { learned } = curve;
   if (input > NEAR_LIMIT * curve.most) narrowLimit(curve, FINE_LIMIT_STEPS, clock, budget);
-  const rung = Math.floor(Math.log2(input) * RUNGS);
-  for (const at of [rung, rung + 1]) {
-    const size = Math.floor(2 ** (at / RUNGS));
+  const place = Math.log2(input) * RUNGS;
+  for (let rung = Math.floor(place - AROUND); rung <= Math.ceil(place + AROUND); rung++) {
+    const size = Math.floor(2 ** (rung / RUNGS));
     if (size < curve.refused) curve.sample(size, clock, budget);
   }
   for (let step = 0; step < BEND_STEPS; step++) {
@@ -122,6 +122,11 @@ export function heldCurve(
 
 /** Rungs per octave. */
 const RUNGS = 2;
+/**
+ * An input so close to a rung has the rungs on both sides of it quoted: seen from afar, a price that bends later bends at the rung,
+ * and the trade would stop there. Rungs.
+ */
+const AROUND = 0.25;
 /** Halvings of the sizes around an input if prices bend there. */
 const BEND_STEPS = 3;
 

@@ -4,8 +4,8 @@ import { routed } from "../../../../test/bench/routing/routed.ts";
 import { drawWorld } from "../../../../test/bench/routing/worlds.ts";
 import { createRandom } from "../../../primitives/random.ts";
 
-/** Worlds of `npm run bench:routing` by seed: a flat price beside steeper ones, and markets that take little behind hubs. */
-const SEEDS = [15, 22] as const;
+/** Worlds of `npm run bench:routing` by seed: a flat price beside steeper ones, markets that take little behind hubs, and prices that bend. */
+const SEEDS = [15, 22, 33] as const;
 /** Parts of the deepest market's reserve. */
 const SIZES = [0.001, 0.2] as const;
 

@@ -8,9 +8,12 @@ import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
 import { DirectedSearch } from "./directed-search.ts";
 import { KeptFindings } from "./kept-findings.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
+import { quoteNear } from "./split-shape.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
+/** Further ones near what the chosen markets take, if the search has used up its own. */
+const CHOSEN_BUDGET = 48;
 /** A search that promises less than this on the curves is not followed: it would not pay. Fraction. */
 export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
@@ -54,6 +57,8 @@ export class SplitPlan {
   #network: CurveNetwork | undefined;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
+  /** Closed edges of the last shapes whose open markets were quoted. */
+  #closelyQuoted = new WeakSet<Uint8Array>();
 
   private constructor(terms: PlanTerms, small: SmallTrades) {
     this.#terms = terms;
@@ -79,6 +84,7 @@ export class SplitPlan {
     plan.#fits = this.#fits;
     plan.#lightShapes = this.#lightShapes;
     plan.#withoutLighter = this.#withoutLighter;
+    plan.#closelyQuoted = this.#closelyQuoted;
     return plan;
   }
 
@@ -100,8 +106,17 @@ export class SplitPlan {
 
   /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
   closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
-    if (refused.size === 0) return this.#allShapes.closedFor(maxPaths);
-    return this.#search(this.#edgesOf(refused)).closedFor(maxPaths);
+    const shapes = refused.size === 0 ? this.#allShapes : this.#search(this.#edgesOf(refused));
+    const closed = shapes.closedFor(maxPaths);
+    if (closed !== undefined && this.#budget.left <= 0) this.#quoteClosely(closed);
+    return closed;
+  }
+
+  /** Quotes the markets of a shape near what they take: seen from afar, a price that bends later bends too early. */
+  #quoteClosely(closed: Uint8Array): void {
+    if (this.#closelyQuoted.has(closed)) return;
+    this.#closelyQuoted.add(closed);
+    quoteNear(this.network, { ...this.#terms, budget: { left: CHOSEN_BUDGET } }, closed);
   }
 
   /** The same for divisions that leave markets out so that they fit: many are compared, and all are kept. */

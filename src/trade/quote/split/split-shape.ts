@@ -62,7 +62,7 @@ export class ShapeSearch {
     this.#terms = terms;
     this.#closed = closed;
     this.#flow = start;
-    this.#settle(this.#informedFlow());
+    this.#settle(quoteNear(network, terms, closed, start));
     this.widestOut = this.#flow?.outAmount ?? 0;
   }
 
@@ -121,22 +121,6 @@ export class ShapeSearch {
     if (paths < 2) this.#isDone = true;
   }
 
-  /** A coarse flow whose markets were all quoted near what they take in it. */
-  #informedFlow(): Flow | undefined {
-    const { clock, budget } = this.#terms;
-    let flow = this.#fill(this.#flow);
-    for (let round = 0; flow !== undefined && round < INFORMED_ROUNDS; round++) {
-      let learned = 0;
-      for (const [index, { curve }] of this.#network.edges.entries()) {
-        const input = flow.inputs[index]!;
-        if (input > 0 && sampleNear(curve, input, clock, budget)) learned++;
-      }
-      if (learned === 0) return flow;
-      flow = this.#fill(flow);
-    }
-    return flow;
-  }
-
   /**
    * The edges to close next. Markets of one pair go by their worth, half of those that are too many at once. Behind a hub other
    * markets depend on an edge, which its own worth does not show: of those worth least, the one whose closing costs least.
@@ -170,6 +154,27 @@ export class ShapeSearch {
   #fill(start: Flow | undefined): Flow | undefined {
     return coarseFlow(this.#network, this.#terms, this.#closed, start);
   }
+}
+
+/** A coarse flow whose markets were all quoted near what they take in it, as far as the budget reaches. */
+export function quoteNear(
+  network: CurveNetwork,
+  terms: ShapeTerms,
+  closed: Uint8Array,
+  start?: Flow,
+): Flow | undefined {
+  const { clock, budget } = terms;
+  let flow = coarseFlow(network, terms, closed, start);
+  for (let round = 0; flow !== undefined && round < INFORMED_ROUNDS; round++) {
+    let learned = 0;
+    for (const [index, { curve }] of network.edges.entries()) {
+      const input = flow.inputs[index]!;
+      if (input > 0 && sampleNear(curve, input, clock, budget)) learned++;
+    }
+    if (learned === 0) return flow;
+    flow = coarseFlow(network, terms, closed, flow);
+  }
+  return flow;
 }
 
 /** A flow that is good enough to compare shapes. */

@@ -64,7 +64,9 @@ export async function startFakeNode(methods: Readonly<Record<string, FakeCall>>)
       const answerWith = (result: unknown) => socket.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
       if (method.endsWith("Unsubscribe")) return answerWith(subscriptions.delete(params[0]));
       if (node.isFull) {
-        socket.send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32005, message: "Too many subscriptions" } }));
+        // With a figure that is read as a bigint.
+        const error = { code: -32005, message: "Too many subscriptions", data: [1e20] };
+        socket.send(JSON.stringify({ jsonrpc: "2.0", id, error }));
         return;
       }
       const asked = { kind: method.replace("Subscribe", ""), params: JSON.stringify(params), socket };

@@ -272,7 +272,8 @@ class NodeSubscriptions implements Subscriptions {
   #warnRefusal(host: string, method: string, error: unknown): void {
     this.#warnOnce(
       `The Solana node ${host} does not serve ${method}; polling fills the gap`,
-      JSON.stringify(error).slice(0, 200),
+      // Large integers of an answer are bigint, which JSON cannot write.
+      JSON.stringify(error, (_key, value) => (typeof value === "bigint" ? String(value) : value)).slice(0, 200),
     );
   }
 

@@ -121,7 +121,7 @@ describe("ranking", () => {
     expect(asked() - beforeChange).toBeLessThanOrEqual(44);
   });
 
-  test("prices each market about twice after all of them have changed, if only the best one counts", () => {
+  test("prices each market about once after all of them have changed, and once more if they outlive the moment", () => {
     const { venue, asked } = countingVenue();
     const line = {};
     const pools = Array.from({ length: 64 }, (_, index) => ({
@@ -130,11 +130,19 @@ describe("ranking", () => {
     }));
     const ask: Ask = { mode: "exactIn", inMint: A, outMint: B, amount: 10n ** 9n, clock };
     for (let round = 0; round < 3; round++) {
-      const before = asked();
-      const { candidates } = rankMarkets({ ...marketsOf(venue, pools), line }, ask, false, 1);
-      expect(candidates[0]!.hot.state).toBe(pools[63]);
-      // A small part of the trade, now and a few seconds later; the trade on the best market.
-      expect(asked() - before).toBeLessThanOrEqual(2 * 64 + 2);
+      const asking = (pair: PairMarkets, slots: bigint) => {
+        const before = asked();
+        const moved = { ...ask, clock: { ...clock, slot: clock.slot + slots } };
+        expect(rankMarkets(pair, moved, false, 1).candidates[0]!.hot.state).toBe(pools[63]);
+        return asked() - before;
+      };
+      const pair = { ...marketsOf(venue, pools), line };
+      // A small part of the trade; the trade on the best market.
+      expect(asking(pair, 0n)).toBeLessThanOrEqual(64 + 2);
+      if (round === 0) continue;
+      // The same part at the end of the bounds' life.
+      expect(asking(pair, 1n)).toBeLessThanOrEqual(64 + 2);
+      expect(asking(pair, 2n)).toBeLessThanOrEqual(4);
     }
   });
 

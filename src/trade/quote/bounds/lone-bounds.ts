@@ -1,6 +1,7 @@
 import type { PairMarkets } from "../../../market/port.ts";
+import type { ChainClock } from "../../../solana/account.ts";
 import type { Ask } from "../../../venues/venue.ts";
-import { type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
+import { isSameMoment, type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
 import { type SmallRates, smallRatesOf } from "./small-rates.ts";
 
 /** Below this round size rounding is too large a part of the small one to bound trades by. Base units. */
@@ -13,6 +14,9 @@ const MOST_PICKED = 16;
  * tighter bounds of those that come close again and again.
  */
 export class LoneBounds {
+  /** When they hold; after that, only if all of them last. */
+  readonly #clock: ChainClock;
+  readonly #lasts: boolean;
   readonly #rates: readonly MarketRate[];
   /** What each promises, side by side: the rates themselves lie all over memory. */
   readonly #mosts: Float64Array;
@@ -20,14 +24,24 @@ export class LoneBounds {
   readonly #order: number[];
   #picked = 0;
 
-  constructor({ rates }: SmallRates) {
+  constructor({ rates }: SmallRates, clock: ChainClock) {
+    this.#clock = clock;
     this.#rates = rates;
     this.#mosts = new Float64Array(rates.length);
     this.#order = [];
+    let lasts = true;
     for (let place = 0; place < rates.length; place++) {
-      this.#mosts[place] = rates[place]!.most;
+      const rate = rates[place]!;
+      this.#mosts[place] = rate.mostAt(clock);
+      if (!rate.lasts) lasts = false;
       this.#order.push(place);
     }
+    this.#lasts = lasts;
+  }
+
+  /** True while the rates are kept, if they hold at that time. */
+  holdsAt(clock: ChainClock): boolean {
+    return this.#lasts || isSameMoment(clock, this.#clock);
   }
 
   /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
@@ -58,8 +72,8 @@ export class LoneBounds {
   }
 
   /** True if the market at the place alone cannot beat the best. */
-  isBeaten(place: number, { amount }: Ask, best: bigint): boolean {
-    return this.#rates[place]!.isBeaten(Number(amount), Number(best));
+  isBeaten(place: number, { amount, clock }: Ask, best: bigint): boolean {
+    return this.#rates[place]!.isBeaten(Number(amount), Number(best), clock);
   }
 }
 
@@ -76,8 +90,8 @@ export function loneBoundsOf(pair: PairMarkets, { mode, inMint, outMint, amount,
   if (roundSize < LEAST_ROUND_SIZE) return undefined;
   const rates = smallRatesOf(pair, { mode, inMint, outMint, roundSize, clock });
   let bounds = boundsByRates.get(rates);
-  if (bounds === undefined) {
-    bounds = new LoneBounds(rates);
+  if (bounds === undefined || !bounds.holdsAt(clock)) {
+    bounds = new LoneBounds(rates, clock);
     boundsByRates.set(rates, bounds);
   }
   return bounds;

@@ -49,6 +49,8 @@ export class MarketRate {
   readonly #hot: HotMarket;
   readonly #ask: RateAsk;
   readonly #now: SizeQuote;
+  /** As `mostAt` says: at the rate's own moment, and for its life. */
+  #mostNow: number | undefined;
   #most: number | undefined;
   /** As `most`, once a size closer to the trade has been quoted. */
   #closest = Number.POSITIVE_INFINITY;
@@ -73,12 +75,23 @@ export class MarketRate {
   }
 
   /**
-   * The most it gives for a unit of a trade while the rate is kept, rounding and time allowed for. Infinity if unknown. For exact
-   * inputs of mints without transfer fees.
+   * The most it gives for a unit of a trade at that time, rounding allowed for. Infinity if unknown. For exact inputs of mints
+   * without transfer fees. A market that changes before the clock moves on is never quoted for later.
+   *
+   * @param clock not before the rate was taken, and within its life
    */
-  get most(): number {
+  mostAt(clock: ChainClock): number {
+    if (!this.lasts && this.#hot.isTimeless !== true && isSameMoment(clock, this.#ask.clock)) {
+      this.#mostNow ??= this.#mostByPart(clock);
+      return this.#mostNow;
+    }
     this.#most ??= this.#mostByPart();
     return this.#most;
+  }
+
+  /** True if what `mostAt` says holds for the rest of the rate's life. */
+  get lasts(): boolean {
+    return this.#most !== undefined;
   }
 
   /**
@@ -86,29 +99,37 @@ export class MarketRate {
    *
    * @param amount of the trade. Base units
    * @param best what the best market gives for it. Base units
+   * @param clock see `mostAt`
    */
-  isBeaten(amount: number, best: number): boolean {
-    if (this.#fallsShort(amount, best)) return true;
+  isBeaten(amount: number, best: number, clock: ChainClock): boolean {
+    const most = this.mostAt(clock);
+    if (this.#fallsShort(most, amount, best)) return true;
     const looks = this.#looks++;
     if (looks === LOOKS_BEFORE_HALF) this.#closest = mostForHalf(this.#hot, this.#ask);
     else if (looks === LOOKS_BEFORE_WHOLE) this.#whole = mostForWhole(this.#hot, this.#ask);
     else return false;
-    const isBeaten = this.#fallsShort(amount, best);
+    const isBeaten = this.#fallsShort(most, amount, best);
     this.#beatenAt = isBeaten ? looks : 0;
     return isBeaten;
   }
 
-  #fallsShort(amount: number, best: number): boolean {
-    return this.most * amount < best || this.#closest * amount < best || this.#whole < best;
+  #fallsShort(most: number, amount: number, best: number): boolean {
+    return most * amount < best || this.#closest * amount < best || this.#whole < best;
   }
 
-  #mostByPart(): number {
+  /** @param moment the only time that counts; absent: the rate's life */
+  #mostByPart(moment?: ChainClock): number {
     const now = this.#now;
-    const then = quoteAtEnd(this.#hot, this.#ask, smallSizeOf(this.#ask), now);
+    const then = moment === undefined ? quoteAtEnd(this.#hot, this.#ask, smallSizeOf(this.#ask), now) : now;
     // A size that is too small proves nothing for larger ones.
     if (now === "too small" || then === "too small") return mostForHalf(this.#hot, this.#ask);
     return mostOfBoth(now, then);
   }
+}
+
+/** True if quotes of one state are the same at both. */
+export function isSameMoment(a: ChainClock, b: ChainClock): boolean {
+  return a === b || (a.slot === b.slot && a.unixTimestamp === b.unixTimestamp && a.epoch === b.epoch);
 }
 
 const smallSizeOf = ({ roundSize }: RateAsk) => Math.ceil(roundSize / SMALL_PART);

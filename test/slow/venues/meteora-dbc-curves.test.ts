@@ -50,6 +50,7 @@ describe.skipIf(!present).each(buildsOf("meteora_dbc"))("meteora_dbc on curves o
     const shares: number[] = [];
     let withheld = 0;
     let even = 0;
+    let near = 0;
     for (let index = 0; index < CURVES; index++) {
       const seed = SEED * 10_000 + index;
       const random = createRandom(seed);
@@ -68,17 +69,23 @@ describe.skipIf(!present).each(buildsOf("meteora_dbc"))("meteora_dbc on curves o
       if (isWithheld !== (canEnd && !stopsAtItsEnd(path))) found.push(`withheld: ${isWithheld}`);
       if (isWithheld) withheld++;
       if (isWithheld && ends.every(({ beyond = 0n }) => beyond === 0n)) even++;
+      if (approachEnd(svm, curve)) {
+        near++;
+        const isFound = differencesOf(svm, curve, index).length > 0;
+        if (isFound === stopsAtItsEnd(path)) found.push(`withheld near its end: ${isFound}`);
+      }
       faults.push(...found.map((fault) => `seed ${seed}: ${fault}`));
     }
     const { trades, worstUnitRatio } = judge(outcomes);
     console.log(
-      `meteora_dbc | ${path} | ${trades} trades, bound/used at most ${worstUnitRatio}; ${shares.length} completions, ${Math.min(...shares)} at least; ${withheld} withheld, ${even} of them with an even end`,
+      `meteora_dbc | ${path} | ${trades} trades, bound/used at most ${worstUnitRatio}; ${shares.length} completions, ${Math.min(...shares)} at least; ${withheld} withheld, ${even} of them with an even end; ${near} again near their end`,
     );
     expect(faults).toEqual([]);
     expect(withheld > 0).toBe(!stopsAtItsEnd(path));
     if (CURVES >= 40) expect(even > 0).toBe(!stopsAtItsEnd(path));
     expect(trades).toBeGreaterThan(CURVES);
     expect(shares.length).toBeGreaterThan(CURVES / 2);
+    expect(near).toBeGreaterThan(CURVES / 4);
   });
 });
 
@@ -202,6 +209,29 @@ function complete(svm: Svm, curve: OpenCurve, mode: SwapMode): Completion {
     return { fault: `completing ${mode} of ${most}: used ${used}, bound ${leg.computeUnits}` };
   if (paid !== quote.inAmount) return { fault: `completing ${mode}: quoted ${quote.inAmount} in, paid ${paid}` };
   return { ratio: leg.computeUnits / used, beyond: got - quote.outAmount };
+}
+
+/** Buys all but a thousandth of what a curve still takes. True if the rest buys something. */
+function approachEnd(svm: Svm, curve: OpenCurve): boolean {
+  const { wallet, market, coins, shape } = curve;
+  const pair = pairOf(curve);
+  const most = mostIntoCurve(svm, market, pair);
+  if (most === undefined) return false;
+  fund(svm, curve);
+  const ask = { mode: "exactIn", inMint: pair.a, outMint: pair.b, clock: svm.clock() } as const;
+  const { state } = readMarket(svm, meteoraDbc, market, pair);
+  try {
+    const quote = meteoraDbc.quote(state, { ...ask, amount: most - most / 1_000n });
+    const source = associatedTokenAddress(wallet, shape.quoteMint, TOKEN_PROGRAM);
+    const terms = { wallet, source, destination: coins, threshold: 1n, salt: 0, exists: () => true };
+    if (!svm.send(wallet, meteoraDbc.swap(state, quote, terms).instructions).ok) return false;
+    const left = mostIntoCurve(svm, market, pair);
+    if (left === undefined) return false;
+    const last = meteoraDbc.quote(readMarket(svm, meteoraDbc, market, pair).state, { ...ask, amount: left });
+    return last.outAmount > 0n;
+  } catch {
+    return false;
+  }
 }
 
 const pairOf = ({ shape, baseMint }: OpenCurve) => ({ a: shape.quoteMint, b: baseMint });

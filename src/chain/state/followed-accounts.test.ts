@@ -84,10 +84,10 @@ test("a doubt of all accounts counts at once, though few are walked over in one 
   for (const entry of entries) followed.trust(entry);
   expect(followed.unstreamed.size).toBe(0);
   followed.distrustUntil(10);
-  expect(followed.unstreamed.size).toBe(1_500);
+  expect(followed.unstreamed.size).toBe(500);
   // One that no turn has reached yet.
   expect(entries.at(-1)!.streamed).toBe(false);
-  expect(followed.unstreamed.size).toBe(1_500);
+  expect(followed.unstreamed.size).toBe(500);
   await expect.poll(() => followed.unstreamed.size).toBe(entries.length);
 });
 

@@ -17,12 +17,12 @@ import { ReadOrder } from "./order/read-order.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
 /**
- * Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: two to four milliseconds' worth each,
+ * Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: one to three milliseconds' worth each,
  * for one slot may call for all of it at once, and none of them are in the processor's caches.
  */
-const PRUNED_PER_TURN = 1_500;
+const PRUNED_PER_TURN = 500;
 const DELIVERED_PER_TURN = 250;
-const DOUBTED_PER_TURN = 1_500;
+const DOUBTED_PER_TURN = 500;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {

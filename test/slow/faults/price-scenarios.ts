@@ -6,7 +6,9 @@ import { type Measure, onRig, type Scenario, trades, until } from "./scenario.ts
 import type { BuildEntry, Trader } from "./trader.ts";
 
 export const SLOT_MS = 80;
+/** How long a lie lasts: on a busy machine longer, until enough builds were asked for to judge by, or it is given up. */
 const LIE_MS = 7_000;
+const LONGEST_LIE_MS = 60_000;
 /** A lie may price builds for this long. */
 const DETECTED_MS = 2_000;
 const MOVES = 12;
@@ -121,7 +123,7 @@ export async function judgeLie(
   const refusedBefore = rig.history.refusedBuilds.length;
   const startedAtMs = Date.now();
   await begin();
-  const builds = await buildFor(rig, [watcher, ...others], witness, moves);
+  const builds = await buildFor(rig, { watchers: [watcher, ...others], witness, moves, least });
   const refused = rig.history.refusedBuilds.slice(refusedBefore);
   await end();
   const healMs = await until(async () => {
@@ -147,13 +149,16 @@ export async function judgeLie(
   return `${name}: ${builds.length} built, ${wrong} wrong of ${late.length} late, ${early} before, ${refused.length} refused, exact ${healMs} ms after`;
 }
 
+/** Who asks for builds during a lie, what moves the market meanwhile, and how many builds are to be asked for at least. */
+interface Asking {
+  readonly watchers: readonly Trader[];
+  readonly witness: PoolWitness;
+  readonly moves: readonly BuildEntry[];
+  readonly least: number;
+}
+
 /** Builds again and again while the lie lasts and trades move the market. @returns what was built */
-async function buildFor(
-  rig: Rig,
-  watchers: readonly Trader[],
-  witness: PoolWitness,
-  moves: readonly BuildEntry[],
-): Promise<readonly BuildEntry[]> {
+async function buildFor(rig: Rig, { watchers, witness, moves, least }: Asking): Promise<readonly BuildEntry[]> {
   const builds: BuildEntry[] = [];
   let isOver = false;
   const moving = (async () => {
@@ -163,10 +168,13 @@ async function buildFor(
       await sleep(LIE_MS / MOVES);
     }
   })();
-  const endMs = Date.now() + LIE_MS;
+  const startMs = Date.now();
+  let asked = 0;
+  const isToGoOn = () => Date.now() < startMs + (asked > least ? LIE_MS : LONGEST_LIE_MS);
   const asking = watchers.map(async (watcher) => {
-    for (; Date.now() < endMs; await sleep(PAUSE_MS)) {
+    for (; isToGoOn(); await sleep(PAUSE_MS)) {
       const built = await watcher.build(rig.services[0]!.url, witness.buy());
+      asked += 1;
       if (built !== undefined) builds.push(built);
     }
   });

@@ -44,7 +44,7 @@ const warn = (message: string) => void warnings.push(message);
 /** As a read is decoded: small buffers share larger ones. */
 const accountAt = (address: Address): Account => ({
   ...{ address, slot: BigInt(slot), owner: SYSTEM_PROGRAM, lamports: 1n, executable: false },
-  data: Buffer.from(Buffer.allocUnsafe(165).fill(value)),
+  data: Buffer.allocUnsafe(165).fill(value),
 });
 const reader: AccountReader = {
   async fetchAccounts(addresses) {

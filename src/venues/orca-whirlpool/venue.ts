@@ -8,7 +8,7 @@ import { rejectUnsupported, unread } from "../shared/required.ts";
 import { assertReserve } from "../shared/reserves.ts";
 import { sortMints } from "../shared/sort-mints.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
-import { type Ask, LEAN_MARGIN_BPS, type Quote, type Venue } from "../venue.ts";
+import type { Ask, Quote, Venue } from "../venue.ts";
 import { tradedWhirlpool, withArrays } from "./after.ts";
 import { orcaWhirlpoolErrors } from "./errors.ts";
 import { whirlpoolSwap } from "./instruction.ts";
@@ -21,22 +21,16 @@ import {
   WHIRLPOOL_SIZE,
   type WhirlpoolMarket,
   whirlpoolAddresses,
-  whirlpoolArraySpan,
   whirlpoolTickArrayOf,
 } from "./layout.ts";
 import { swapWhirlpool, type WhirlpoolFill } from "./math.ts";
 import { nearbyStarts, readWhirlpool, type WhirlpoolState } from "./state.ts";
-import { whirlpoolTickAt } from "./tick-price.ts";
 import { derivationUnits, MAX_SWAP_UNITS, stepUnits } from "./units.ts";
 
 const ID = "orca_whirlpool";
 
 interface WhirlpoolQuoteFill {
   readonly aToB: boolean;
-  /** Where the price ends. */
-  readonly sqrtPrice: bigint;
-  /** Arrays that the trade itself goes into. */
-  readonly used: number;
   readonly tickArrays: readonly [Address, Address, Address];
   readonly computeUnits: number;
 }
@@ -91,8 +85,6 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     return { made, left: () => tradedWhirlpool(seen, made, ask.clock) };
   },
 
-  lean,
-
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { market, tokenPrograms } = state;
@@ -146,33 +138,6 @@ function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
   };
 }
 
-/** Without the neighbours that the price does not come near to: the first array is named in their places. */
-function lean(state: WhirlpoolState, quote: Quote<WhirlpoolQuoteFill>): Quote<WhirlpoolQuoteFill> | undefined {
-  const { fill } = quote;
-  const { aToB, used } = fill;
-  const { arrays, behind } = state.routes[aToB ? 0 : 1];
-  const { tick, tickSpacing } = state.curve;
-  const span = whirlpoolArraySpan(tickSpacing);
-  const spare = new Set<Address>();
-  if (behind !== undefined) {
-    const away = aToB ? behind.start - tickSpacing - tick : tick - (behind.start + span);
-    if (away > LEAN_MARGIN_BPS) spare.add(behind.address);
-  }
-  const end = whirlpoolTickAt(fill.sqrtPrice);
-  for (const { address, start } of arrays.slice(used)) {
-    const away = aToB ? end - (start + span) : start - tickSpacing - end;
-    if (away > LEAN_MARGIN_BPS) spare.add(address);
-  }
-  const [first, second, third] = fill.tickArrays;
-  const named = (address: Address) => (spare.has(address) ? first : address);
-  const tickArrays = [first, named(second), named(third)] as const;
-  if (new Set(tickArrays).size === new Set(fill.tickArrays).size) return undefined;
-  // An array that is not named any more is looked for by its address.
-  const next = arrays[used];
-  const looked = next === undefined ? 0 : derivationUnits(state.market.adaptive, next.bump);
-  return { ...quote, fill: { ...fill, tickArrays, computeUnits: fill.computeUnits + looked } };
-}
-
 /**
  * The arrays to name: those crossed, then the one behind and the next one if there is room, so that a price that moves a little
  * in the meantime still finds its array.
@@ -193,11 +158,5 @@ function plan(state: WhirlpoolState, fill: WhirlpoolFill, aToB: boolean, exactIn
     units += derivationUnits(state.market.adaptive, array.bump);
     if (!passed) break;
   }
-  return {
-    aToB,
-    sqrtPrice: fill.sqrtPrice,
-    used,
-    tickArrays: [first.address, second.address, third.address],
-    computeUnits: units,
-  };
+  return { aToB, tickArrays: [first.address, second.address, third.address], computeUnits: units };
 }

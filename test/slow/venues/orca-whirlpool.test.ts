@@ -12,8 +12,7 @@ import {
 import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-price.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
-import { judge, readMarket, runTrades, type TradeOutcome, type TradePlan } from "../../conformance/trades.ts";
-import { oftenLean } from "../../support/lean-venue.ts";
+import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { allBuildsOf, buildsOf, tradesOn } from "./support/builds.ts";
 import { loadDumpedAccounts } from "./support/dumped-accounts.ts";
@@ -195,7 +194,6 @@ const POOLS: readonly {
 const TRADES_PER_POOL = 180;
 /** Swaps traded around on each pool. */
 const SANDWICHES = 4;
-const LEAN_TRADES = 40;
 
 const BUILDS = buildsOf("orca_whirlpool");
 const dateOf = (path: string): number => Number(/(\d{8})-/.exec(path)?.[1] ?? MAIN_BUILT);
@@ -227,7 +225,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
       spreadLiquidity(svm, provider, pool, shape, random);
       svm.addProgram(WHIRLPOOL_PROGRAM, build.path);
       let { slot, epoch, unixTimestamp } = svm.clock();
-      const plan: TradePlan = {
+      const outcomes = runTrades({
         svm,
         venue: orcaWhirlpool,
         market: pool.address,
@@ -242,14 +240,11 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
           svm.setClock({ slot, epoch, unixTimestamp });
           fund(svm, wallet, pool.mints, 1n << 60n);
         },
-      };
-      const outcomes = runTrades(plan);
+      });
       const verdict = judge(outcomes);
       expect(verdict.faults).toEqual([]);
       expect(verdict.trades).toBeGreaterThan(count / 5);
       all.push(...outcomes);
-      const lean = runTrades({ ...plan, venue: oftenLean(orcaWhirlpool).venue, count: LEAN_TRADES });
-      expect(judge(lean).faults).toEqual([]);
       checkSandwiches({ svm, venue: orcaWhirlpool, market: pool.address, random, count: SANDWICHES });
     });
   }

@@ -3,8 +3,10 @@ const BURST_BYTES = 64 * 1024;
 const BYTES_PER_SECOND = 16 * 1024;
 /** A client acknowledges what it reads: bytes allowed per byte sent to it. */
 const PER_BYTE_SENT = 1 / 16;
-/** Allowed for a body that declares no length, and for one that declares more. */
+/** Allowed for a body that declares as much or more. */
 const BODY_BYTES = 256 * 1024;
+/** Allowed for a body that declares no length: it may be a stream of messages. */
+const STREAM_BYTES = 512 * 1024;
 /** Frame and field overhead of a request head. */
 const HEAD_OVERHEAD = 256;
 
@@ -31,7 +33,7 @@ export class ControlAllowance {
   addRequest(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): number {
     let bytes = HEAD_OVERHEAD;
     for (const text of rawHeaders) bytes += text.length;
-    const declared = contentLength === undefined ? BODY_BYTES : Math.min(Number(contentLength) || 0, BODY_BYTES);
+    const declared = contentLength === undefined ? STREAM_BYTES : Math.min(Number(contentLength) || 0, BODY_BYTES);
     const body = hasBody ? declared : 0;
     this.#left += bytes + body;
     this.#bodies += body;

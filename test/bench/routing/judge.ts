@@ -1,4 +1,6 @@
+import type { HotMarket } from "../../../src/market/port.ts";
 import type { Address } from "../../../src/primitives/address.ts";
+import type { Quote } from "../../../src/venues/venue.ts";
 import { type Edge, edgesOf, gainOf } from "./judge-edges.ts";
 import { fitsLimits } from "./judge-limits.ts";
 import type { RoutingWorld } from "./worlds.ts";
@@ -120,16 +122,21 @@ function listPaths(edges: readonly Edge[], mints: readonly Address[], starts: Re
 /** What a single path gives, by exact quotes; 0 if it cannot take the trade. */
 function exactAlong(edges: readonly Edge[], path: readonly number[], amount: bigint, { clock }: RoutingWorld): number {
   let held = amount;
-  for (const index of path) {
+  for (const [step, index] of path.entries()) {
     const { hot, inMint, outMint } = edges[index]!;
     try {
       const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount: held, clock });
-      held = quote.outAmount;
+      held = step === path.length - 1 ? quote.outAmount : passedOn(hot, quote);
     } catch {
       return 0;
     }
   }
   return Number(held);
+}
+
+/** What another market may take of a quote's output: less where the program may pay less than it checks. */
+function passedOn({ venue }: HotMarket, quote: Quote): bigint {
+  return venue.leastArriving?.(quote, quote.outAmount) ?? quote.outAmount;
 }
 
 /** What a division gives by exact quotes, each mint divided as the parts were; 0 if a market refuses its part. */
@@ -148,7 +155,8 @@ function exactOver(edges: readonly Edge[], taken: Float64Array, amount: bigint, 
       try {
         const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint: mint, outMint, amount: input, clock });
         if (quote.inAmount !== input) return 0;
-        held.set(outMint, (held.get(outMint) ?? 0n) + quote.outAmount);
+        const arriving = outMint === mints[1] ? quote.outAmount : passedOn(hot, quote);
+        held.set(outMint, (held.get(outMint) ?? 0n) + arriving);
       } catch {
         return 0;
       }

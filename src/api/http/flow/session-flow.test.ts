@@ -2,10 +2,11 @@ import { once } from "node:events";
 import http2, { type ClientHttp2Session } from "node:http2";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE } from "../../../../test/support/fake-trades.ts";
 import { HTTP2_PREFACE, settingsFrame, windowUpdateFrame } from "../../../../test/support/http2-frames.ts";
+import { FlowGuard } from "./flow-guard.ts";
 
 /** Longer than the time between two looks at what waits. */
 const LOOKED_MS = 1_200;
@@ -40,13 +41,13 @@ it("takes bodies that come long after their heads", async () => {
   expect(new Set(await Promise.all(answers))).toEqual(new Set([400]));
 });
 
-it("cuts a client that sends more control frames than it may long before the next look at what waits", async () => {
+it("cuts a client that sends more control frames than it may without a look at what waits", async () => {
+  const looks = vi.spyOn(FlowGuard.prototype, "look").mockReturnValue();
+  onTestFinished(() => looks.mockRestore());
   const flood = Array.from({ length: 8_000 }, () => windowUpdateFrame(0, 1));
-  const beganMs = performance.now();
   for (let i = 0; i < 3; i++) {
     const socket = net.connect(edge.port, "127.0.0.1");
     socket.resume().write(Buffer.concat([HTTP2_PREFACE, settingsFrame(), ...flood]));
     await once(socket, "close");
   }
-  expect(performance.now() - beganMs).toBeLessThan(2 * LOOKED_MS);
 });

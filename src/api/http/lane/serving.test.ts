@@ -131,12 +131,18 @@ it("leaves to the server what only the server or the router can read, and serves
   }
 });
 
-it("answers in order what came before an answer, from a connection that is read no further", async () => {
-  const { socket, answers, ask } = connect();
-  for (let i = 0; i < 3; i++) await ask(buy());
+/** A connection served in the lane whose fourth build waits until `letGo`. */
+async function waitForBuild() {
+  const connection = connect();
+  for (let i = 0; i < 3; i++) await connection.ask(buy());
   const { begun, letGo } = holdNextBuild();
-  socket.write(buy());
+  connection.socket.write(buy());
   await begun;
+  return { ...connection, letGo };
+}
+
+it("answers in order what came before an answer, from a connection that is read no further", async () => {
+  const { socket, answers, ask, letGo } = await waitForBuild();
   socket.write(Buffer.concat([buy("{}"), buy()]));
   socket.write(buy("[]"));
   // Another connection is served meanwhile.
@@ -153,11 +159,7 @@ it("answers in order what came before an answer, from a connection that is read 
 });
 
 it("lets the server hold back a connection that sends much before an answer", async () => {
-  const { socket, answers, ask } = connect();
-  for (let i = 0; i < 3; i++) await ask(buy());
-  const { begun, letGo } = holdNextBuild();
-  socket.write(buy());
-  await begun;
+  const { socket, answers, ask, letGo } = await waitForBuild();
   for (let i = 0; i < 2; i++) {
     socket.write(Buffer.concat(Array.from({ length: 24 }, () => buy("{}"))));
     await connect().ask(buy());

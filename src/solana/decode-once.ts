@@ -17,7 +17,7 @@ export function decodeOnce<T>(decode: (account: Account) => T): (account: Accoun
 }
 
 /**
- * As `decodeOnce`, for a decoder that is told more than the account: another decoding with the same terms gives the same object.
+ * As `decodeOnce`, for a decoder that takes more than the account: another decoding with the same terms gives the same object.
  * Of each account, the last one is kept.
  */
 export function decodeOnceFor<Terms extends readonly unknown[], T>(

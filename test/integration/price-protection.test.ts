@@ -134,7 +134,7 @@ describe("a flood of worst cases over many keys", () => {
 
 describe("slippage by movement", () => {
   /** A client whose service says this of every price's movement. */
-  async function clientTold(moved: object | undefined): Promise<Tradewire> {
+  async function clientWith(moved: object | undefined): Promise<Tradewire> {
     const transport = createConnectTransport({
       baseUrl: service.url,
       httpVersion: "1.1",
@@ -163,22 +163,26 @@ describe("slippage by movement", () => {
   });
 
   it("covers what the price has moved; the trade shows what that rests on, and who says so", async () => {
-    const told = await clientTold(MOVED);
-    const trade = await told.buy(order(), { maxSlippage: 0.02 });
+    const protectedClient = await clientWith(MOVED);
+    const trade = await protectedClient.buy(order(), { maxSlippage: 0.02 });
     expect(trade.slippage).toEqual({ ...MOVED, slippage: 0.0043, maxSlippage: 0.02, isCapped: false });
     expect(trade.unproven).toContain("slippage");
-    await expect(told.buy(order(), { requireProof: true })).rejects.toMatchObject({ code: "UNPROVEN" });
-    told.close();
+    await expect(protectedClient.buy(order(), { requireProof: true })).rejects.toMatchObject({ code: "UNPROVEN" });
+    protectedClient.close();
   });
 
   it("goes by the caller's cap, whatever the service says, and holds a typed slippage to it", async () => {
-    const told = await clientTold({ ...MOVED, movement: 0.9 });
-    const built = await told.buildBuy(order(), { maxSlippage: 0.01 });
+    const protectedClient = await clientWith({ ...MOVED, movement: 0.9 });
+    const built = await protectedClient.buildBuy(order(), { maxSlippage: 0.01 });
     const { outputAmountRaw, otherAmountThresholdRaw } = built.estimates!;
     expect(Number(otherAmountThresholdRaw) / Number(outputAmountRaw)).toBeCloseTo(0.99, 6);
-    expect((await told.verify(built)).slippage).toMatchObject({ slippage: 0.01, isCapped: true, movement: 0.9 });
-    const typed = await told.buildBuy({ ...order(), slippage: 0.05 }, { maxSlippage: 0.01 });
-    await expect(told.sign(typed)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
-    told.close();
+    expect((await protectedClient.verify(built)).slippage).toMatchObject({
+      slippage: 0.01,
+      isCapped: true,
+      movement: 0.9,
+    });
+    const typed = await protectedClient.buildBuy({ ...order(), slippage: 0.05 }, { maxSlippage: 0.01 });
+    await expect(protectedClient.sign(typed)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    protectedClient.close();
   });
 });

@@ -117,12 +117,12 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     listener.onSlot(slot, slot - 1n);
     listener.onRoot(slot - 32n);
     if (world.moveEverySlot && !world.restsIn(slot)) balances.set(slot, Number(slot));
-    const told = slot - world.reportsLate;
-    if (world.leavesOut(told)) return;
-    const isChange = world.moveEverySlot && !world.restsIn(told);
-    const reported = world.streamLies?.(at(told), told) ?? at(told);
-    if (isChange || world.streamLies !== undefined) report(accountOf(reported, told));
-    if (world.movesWithin) report(accountOf(at(told) + 0.5, told));
+    const slotReported = slot - world.reportsLate;
+    if (world.leavesOut(slotReported)) return;
+    const isChange = world.moveEverySlot && !world.restsIn(slotReported);
+    const reported = world.streamLies?.(at(slotReported), slotReported) ?? at(slotReported);
+    if (isChange || world.streamLies !== undefined) report(accountOf(reported, slotReported));
+    if (world.movesWithin) report(accountOf(at(slotReported) + 0.5, slotReported));
   };
   const report = (account: Account) =>
     listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });

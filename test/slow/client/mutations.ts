@@ -352,21 +352,21 @@ function surroundingChanges(plan: Plan, { wallet }: HonestBuild): Hostile[] {
       put("one lamport more is wrapped", lamports + 1n);
       put("too little is wrapped", 1n);
       add(
-        "the passing account gets another owner program",
+        "the temporary account gets another owner program",
         withData(plan, at, (bytes) => {
           bytes.set(STRANGERS_PROGRAM.bytes, lamportsAt + 16);
           return bytes;
         }),
       );
       add(
-        "the passing account gets another size",
+        "the temporary account gets another size",
         withData(plan, at, (bytes) => {
           writeU64(bytes, lamportsAt + 8, 170n);
           return bytes;
         }),
       );
       add(
-        "the passing account derives from a stranger",
+        "the temporary account derives from a stranger",
         withData(plan, at, (bytes) => {
           bytes.set(STRANGER.bytes, 4);
           return bytes;
@@ -379,24 +379,24 @@ function surroundingChanges(plan: Plan, { wallet }: HonestBuild): Hostile[] {
           return bytes;
         }),
       );
-      substituted("the passing account", 1, STRANGER);
-      add("the passing account is opened last", moved(plan, at, plan.instructions.length - 1));
-      add("the passing account is not opened", {
+      substituted("the temporary account", 1, STRANGER);
+      add("the temporary account is opened last", moved(plan, at, plan.instructions.length - 1));
+      add("the temporary account is not opened", {
         ...plan,
         instructions: plan.instructions.filter((_, index) => index !== at),
       });
     }
     if (program === TOKEN_PROGRAM && data[0] === 18) {
       add(
-        "the passing account is a stranger's",
+        "the temporary account is a stranger's",
         withData(plan, at, (bytes) => {
           bytes.set(STRANGER.bytes, 1);
           return bytes;
         }),
       );
       substituted("the account set up", 0, STRANGER);
-      substituted("the mint of the passing account", 1, STRANGER);
-      add("the passing account is not set up", {
+      substituted("the mint of the temporary account", 1, STRANGER);
+      add("the temporary account is not set up", {
         ...plan,
         instructions: plan.instructions.filter((_, index) => index !== at),
       });
@@ -404,12 +404,12 @@ function surroundingChanges(plan: Plan, { wallet }: HonestBuild): Hostile[] {
     if (program === TOKEN_PROGRAM && data[0] === 9) {
       substituted("the receiver of the closed account's SOL", 1, STRANGER);
       substituted("the closed account", 0, STRANGER);
-      add("the passing account is closed before the swap", moved(plan, at, swapIndex(plan)));
-      add("the passing account stays open", {
+      add("the temporary account is closed before the swap", moved(plan, at, swapIndex(plan)));
+      add("the temporary account stays open", {
         ...plan,
         instructions: plan.instructions.filter((_, index) => index !== at),
       });
-      add("the passing account is closed twice", {
+      add("the temporary account is closed twice", {
         ...plan,
         instructions: [...plan.instructions, plan.instructions[at]!],
       });

@@ -14,8 +14,8 @@ if (cluster.isPrimary) {
     const { process: child } = worker;
     const kill = child.kill.bind(child);
     child.kill = (signal) => {
-      const toldMs = performance.now();
-      worker.once("exit", () => exitMs.push(performance.now() - toldMs));
+      const askedMs = performance.now();
+      worker.once("exit", () => exitMs.push(performance.now() - askedMs));
       return kill(signal);
     };
   });

@@ -93,15 +93,15 @@ function lieInAnyField(seed: number, endpoints: number): Promise<Measure> {
   });
 }
 
-/** A lie about what accounts hold, told for some seconds. */
-interface ToldLie {
+/** A lie about what accounts hold, kept up for some seconds. */
+interface SentLie {
   readonly name: string;
   /** True if builds must go on meanwhile: most of those asked are true. */
   readonly isAnswering: boolean;
   /** True if the lie is another with each change: none may price builds for longer than 2 s, but each may do so for as long. */
   readonly isRenewed?: boolean;
   /** When the first change was reported wrongly; absent: as it began. */
-  readonly toldAtMs?: () => number;
+  readonly lieSentAtMs?: () => number;
   /** Builds asked for that are enough to judge by. */
   readonly least?: number;
   begin(): void | Promise<void>;
@@ -112,7 +112,7 @@ interface ToldLie {
 export async function judgeLie(
   rig: Rig,
   expect: (holds: boolean, what: string) => void,
-  { name, isAnswering, isRenewed = false, toldAtMs, least = LEAST, begin, end }: ToldLie,
+  { name, isAnswering, isRenewed = false, lieSentAtMs, least = LEAST, begin, end }: SentLie,
 ): Promise<string> {
   const [mover, watcher, ...others] = rig.traders as [Trader, Trader, ...Trader[]];
   const witness = await PoolWitness.start(rig.sandbox);
@@ -131,7 +131,7 @@ export async function judgeLie(
     return built !== undefined && witness.isExact(built);
   }, 10_000);
   witness.close();
-  const lateAtMs = (toldAtMs?.() ?? startedAtMs) + DETECTED_MS;
+  const lateAtMs = (lieSentAtMs?.() ?? startedAtMs) + DETECTED_MS;
   const late = builds.filter((build) => build.startedAtMs >= lateAtMs);
   const isOld = (build: BuildEntry) =>
     !isRenewed || build.startedAtMs >= firstPricedLikeMs(build, builds) + DETECTED_MS;

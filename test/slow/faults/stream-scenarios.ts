@@ -51,14 +51,14 @@ async function streamLies({ name, seed, change, isRenewed, nodeFactor = undefine
   const server = await startYellowstoneServer();
   const random = createRandom(seed);
   let isLying = false;
-  let toldAtMs = Number.POSITIVE_INFINITY;
+  let lieSentAtMs = Number.POSITIVE_INFINITY;
   try {
     const environment = { YELLOWSTONE_URL: server.url };
     return await onRig({ seed, slotMs: SLOT_MS, traders: 2, endpoints: 2, environment }, async (rig, expect) => {
       const bridge = bridgeYellowstone(server, rig.sandbox.wsUrl, (event) => {
-        const told = isLying ? change(event, random) : event;
-        if (told !== event) toldAtMs = Math.min(toldAtMs, Date.now());
-        return told;
+        const sent = isLying ? change(event, random) : event;
+        if (sent !== event) lieSentAtMs = Math.min(lieSentAtMs, Date.now());
+        return sent;
       });
       const liar = rig.random.pick(rig.proxies);
       try {
@@ -66,7 +66,7 @@ async function streamLies({ name, seed, change, isRenewed, nodeFactor = undefine
           name,
           isAnswering: false,
           isRenewed: isRenewed === true,
-          toldAtMs: () => toldAtMs,
+          lieSentAtMs: () => lieSentAtMs,
           // What waits for nodes that agree takes its time.
           least: 2,
           async begin() {

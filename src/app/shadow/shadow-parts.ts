@@ -39,7 +39,7 @@ export function startShadow(config: Config, warn: (message: string) => void): Sh
 /** Connects to the shadow process, this machine's or one of its own, and checks live markets there. Undefined if it is off. */
 export function connectShadow(
   context: AppContext,
-  { reader, pool, subscriptions, head }: ChainParts,
+  { reader, pool, subscriptions, head, witnesses }: ChainParts,
   { shadowPath }: ChainLocation,
 ): ShadowParts | undefined {
   const { config, logger, now, warn, closers } = context;
@@ -47,9 +47,15 @@ export function connectShadow(
   if (mode === "off") return undefined;
   const own = shadowPath === undefined ? closers.keep(startShadow(config, warn)!) : undefined;
   const path = shadowPath ?? own!.path;
-  const programReader = createProgramReader({ pool, reader, commitment: COMMITMENT });
+  const programReader = createProgramReader({
+    pool,
+    trusted: witnesses.trusted,
+    isCredible: (slot) => head.isCredible(slot),
+    commitment: COMMITMENT,
+  });
+  const contradict = witnesses.setAside.bind(witnesses);
   const watch = closers.keep(
-    createProgramWatch({ reader: programReader, subscriptions, commitment: COMMITMENT, now, warn }),
+    createProgramWatch({ reader: programReader, subscriptions, commitment: COMMITMENT, now, warn, contradict }),
   );
   const link: ShadowLink = closers.keep(new ShadowLink({ path, onOpen: () => features.renew() }));
   const features = closers.keep(new ClusterFeatures({ link, reader, warn }));

@@ -4,7 +4,8 @@ import { UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { DeployedProgram } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
-import { CODE_HEADER_BYTES, createProgramReader } from "./program-reader.ts";
+import { CODE_HEADER_BYTES } from "./deployment.ts";
+import { createProgramReader } from "./program-reader.ts";
 
 const DEPLOYED: DeployedProgram = {
   id: Address.from(new Uint8Array(32).fill(7)),
@@ -28,6 +29,10 @@ function accountData(code: Uint8Array, slot = 5): Uint8Array {
 
 /** A reader over nodes that have these states. */
 function readerOver(...states: readonly NodeState[]) {
+  return readerTrusting(undefined, states);
+}
+
+function readerTrusting(trustedNode: number | undefined, states: readonly NodeState[]) {
   const endpoints = states.map((_, i) => ({ name: `node ${i}` }) as RpcEndpoint);
   const pool = {
     endpoints,
@@ -50,8 +55,8 @@ function readerOver(...states: readonly NodeState[]) {
       return { context: { slot: 9 }, value: [value] };
     },
   } as unknown as RpcPool;
-  const reader = { fetchAccounts: async () => ({ slot: 9n, accounts: [] }) };
-  return createProgramReader({ pool, reader, commitment: "processed" });
+  const trusted = trustedNode === undefined ? undefined : endpoints[trustedNode];
+  return createProgramReader({ pool, trusted, commitment: "processed" });
 }
 
 /** The message for operators; callers see less. */
@@ -91,9 +96,22 @@ describe("the code of a program", () => {
     for (const useless of ["silent", accountData(altered, 4), null] as const) {
       const reading = readerOver(useless, accountData(CODE), accountData(altered)).fetchCode(DEPLOYED);
       await expect(reading).rejects.toMatchObject(CONTRADICTION);
-      const code = await readerOver(useless, accountData(CODE)).fetchCode(DEPLOYED);
+      const code = await readerOver(useless, accountData(CODE), accountData(CODE)).fetchCode(DEPLOYED);
       expect(Buffer.compare(code!, CODE)).toBe(0);
     }
+  });
+
+  it("is what one node has only if no other answers: not if one shows another deployment, or none", async () => {
+    const code = await readerOver("silent", accountData(CODE)).fetchCode(DEPLOYED);
+    expect(Buffer.compare(code!, CODE)).toBe(0);
+    for (const other of [accountData(CODE, 4), accountData(CODE, 6), null])
+      for (const states of [[other, accountData(CODE)] as const, [accountData(CODE), other] as const])
+        expect(await readerOver(...states).fetchCode(DEPLOYED)).toBeUndefined();
+  });
+
+  it("is what the trusted node has, whatever the others say", async () => {
+    const reader = readerTrusting(2, [accountData(altered), accountData(CODE, 6), accountData(CODE)]);
+    expect(Buffer.compare((await reader.fetchCode(DEPLOYED))!, CODE)).toBe(0);
   });
 
   it("is unknown if it was replaced meanwhile, and an error if no node answers", async () => {

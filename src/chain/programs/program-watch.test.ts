@@ -1,15 +1,14 @@
 import { afterEach, expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { derive } from "../../solana/pda.ts";
 import { UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { DeployedProgram } from "../port.ts";
-import { createAccountReader } from "../rpc/accounts/account-reader.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { createProgramReader } from "./program-reader.ts";
 import { createProgramWatch, type ProgramWatch } from "./program-watch.ts";
 
-const [present, absent, presentCode, absentCode] = [1, 2, 3, 4].map((byte) =>
-  Address.from(new Uint8Array(32).fill(byte)),
-) as [Address, Address, Address, Address];
+const [present, absent] = [1, 2].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [Address, Address];
+const [presentCode, absentCode] = [present, absent].map((id) => derive(UPGRADEABLE_LOADER, id)) as [Address, Address];
 
 let watch: ProgramWatch;
 afterEach(() => watch.close());
@@ -47,8 +46,7 @@ function startWatch(accounts: Map<Address, { readonly data: Buffer; readonly exe
       return { context: { slot: 9 }, value };
     },
   } as unknown as RpcPool;
-  const reader = createAccountReader({ pool, commitment: "processed" });
-  const programs = createProgramReader({ pool, reader, commitment: "processed" });
+  const programs = createProgramReader({ pool, commitment: "processed" });
   const subscriptions = { subscribe: () => () => {}, doubt: () => false, host: () => undefined };
   const replaced: DeployedProgram[] = [];
   watch = createProgramWatch({
@@ -57,6 +55,7 @@ function startWatch(accounts: Map<Address, { readonly data: Buffer; readonly exe
     commitment: "processed",
     now: Date.now,
     warn: () => {},
+    contradict: () => {},
     pollMs: 1e9,
   });
   watch.onReplaced((deployed) => replaced.push(deployed));
@@ -89,4 +88,15 @@ test("an account that is no program stays absent, and costs no further call", as
   calls.length = 0;
   await watch.refresh();
   expect([watch.get(absent), calls.length]).toEqual([null, 1]);
+});
+
+test("a program that points to code elsewhere than the loader keeps it is none", async () => {
+  startWatch(
+    new Map([
+      [present, { data: pointerTo(absentCode), executable: true }],
+      [absentCode, { data: codeAt(5), executable: false }],
+    ]),
+  );
+  await watch.follow([present]);
+  expect(watch.get(present)).toBeNull();
 });

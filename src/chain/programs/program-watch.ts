@@ -1,10 +1,12 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { DeployedProgram } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { asAccount, asContext } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
-import { NoticeVotes } from "./notice-votes.ts";
-import { CODE_HEADER_BYTES, deploySlotOf, type ProgramReader } from "./program-reader.ts";
+import { DeployVotes } from "./deploy-votes.ts";
+import { CODE_HEADER_BYTES, deploySlotOf } from "./deployment.ts";
+import type { ProgramReader } from "./program-reader.ts";
 
 interface ProgramWatchOptions {
   readonly reader: ProgramReader;
@@ -12,6 +14,8 @@ interface ProgramWatchOptions {
   readonly commitment: "processed" | "confirmed";
   readonly now: Now;
   readonly warn: (message: string) => void;
+  /** Sets a node aside that two others contradict, and says why. */
+  readonly contradict: (endpoint: RpcEndpoint, what: string) => void;
   /** How often deployments are read, whatever the stream reports. Milliseconds. */
   readonly pollMs?: number;
   /** Pause before nodes that are behind a notice are asked again. Milliseconds. */
@@ -35,7 +39,7 @@ export interface ProgramWatch {
   close(): void;
 }
 
-/** Follows deployments by subscription to the headers of their code, and by reads now and then. */
+/** Follows deployments by subscription to the headers of their code, and by reads now and then, which the nodes vote on. */
 export function createProgramWatch(options: ProgramWatchOptions): ProgramWatch {
   return new HeaderWatch(options);
 }
@@ -46,18 +50,20 @@ class HeaderWatch implements ProgramWatch {
   readonly #reading = new Map<Address, Promise<void>>();
   readonly #cancels: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
-  readonly #votes: NoticeVotes;
+  readonly #votes: DeployVotes;
   #listener: (deployed: DeployedProgram) => void = () => {};
   #isPolling = false;
+  #polls = 0;
   #isFailing = false;
 
   constructor(options: ProgramWatchOptions) {
     this.#options = options;
-    const { reader, subscriptions, now, warn, pauseMs } = options;
-    this.#votes = new NoticeVotes({
+    const { reader, subscriptions, now, warn, contradict, pauseMs } = options;
+    this.#votes = new DeployVotes({
       reader,
       now,
       warn,
+      contradict,
       doubt: () => void subscriptions.doubt(),
       host: () => subscriptions.host(),
       settle: (id, slot) => this.#note(id, slot),
@@ -121,15 +127,22 @@ class HeaderWatch implements ProgramWatch {
     });
   }
 
-  /** Null is read again too: a program may be deployed, or its node may have lagged. */
+  /** What one node says counts once the others were asked. Null is read again too: a program may be deployed, or its node may have lagged. */
   async refresh(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
+    const { reader } = this.#options;
     try {
       const known = this.all();
       const absent = [...this.#programs].filter(([, one]) => one === null).map(([id]) => id);
-      const { slots, appeared } = await this.#options.reader.fetchNews(known, absent);
-      for (const [i, { id }] of known.entries()) this.#note(id, slots[i]);
+      // Each poll asks another node first, so that none hides a replacement for long.
+      const { at, slots, appeared } = await reader.fetchNews(known, absent, this.#polls++);
+      for (const [i, program] of known.entries()) {
+        const slot = slots[i];
+        if (slot === undefined || slot === program.slot) continue;
+        if (reader.canVote) this.#votes.check(program, slot, at);
+        else this.#note(program.id, slot);
+      }
       if (appeared.length > 0) await this.#begin(appeared);
       this.#isFailing = false;
     } catch (error) {

@@ -1,15 +1,16 @@
 import { afterEach, expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { derive } from "../../solana/pda.ts";
 import { UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { DeployedProgram } from "../port.ts";
-import { createAccountReader } from "../rpc/accounts/account-reader.ts";
 import type { SubscriptionRequest } from "../rpc/held-subscriptions.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { createProgramReader } from "./program-reader.ts";
 import { createProgramWatch, type ProgramWatch } from "./program-watch.ts";
 
-const [PROGRAM, CODE] = [1, 2].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [Address, Address];
+const PROGRAM = Address.from(new Uint8Array(32).fill(1));
+const CODE = derive(UPGRADEABLE_LOADER, PROGRAM);
 
 let watch: ProgramWatch;
 afterEach(() => watch.close());
@@ -41,13 +42,13 @@ const wire = (data: Buffer, executable: boolean) => ({
 });
 
 /** A watch over nodes that say what the test sets, and a stream that reports what it sends. */
-async function start(nodes: Said[]) {
+async function start(nodes: Said[], trusted?: number) {
   const endpoints = nodes.map((_, i) => ({ name: `node ${i}` }) as RpcEndpoint);
   let asked = 0;
   const pool = {
     endpoints,
-    async read(_method: string, [addresses]: [readonly string[]], { only }: ReadOptions = {}) {
-      const said = nodes[only === undefined ? 0 : endpoints.indexOf(only)];
+    async read(_method: string, [addresses]: [readonly string[]], { only, startAt = 0 }: ReadOptions = {}) {
+      const said = nodes[only === undefined ? startAt % nodes.length : endpoints.indexOf(only)];
       if (only !== undefined) asked += 1;
       if (said === undefined) throw new Error("no answer");
       const value = addresses.map((one) =>
@@ -67,15 +68,20 @@ async function start(nodes: Said[]) {
     host: () => "stream.example",
   };
   const warnings: string[] = [];
+  const contradicted: string[] = [];
   const replaced: bigint[] = [];
   const options = { commitment: "processed", warn: (line: string) => void warnings.push(line) } as const;
-  const reader = createAccountReader({ pool, commitment: "processed" });
   let nowMs = 0;
   watch = createProgramWatch({
-    reader: createProgramReader({ pool, reader, commitment: "processed" }),
+    reader: createProgramReader({
+      pool,
+      trusted: trusted === undefined ? undefined : endpoints[trusted],
+      commitment: "processed",
+    }),
     subscriptions,
     ...options,
     now: () => nowMs,
+    contradict: ({ name }) => void contradicted.push(name),
     pollMs: 1e9,
     pauseMs: 1,
   });
@@ -85,7 +91,9 @@ async function start(nodes: Said[]) {
     for (const wake of waiting.splice(0)) wake();
   });
   await watch.follow([PROGRAM]);
+  asked = 0;
   return {
+    contradicted,
     replaced,
     warnings,
     asked: () => asked,
@@ -158,4 +166,61 @@ test("a stream's own node that confirms its lie is outvoted by two others, howev
   nodes[1] = { at: 100, deploySlot: 5 };
   await rig.until(2);
   expect(rig.replaced).toEqual([99n, 5n]);
+});
+
+/** A poll, and time for a vote on it to begin and to end. */
+async function poll(): Promise<void> {
+  await watch.refresh();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("a node that makes up a replacement, or hides one, moves nothing against two others and is named", async () => {
+  const nodes: Said[] = [5, 5, 5].map((deploySlot) => ({ at: 100, deploySlot }));
+  const rig = await start(nodes);
+  nodes[0] = { at: 101, deploySlot: 99 };
+  nodes[1] = nodes[2] = { at: 101, deploySlot: 5 };
+  for (let round = 0; round < 6; round++) await poll();
+  expect([rig.replaced, watch.get(PROGRAM)?.slot]).toEqual([[], 5n]);
+  expect(new Set(rig.contradicted)).toEqual(new Set(["node 0"]));
+  nodes[1] = nodes[2] = { at: 103, deploySlot: 102 };
+  while (rig.replaced.length === 0) await poll();
+  expect(rig.replaced).toEqual([102n]);
+});
+
+test("of two divided nodes the later deployment counts once both had their time, and is said; never the earlier", async () => {
+  const nodes: Said[] = [5, 5].map((deploySlot) => ({ at: 100, deploySlot }));
+  const rig = await start(nodes);
+  /** Polls of both nodes, and more than the time they have. */
+  const pass = async () => {
+    for (let round = 0; round < 6; round++) {
+      await poll();
+      rig.advance(10_000);
+    }
+  };
+  nodes[0] = { at: 101, deploySlot: 4 };
+  await pass();
+  expect(rig.replaced).toEqual([]);
+  nodes[0] = { at: 101, deploySlot: 99 };
+  while (rig.replaced.length === 0) await pass();
+  await pass();
+  expect(rig.replaced).toEqual([99n]);
+  nodes[0] = { at: 101, deploySlot: 5 };
+  while (rig.replaced.length === 1) await pass();
+  expect(rig.replaced).toEqual([99n, 5n]);
+  expect(rig.warnings.filter((line) => /disagree on the slot/.test(line))).toHaveLength(1);
+});
+
+test("a silent node leaves the other's word, and the trusted one decides", async () => {
+  const nodes: Said[] = [{ at: 100, deploySlot: 5 }, undefined];
+  const alone = await start(nodes);
+  nodes[0] = { at: 101, deploySlot: 99 };
+  while (alone.replaced.length === 0) await poll();
+  expect(watch.get(PROGRAM)?.slot).toBe(99n);
+  watch.close();
+
+  const three: Said[] = [5, 5, 5].map((deploySlot) => ({ at: 100, deploySlot }));
+  const rig = await start(three, 2);
+  three[2] = { at: 101, deploySlot: 101 };
+  while (rig.replaced.length === 0) await poll();
+  expect(rig.replaced).toEqual([101n]);
 });

@@ -1,0 +1,185 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import type { DeployedProgram } from "../port.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { DeployVote, ProgramReader } from "./program-reader.ts";
+
+interface DeployVotesOptions {
+  readonly reader: Pick<ProgramReader, "fetchDeployVotes">;
+  readonly now: Now;
+  readonly warn: (message: string) => void;
+  /** Sets a node aside that two others contradict, and says why. */
+  readonly contradict: (endpoint: RpcEndpoint, what: string) => void;
+  /** Asks for another stream. */
+  readonly doubt: () => void;
+  /** Host of the stream in use. */
+  readonly host: () => string | undefined;
+  /** Receives the deploy slot that counts. */
+  readonly settle: (id: Address, slot: bigint) => void;
+  /** Pause before nodes that are behind a notice are asked again. Milliseconds. */
+  readonly pauseMs?: number;
+}
+
+/** A deployment that the stream or a node has reported, and the slot of its notice or state. */
+interface Claim {
+  readonly program: DeployedProgram;
+  readonly deploySlot: bigint;
+  readonly at: bigint;
+  readonly isStreamed: boolean;
+}
+
+/** Nodes that must agree against a stream, or against another node. */
+const QUORUM = 2;
+/** How long a stream that two nodes contradicted is believed only if a node confirms it. Milliseconds. */
+const ASIDE_MS = 3_600_000;
+/** Time that nodes have to reach the slot of a notice; after that, what they agree on counts. Milliseconds. */
+const PATIENCE_MS = 10_000;
+const DEFAULT_PAUSE_MS = 400;
+/** Pause between two votes about one program, while what is claimed of it is false. In pauses between two questions of one. */
+const PAUSES_AFTER_LIE = 2.5;
+/** How long it is not said again that nodes are divided about a program. Milliseconds. */
+const REPEAT_WARNING_MS = 600_000;
+
+/**
+ * What a stream or a node reports of a deployment, held against all nodes. A stream's notice counts at once, so that nothing is traded on
+ * a replaced program, and two nodes that agree on another deployment, at the notice's slot or later, outvote it. From then on the stream's
+ * notices count only once a node confirms them. What a single node says counts once another agrees; if nodes stay divided, the later
+ * deployment does, which withholds what it concerns. With one node there is no vote.
+ */
+export class DeployVotes {
+  readonly #options: DeployVotesOptions;
+  /** Programs being voted on, each with the claim that came last. */
+  readonly #pending = new Map<Address, Claim>();
+  /** Until when it is not said again that nodes are divided about a program. */
+  readonly #saidUntilMs = new Map<Address, number>();
+  #asideUntilMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+  #wake: () => void = () => {};
+
+  constructor(options: DeployVotesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in a notice that differs from what is known. Never throws. */
+  receive(program: DeployedProgram, deploySlot: bigint, at: bigint): void {
+    if (!this.#isAside) this.#options.settle(program.id, deploySlot);
+    const isPending = this.#pending.has(program.id);
+    this.#pending.set(program.id, { program, deploySlot, at, isStreamed: true });
+    if (!isPending) void this.#vote(program.id);
+  }
+
+  /** Takes in what one node says, if it differs from what is known. Never throws. */
+  check(program: DeployedProgram, deploySlot: bigint, at: bigint): void {
+    if (this.#pending.has(program.id)) return;
+    this.#pending.set(program.id, { program, deploySlot, at, isStreamed: false });
+    void this.#vote(program.id);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  get #isAside(): boolean {
+    return this.#options.now() < this.#asideUntilMs;
+  }
+
+  /** Votes on the last claim about a program, and on those that come meanwhile. */
+  async #vote(id: Address): Promise<void> {
+    const { now, pauseMs = DEFAULT_PAUSE_MS } = this.#options;
+    let startedMs = now();
+    while (!this.#isClosed) {
+      const claim = this.#pending.get(id)!;
+      const isLate = now() - startedMs >= PATIENCE_MS;
+      const votes = await this.#options.reader.fetchDeployVotes(claim.program).catch(() => []);
+      if (this.#isClosed) return;
+      const verdict = votes && verdictOn(claim, votes, isLate);
+      if (votes !== undefined && verdict === undefined && !isLate) {
+        await this.#pause(pauseMs);
+        continue;
+      }
+      // Without a verdict a notice counts that did not count at once: what may be replaced is not traded on.
+      if (verdict !== undefined || (this.#isAside && claim.isStreamed))
+        this.#settle(claim, verdict, votes ?? [], isLate);
+      if (verdict !== undefined && verdict !== claim.deploySlot) await this.#pause(PAUSES_AFTER_LIE * pauseMs);
+      if (this.#isClosed) return;
+      if (votes !== undefined && this.#pending.get(id) !== claim) {
+        startedMs = now();
+        continue;
+      }
+      this.#pending.delete(id);
+      return;
+    }
+  }
+
+  #settle(claim: Claim, verdict: bigint | undefined, votes: readonly DeployVote[], isLate: boolean): void {
+    const slot = verdict ?? claim.deploySlot;
+    this.#options.settle(claim.program.id, slot);
+    const isAgreed = this.#judge(claim, slot, votes, isLate);
+    if (isAgreed && claim.isStreamed && slot !== claim.deploySlot) this.#setAside(claim, slot);
+  }
+
+  /** Names the nodes that two others contradict. @returns false if the nodes are divided */
+  #judge({ program: { id } }: Claim, slot: bigint, votes: readonly DeployVote[], isLate: boolean): boolean {
+    const { contradict, now, warn } = this.#options;
+    const agreed = votes.filter((vote) => vote.slot === slot);
+    for (const { endpoint, at, slot: other } of votes) {
+      const against = agreed.filter((vote) => vote.isTrusted || isLate || vote.at >= at);
+      if (other === slot || (against.length < QUORUM && !against.some(({ isTrusted }) => isTrusted))) continue;
+      contradict(
+        endpoint,
+        `it says that program ${id} was deployed at slot ${other ?? "none"}, the others say ${slot}`,
+      );
+    }
+    const isAgreed = agreed.length >= QUORUM || agreed.length === votes.length || agreed.some((vote) => vote.isTrusted);
+    if (isAgreed || now() < (this.#saidUntilMs.get(id) ?? Number.NEGATIVE_INFINITY)) return isAgreed;
+    this.#saidUntilMs.set(id, now() + REPEAT_WARNING_MS);
+    const said = votes.map((vote) => `${vote.endpoint.name} ${vote.slot ?? "none"}`).join(", ");
+    warn(`Solana nodes disagree on the slot at which program ${id} was deployed (${said}): its markets are withheld.`);
+    return false;
+  }
+
+  #setAside({ program, deploySlot }: Claim, slot: bigint): void {
+    const { now, warn, doubt, host } = this.#options;
+    const isKnown = this.#isAside;
+    this.#asideUntilMs = now() + ASIDE_MS;
+    if (isKnown) return;
+    warn(
+      `The stream of ${host() ?? "a Solana node"} reports that program ${program.id} was deployed at slot ${deploySlot}, two nodes say ${slot}: ` +
+        `its notices of programs count only if a node confirms them, for ${ASIDE_MS / 60_000} minutes.`,
+    );
+    doubt();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/**
+ * The deploy slot that the nodes decide for; undefined: they do not, or not yet. One node may be the stream's own, or the one that made
+ * the claim: it confirms it only if no node that answers has yet to reach its slot, or they have had their time.
+ */
+function verdictOn(claim: Claim, votes: readonly DeployVote[], isLate: boolean): bigint | undefined {
+  const { program, deploySlot, at, isStreamed } = claim;
+  const confirming = votes.filter(({ slot }) => slot === deploySlot).length;
+  const counts = new Map<bigint, number>();
+  for (const vote of votes) {
+    const isInTime = isLate || vote.at >= at;
+    if (vote.isTrusted && vote.slot !== undefined && (isInTime || vote.slot === deploySlot)) return vote.slot;
+    if (vote.slot === undefined || vote.slot === deploySlot || !isInTime) continue;
+    const count = (counts.get(vote.slot) ?? 0) + 1;
+    if (count >= QUORUM && count > confirming) return vote.slot;
+    counts.set(vote.slot, count);
+  }
+  if (confirming >= QUORUM || (confirming > 0 && confirming === votes.length)) return deploySlot;
+  // Divided nodes: what was deployed later may be what runs.
+  const isWorse = isStreamed || deploySlot > program.slot;
+  return confirming > 0 && isLate && isWorse ? deploySlot : undefined;
+}

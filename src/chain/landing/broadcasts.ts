@@ -23,8 +23,8 @@ const MIN_PERIOD_MS = 100;
 
 /**
  * Sends pending transactions to all their senders in parallel, and again on a schedule of its own. Sending identical bytes
- * twice is safe: the chain executes a message at most once. When more is due than the senders' rate limits allow, the
- * transactions repeated most often wait.
+ * twice is safe: the chain executes a message at most once. One that a block holds is not repeated for a while. When more is due
+ * than the senders' rate limits allow, the transactions repeated most often wait.
  */
 export class Broadcasts {
   readonly #options: BroadcastsOptions;
@@ -71,9 +71,11 @@ export class Broadcasts {
   }
 
   #retryDue(): void {
-    const { pending, monotonicMs, warn } = this.#options;
+    const { pending, head, monotonicMs, warn } = this.#options;
     const atMs = monotonicMs();
-    const due = [...pending.values()].filter((one) => one.retryAtMs <= atMs && this.#canLand(one));
+    const isDue = (one: PendingTransaction) =>
+      one.retryAtMs <= atMs && !one.sighting.stands(atMs, head.slotMs()) && this.#canLand(one);
+    const due = [...pending.values()].filter(isDue);
     if (due.length === 0) return;
     let shed = 0;
     for (const transaction of due.sort((a, b) => a.retries - b.retries)) {

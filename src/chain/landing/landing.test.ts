@@ -136,16 +136,16 @@ test("the bytes go to every endpoint at once, without preflight or the node's ow
     ]);
 });
 
-test("broadcasts repeat every two slots until the transaction is confirmed; processed is not enough", async () => {
+test("broadcasts repeat every two slots until the transaction is confirmed; a block that holds it rests them for five", async () => {
   start(1);
   const seen: bigint[] = [];
   const box = land({ onEvent: (event) => event.kind === "processed" && seen.push(event.slot) });
   await vi.advanceTimersByTimeAsync(2_000);
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(6);
   views[0]!.status = { slot: 1_103, err: null, confirmationStatus: "processed" };
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(2_000);
   expect(box.outcome).toBeUndefined();
-  expect(endpoints[0]!.countOf("sendTransaction")).toBe(8);
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(9);
   views[0]!.status = confirmed(1_105);
   await vi.advanceTimersByTimeAsync(400);
   expect(box.outcome).toMatchObject(landedIn(1_105n));
@@ -153,6 +153,58 @@ test("broadcasts repeat every two slots until the transaction is confirmed; proc
   const sent = endpoints[0]!.countOf("sendTransaction");
   await vi.advanceTimersByTimeAsync(5_000);
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
+});
+
+describe("a transaction that a block holds is not sent again", () => {
+  const sent = () => endpoints[0]!.countOf("sendTransaction");
+  const processed = (slot: number): Status => ({ slot, err: null, confirmationStatus: "processed" });
+
+  /** Seen by every node within the first slot, before anything is repeated. */
+  async function landIntoBlock(nodes: number): Promise<void> {
+    start(nodes);
+    for (const view of views) view.status = processed(1_101);
+    land();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent()).toBe(1);
+  }
+
+  it("until a node at that block or past it lacks it: then at once", async () => {
+    await landIntoBlock(1);
+    views[0]!.status = null;
+    views[0]!.statusSlot = 1_102;
+    await vi.advanceTimersByTimeAsync(225);
+    expect(sent()).toBe(2);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(sent()).toBe(7);
+  });
+
+  it("even if a lagging node lacks it", async () => {
+    start(1);
+    views[0]!.status = processed(1_101);
+    land();
+    await vi.advanceTimersByTimeAsync(300);
+    views[0]!.status = null;
+    await vi.advanceTimersByTimeAsync(800);
+    expect(sent()).toBe(1);
+  });
+
+  it("until another branch has it in another block", async () => {
+    await landIntoBlock(1);
+    views[0]!.status = processed(1_104);
+    await vi.advanceTimersByTimeAsync(225);
+    expect(sent()).toBe(2);
+  });
+
+  it("but one node alone that reports so holds up nothing for longer than the next node takes", async () => {
+    start(2);
+    views[0]!.status = processed(1_101);
+    views[1]!.statusSlot = 1_101;
+    land();
+    await vi.advanceTimersByTimeAsync(425);
+    expect(sent()).toBe(2);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(sent()).toBe(7);
+  });
 });
 
 test("a transaction that has already landed is reported at once, with its error", async () => {

@@ -63,6 +63,7 @@ class BroadcastLanding implements LiveLanding {
   readonly #subscriptions: Subscriptions;
   readonly #head: LandingHead;
   readonly #now: Now;
+  readonly #monotonicMs: Now;
   /** By signature. */
   readonly #pending = new Map<string, PendingTransaction>();
   readonly #broadcasts: Broadcasts;
@@ -77,6 +78,7 @@ class BroadcastLanding implements LiveLanding {
     this.#subscriptions = subscriptions;
     this.#head = head;
     this.#now = now;
+    this.#monotonicMs = monotonicMs;
     const pending = this.#pending;
     const rebroadcastSlots = options.rebroadcastSlots ?? DEFAULT_REBROADCAST_SLOTS;
     this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, rebroadcastSlots });
@@ -182,6 +184,7 @@ class BroadcastLanding implements LiveLanding {
   /** A status outside the message's lifetime says nothing. */
   #receiveStatus(transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus): void {
     if (!isCredible(status, transaction.lastValidBlockHeight, this.#head)) return;
+    transaction.sighting.see(status.slot, this.#monotonicMs());
     transaction.receiveStatus(endpoint, status);
     if (transaction.votes.isSeen) this.#records.read(transaction);
   }

@@ -5,6 +5,7 @@ import type { Witnesses } from "../rpc/witnesses.ts";
 import { RecordVotes } from "./outcome/record-votes.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
 import type { Sender } from "./sender.ts";
+import { Sighting } from "./sighting.ts";
 
 /** A caller that waits for the outcome. */
 export interface Waiter {
@@ -32,6 +33,8 @@ export class PendingTransaction {
   /** Broadcasts after the first, and when the next is due (monotonic milliseconds). */
   retries = 0;
   retryAtMs = 0;
+  /** While it stands, no broadcast is repeated. */
+  readonly sighting = new Sighting();
   cancelSubscription: () => void = () => {};
   /** What the nodes say about it. */
   readonly votes: RecordVotes;

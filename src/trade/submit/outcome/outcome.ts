@@ -25,10 +25,16 @@ export type Outcome =
     };
 
 const BIGINT = /^-?\d+n$/;
+/** A text that would be read as an integer has this before it. */
+const ESCAPE = "~";
+const ESCAPABLE = /^~*-?\d+n$/;
 
 /** An outcome as JSON; amounts are integers followed by `n`. */
 export function formatOutcome(outcome: Outcome): string {
-  return JSON.stringify(outcome, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  return JSON.stringify(outcome, (_key, value: unknown) => {
+    if (typeof value === "bigint") return `${value}n`;
+    return typeof value === "string" && ESCAPABLE.test(value) ? ESCAPE + value : value;
+  });
 }
 
 /**
@@ -38,9 +44,10 @@ export function formatOutcome(outcome: Outcome): string {
  * @throws SyntaxError, TypeError for any other text
  */
 export function parseOutcome(text: string, isFinalized = false): Outcome {
-  const value: Outcome = JSON.parse(text, (_key, held: unknown) =>
-    typeof held === "string" && BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held,
-  );
+  const value: Outcome = JSON.parse(text, (_key, held: unknown) => {
+    if (typeof held !== "string" || !ESCAPABLE.test(held)) return held;
+    return BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held.slice(ESCAPE.length);
+  });
   if (value.kind !== "landed" && !(value.kind === "failed" && value.code in ERRORS))
     throw new TypeError("not an outcome");
   return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;

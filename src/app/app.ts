@@ -28,6 +28,7 @@ import { DeployedVenues } from "./report/deployed-venues.ts";
 import { serviceGauges } from "./report/gauges.ts";
 import { Health } from "./report/health.ts";
 import { LandedTrades } from "./report/landed-trades.ts";
+import { LimitedWarnings } from "./report/limited-warnings.ts";
 import { observeCalls, openAdmin } from "./report/observers.ts";
 import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
@@ -75,13 +76,14 @@ export async function startApp(options: {
 }): Promise<App> {
   const { config, logger, now, onForeignChain } = options;
   const closers = new Closers();
+  const warnings = closers.keep(new LimitedWarnings((message) => logger.warn({}, message), monotonicMs));
   const context: AppContext = {
     config,
     logger,
     now,
     steadyMs: steadyClock(now, monotonicMs),
     random: Math.random,
-    warn: (message) => logger.warn({}, message),
+    warn: (message) => warnings.warn(message),
     onForeignChain,
     closers,
   };

@@ -69,6 +69,20 @@ describe("parseConfig", () => {
       ]);
   });
 
+  it("names the setting whose URL has a percent sign of its own in its credentials, and never shows them", () => {
+    const wrong = "https://user:pass%word@node.example";
+    const problem = (name: string, what: string) =>
+      `${name} must be ${what} with http:// or https://, any % in ${what === "a URL that starts" ? "its" : "their"} credentials as %25`;
+    expect(problemsOf({ SOLANA_RPC_URLS: `https://a,${wrong}` })).toEqual([
+      expect.stringContaining(problem("SOLANA_RPC_URLS", "URLs that start")),
+    ]);
+    expect(problemsOf({ YELLOWSTONE_URL: wrong })).toEqual([
+      expect.stringContaining(problem("YELLOWSTONE_URL", "a URL that starts")),
+    ]);
+    expect(problemsOf({ SOLANA_RPC_URLS: wrong }).join()).not.toContain("word");
+    expect(parseConfig({ SOLANA_RPC_URLS: "https://u:p%25w@a" }).solanaRpcUrls).toEqual(["https://u:p%25w@a"]);
+  });
+
   it("reads a ring of token keys, in order", () => {
     const { tokenKeys } = parseConfig({ TOKEN_KEYS: `may:${SECRET}, april:${"0c".repeat(32)}:verify` });
     expect(tokenKeys).toEqual([
@@ -133,7 +147,7 @@ describe("parseConfig", () => {
       "PORT must be a whole number from 0 to 65535 (port).",
       "PUBLIC_URL must be a URL that starts with http:// or https:// and ends with the host or port (URL).",
       "LOG_LEVEL must be one of fatal, error, warn, info, debug, trace (one word).",
-      "DATABASE_URL must be a URL that starts with postgres:// or postgresql:// (URL).",
+      "DATABASE_URL must be a URL that starts with postgres:// or postgresql://, any % in its credentials as %25 (URL).",
       "KEY_PEPPER must be at least 32 bytes (hexadecimal).",
       "LOOKUP_TABLES must be addresses, or none (base58, comma between).",
       "SUBMIT_TIMEOUT_MS must be a whole number from 1000 to 29000 (ms).",

@@ -5,7 +5,7 @@ export function url(about: string, schemes: readonly string[]): Setting<string> 
   return {
     about,
     unit: "URL",
-    bound: `a URL that starts with ${anyOf(schemes)}`,
+    bound: `a URL that starts with ${anyOf(schemes)}, any % in its credentials as %25`,
     fallback: undefined,
     parse: (written) => (isUrl(written, schemes) ? written : undefined),
   };
@@ -17,7 +17,7 @@ export function urls(about: string, schemes: readonly string[]): Setting<readonl
   return {
     ...one,
     unit: "URLs, comma between",
-    bound: `URLs that start with ${anyOf(schemes)}`,
+    bound: `URLs that start with ${anyOf(schemes)}, any % in their credentials as %25`,
     parse: (written) => parseList(written, one.parse),
   };
 }
@@ -76,5 +76,18 @@ function parseHeader(written: string): readonly [string, string] | undefined {
 const anyOf = (schemes: readonly string[]): string => schemes.map((scheme) => `${scheme}://`).join(" or ");
 
 function isUrl(written: string, schemes: readonly string[]): boolean {
-  return URL.canParse(written) && schemes.some((scheme) => written.toLowerCase().startsWith(`${scheme}://`));
+  if (!URL.canParse(written) || !schemes.some((scheme) => written.toLowerCase().startsWith(`${scheme}://`)))
+    return false;
+  const { username, password } = new URL(written);
+  return isDecodable(username) && isDecodable(password);
+}
+
+/** False of credentials with a `%` that stands for itself: written in a URL, it is `%25`. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

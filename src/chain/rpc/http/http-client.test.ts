@@ -67,6 +67,11 @@ test("a header that would end its line is refused", () => {
   expect(() => new HttpClient(new URL("http://a"), { "x-a": "b\r\nx: y" }, Date.now)).toThrow(TypeError);
 });
 
+test("credentials with a bare percent sign are refused by the name of the host, and not shown", () => {
+  const open = () => new HttpClient(new URL("https://user:p%word@node.example"), {}, Date.now);
+  expect(open).toThrow("The credentials in the URL of node.example hold a % that is not written as %25.");
+});
+
 describe("an answer is read in any form that HTTP/1.1 allows, whole or byte by byte", () => {
   const zipped = gzipSync("compressed");
   const forms: readonly [string, string | Buffer, string][] = [

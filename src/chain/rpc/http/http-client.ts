@@ -47,7 +47,7 @@ export class HttpClient {
   readonly #idle: Idle[] = [];
   #sweep: NodeJS.Timeout | undefined;
 
-  /** @throws TypeError if a header cannot be sent */
+  /** @throws TypeError if a header cannot be sent, or the URL's credentials cannot be decoded */
   constructor(url: URL, headers: Readonly<Record<string, string>>, now: Now) {
     this.#now = now;
     const isTls = url.protocol === "https:";
@@ -135,9 +135,14 @@ export class HttpClient {
   }
 }
 
-function credentialsOf({ username, password }: URL): Record<string, string> {
+function credentialsOf({ username, password, host }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  let text: string;
+  try {
+    text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  } catch {
+    throw new TypeError(`The credentials in the URL of ${host} hold a % that is not written as %25.`);
+  }
   return { authorization: `Basic ${Buffer.from(text).toString("base64")}` };
 }
 

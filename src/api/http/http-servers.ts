@@ -3,7 +3,7 @@ import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../settings.ts";
 import { Framing } from "./flow/framing.ts";
-import { closeAfter, refuseAndClose } from "./flow/refuse-and-close.ts";
+import { closeAfter, isStopped, refuseAndClose } from "./flow/refuse-and-close.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
 import { declaredBytes } from "./read-body.ts";
@@ -50,6 +50,8 @@ export function createHttp1(
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const framing = new Framing();
   server.on("request", (request, response) => {
+    // Should the parser hand over more than it was to: a request behind one that ends its connection may be a part of it.
+    if (isStopped(request.socket)) return;
     const problem = framing.problemOf(request);
     if (problem !== undefined) {
       refuseAndClose(request.socket, response, problem, requestIds());

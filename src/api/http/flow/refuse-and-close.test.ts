@@ -1,7 +1,9 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
+import { DEFAULT_API_SETTINGS } from "../../../../test/support/api-settings.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { createHttp1 } from "../http-servers.ts";
 import { closeAfter, refuseAndClose } from "./refuse-and-close.ts";
 
 let server: http.Server | undefined;
@@ -28,4 +30,28 @@ it("leaves the next connections as they are, though a request is stopped for two
   const statuses: unknown[] = [];
   for (let i = 0; i < 3; i++) statuses.push(await ask({ upgrade: "websocket" }), await ask({}));
   expect(statuses).toEqual([429, 200, 429, 200, 429, 200]);
+});
+
+it("serves nothing behind a stopped request, even if the parser hands it over", async () => {
+  let served = 0;
+  const handler: http.RequestListener = (request, response) => {
+    served++;
+    if (served === 1) server?.emit("request", request, response);
+    response.end();
+  };
+  server = createHttp1(
+    DEFAULT_API_SETTINGS,
+    handler,
+    () => false,
+    () => "req_1",
+    new Set(),
+  );
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    http.get({ port, host: "127.0.0.1", agent: false, headers: { upgrade: "websocket" } }, (response) => {
+      response.resume().on("close", resolve);
+    });
+  });
+  expect(served).toBe(1);
 });

@@ -4,11 +4,14 @@ import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
 
 const refused = new WeakSet<Socket>();
-/** Connections whose parser takes no further request. */
+/** Connections of which no further request is served. */
 const stopped = new WeakSet<Socket>();
 
 /** True if the last response of this connection is a refusal: whatever else is wrong on it gets no response of its own. */
 export const isClosingRefused = (socket: Socket): boolean => refused.has(socket);
+
+/** True if nothing behind the last request of this connection is served. */
+export const isStopped = (socket: Socket): boolean => stopped.has(socket);
 
 /**
  * Refuses a request of an HTTP/1.1 connection in its turn, after the responses before it, and closes the connection then. Nothing
@@ -59,8 +62,9 @@ function stopParser(socket: Socket): void {
   const { parser } = socket as { readonly parser?: Parser | null };
   const at = parser?.constructor.kOnHeadersComplete;
   // Stopped twice, the parser would get back what stopped it first, and stop the next connection that uses it.
-  if (parser == null || at === undefined || stopped.has(socket)) return;
+  const isStoppedBefore = stopped.has(socket);
   stopped.add(socket);
+  if (parser == null || at === undefined || isStoppedBefore) return;
   const own = parser[at]!;
   const restore = () => {
     parser[at] = own;

@@ -13,6 +13,7 @@ import { CallState } from "./call/call-state.ts";
 import { Gate } from "./call/gate.ts";
 import { createInvoker, type Invoker, type UnaryImplementation } from "./call/invoker.ts";
 import { RateLimits } from "./call/rate-limits.ts";
+import { RefusalPace } from "./call/refusal-pace.ts";
 import { StreamPlaces } from "./call/stream-places.ts";
 import { warmValidation } from "./call/validation/validation.ts";
 import { registerCors } from "./http/cors.ts";
@@ -97,7 +98,9 @@ export class Api {
     this.#admission = new Admission(settings.admission, nowMs);
     this.#requestIds = createRequestIds(parts.requestIdPrefix);
     const { limits } = this;
-    this.#gate = new Gate({ keys, logger, limits, admission: this.#admission, observe: this.#observe });
+    const admission = this.#admission;
+    const refusals = new RefusalPace(nowMs);
+    this.#gate = new Gate({ keys, logger, limits, admission, observe: this.#observe, refusals });
     this.#implementations = this.#implement();
     const services = [...this.#implementations.keys()];
     warmValidation(services);
@@ -156,6 +159,8 @@ export class Api {
       calls: extra === undefined ? this.#everydayCalls : new Map(),
       requestIds,
       observe: this.#observe,
+      gate: this.#gate,
+      startCall: this.startCall,
       nowMs,
       isClosing: () => this.#draining,
     });

@@ -9,6 +9,7 @@ import type { CallObserver } from "./call-record.ts";
 import type { CallState } from "./call-state.ts";
 import { failureOf } from "./failure.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import type { RefusalPace } from "./refusal-pace.ts";
 import { checkRequest } from "./validation/validation.ts";
 
 /** A call as the gate sees it, on any wire. */
@@ -27,6 +28,8 @@ interface GateParts {
   readonly limits: RateLimits;
   readonly admission: Admission;
   readonly observe: CallObserver;
+  /** Paces refusals for limits: whoever asks again at once gets a bounded share of the process. */
+  readonly refusals: RefusalPace;
 }
 
 /** Minimum time between two log lines about upstream failures: a node that is down fails every call that needs it. */
@@ -43,11 +46,69 @@ export class Gate {
   }
 
   /**
-   * Lets a call in. Returns a promise only if the call has to wait for its turn or for the look-up of its key. `leave` must
-   * follow, also after an error.
+   * Lets a call in. Returns a promise only if the call has to wait for its turn, for the look-up of its key or, beyond a limit, for
+   * its refusal. `leave` must follow, also after an error.
    * @throws TradewireError
    */
   enter(call: GatedCall): void | Promise<void> {
+    try {
+      const entering = this.#enter(call);
+      return entering instanceof Promise ? entering.catch((error: unknown) => this.#refuse(call, error)) : undefined;
+    } catch (error) {
+      return this.#refuse(call, error);
+    }
+  }
+
+  /** Throws the error: at once, or as that of a limit when it is due. A call that waits for its refusal holds no place. */
+  #refuse({ state }: GatedCall, error: unknown): Promise<void> {
+    const due = isOfLimit(error) ? this.#parts.refusals.next() : undefined;
+    if (due === undefined) throw error;
+    if (state.admitted !== undefined) this.#parts.admission.leave(state.admitted);
+    state.admitted = undefined;
+    return due.then(() => {
+      throw error;
+    });
+  }
+
+  /**
+   * Refuses and ends a call beyond the limit of its address or of its key, which is in memory, as `enter` and `leave` would. Returns
+   * undefined, with nothing counted, for any other call, and while its refusal is not due.
+   */
+  refuseNow(call: GatedCall): TradewireError | undefined {
+    const { limits } = this.#parts;
+    const { state } = call;
+    const { kind, needsKey } = this.#accessOf(call.method);
+    if (kind === undefined || !needsKey) return undefined;
+    const byAddress = limits.refusalByAddress(kind, state.peer, state.headers);
+    if (byAddress !== undefined) return this.#refuseDue(call, byAddress);
+    const principal = this.#known(call);
+    const byKey = principal && limits.refusalByKey(kind, principal.keyId, state.headers);
+    if (byKey === undefined) return undefined;
+    state.principal = principal;
+    state.stages.mark("auth");
+    const refused = this.#refuseDue(call, byKey);
+    if (refused !== undefined) limits.takeAddress(kind, state.peer, []);
+    return refused;
+  }
+
+  /** Ends the call with its refusal; undefined if that is not due yet. */
+  #refuseDue(call: GatedCall, refusal: TradewireError): TradewireError | undefined {
+    if (!this.#parts.refusals.takeDue()) return undefined;
+    this.leave(call, refusal);
+    return refusal;
+  }
+
+  /** The owner of the call's key, if it is in memory. */
+  #known(call: GatedCall): Principal | undefined {
+    try {
+      const found = this.#parts.keys.recall(bearerOf(call.headerOf("authorization")));
+      return found instanceof Promise ? undefined : found;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #enter(call: GatedCall): void | Promise<void> {
     const { limits, admission } = this.#parts;
     const { state } = call;
     const access = this.#accessOf(call.method);
@@ -165,6 +226,8 @@ export class Gate {
     return access;
   }
 }
+
+const isOfLimit = (error: unknown): boolean => error instanceof TradewireError && error.code === "RATE_LIMIT_EXCEEDED";
 
 const BEARER = /^Bearer +(\S+)$/i;
 

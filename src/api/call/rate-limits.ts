@@ -107,6 +107,23 @@ export class RateLimits {
     this.#take(this.#byKey[kind], keyId, headers);
   }
 
+  /** The refusal of a call by the limit of its address; undefined, with nothing written, if it has room. Counts nothing. */
+  refusalByAddress(kind: CallKind, address: string, headers: HeaderLines): TradewireError | undefined {
+    return this.#refusal(this.#byAddress[kind], networkOf(address), headers);
+  }
+
+  /** The refusal of a call by the limit of its key; undefined, with nothing written, if it has room. Counts nothing. */
+  refusalByKey(kind: CallKind, keyId: string, headers: HeaderLines): TradewireError | undefined {
+    return this.#refusal(this.#byKey[kind], keyId, headers);
+  }
+
+  #refusal(policy: Policy | undefined, name: string, headers: HeaderLines): TradewireError | undefined {
+    const verdict = policy?.buckets.refusal(name, this.#nowMs());
+    if (policy === undefined || verdict === undefined) return undefined;
+    writeHeaders(headers, policy, verdict);
+    return exceeded(policy, verdict);
+  }
+
   #take(policy: Policy | undefined, name: string, headers: HeaderLines): void {
     if (policy === undefined) return;
     const verdict = policy.buckets.take(name, this.#nowMs());

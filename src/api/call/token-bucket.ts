@@ -19,6 +19,8 @@ const SWEEP_EVERY = 10_000;
 export class TokenBuckets {
   readonly burst: number;
   readonly #intervalMs: number;
+  /** How long an empty bucket takes to fill. */
+  readonly #spanMs: number;
   readonly #fullAtMs = new Map<string, number>();
   #made = 0;
 
@@ -29,6 +31,7 @@ export class TokenBuckets {
   constructor(perSecond: number, burst: number) {
     this.burst = burst;
     this.#intervalMs = 1_000 / perSecond;
+    this.#spanMs = burst * this.#intervalMs;
   }
 
   /** Buckets in memory: those not full, and full ones until the next sweep. */
@@ -39,24 +42,29 @@ export class TokenBuckets {
   /** Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock. */
   take(name: string, nowMs: number): Verdict {
     const fullAtMs = this.#fullAt(name, nowMs);
-    const spanMs = this.burst * this.#intervalMs;
+    const refusal = this.#refusal(fullAtMs, nowMs);
+    if (refusal !== undefined) return refusal;
     const nextMs = fullAtMs + this.#intervalMs;
-    // A microsecond of grace, because sums of fractions are inexact.
-    if (nextMs - nowMs > spanMs + 0.001) {
-      return {
-        allowed: false,
-        remaining: 0,
-        resetMs: fullAtMs - nowMs,
-        retryAfterMs: nextMs - nowMs - spanMs,
-      };
-    }
     this.#fullAtMs.set(name, nextMs);
     return {
       allowed: true,
-      remaining: Math.floor((spanMs - (nextMs - nowMs)) / this.#intervalMs + 0.001),
+      remaining: Math.floor((this.#spanMs - (nextMs - nowMs)) / this.#intervalMs + 0.001),
       resetMs: nextMs - nowMs,
       retryAfterMs: 0,
     };
+  }
+
+  /** What `take` would return if it refused; undefined if it would not. Takes nothing. */
+  refusal(name: string, nowMs: number): Verdict | undefined {
+    const fullAtMs = this.#fullAtMs.get(name);
+    return fullAtMs === undefined ? undefined : this.#refusal(Math.max(fullAtMs, nowMs), nowMs);
+  }
+
+  #refusal(fullAtMs: number, nowMs: number): Verdict | undefined {
+    const excessMs = fullAtMs + this.#intervalMs - nowMs - this.#spanMs;
+    // A microsecond of grace, because sums of fractions are inexact.
+    if (excessMs <= 0.001) return undefined;
+    return { allowed: false, remaining: 0, resetMs: fullAtMs - nowMs, retryAfterMs: excessMs };
   }
 
   /** Returns one call that was taken and does not count after all. */

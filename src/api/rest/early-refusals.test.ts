@@ -1,9 +1,9 @@
 import net from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { callText } from "../../../test/slow/edge/sockets.ts";
 import { DEFAULT_API_SETTINGS } from "../../../test/support/api-settings.ts";
 import { type Edge, startEdge } from "../../../test/support/edge.ts";
-import { ALICE, TOKEN } from "../../../test/support/fake-trades.ts";
+import { ALICE, BOB, TOKEN } from "../../../test/support/fake-trades.ts";
 import type { ApiSettings } from "../settings.ts";
 
 let edge: Edge | undefined;
@@ -76,4 +76,23 @@ it("refuses builds again under overload", async () => {
   for (const again of answers.slice(1)) expect(alike(again)).toEqual(alike(answers[0]!));
   expect(edge!.load().shed).toBe(6);
   expect(statusOf(await ask(callText({ path: "/v1/tx/submit", body: {}, key: ALICE.key })))).toBe(400);
+});
+
+it("refuses calls beyond a limit again, alike, and serves them as soon as there is room", async () => {
+  const limits = { ...DEFAULT_API_SETTINGS.limits, build: 1, submit: 1, burstSeconds: 1 };
+  const ask = await connect({ limits });
+  for (let i = 0; i < 2; i++) await ask(buy(BOB.key));
+  const calls = { 200: buy(), 400: callText({ path: "/v1/tx/submit", body: {}, key: ALICE.key }) };
+  for (const [status, call] of Object.entries(calls)) {
+    expect(statusOf(await ask(call))).toBe(Number(status));
+    const refused: string[] = [];
+    for (let i = 0; i < 6; i++) refused.push(await ask(call));
+    expect(refused.map(statusOf)).toEqual(Array(6).fill(429));
+    const text = (answer: string) => alike(answer).map((line) => line.replace(/"retryAfterMs":\d+/, "retry"));
+    for (const again of refused.slice(1)) expect(text(again)).toEqual(text(refused[0]!));
+  }
+  expect(statusOf(await ask(buy(`${ALICE.key}x`)))).toBe(401);
+  // Another key of the same connection has its own limit.
+  expect(statusOf(await ask(buy(BOB.key)))).toBe(429);
+  await vi.waitUntil(async () => statusOf(await ask(buy())) === 200, { timeout: 60_000, interval: 1 });
 });

@@ -2,11 +2,14 @@ import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import type { Admission } from "../call/admission.ts";
 import type { CallObserver } from "../call/call-record.ts";
+import type { StartCall } from "../call/call-state.ts";
+import type { Gate } from "../call/gate.ts";
 import { PlainLane } from "../http/lane/plain-lane.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
 import { BuildShedder } from "./build-shedder.ts";
 import { EverydayRequests, everydayRoutes } from "./everyday-requests.ts";
+import { LimitRefuser } from "./limit-refuser.ts";
 import type { RestRoute } from "./rest-route.ts";
 
 const TRACEPARENT = /\r\ntraceparent: ?([^\r]*)/i;
@@ -19,6 +22,8 @@ interface EverydayParts {
   readonly calls: ReadonlyMap<string, EverydayCalls>;
   readonly requestIds: () => string;
   readonly observe: CallObserver;
+  readonly gate: Gate;
+  readonly startCall: StartCall;
   /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly isClosing: () => boolean;
@@ -39,16 +44,21 @@ export class EverydayListener {
       nowMs,
       onRefused: (request, response) => this.#lane.watch(request, response),
     });
+    const refuser = new LimitRefuser(parts);
     const requests = new EverydayRequests({ routes, calls, settings, shedder });
     this.#requests = requests;
     this.#lane = new PlainLane({
       settings,
       isClosing,
       wallMs: Date.now,
-      refuse: ({ path, lines, length }) => {
-        const known = routes.get(path);
-        if (known?.isBuild !== true || !shedder.refuses(Number(length))) return undefined;
-        return shedder.refuseDue(known.route.method.name, TRACEPARENT.exec(lines)?.[1]);
+      refuse: (request, asking) => {
+        const known = routes.get(request.path);
+        if (known === undefined) return undefined;
+        if (known.isBuild && shedder.refuses(Number(request.length))) {
+          return shedder.refuseDue(known.route.method.name, TRACEPARENT.exec(request.lines)?.[1]);
+        }
+        // Behind proxies only the router knows whom a call comes from.
+        return requests.mayBypass ? refuser.refuseDue(known.route, request, asking) : undefined;
       },
       serve: requests.mayBypass ? (request, response) => requests.takeWhole(request, response) : undefined,
     });

@@ -62,6 +62,11 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     this.#tail = tail;
   }
 
+  /** Its status, once it has ended. */
+  get status(): number {
+    return this.#status;
+  }
+
   get destroyed(): boolean {
     return this.socket.destroyed;
   }

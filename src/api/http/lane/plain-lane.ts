@@ -10,6 +10,10 @@ import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 /** Longest request read here: a head and a body as small as those of trades. */
 const MAX_BYTES = 8 * 1024;
 
+const TOO_MANY = 429;
+/** Answers after one with 429 for which it is remembered: who asks too much is served now and then. */
+const REMEMBERED = 16;
+
 /** The response to a refused request. Headers and body are ASCII. */
 export interface Refusal {
   readonly status: number;
@@ -18,8 +22,16 @@ export interface Refusal {
   readonly body: string;
 }
 
+/** Whom a request of a watched connection comes from. */
+export interface Asking {
+  /** Undefined once the connection is gone. */
+  readonly remoteAddress: string | undefined;
+  /** True if one of its latest requests was answered with 429: only then is it worth a look whether this one is. */
+  readonly wasLimited: boolean;
+}
+
 /** Refuses a request of a watched connection; undefined, with nothing counted, if it is not to be refused. */
-export type RefuseAgain = (request: WholeRequest) => Refusal | undefined;
+export type RefuseAgain = (request: WholeRequest, asking: Asking) => Refusal | undefined;
 
 /** Called once a request is refused and its response is ended. */
 export type OnRefused = (request: IncomingMessage, response: ServerResponse) => void;
@@ -50,6 +62,8 @@ interface Watched {
   /** What came meanwhile: at most one read, for then the connection is paused. */
   held: Buffer[];
   isPaused: boolean;
+  /** Answers to come before an answer with 429 is forgotten. */
+  limited: number;
 }
 
 /**
@@ -97,6 +111,7 @@ export class PlainLane {
       isWaiting: false,
       held: [],
       isPaused: false,
+      limited: 0,
     };
     this.#watched.set(socket, watched);
     response.once("close", () => {
@@ -151,7 +166,8 @@ export class PlainLane {
     if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return false;
     // The server closes the connection after its last request.
     if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return false;
-    const refusal = refuse(request);
+    const { remoteAddress } = socket;
+    const refusal = refuse(request, { remoteAddress, wasLimited: watched.limited > 0 });
     if (refusal !== undefined) {
       countRequest(socket);
       socket.write(this.#write(refusal), "latin1");
@@ -163,7 +179,8 @@ export class PlainLane {
     const response = new LaneResponse(incoming, this.#end);
     if (!serve(incoming, response)) return false;
     countRequest(socket);
-    if (!response.isEnded) this.#await(socket, watched, response, take);
+    if (response.isEnded) noteStatus(watched, response);
+    else this.#await(socket, watched, response, take);
     return true;
   }
 
@@ -176,6 +193,7 @@ export class PlainLane {
     response.onEnd = () => {
       this.#serving.delete(socket);
       if (socket.destroyed) return;
+      noteStatus(watched, response);
       watched.isWaiting = false;
       socket.setTimeout(idleMs);
       if (watched.held.length > 0) this.#takeHeld(socket, watched, take);
@@ -215,6 +233,11 @@ export class PlainLane {
     }
     return `Date: ${this.#date}${this.#keepAlive}`;
   };
+}
+
+function noteStatus(watched: Watched, { status }: LaneResponse): void {
+  if (status === TOO_MANY) watched.limited = REMEMBERED;
+  else if (watched.limited > 0) watched.limited -= 1;
 }
 
 function readOn(socket: Socket, watched: Watched): void {
